@@ -1,0 +1,2 @@
+//! The `epitome` binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! epitome-recordings
