@@ -1,1 +1,7 @@
 //! Epitome.
+
+pub mod json;
+pub mod request;
+pub mod transcript;
+pub mod view;
+pub mod wire;

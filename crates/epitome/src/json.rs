@@ -1,0 +1,582 @@
+//! A validating JSON scanner over one string: it finds byte ranges and builds nothing.
+//!
+//! Format readers drive it: they walk the members they know and skip the rest, so every byte is
+//! looked at once, and key positions are known (dropping a member needs them). `serde_json` is its
+//! oracle in the tests. Nesting is bounded by memory only: skipping keeps an explicit stack.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::Serialize;
+
+/// A byte range of the source text. `Span::NONE` stands for "not there".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The absent span; no JSON value is empty, so it can't be mistaken for one.
+    pub const NONE: Span = Span { start: 0, end: 0 };
+
+    /// A span over `range`.
+    pub fn new(range: Range<usize>) -> Self {
+        Span { start: range.start as u32, end: range.end as u32 }
+    }
+
+    /// The range to slice the source with.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Length in bytes.
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether the span is absent (or empty).
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// The text under the span.
+    pub fn of(self, source: &str) -> &str {
+        &source[self.range()]
+    }
+
+    /// The same span in a text that starts at `origin` of the old one.
+    #[must_use]
+    pub fn relative_to(self, origin: u32) -> Span {
+        Span { start: self.start - origin, end: self.end - origin }
+    }
+
+    /// The same span in a text of which the old one starts at `origin`.
+    #[must_use]
+    pub fn shifted_by(self, origin: u32) -> Span {
+        Span { start: self.start + origin, end: self.end + origin }
+    }
+}
+
+/// Where and why a text isn't JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} at byte {at}")]
+pub struct JsonError {
+    /// Byte offset into the text.
+    pub at: usize,
+    /// What was wrong there.
+    pub what: &'static str,
+}
+
+type Result<T> = std::result::Result<T, JsonError>;
+
+/// A cursor over a JSON text.
+#[derive(Clone, Debug)]
+pub struct Scanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    open: Vec<u8>,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner at the start of `text`.
+    pub fn new(text: &'a str) -> Self {
+        Scanner { text, bytes: text.as_bytes(), at: 0, open: Vec::new() }
+    }
+
+    /// A scanner at byte `at` of `text`.
+    pub fn starting_at(text: &'a str, at: u32) -> Self {
+        Scanner { at: at as usize, ..Scanner::new(text) }
+    }
+
+    /// The text that is scanned.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The cursor, in bytes.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The first byte of the next value, after white space; `None` at the end.
+    pub fn peek(&mut self) -> Option<u8> {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
+            self.at += 1;
+        }
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Asserts that nothing but white space is left.
+    pub fn end(&mut self) -> Result<()> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.error("unexpected text after the JSON value")),
+        }
+    }
+
+    /// Walks an object; `member` gets each key's span (quotes included) and must consume the value.
+    pub fn object<E: From<JsonError>>(
+        &mut self,
+        mut member: impl FnMut(&mut Self, Span) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Span, E> {
+        self.peek();
+        let start = self.at;
+        self.expect(b'{', "expected an object")?;
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Span::new(start..self.at));
+        }
+        loop {
+            self.peek();
+            let key = self.string()?;
+            self.peek();
+            self.expect(b':', "expected `:` after a key")?;
+            self.peek();
+            member(self, key)?;
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => break,
+                _ => return Err(self.error("expected `,` or `}` in an object").into()),
+            }
+        }
+        self.at += 1;
+        Ok(Span::new(start..self.at))
+    }
+
+    /// Walks an array; `element` must consume one value each time.
+    pub fn array<E: From<JsonError>>(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Span, E> {
+        self.peek();
+        let start = self.at;
+        self.expect(b'[', "expected an array")?;
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Span::new(start..self.at));
+        }
+        loop {
+            self.peek();
+            element(self)?;
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') => break,
+                _ => return Err(self.error("expected `,` or `]` in an array").into()),
+            }
+        }
+        self.at += 1;
+        Ok(Span::new(start..self.at))
+    }
+
+    /// Consumes a string; the span includes the quotes.
+    pub fn string(&mut self) -> Result<Span> {
+        let start = self.at;
+        self.expect(b'"', "expected a string")?;
+        loop {
+            self.at += plain_run(&self.bytes[self.at..]);
+            match self.bytes.get(self.at) {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(Span::new(start..self.at));
+                }
+                Some(b'\\') => self.escape()?,
+                Some(_) => return Err(self.error("raw control character in a string")),
+                None => return Err(self.error("string without end")),
+            }
+        }
+    }
+
+    /// Consumes and validates any value.
+    pub fn value(&mut self) -> Result<Span> {
+        self.peek();
+        let start = self.at;
+        let mut open = std::mem::take(&mut self.open);
+        open.clear();
+        loop {
+            // Descend to the next scalar or empty container.
+            match self.peek() {
+                Some(b'{') => {
+                    self.at += 1;
+                    if self.peek() == Some(b'}') {
+                        self.at += 1;
+                    } else {
+                        open.push(b'}');
+                        self.key()?;
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    if self.peek() == Some(b']') {
+                        self.at += 1;
+                    } else {
+                        open.push(b']');
+                        continue;
+                    }
+                }
+                Some(b'"') => {
+                    self.string()?;
+                }
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(b't') => self.word("true")?,
+                Some(b'f') => self.word("false")?,
+                Some(b'n') => self.word("null")?,
+                Some(_) => return Err(self.error("expected a JSON value")),
+                None => return Err(self.error("the text ends where a value should be")),
+            }
+            // Ascend as long as containers end here.
+            loop {
+                let Some(&close) = open.last() else {
+                    self.open = open;
+                    return Ok(Span::new(start..self.at));
+                };
+                match self.peek() {
+                    Some(b',') => {
+                        self.at += 1;
+                        if close == b'}' {
+                            self.key()?;
+                        }
+                        break;
+                    }
+                    Some(byte) if byte == close => {
+                        self.at += 1;
+                        open.pop();
+                    }
+                    _ => return Err(self.error("expected `,` or the end of a container")),
+                }
+            }
+        }
+    }
+
+    /// An error at the cursor.
+    pub fn error(&self, what: &'static str) -> JsonError {
+        JsonError { at: self.at, what }
+    }
+
+    fn key(&mut self) -> Result<()> {
+        self.peek();
+        self.string()?;
+        self.peek();
+        self.expect(b':', "expected `:` after a key")
+    }
+
+    fn expect(&mut self, byte: u8, what: &'static str) -> Result<()> {
+        if self.bytes.get(self.at) == Some(&byte) {
+            self.at += 1;
+            Ok(())
+        } else {
+            Err(self.error(what))
+        }
+    }
+
+    fn escape(&mut self) -> Result<()> {
+        let hex = |b: Option<&u8>| b.is_some_and(u8::is_ascii_hexdigit);
+        match self.bytes.get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(b'u') if (2..6).all(|i| hex(self.bytes.get(self.at + i))) => self.at += 6,
+            _ => return Err(self.error("unknown escape in a string")),
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<()> {
+        let start = self.at;
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+        if self.at == start { Err(self.error("expected a digit")) } else { Ok(()) }
+    }
+
+    fn number(&mut self) -> Result<()> {
+        if self.bytes[self.at] == b'-' {
+            self.at += 1;
+        }
+        if self.bytes.get(self.at) == Some(&b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.bytes.get(self.at) {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.bytes.get(self.at) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn word(&mut self, word: &str) -> Result<()> {
+        if self.bytes[self.at..].starts_with(word.as_bytes()) {
+            self.at += word.len();
+            Ok(())
+        } else {
+            Err(self.error("expected a JSON value"))
+        }
+    }
+}
+
+/// Bytes before the next quote, backslash or control character, eight at a time.
+fn plain_run(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let zero = |v: u64| v.wrapping_sub(ONES) & !v & HIGH;
+    let mut at = 0;
+    while let Some(chunk) = bytes.get(at..at + 8) {
+        let v = u64::from_le_bytes(chunk.try_into().expect("a chunk of eight"));
+        let quote = zero(v ^ (ONES * u64::from(b'"')));
+        let slash = zero(v ^ (ONES * u64::from(b'\\')));
+        let control = v.wrapping_sub(ONES * 0x20) & !v & HIGH;
+        // Borrows make only bytes above the first hit unreliable, and only the first counts.
+        let hit = quote | slash | control;
+        if hit != 0 {
+            return at + (hit.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while let Some(&b) = bytes.get(at) {
+        if b == b'"' || b == b'\\' || b < 0x20 {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Whether the key under `span` is `name`, escapes resolved.
+pub fn key_is(source: &str, span: Span, name: &str) -> bool {
+    unquote(span.of(source)) == name
+}
+
+/// The text of a JSON string literal (quotes included), escapes resolved. A lone surrogate becomes
+/// U+FFFD. Anything but a string literal is returned as it is.
+pub fn unquote(literal: &str) -> Cow<'_, str> {
+    let Some(inner) = literal.strip_prefix('"').and_then(|s| s.strip_suffix('"')) else {
+        return Cow::Borrowed(literal);
+    };
+    match memchr::memchr(b'\\', inner.as_bytes()) {
+        None => Cow::Borrowed(inner),
+        Some(first) => Cow::Owned(decode(inner, first)),
+    }
+}
+
+fn decode(inner: &str, first: usize) -> String {
+    let mut out = String::with_capacity(inner.len());
+    out.push_str(&inner[..first]);
+    let mut rest = &inner[first..];
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        out.push_str(&rest[..at]);
+        let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
+        let mut used = 2;
+        match escape {
+            b'n' => out.push('\n'),
+            b't' => out.push('\t'),
+            b'r' => out.push('\r'),
+            b'b' => out.push('\u{8}'),
+            b'f' => out.push('\u{c}'),
+            b'u' => {
+                let unit = hex_unit(&rest[at..]).unwrap_or(0xFFFD);
+                used = 6;
+                let pair = (0xD800..0xDC00)
+                    .contains(&unit)
+                    .then(|| rest.get(at + 6..).and_then(hex_unit))
+                    .flatten()
+                    .filter(|low| (0xDC00..0xE000).contains(low));
+                if let Some(low) = pair {
+                    used = 12;
+                    let code = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+                    out.push(char::from_u32(code).unwrap_or('\u{FFFD}'));
+                } else {
+                    out.push(char::from_u32(unit).unwrap_or('\u{FFFD}'));
+                }
+            }
+            other => out.push(char::from(other)),
+        }
+        rest = rest.get(at + used..).unwrap_or("");
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The code unit of a leading `\uXXXX`.
+fn hex_unit(text: &str) -> Option<u32> {
+    text.strip_prefix("\\u")?.get(..4).and_then(|h| u32::from_str_radix(h, 16).ok())
+}
+
+/// `text` as a JSON string literal, quotes included.
+pub fn quote(text: &str) -> String {
+    serde_json::to_string(text).expect("a str is always a JSON string")
+}
+
+/// The members of the object at `span`: spans of key and value.
+pub fn members(source: &str, span: Span) -> Result<Vec<(Span, Span)>> {
+    let mut found = Vec::new();
+    Scanner::starting_at(source, span.start).object(|s, key| {
+        found.push((key, s.value()?));
+        Ok::<_, JsonError>(())
+    })?;
+    Ok(found)
+}
+
+/// The elements of the array at `span`.
+pub fn elements(source: &str, span: Span) -> Result<Vec<Span>> {
+    let mut found = Vec::new();
+    Scanner::starting_at(source, span.start).array(|s| {
+        found.push(s.value()?);
+        Ok::<_, JsonError>(())
+    })?;
+    Ok(found)
+}
+
+/// The value of the last member called `name` (in JSON the last of duplicates wins).
+pub fn member(source: &str, object: Span, name: &str) -> Option<Span> {
+    let found = members(source, object).ok()?;
+    found.iter().rev().find(|(key, _)| key_is(source, *key, name)).map(|(_, value)| *value)
+}
+
+/// Replacements of byte ranges of one text, applied in one pass.
+#[derive(Clone, Debug, Default)]
+pub struct Splices {
+    cuts: Vec<(Span, String)>,
+}
+
+impl Splices {
+    /// Replaces `span` by `text`; an empty span inserts.
+    pub fn replace(&mut self, span: Span, text: String) {
+        self.cuts.push((span, text));
+    }
+
+    /// Removes list items (array elements, or members as key-to-value spans) together with the
+    /// separators that held them. `items` are all of the list's items, `gone` tells which leave.
+    pub fn remove_items(&mut self, items: &[Span], gone: impl Fn(usize) -> bool) {
+        let mut last_kept: Option<Span> = None;
+        let mut run: Option<Span> = None;
+        for (index, item) in items.iter().enumerate() {
+            if gone(index) {
+                let start = match (run, last_kept) {
+                    (Some(run), _) => run.start,
+                    (None, Some(kept)) => kept.end,
+                    (None, None) => item.start,
+                };
+                run = Some(Span { start, end: item.end });
+                continue;
+            }
+            if let Some(hole) = run.take() {
+                // Before the first kept item the separator goes with what follows the hole.
+                let end = if last_kept.is_none() { item.start } else { hole.end };
+                self.replace(Span { start: hole.start, end }, String::new());
+            }
+            last_kept = Some(*item);
+        }
+        if let Some(hole) = run {
+            self.replace(hole, String::new());
+        }
+    }
+
+    /// Whether nothing is to be replaced.
+    pub fn is_empty(&self) -> bool {
+        self.cuts.is_empty()
+    }
+
+    /// `text` with all replacements made. Where one lies within another, the outer one counts.
+    pub fn apply(mut self, text: &str) -> String {
+        self.cuts.sort_by_key(|(span, _)| (span.start, !span.is_empty(), std::cmp::Reverse(span.end)));
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for (span, with) in &self.cuts {
+            if (span.start as usize) < at {
+                continue;
+            }
+            out.push_str(&text[at..span.start as usize]);
+            out.push_str(with);
+            at = span.end as usize;
+        }
+        out.push_str(&text[at..]);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn accepts(text: &str) -> bool {
+        let mut scanner = Scanner::new(text);
+        scanner.value().and_then(|_| scanner.end()).is_ok()
+    }
+
+    #[test]
+    fn agrees_with_serde_on_odd_texts() {
+        for text in [
+            "", " ", "nul", "null", "[1 2]", "[1,]", "[,1]", "{}", "{\"a\"}", "{\"a\":}",
+            "{\"a\":1,}", "{a:1}", "01", "-", "-0", "1.", "1.0e5", "1e", "1e+", ".5", "+1",
+            "\"\\x\"", "\"\\u12g4\"", "\"\\ud800\"", "\"a\nb\"", "\"a", "[[[]]]", "[[]", "]",
+            "true false", "\u{feff}{}", "{\"a\":1,\"a\":2}", "\"\u{7f}\"", "[1,[2,{\"k\":[3]}],4]",
+            "-a", "tru", "[\"12345678\u{1}\"]", "{\"a\" : [ ] , \"b\" : { } }",
+        ] {
+            let mut oracle = serde_json::Deserializer::from_str(text);
+            let valid = serde::de::IgnoredAny::deserialize(&mut oracle).is_ok() && oracle.end().is_ok();
+            assert_eq!(accepts(text), valid, "{text:?}");
+        }
+    }
+    use serde::Deserialize;
+
+    #[test]
+    fn depth_is_bounded_by_memory_only() {
+        let deep = "[".repeat(200_000) + &"]".repeat(200_000);
+        assert!(accepts(&deep));
+        assert!(!accepts(&deep[1..]));
+    }
+
+    #[test]
+    fn decodes_escapes_and_surrogates() {
+        assert_eq!(unquote(r#""a\n\t\"\\\/\u00e9\ud83d\ude00""#), "a\n\t\"\\/é😀");
+        assert_eq!(unquote(r#""\ud83dx\ude00\ud800""#), "\u{FFFD}x\u{FFFD}\u{FFFD}");
+        assert_eq!(unquote(r#""plain""#), "plain");
+    }
+
+    #[test]
+    fn removes_items_with_their_separators() {
+        let text = "[ 1 , 2 ,3, 4 ]";
+        let items = elements(text, Span::new(0..text.len())).expect("an array");
+        let without = |gone: &[usize]| {
+            let mut splices = Splices::default();
+            splices.remove_items(&items, |i| gone.contains(&i));
+            splices.apply(text)
+        };
+        assert_eq!(without(&[0]), "[ 2 ,3, 4 ]");
+        assert_eq!(without(&[3]), "[ 1 , 2 ,3 ]");
+        assert_eq!(without(&[1, 2]), "[ 1, 4 ]");
+        assert_eq!(without(&[0, 2]), "[ 2, 4 ]");
+        assert_eq!(without(&[0, 1, 2, 3]), "[  ]");
+    }
+
+    proptest! {
+        #[test]
+        fn quote_then_unquote_is_identity(text in ".{0,40}") {
+            prop_assert_eq!(unquote(&quote(&text)).into_owned(), text);
+        }
+
+        #[test]
+        fn agrees_with_serde_on_random_bytes(text in r#"[\[\]{}:,"\\u0-9a-f \ntrue.eE+-]{0,24}"#) {
+            let mut oracle = serde_json::Deserializer::from_str(&text);
+            let valid = serde::de::IgnoredAny::deserialize(&mut oracle).is_ok() && oracle.end().is_ok();
+            prop_assert_eq!(accepts(&text), valid);
+        }
+
+        #[test]
+        fn skips_what_serde_writes(text in any::<Vec<(String, f64)>>()) {
+            let written = serde_json::to_string_pretty(&text).expect("serializable");
+            prop_assert!(accepts(&written));
+        }
+    }
+}

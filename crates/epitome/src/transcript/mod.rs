@@ -1,0 +1,368 @@
+//! What was said, in order: entries and their parts as byte ranges of one shared buffer.
+
+mod id;
+pub mod unit;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use crate::json::Span;
+use crate::json::unquote;
+pub use id::ContentId;
+
+/// The wire role of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Standing instructions.
+    System,
+    /// Standing instructions, under the newer name.
+    Developer,
+    /// The user's side: human words, injected text, and (Anthropic) tool results.
+    User,
+    /// The model's side.
+    Assistant,
+    /// A tool result in an entry of its own.
+    Tool,
+    /// Anything else; carried as it came.
+    Other,
+}
+
+impl Role {
+    /// Whether the entry gives standing instructions.
+    pub fn instructs(self) -> bool {
+        matches!(self, Role::System | Role::Developer)
+    }
+}
+
+/// Who speaks. Read from the recording, or inferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A person.
+    Human,
+    /// Reminders, hook output, environment notes, system text.
+    Injected,
+    /// The model.
+    Model,
+    /// A tool's result.
+    Tool,
+    /// A checkpoint of an earlier compaction whose content id is known.
+    Checkpoint,
+}
+
+/// What a part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PartKind {
+    /// Words.
+    Text,
+    /// The model's reasoning, in the clear, signed or encrypted.
+    Reasoning,
+    /// A tool call.
+    Call,
+    /// A tool call's result. Its content may be sub-parts that follow it.
+    Result,
+    /// An image, a document, audio.
+    Media,
+    /// What isn't known; comes out as it went in.
+    Opaque,
+}
+
+/// What else is known of a part, as a small set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks(u8);
+
+impl Marks {
+    /// A sub-part of the nearest result before it.
+    pub const NESTED: Marks = Marks(1);
+    /// Reasoning with a signature, or encrypted: bound to the model, perhaps to the prefix.
+    pub const SIGNED: Marks = Marks(1 << 1);
+    /// A result that reports an error.
+    pub const ERROR: Marks = Marks(1 << 2);
+    /// A call or result of a tool that the provider runs; it is paired inside its own entry.
+    pub const SERVER: Marks = Marks(1 << 3);
+    /// Sets state for what follows; never folded silently.
+    pub const STATEFUL: Marks = Marks(1 << 4);
+    /// The body is a JSON string literal, so its words are the decoded string.
+    pub const LITERAL: Marks = Marks(1 << 5);
+
+    /// This set with `other` in it.
+    #[must_use]
+    pub const fn with(self, other: Marks) -> Marks {
+        Marks(self.0 | other.0)
+    }
+
+    /// Whether `other` is in the set.
+    pub const fn has(self, other: Marks) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// A part as it is stored: ranges of the transcript's buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct PartRow {
+    /// The element or member value that the part is.
+    pub span: Span,
+    /// The payload: a text, a call's arguments, a result's content, the data of a medium.
+    pub body: Span,
+    /// The call id (calls and results), as a JSON literal.
+    pub id: Span,
+    /// The tool's name, the media type, or an opaque part's type, as a JSON literal.
+    pub name: Span,
+    /// What it is.
+    pub kind: PartKind,
+    /// Who speaks.
+    pub origin: Origin,
+    /// What else is known.
+    pub marks: Marks,
+}
+
+/// An entry as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryRow {
+    /// The whole message.
+    pub span: Span,
+    /// Index of its first part; the next entry's first part ends it.
+    pub first_part: u32,
+    /// The wire role.
+    pub role: Role,
+}
+
+/// Everything that was said, in order. Append-only; never edited.
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    source: Arc<String>,
+    entries: Vec<EntryRow>,
+    parts: Vec<PartRow>,
+}
+
+impl Transcript {
+    /// An empty transcript over `source`.
+    pub fn new(source: Arc<String>) -> Self {
+        Transcript { source, entries: Vec::new(), parts: Vec::new() }
+    }
+
+    /// Appends an entry with its parts. Spans are into the transcript's source.
+    pub fn push(&mut self, span: Span, role: Role, parts: &[PartRow]) {
+        self.entries.push(EntryRow { span, first_part: self.parts.len() as u32, role });
+        self.parts.extend_from_slice(parts);
+    }
+
+    /// The buffer that all spans point into.
+    pub fn source(&self) -> &Arc<String> {
+        &self.source
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Entry `index`.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn entry(&self, index: usize) -> Entry<'_> {
+        Entry { transcript: self, index, row: &self.entries[index] }
+    }
+
+    /// All entries.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator {
+        self.entries
+            .iter()
+            .enumerate()
+            .map(|(index, row)| Entry { transcript: self, index, row })
+    }
+
+    /// The part in `slot`.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    pub fn part(&self, slot: Slot) -> Part<'_> {
+        Part { source: &self.source, slot, row: &self.parts[slot.0 as usize] }
+    }
+
+    /// Number of parts, which is one more than the last slot.
+    pub fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The entry that `slot` belongs to.
+    pub fn entry_of(&self, slot: Slot) -> usize {
+        self.entries.partition_point(|row| row.first_part <= slot.0) - 1
+    }
+
+    /// Says who speaks in the texts and media of entry `index`; a recording knows better than
+    /// inference.
+    pub fn set_origin(&mut self, index: usize, origin: Origin) {
+        let range = self.part_range(index);
+        for part in &mut self.parts[range] {
+            if matches!(part.kind, PartKind::Text | PartKind::Media) && !part.marks.has(Marks::NESTED) {
+                part.origin = origin;
+            }
+        }
+    }
+
+    fn part_range(&self, index: usize) -> Range<usize> {
+        let end = self.entries.get(index + 1).map_or(self.parts.len(), |e| e.first_part as usize);
+        self.entries[index].first_part as usize..end
+    }
+}
+
+/// The address of a part (or sub-part) in its transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Slot(pub u32);
+
+/// One API message or item.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    transcript: &'a Transcript,
+    /// Position in the transcript.
+    pub index: usize,
+    row: &'a EntryRow,
+}
+
+impl<'a> Entry<'a> {
+    /// The wire role.
+    pub fn role(&self) -> Role {
+        self.row.role
+    }
+
+    /// Where it stands in the source.
+    pub fn span(&self) -> Span {
+        self.row.span
+    }
+
+    /// Its bytes as they came.
+    pub fn raw(&self) -> &'a str {
+        self.row.span.of(&self.transcript.source)
+    }
+
+    /// Its parts; a result's sub-parts follow it.
+    pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'a>> + ExactSizeIterator + use<'a> {
+        let range = self.transcript.part_range(self.index);
+        let first = range.start;
+        let source = self.transcript.source.as_str();
+        self.transcript.parts[range].iter().enumerate().map(move |(offset, row)| Part {
+            source,
+            slot: Slot((first + offset) as u32),
+            row,
+        })
+    }
+
+    /// Its slots.
+    pub fn slots(&self) -> Range<u32> {
+        let range = self.transcript.part_range(self.index);
+        range.start as u32..range.end as u32
+    }
+
+    /// Who speaks: human if any part is, else what the first part says.
+    pub fn origin(&self) -> Origin {
+        if self.parts().any(|p| p.is_human()) {
+            return Origin::Human;
+        }
+        self.parts().next().map_or(Origin::Injected, |p| p.origin())
+    }
+
+    /// Whether a person speaks in it.
+    pub fn is_human(&self) -> bool {
+        self.origin() == Origin::Human
+    }
+
+    /// The person's words, decoded, joined by blank lines.
+    pub fn human_text(&self) -> String {
+        let texts: Vec<_> =
+            self.parts().filter(|p| p.is_human() && p.kind() == PartKind::Text).map(|p| p.text()).collect();
+        texts.join("\n\n")
+    }
+
+    /// Whether it holds client tool calls.
+    pub fn has_calls(&self) -> bool {
+        self.parts().any(|p| p.kind() == PartKind::Call && !p.is(Marks::SERVER))
+    }
+
+    /// Whether it holds client tool results.
+    pub fn has_results(&self) -> bool {
+        self.parts().any(|p| p.kind() == PartKind::Result && !p.is(Marks::SERVER))
+    }
+
+    /// Whether it sets state for what follows (instructions, or a part that says so).
+    pub fn is_stateful(&self) -> bool {
+        self.row.role.instructs() || self.parts().any(|p| p.is(Marks::STATEFUL))
+    }
+
+    /// The id of its canonical content.
+    pub fn content_id(&self) -> ContentId {
+        ContentId::of_entry(self.raw())
+    }
+}
+
+/// A piece of an entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    source: &'a str,
+    /// Its address.
+    pub slot: Slot,
+    row: &'a PartRow,
+}
+
+impl<'a> Part<'a> {
+    /// What it is.
+    pub fn kind(&self) -> PartKind {
+        self.row.kind
+    }
+
+    /// Who speaks.
+    pub fn origin(&self) -> Origin {
+        self.row.origin
+    }
+
+    /// Whether a mark is set.
+    pub fn is(&self, mark: Marks) -> bool {
+        self.row.marks.has(mark)
+    }
+
+    /// Whether a person says it.
+    pub fn is_human(&self) -> bool {
+        self.row.origin == Origin::Human
+    }
+
+    /// The ranges behind it.
+    pub fn row(&self) -> &'a PartRow {
+        self.row
+    }
+
+    /// Its bytes as they came.
+    pub fn raw(&self) -> &'a str {
+        self.row.span.of(self.source)
+    }
+
+    /// The payload's bytes as they came.
+    pub fn raw_body(&self) -> &'a str {
+        self.row.body.of(self.source)
+    }
+
+    /// The payload's words: a literal decoded, anything else as JSON text.
+    pub fn text(&self) -> Cow<'a, str> {
+        if self.is(Marks::LITERAL) { unquote(self.raw_body()) } else { Cow::Borrowed(self.raw_body()) }
+    }
+
+    /// The call id; empty if there is none.
+    pub fn id(&self) -> Cow<'a, str> {
+        unquote(self.row.id.of(self.source))
+    }
+
+    /// The tool's name, media type or opaque type; empty if there is none.
+    pub fn name(&self) -> Cow<'a, str> {
+        unquote(self.row.name.of(self.source))
+    }
+}

@@ -1,0 +1,187 @@
+//! What the model is shown of a transcript: one fate for every entry, and at most one checkpoint.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::transcript::Slot;
+
+/// Why an entry or slot isn't shown as it was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// An old tool output became a one-line stub.
+    OldOutput,
+    /// Reasoning that the model no longer needs.
+    OldReasoning,
+    /// Reasoning that is bound to a prefix which this compaction changes.
+    BoundReasoning,
+    /// A long text was cut to its telling lines.
+    LongText,
+    /// An old image or document.
+    OldMedia,
+    /// The slot alone is larger than its share of the target.
+    TooLarge,
+    /// Stood for by the checkpoint.
+    OlderStep,
+    /// Dropped as a last resort: nothing smaller reaches the target.
+    LastResort,
+    /// Nothing was left of it once its parts were gone.
+    Emptied,
+}
+
+impl Reason {
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Reason::OldOutput => "old tool output, stubbed",
+            Reason::OldReasoning => "old reasoning, dropped",
+            Reason::BoundReasoning => "reasoning bound to the old prefix, dropped",
+            Reason::LongText => "long text, cut to its telling lines",
+            Reason::OldMedia => "old image or document, replaced by a note",
+            Reason::TooLarge => "larger than its share of the target, excerpted",
+            Reason::OlderStep => "folded into the checkpoint",
+            Reason::LastResort => "dropped as a last resort",
+            Reason::Emptied => "empty once its parts were gone",
+        }
+    }
+}
+
+/// What is put in place of a slot's payload. The format closes the hole legally.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Put {
+    /// Words: a text, a result's whole content, or a note where a medium was.
+    Text(Arc<str>),
+    /// A JSON object, for a call's arguments.
+    Arguments(Arc<str>),
+    /// Nothing: the part leaves.
+    Nothing,
+}
+
+/// One slot replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartEdit {
+    /// Which part.
+    pub at: Slot,
+    /// What stands there now.
+    pub put: Put,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// What becomes of an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// Shown byte for byte.
+    Keep,
+    /// Shown with slots replaced, in slot order.
+    Edit(Box<[PartEdit]>),
+    /// Not shown; the checkpoint stands for it.
+    Fold(Reason),
+    /// Not shown.
+    Drop(Reason),
+}
+
+impl Fate {
+    /// Whether the model sees the entry.
+    pub fn is_shown(&self) -> bool {
+        matches!(self, Fate::Keep | Fate::Edit(_))
+    }
+}
+
+/// A checkpoint and the entry before which it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placed {
+    /// Index of the entry (or the transcript's length) before which it is rendered.
+    pub before: usize,
+    /// The whole message.
+    pub text: Arc<str>,
+}
+
+/// What the model is shown of a transcript.
+///
+/// Fates are run-length coded: a session compacted fifty times costs its entries plus fifty small
+/// views.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    runs: Vec<(usize, Fate)>,
+    checkpoint: Option<Placed>,
+}
+
+impl View {
+    /// The view that shows all of `len` entries.
+    pub fn whole(len: usize) -> Self {
+        let mut view = View::default();
+        for _ in 0..len {
+            view.push(Fate::Keep);
+        }
+        view
+    }
+
+    /// Appends the fate of the next entry.
+    pub fn push(&mut self, fate: Fate) {
+        match self.runs.last_mut() {
+            Some((len, last)) if *last == fate && !matches!(fate, Fate::Edit(_)) => *len += 1,
+            _ => self.runs.push((1, fate)),
+        }
+    }
+
+    /// Puts the checkpoint.
+    pub fn place(&mut self, checkpoint: Placed) {
+        self.checkpoint = Some(checkpoint);
+    }
+
+    /// Number of entries that the view speaks of.
+    pub fn len(&self) -> usize {
+        self.runs.iter().map(|(len, _)| len).sum()
+    }
+
+    /// Whether it speaks of no entry.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// The fate of each entry, in order.
+    pub fn fates(&self) -> impl Iterator<Item = &Fate> {
+        self.runs.iter().flat_map(|(len, fate)| std::iter::repeat_n(fate, *len))
+    }
+
+    /// The checkpoint, if there is one.
+    pub fn checkpoint(&self) -> Option<&Placed> {
+        self.checkpoint.as_ref()
+    }
+
+    /// Whether everything is shown as it was said.
+    pub fn is_whole(&self) -> bool {
+        self.checkpoint.is_none() && self.runs.iter().all(|(_, fate)| *fate == Fate::Keep)
+    }
+
+    /// Number of leading entries that are shown byte for byte, checkpoint apart: what a prompt
+    /// cache can keep.
+    pub fn kept_prefix(&self) -> usize {
+        let kept = self.fates().take_while(|fate| **fate == Fate::Keep).count();
+        self.checkpoint.as_ref().map_or(kept, |placed| kept.min(placed.before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_merged_and_cover() {
+        let mut view = View::whole(2);
+        view.push(Fate::Fold(Reason::OlderStep));
+        view.push(Fate::Fold(Reason::OlderStep));
+        view.push(Fate::Keep);
+        assert_eq!(view.runs.len(), 3);
+        assert_eq!(view.len(), 5);
+        assert_eq!(view.kept_prefix(), 2);
+        assert!(!view.is_whole());
+        view.place(Placed { before: 1, text: "c".into() });
+        assert_eq!(view.kept_prefix(), 1);
+    }
+}

@@ -1,0 +1,260 @@
+//! Anthropic Messages (PROVIDERS.md B.1).
+
+mod rules;
+
+use super::openai_chat::row;
+use super::{Dialect, Finding, MissingResult, origin};
+use crate::json::{JsonError, Scanner, Span, quote, unquote};
+use crate::request::Request;
+use crate::transcript::{Marks, Origin, PartKind, PartRow, Role};
+
+pub(super) struct Anthropic;
+
+impl Dialect for Anthropic {
+    fn list_key(&self) -> &'static str {
+        "messages"
+    }
+
+    fn read_entry(&self, scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<Role, JsonError> {
+        if scanner.peek() != Some(b'{') {
+            let span = scanner.value()?;
+            parts.push(row(PartKind::Opaque, span, span));
+            return Ok(Role::Other);
+        }
+        let text = scanner.text();
+        let mut role = Span::NONE;
+        scanner.object(|scanner, key| {
+            match unquote(key.of(text)).as_ref() {
+                "role" => role = scanner.value()?,
+                "content" => {
+                    parts.clear();
+                    read_content(scanner, parts)?;
+                }
+                _ => {
+                    scanner.value()?;
+                }
+            }
+            Ok::<_, JsonError>(())
+        })?;
+        let role = match unquote(role.of(text)).as_ref() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" => Role::System,
+            _ => Role::Other,
+        };
+        for part in parts.iter_mut() {
+            part.origin = match role {
+                _ if part.kind == PartKind::Result || part.marks.has(Marks::NESTED) => Origin::Tool,
+                Role::User if part.kind == PartKind::Text => origin::of_user_text(part.body.of(text)),
+                Role::User => Origin::Human,
+                Role::Assistant => Origin::Model,
+                _ => Origin::Injected,
+            };
+        }
+        Ok(role)
+    }
+
+    fn text_block(&self, text: &str) -> String {
+        format!(r#"{{"type":"text","text":{}}}"#, quote(text))
+    }
+
+    fn user_message(&self, text: &str) -> String {
+        format!(r#"{{"role":"user","content":{}}}"#, quote(text))
+    }
+
+    fn missing_result(&self, id: &str, _name: &str) -> MissingResult {
+        let content = quote(super::rules::NO_RESULT);
+        MissingResult::Block(format!(
+            r#"{{"type":"tool_result","tool_use_id":{},"content":{content},"is_error":true}}"#,
+            quote(id)
+        ))
+    }
+
+    fn check(&self, request: &Request) -> Vec<Finding> {
+        rules::check(request)
+    }
+}
+
+fn read_content(scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<(), JsonError> {
+    match scanner.peek() {
+        Some(b'"') => {
+            let span = scanner.string()?;
+            let mut part = row(PartKind::Text, span, span);
+            part.marks = Marks::LITERAL;
+            parts.push(part);
+        }
+        Some(b'[') => {
+            scanner.array(|scanner| {
+                let mut nested = Vec::new();
+                let part = read_block(scanner, Some(&mut nested))?;
+                parts.push(part);
+                parts.append(&mut nested);
+                Ok::<_, JsonError>(())
+            })?;
+        }
+        _ => {
+            let span = scanner.value()?;
+            if span.of(scanner.text()) != "null" {
+                parts.push(row(PartKind::Opaque, span, span));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Members of a block that mean something to us.
+#[derive(Default)]
+struct Block {
+    kind: Span,
+    text: Span,
+    thinking: Span,
+    signature: Span,
+    data: Span,
+    id: Span,
+    name: Span,
+    input: Span,
+    tool_use_id: Span,
+    content: Span,
+    is_error: Span,
+    source: Source,
+}
+
+#[derive(Default)]
+struct Source {
+    media_type: Span,
+    payload: Span,
+}
+
+/// Reads a block; a result's blocks go to `nested` (a nested block's own don't: `None`).
+fn read_block(scanner: &mut Scanner<'_>, mut nested: Option<&mut Vec<PartRow>>) -> Result<PartRow, JsonError> {
+    if scanner.peek() != Some(b'{') {
+        let span = scanner.value()?;
+        return Ok(row(PartKind::Opaque, span, span));
+    }
+    let text = scanner.text();
+    let mut block = Block::default();
+    let span = scanner.object(|scanner, key| {
+        let slot = match unquote(key.of(text)).as_ref() {
+            "type" => &mut block.kind,
+            "text" => &mut block.text,
+            "thinking" => &mut block.thinking,
+            "signature" => &mut block.signature,
+            "data" => &mut block.data,
+            "id" => &mut block.id,
+            "name" => &mut block.name,
+            "input" => &mut block.input,
+            "tool_use_id" => &mut block.tool_use_id,
+            "is_error" => &mut block.is_error,
+            "source" if scanner.peek() == Some(b'{') => {
+                block.source = read_source(scanner)?;
+                return Ok(());
+            }
+            "content" => {
+                block.content = match &mut nested {
+                    Some(nested) if scanner.peek() == Some(b'[') => {
+                        nested.clear();
+                        scanner.array(|scanner| {
+                            let mut part = read_block(scanner, None)?;
+                            part.marks = part.marks.with(Marks::NESTED);
+                            nested.push(part);
+                            Ok::<_, JsonError>(())
+                        })?
+                    }
+                    _ => scanner.value()?,
+                };
+                return Ok(());
+            }
+            _ => {
+                scanner.value()?;
+                return Ok(());
+            }
+        };
+        *slot = scanner.value()?;
+        Ok::<_, JsonError>(())
+    })?;
+    let part = block.part(text, span);
+    // Only a client tool's result has parts of its own; a server tool's content is opaque.
+    if let Some(nested) = nested
+        && (part.kind != PartKind::Result || part.marks.has(Marks::SERVER))
+    {
+        nested.clear();
+    }
+    Ok(part)
+}
+
+fn read_source(scanner: &mut Scanner<'_>) -> Result<Source, JsonError> {
+    let text = scanner.text();
+    let mut source = Source::default();
+    scanner.object(|scanner, key| {
+        let key = unquote(key.of(text));
+        let value = scanner.value()?;
+        match key.as_ref() {
+            "media_type" => source.media_type = value,
+            "data" | "url" | "file_id" | "content" => source.payload = value,
+            _ => {}
+        }
+        Ok::<_, JsonError>(())
+    })?;
+    Ok(source)
+}
+
+impl Block {
+    fn part(&self, text: &str, span: Span) -> PartRow {
+        let literal = |span: Span| span.of(text).starts_with('"');
+        let mut part = row(PartKind::Opaque, span, span);
+        part.name = self.kind;
+        let mut set = |kind, body: Span| {
+            part.kind = kind;
+            part.body = body;
+            if literal(body) {
+                part.marks = part.marks.with(Marks::LITERAL);
+            }
+        };
+        match unquote(self.kind.of(text)).as_ref() {
+            "text" if literal(self.text) => set(PartKind::Text, self.text),
+            "thinking" if literal(self.thinking) => {
+                set(PartKind::Reasoning, self.thinking);
+                if self.signature.len() > 2 {
+                    part.marks = part.marks.with(Marks::SIGNED);
+                }
+            }
+            "redacted_thinking" => {
+                set(PartKind::Reasoning, if self.data.is_empty() { span } else { self.data });
+                part.marks = part.marks.with(Marks::SIGNED);
+            }
+            "image" | "document" if !self.source.payload.is_empty() => {
+                set(PartKind::Media, self.source.payload);
+                part.name = self.source.media_type;
+            }
+            "tool_use" => {
+                set(PartKind::Call, self.input);
+                part.id = self.id;
+                part.name = self.name;
+            }
+            "tool_result" => {
+                set(PartKind::Result, self.content);
+                part.id = self.tool_use_id;
+                part.name = Span::NONE;
+                if self.is_error.of(text) == "true" {
+                    part.marks = part.marks.with(Marks::ERROR);
+                }
+            }
+            "server_tool_use" | "mcp_tool_use" => {
+                set(PartKind::Call, self.input);
+                part.id = self.id;
+                part.name = self.name;
+                part.marks = part.marks.with(Marks::SERVER);
+            }
+            kind if kind.ends_with("_tool_result") => {
+                set(PartKind::Result, if self.content.is_empty() { span } else { self.content });
+                part.id = self.tool_use_id;
+                part.marks = part.marks.with(Marks::SERVER);
+            }
+            "compaction" | "tool_addition" | "tool_removal" | "fallback" => {
+                part.marks = part.marks.with(Marks::STATEFUL);
+            }
+            _ => {}
+        }
+        part
+    }
+}

@@ -1,0 +1,267 @@
+//! OpenAI Chat Completions (PROVIDERS.md B.3) and its compatibles.
+
+mod rules;
+
+use super::{Dialect, Finding, MissingResult, origin};
+use crate::json::{JsonError, Scanner, Span, quote, unquote};
+use crate::request::Request;
+use crate::transcript::{Marks, Origin, PartKind, PartRow, Role};
+
+pub(super) struct OpenaiChat;
+
+impl Dialect for OpenaiChat {
+    fn list_key(&self) -> &'static str {
+        "messages"
+    }
+
+    fn read_entry(&self, scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<Role, JsonError> {
+        if scanner.peek() != Some(b'{') {
+            let span = scanner.value()?;
+            parts.push(row(PartKind::Opaque, span, span));
+            return Ok(Role::Other);
+        }
+        let mut message = Message::default();
+        let text = scanner.text();
+        scanner.object(|scanner, key| message.member(&unquote(key.of(text)), scanner))?;
+        Ok(message.finish(text, parts))
+    }
+
+    fn text_block(&self, text: &str) -> String {
+        format!(r#"{{"type":"text","text":{}}}"#, quote(text))
+    }
+
+    fn user_message(&self, text: &str) -> String {
+        format!(r#"{{"role":"user","content":{}}}"#, quote(text))
+    }
+
+    fn missing_result(&self, id: &str, _name: &str) -> MissingResult {
+        let content = quote(super::rules::NO_RESULT);
+        MissingResult::Message(format!(r#"{{"role":"tool","tool_call_id":{},"content":{content}}}"#, quote(id)))
+    }
+
+    fn check(&self, request: &Request) -> Vec<Finding> {
+        rules::check(request)
+    }
+}
+
+pub(super) fn row(kind: PartKind, span: Span, body: Span) -> PartRow {
+    PartRow {
+        span,
+        body,
+        id: Span::NONE,
+        name: Span::NONE,
+        kind,
+        origin: Origin::Model,
+        marks: Marks::default(),
+    }
+}
+
+/// Gathered while the members go by, since `role` may come last and duplicates win last.
+#[derive(Default)]
+struct Message {
+    role: Span,
+    content: Vec<PartRow>,
+    content_span: Span,
+    reasoning: Vec<PartRow>,
+    extra: Vec<PartRow>,
+    calls: Vec<PartRow>,
+    tool_call_id: Span,
+    name: Span,
+}
+
+impl Message {
+    fn member(&mut self, key: &str, scanner: &mut Scanner<'_>) -> Result<(), JsonError> {
+        match key {
+            "role" => self.role = scanner.value()?,
+            "tool_call_id" => self.tool_call_id = scanner.value()?,
+            "name" => self.name = scanner.value()?,
+            "content" => {
+                self.content.clear();
+                self.content_span = read_content(scanner, &mut self.content)?;
+            }
+            "reasoning_content" | "reasoning" | "reasoning_details" => {
+                let value = scanner.value()?;
+                let raw = value.of(scanner.text());
+                if !matches!(raw, "null" | "\"\"" | "[]") {
+                    let mut part = row(PartKind::Reasoning, value, value);
+                    if raw.starts_with('"') {
+                        part.marks = Marks::LITERAL;
+                    }
+                    self.reasoning.push(part);
+                }
+            }
+            "refusal" | "audio" => {
+                let value = scanner.value()?;
+                if value.of(scanner.text()) != "null" {
+                    self.extra.push(row(PartKind::Opaque, value, value));
+                }
+            }
+            "tool_calls" => {
+                self.calls.clear();
+                if scanner.peek() == Some(b'[') {
+                    scanner.array(|scanner| {
+                        self.calls.push(read_call(scanner)?);
+                        Ok::<_, JsonError>(())
+                    })?;
+                } else {
+                    scanner.value()?;
+                }
+            }
+            "function_call" => {
+                if scanner.peek() == Some(b'{') {
+                    // The older form has no id; it is answered by a `function` message.
+                    self.calls.retain(|p| !p.id.is_empty());
+                    let mut call = row(PartKind::Call, Span::NONE, Span::NONE);
+                    call.span = read_function(scanner, &mut call)?;
+                    self.calls.push(call);
+                } else {
+                    scanner.value()?;
+                }
+            }
+            _ => {
+                scanner.value()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, text: &str, parts: &mut Vec<PartRow>) -> Role {
+        let role = match unquote(self.role.of(text)).as_ref() {
+            "system" => Role::System,
+            "developer" => Role::Developer,
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "tool" | "function" => Role::Tool,
+            _ => Role::Other,
+        };
+        if role == Role::Tool {
+            let body = self.content_span;
+            let mut result = row(PartKind::Result, body, body);
+            result.id = self.tool_call_id;
+            result.name = self.name;
+            result.origin = Origin::Tool;
+            if body.of(text).starts_with('"') {
+                result.marks = result.marks.with(Marks::LITERAL);
+                self.content.clear();
+            }
+            parts.push(result);
+        }
+        for part in &mut self.content {
+            match role {
+                Role::Tool => {
+                    part.marks = part.marks.with(Marks::NESTED);
+                    part.origin = Origin::Tool;
+                }
+                Role::User if part.kind == PartKind::Text => {
+                    part.origin = origin::of_user_text(part.body.of(text));
+                }
+                Role::User => part.origin = Origin::Human,
+                Role::Assistant => part.origin = Origin::Model,
+                Role::System | Role::Developer | Role::Other => part.origin = Origin::Injected,
+            }
+        }
+        let mut all = self.reasoning;
+        all.append(&mut self.content);
+        all.append(&mut self.extra);
+        all.append(&mut self.calls);
+        // Slots are in the order of the bytes, so that edits can be applied in one pass.
+        all.sort_by_key(|part| part.span.start);
+        parts.append(&mut all);
+        role
+    }
+}
+
+fn read_content(scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<Span, JsonError> {
+    match scanner.peek() {
+        Some(b'"') => {
+            let span = scanner.string()?;
+            let mut part = row(PartKind::Text, span, span);
+            part.marks = Marks::LITERAL;
+            parts.push(part);
+            Ok(span)
+        }
+        Some(b'[') => scanner.array(|scanner| {
+            parts.push(read_block(scanner)?);
+            Ok(())
+        }),
+        _ => scanner.value(),
+    }
+}
+
+fn read_block(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
+    if scanner.peek() != Some(b'{') {
+        let span = scanner.value()?;
+        return Ok(row(PartKind::Opaque, span, span));
+    }
+    let text = scanner.text();
+    let mut part = row(PartKind::Opaque, Span::NONE, Span::NONE);
+    let (mut words, mut payload) = (Span::NONE, Span::NONE);
+    part.span = scanner.object(|scanner, key| {
+        let key = unquote(key.of(text));
+        let value = scanner.value()?;
+        match key.as_ref() {
+            "type" => part.name = value,
+            "text" => words = value,
+            "image_url" | "input_audio" | "file" => payload = value,
+            _ => {}
+        }
+        Ok::<_, JsonError>(())
+    })?;
+    part.body = part.span;
+    match unquote(part.name.of(text)).as_ref() {
+        "text" if words.of(text).starts_with('"') => {
+            part.kind = PartKind::Text;
+            part.body = words;
+            part.marks = Marks::LITERAL;
+        }
+        "image_url" | "input_audio" | "file" if !payload.is_empty() => {
+            part.kind = PartKind::Media;
+            part.body = payload;
+        }
+        _ => {}
+    }
+    Ok(part)
+}
+
+fn read_call(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
+    if scanner.peek() != Some(b'{') {
+        let span = scanner.value()?;
+        return Ok(row(PartKind::Opaque, span, span));
+    }
+    let text = scanner.text();
+    let mut call = row(PartKind::Call, Span::NONE, Span::NONE);
+    let mut id = Span::NONE;
+    call.span = scanner.object(|scanner, key| {
+        match unquote(key.of(text)).as_ref() {
+            "id" => id = scanner.value()?,
+            "function" | "custom" if scanner.peek() == Some(b'{') => {
+                read_function(scanner, &mut call)?;
+            }
+            _ => {
+                scanner.value()?;
+            }
+        }
+        Ok::<_, JsonError>(())
+    })?;
+    call.id = id;
+    Ok(call)
+}
+
+fn read_function(scanner: &mut Scanner<'_>, call: &mut PartRow) -> Result<Span, JsonError> {
+    let text = scanner.text();
+    scanner.object(|scanner, key| {
+        let key = unquote(key.of(text));
+        let value = scanner.value()?;
+        match key.as_ref() {
+            "name" => call.name = value,
+            "arguments" | "input" => {
+                call.body = value;
+                if value.of(text).starts_with('"') {
+                    call.marks = Marks::LITERAL;
+                }
+            }
+            _ => {}
+        }
+        Ok::<_, JsonError>(())
+    })
+}

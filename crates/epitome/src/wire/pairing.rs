@@ -1,0 +1,157 @@
+//! Calls and results, in the manner that OpenAI Chat and Anthropic share: the newest batch of calls
+//! is answered before anything else is said.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::rules::{Finding, Mend, RuleId, fresh_id};
+use crate::transcript::Slot;
+
+/// The format's names for the five ways to break pairing.
+pub(super) struct PairRules {
+    pub(super) answered: RuleId,
+    pub(super) orphan: RuleId,
+    pub(super) duplicate: RuleId,
+    pub(super) place: RuleId,
+    pub(super) reused: RuleId,
+    pub(super) unique: Scope,
+}
+
+/// Where a call id must be unique.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Batch,
+    Transcript,
+}
+
+/// Follows a transcript and notes every broken pair.
+pub(super) struct Pairing {
+    rules: PairRules,
+    batch: Option<Batch>,
+    taken: HashSet<String>,
+    dangling: Vec<Stray>,
+    orphans: Vec<Stray>,
+    findings: Vec<Finding>,
+}
+
+/// The newest calls, while their results may come.
+struct Batch {
+    at: usize,
+    calls: BTreeMap<String, Vec<(Slot, Option<Slot>)>>,
+    /// Ids that an earlier batch used.
+    reused: HashSet<String>,
+    /// Something else was said since.
+    is_over: bool,
+}
+
+/// A call without result, or a result without call.
+struct Stray {
+    id: String,
+    at: usize,
+    slot: Slot,
+}
+
+impl Pairing {
+    pub(super) fn new(rules: PairRules) -> Self {
+        Pairing {
+            rules,
+            batch: None,
+            taken: HashSet::new(),
+            dangling: Vec::new(),
+            orphans: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// The model spoke in entry `at` and made these calls, perhaps none.
+    pub(super) fn batch(&mut self, at: usize, made: impl IntoIterator<Item = (String, Slot)>) {
+        self.speak();
+        self.close();
+        let mut calls: BTreeMap<String, Vec<(Slot, Option<Slot>)>> = BTreeMap::new();
+        for (id, slot) in made {
+            calls.entry(id).or_default().push((slot, None));
+        }
+        if calls.is_empty() {
+            return;
+        }
+        let reused = match self.rules.unique {
+            Scope::Batch => HashSet::new(),
+            Scope::Transcript => calls.keys().filter(|id| self.taken.contains(*id)).cloned().collect(),
+        };
+        self.taken.extend(calls.keys().cloned());
+        self.batch = Some(Batch { at, calls, reused, is_over: false });
+    }
+
+    /// Something that is no result was said.
+    pub(super) fn speak(&mut self) {
+        if let Some(batch) = &mut self.batch {
+            batch.is_over = true;
+        }
+    }
+
+    /// A result came in entry `at`.
+    pub(super) fn result(&mut self, at: usize, id: String, slot: Slot) {
+        let known = self.batch.as_mut().and_then(|b| Some((b.is_over, b.calls.get_mut(&id)?)));
+        let Some((is_over, calls)) = known else {
+            return self.orphans.push(Stray { id, at, slot });
+        };
+        let Some((call, answer)) = calls.iter_mut().find(|(_, answer)| answer.is_none()) else {
+            let detail = format!("`{id}` is already answered");
+            let rule = self.rules.duplicate;
+            return self.find(rule, at, slot, detail, Mend::DropPart(slot));
+        };
+        *answer = Some(slot);
+        if is_over {
+            let mend = Mend::MoveResult { result: slot, call: *call };
+            let rule = self.rules.place;
+            self.find(rule, at, slot, format!("`{id}` comes behind other content"), mend);
+        }
+    }
+
+    /// The transcript ends here. A batch that nothing came after is open, which is normal.
+    pub(super) fn end(mut self) -> Vec<Finding> {
+        self.close();
+        let mut dangling = std::mem::take(&mut self.dangling);
+        for orphan in std::mem::take(&mut self.orphans) {
+            let call = dangling.iter().position(|call| call.id == orphan.id && call.at < orphan.at);
+            let (rule, detail, mend) = match call.map(|index| dangling.remove(index)) {
+                Some(call) => (
+                    self.rules.place,
+                    format!("`{}` comes behind other messages", orphan.id),
+                    Mend::MoveResult { result: orphan.slot, call: call.slot },
+                ),
+                None => (
+                    self.rules.orphan,
+                    format!("no call with id `{}` in the assistant message before it", orphan.id),
+                    Mend::DropPart(orphan.slot),
+                ),
+            };
+            self.find(rule, orphan.at, orphan.slot, detail, mend);
+        }
+        for call in dangling {
+            let rule = self.rules.answered;
+            self.find(rule, call.at, call.slot, format!("`{}`", call.id), Mend::Answer(call.slot));
+        }
+        self.findings
+    }
+
+    fn close(&mut self) {
+        let Some(batch) = self.batch.take() else { return };
+        for (id, calls) in batch.calls {
+            let spare = usize::from(!batch.reused.contains(&id));
+            for (nth, (call, answer)) in calls.into_iter().enumerate() {
+                if nth >= spare {
+                    let to = fresh_id(&id, &mut self.taken);
+                    let slots = std::iter::once(call).chain(answer).collect();
+                    let rule = self.rules.reused;
+                    self.find(rule, batch.at, call, format!("`{id}` again"), Mend::Rename { slots, to });
+                } else if answer.is_none() && batch.is_over {
+                    self.dangling.push(Stray { id: id.clone(), at: batch.at, slot: call });
+                }
+            }
+        }
+    }
+
+    fn find(&mut self, rule: RuleId, entry: usize, slot: Slot, detail: String, mend: Mend) {
+        self.findings.push(Finding { rule, entry, slot: Some(slot), detail, mend });
+    }
+}

@@ -1,0 +1,210 @@
+//! Rendering by splicing: what isn't edited keeps its bytes.
+
+use super::Dialect;
+use crate::json::{self, Span, Splices, key_is, quote};
+use crate::request::Request;
+use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
+use crate::view::{Fate, PartEdit, Put, View};
+
+pub(super) fn render(request: &Request, view: &View) -> String {
+    assert_eq!(view.len(), request.transcript.len(), "a view speaks of every entry");
+    let dialect = request.format.dialect();
+    let mut out = Writer::new(request);
+    let placed = view.checkpoint();
+    for (entry, fate) in request.transcript.entries().zip(view.fates()) {
+        if let Some(placed) = placed.filter(|placed| placed.before == entry.index) {
+            out.insert(&dialect.user_message(&placed.text));
+        }
+        match fate {
+            Fate::Keep => out.entry(entry.index, entry.raw()),
+            Fate::Edit(edits) => out.entry(entry.index, &edit(dialect, entry, edits)),
+            Fate::Fold(_) | Fate::Drop(_) => {}
+        }
+    }
+    if let Some(placed) = placed.filter(|placed| placed.before >= request.transcript.len()) {
+        out.insert(&dialect.user_message(&placed.text));
+    }
+    out.finish()
+}
+
+/// Writes entries between the request's head and tail, with its own separators.
+pub(super) struct Writer<'a> {
+    request: &'a Request,
+    out: String,
+    wrote: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(request: &'a Request) -> Self {
+        let mut out = String::with_capacity(request.source().len());
+        out.push_str(request.head());
+        Writer { request, out, wrote: false }
+    }
+
+    /// Writes entry `index` of the request, as `text`.
+    pub(super) fn entry(&mut self, index: usize, text: &str) {
+        self.write(self.request.separator(index), text);
+    }
+
+    /// Writes an entry that the request doesn't have.
+    pub(super) fn insert(&mut self, text: &str) {
+        self.write(self.request.plain_separator(), text);
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.out.push_str(self.request.tail());
+        self.out
+    }
+
+    fn write(&mut self, separator: &str, text: &str) {
+        if std::mem::replace(&mut self.wrote, true) {
+            self.out.push_str(separator);
+        }
+        self.out.push_str(text);
+    }
+}
+
+/// `entry` with slots replaced.
+pub(super) fn edit(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit]) -> String {
+    splices(dialect, entry, edits).apply(entry.raw())
+}
+
+/// The replacements that make `edits`, relative to the entry's own bytes.
+pub(super) fn splices(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
+    let origin = entry.span().start;
+    let parts: Vec<Part<'_>> = entry.parts().collect();
+    let part = |slot: Slot| parts.iter().find(|p| p.slot == slot);
+    let mut splices = Splices::default();
+    let mut gone: Vec<Slot> = Vec::new();
+    for edit in edits {
+        let Some(part) = part(edit.at) else { continue };
+        let replaces_element = matches!(part.kind(), PartKind::Media | PartKind::Opaque);
+        let body = part.row().body;
+        match &edit.put {
+            Put::Nothing => gone.push(edit.at),
+            Put::Text(text) if replaces_element => {
+                splices.replace(part.row().span.relative_to(origin), dialect.text_block(text));
+            }
+            Put::Arguments(json) if !part.is(Marks::LITERAL) => {
+                splices.replace(body.relative_to(origin), json.to_string());
+            }
+            Put::Text(text) | Put::Arguments(text) if !body.is_empty() => {
+                splices.replace(body.relative_to(origin), quote(text));
+            }
+            // A result without content has nothing to replace.
+            Put::Text(_) | Put::Arguments(_) => {}
+        }
+    }
+    if !gone.is_empty() {
+        remove(entry, &parts, &gone, &mut splices);
+    }
+    splices
+}
+
+/// Closes the holes that `gone` leaves: list elements go with their separators, members with their
+/// keys; `content` becomes `null` where other members carry the message.
+fn remove(entry: Entry<'_>, parts: &[Part<'_>], gone: &[Slot], splices: &mut Splices) {
+    let raw = entry.raw();
+    let origin = entry.span().start;
+    let local = |slot: &Slot| {
+        parts.iter().find(|p| p.slot == *slot).map(|p| p.row().span.relative_to(origin))
+    };
+    let holes: Vec<Span> = gone.iter().filter_map(local).collect();
+    let is_hole = |span: Span| holes.contains(&span);
+    // Lists inside a result.
+    for part in parts.iter().filter(|p| p.kind() == PartKind::Result && !p.row().body.is_empty()) {
+        let body = part.row().body.relative_to(origin);
+        if !raw[body.range()].starts_with('[') {
+            continue;
+        }
+        let items = json::elements(raw, body).unwrap_or_default();
+        if !items.is_empty() && items.iter().all(|item| is_hole(*item)) {
+            splices.replace(body, "\"\"".to_owned());
+        } else if items.iter().any(|item| is_hole(*item)) {
+            splices.remove_items(&items, |i| is_hole(items[i]));
+        }
+    }
+    // Members of the entry, and lists in them.
+    let whole = Span::new(0..raw.len());
+    let members = json::members(raw, whole).unwrap_or_default();
+    let spans: Vec<Span> =
+        members.iter().map(|(key, value)| Span { start: key.start, end: value.end }).collect();
+    let mut leaving = vec![false; members.len()];
+    for (index, (key, value)) in members.iter().enumerate() {
+        let is_content = key_is(raw, *key, "content");
+        let vanishes = if is_hole(*value) {
+            true
+        } else if raw[value.range()].starts_with('[') {
+            let items = json::elements(raw, *value).unwrap_or_default();
+            let all = !items.is_empty() && items.iter().all(|item| is_hole(*item));
+            if !all && items.iter().any(|item| is_hole(*item)) {
+                splices.remove_items(&items, |i| is_hole(items[i]));
+            }
+            all
+        } else {
+            false
+        };
+        if vanishes && is_content {
+            splices.replace(*value, "null".to_owned());
+        } else if vanishes {
+            // Earlier duplicates of the key must not come back to life.
+            let name = json::unquote(key.of(raw));
+            for (other, (key, _)) in members.iter().enumerate() {
+                leaving[other] |= key_is(raw, *key, &name);
+            }
+        }
+        debug_assert!(index < leaving.len(), "one flag a member");
+    }
+    if leaving.contains(&true) {
+        splices.remove_items(&spans, |i| leaving[i]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Reason;
+    use crate::wire::{Format, parse};
+
+    /// Edits the first entry of a bare array and returns its new text.
+    fn edited(format: Format, entry: &str, puts: &[(u32, Put)]) -> String {
+        let request = parse(format, format!("[{entry}]")).expect("a message");
+        let edits: Vec<_> = puts
+            .iter()
+            .map(|(slot, put)| PartEdit { at: Slot(*slot), put: put.clone(), reason: Reason::OldOutput })
+            .collect();
+        edit(format.dialect(), request.transcript.entry(0), &edits)
+    }
+
+    #[test]
+    fn openai_holes_are_closed_legally() {
+        let entry = r#"{"role":"assistant", "reasoning_content":"hm", "content":"hi","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}, {"id":"b","function":{"name":"g","arguments":"{}"}}]}"#;
+        let cut = |puts: &[(u32, Put)]| edited(Format::OpenaiChat, entry, puts);
+        assert_eq!(cut(&[(0, Put::Nothing)]), entry.replace(r#" "reasoning_content":"hm","#, ""));
+        assert_eq!(cut(&[(1, Put::Nothing)]), entry.replace("\"hi\"", "null"));
+        assert_eq!(
+            cut(&[(2, Put::Nothing)]),
+            entry.replace(r#"{"id":"a","function":{"name":"f","arguments":"{}"}}, "#, "")
+        );
+        assert_eq!(cut(&[(2, Put::Nothing), (3, Put::Nothing)]), r#"{"role":"assistant", "reasoning_content":"hm", "content":"hi"}"#);
+        assert_eq!(cut(&[(3, Put::Arguments("{\"x\":1}".into()))]), entry.replacen("\"{}\"}}]", "\"{\\\"x\\\":1}\"}}]", 1));
+    }
+
+    #[test]
+    fn anthropic_holes_are_closed_legally() {
+        let entry = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"x"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]},{"type":"text","text":"go on"}]}"#;
+        let cut = |puts: &[(u32, Put)]| edited(Format::Anthropic, entry, puts);
+        assert!(cut(&[(2, Put::Text("[image]".into()))]).contains(r#"{"type":"text","text":"x"},{"type":"text","text":"[image]"}]"#));
+        assert!(cut(&[(2, Put::Nothing)]).contains(r#""content":[{"type":"text","text":"x"}]}"#));
+        assert!(cut(&[(1, Put::Nothing), (2, Put::Nothing)]).contains(r#""tool_use_id":"a","content":""}"#));
+        assert!(cut(&[(0, Put::Text("stub".into()))]).contains(r#""tool_use_id":"a","content":"stub"}"#));
+        assert!(cut(&[(3, Put::Nothing)]).ends_with("]}]}"));
+    }
+
+    #[test]
+    fn duplicate_keys_do_not_come_back() {
+        let entry = r#"{"reasoning":"old","role":"assistant","content":"c","reasoning":"new"}"#;
+        let cut = edited(Format::OpenaiChat, entry, &[(2, Put::Nothing)]);
+        assert_eq!(cut, r#"{"role":"assistant","content":"c"}"#);
+    }
+}
