@@ -2,6 +2,7 @@
 
 pub mod json;
 pub mod request;
+pub mod text;
 pub mod transcript;
 pub mod view;
 pub mod wire;

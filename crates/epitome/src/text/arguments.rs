@@ -1,0 +1,347 @@
+//! The arguments of tool calls in short: for people on part of a line, and as smaller JSON for a model.
+
+use std::fmt::Write as _;
+
+use super::cut;
+use super::excerpt::widen;
+use super::outline::{Cutting, Kind, Limits, Outline, SMALL};
+use crate::json::unquote;
+
+/// Argument names under which agents pass what a call is about, most telling first.
+const COMMAND: [&str; 4] = ["command", "cmd", "commands", "script"];
+const PATH: [&str; 13] = [
+    "file_path",
+    "path",
+    "notebook_path",
+    "absolute_path",
+    "filename",
+    "file",
+    "target_file",
+    "filepath",
+    "filePath",
+    "dir_path",
+    "directory",
+    "relative_workspace_path",
+    "file_name",
+];
+const SEARCH: [&str; 4] = ["pattern", "query", "regex", "search_term"];
+const ADDRESS: [&str; 2] = ["url", "uri"];
+/// Bulk that says little in a line.
+const BULK: [&str; 14] = [
+    "content",
+    "contents",
+    "old_string",
+    "new_string",
+    "oldText",
+    "newText",
+    "old_str",
+    "new_str",
+    "file_text",
+    "replacement_text",
+    "new_source",
+    "edits",
+    "patch",
+    "input",
+];
+
+/// What a call was about, in at most `max_chars` characters and on one line: `Read(src/main.rs, 1-80)`,
+/// `Bash(cargo test)`, `book(user_id=mia, cabin=economy)`. Arguments that are no JSON object are shown as they are.
+pub fn short_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> String {
+    let tool = cut::one_line(tool, 48);
+    // Room for the parentheses; the tool's name alone where that is all that fits.
+    let room = max_chars.saturating_sub(tool.chars().count() + 2);
+    let inner = cut::one_line(&gist(arguments_json, room), room);
+    if inner.is_empty() { cut::one_line(&tool, max_chars) } else { format!("{tool}({inner})") }
+}
+
+/// Arguments without their bulk: the same JSON object with long strings cut to their beginning and
+/// `[… 1,234 bytes elided]`, long arrays to their first elements.
+///
+/// At most `max_bytes` long where keys, numbers and short values alone allow it, and never longer than what was given. Arguments
+/// that are no JSON object come back as they are.
+pub fn shorten_arguments(arguments_json: &str, max_bytes: usize) -> String {
+    let Some(outline) =
+        Outline::read(arguments_json).filter(|outline| outline.kind() == Kind::Object)
+    else {
+        return arguments_json.to_owned();
+    };
+    if arguments_json.len() <= max_bytes {
+        return arguments_json.to_owned();
+    }
+    let all = Limits {
+        text: 0,
+        first: usize::MAX / 2,
+        last: 0,
+        members: usize::MAX - 1,
+        depth: usize::MAX,
+        small: SMALL,
+        cutting: Cutting::Head,
+    };
+    let some = Limits { first: 3, last: 1, members: 48, ..all };
+    let flat = |depth| Limits { depth, ..some };
+    let tries = [(120, all), (120, some), (60, some), (120, flat(3)), (60, flat(2)), (40, flat(1))];
+    let tries = tries.map(|(text, limits)| Limits { text, ..limits });
+    let written = tries.into_iter().find_map(|limits| widen(&outline, limits, max_bytes));
+    if let Some((_, written)) = written {
+        return written;
+    }
+    // The skeleton: every key of the object itself, and nothing nested.
+    let bare = Limits { text: 16, first: 1, depth: 1, ..all };
+    outline.write(&bare, arguments_json.len()).unwrap_or_else(|| arguments_json.to_owned())
+}
+
+/// The text of the first member of a call that has one of these names.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    /// Decoded strings; other values as JSON.
+    members: Vec<(String, Kind, String)>,
+}
+
+impl Arguments {
+    /// Reads a JSON object; anything else has no members.
+    pub(crate) fn read(arguments_json: &str) -> Self {
+        let members = Outline::read(arguments_json).map_or_else(Vec::new, |json| {
+            json.members()
+                .map(|(key, kind, raw)| (key.into_owned(), kind, plain(kind, raw)))
+                .collect()
+        });
+        Self { members }
+    }
+
+    /// The value of the first of `names` that is there and not empty.
+    pub(crate) fn get(&self, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| {
+            let found = self.members.iter().find(|(key, ..)| key == name)?;
+            (!found.2.is_empty() && found.2 != "null").then_some(found.2.as_str())
+        })
+    }
+
+    fn number(&self, names: &[&str]) -> Option<u64> {
+        self.get(names)?.parse().ok()
+    }
+
+    /// The command line, if the call runs one.
+    pub(crate) fn command(&self) -> Option<&str> {
+        self.get(&COMMAND)
+    }
+
+    /// The file or folder that the call is about.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.get(&PATH)
+    }
+
+    /// All members, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.members.iter().map(|(key, _, value)| (key.as_str(), value.as_str()))
+    }
+
+    /// The lines that a reading call asked for: `1-80`, `12-`.
+    fn lines(&self) -> Option<String> {
+        let start = self.number(&["offset", "start_line", "line_number", "line", "start"]);
+        let end = self.number(&["end_line", "end"]);
+        let count = self.number(&["limit"]);
+        match (start, end, count) {
+            (None, None, None) => None,
+            (start, Some(end), _) => Some(format!("{}-{end}", start.unwrap_or(1))),
+            (start, None, Some(count)) => {
+                let start = start.unwrap_or(1).max(1);
+                Some(format!("{start}-{}", start.saturating_add(count).saturating_sub(1)))
+            }
+            (Some(start), None, None) => Some(format!("{start}-")),
+        }
+    }
+}
+
+/// A string decoded; an array of strings (a command with its arguments) joined by spaces; else the JSON.
+fn plain(kind: Kind, raw: &str) -> String {
+    match kind {
+        Kind::Text => unquote(raw).into_owned(),
+        Kind::Array => match serde_json::from_str::<Vec<String>>(raw) {
+            Ok(words) => match words.as_slice() {
+                [shell, flag, script]
+                    if shell.ends_with("sh") && flag.starts_with('-') && flag.ends_with('c') =>
+                {
+                    script.clone()
+                }
+                words => words.join(" "),
+            },
+            Err(_) => raw.to_owned(),
+        },
+        Kind::Scalar | Kind::Object => raw.to_owned(),
+    }
+}
+
+/// The telling part of the arguments; about `room` characters, cut by the caller.
+fn gist(arguments_json: &str, room: usize) -> String {
+    let arguments = Arguments::read(arguments_json);
+    if arguments.members.is_empty() {
+        let text = arguments_json.trim();
+        return if matches!(text, "{}" | "null" | "\"\"") {
+            String::new()
+        } else {
+            patch_gist(text, room)
+        };
+    }
+    if let Some(command) = arguments.command() {
+        return patch_gist(command, room);
+    }
+    let path = arguments.path();
+    if let Some(search) = arguments.get(&SEARCH) {
+        let search = cut::one_line(search, room);
+        let place = path.or_else(|| arguments.get(&["glob", "include"]));
+        return place.map_or_else(|| search.clone(), |place| format!("{search} in {place}"));
+    }
+    if let Some(path) = path {
+        return arguments
+            .lines()
+            .map_or_else(|| path.to_owned(), |lines| format!("{path}, {lines}"));
+    }
+    if let Some(address) = arguments.get(&ADDRESS) {
+        return address.to_owned();
+    }
+    if let Some(patch) = arguments.get(&["input", "patch"]).filter(|patch| patch.contains("*** ")) {
+        return patch_gist(patch, room);
+    }
+    let mut out = String::new();
+    for (key, value) in arguments.iter().filter(|(key, _)| !BULK.contains(key)) {
+        if out.len() > room.saturating_mul(4) {
+            break;
+        }
+        let comma = if out.is_empty() { "" } else { ", " };
+        let _ = write!(out, "{comma}{}={}", cut::one_line(key, 32), cut::one_line(value, 48));
+    }
+    out
+}
+
+/// A patch by the files it touches; any other text by itself.
+fn patch_gist(text: &str, room: usize) -> String {
+    let touched: Vec<&str> = patched_files(text).take(16).map(|(_, path)| path).collect();
+    if touched.is_empty() {
+        cut::one_line(text, room)
+    } else {
+        format!("patch: {}", touched.join(", "))
+    }
+}
+
+/// What a patch does to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patched {
+    Added,
+    Updated,
+    Deleted,
+}
+
+/// The files that a patch in the `*** Update File:` notation names, in order.
+pub(crate) fn patched_files(text: &str) -> impl Iterator<Item = (Patched, &str)> {
+    memchr::memmem::find_iter(text.as_bytes(), "*** ").filter_map(|at| {
+        let line = text[at + 4..].lines().next()?;
+        let (what, path) = line.split_once(" File: ")?;
+        let what = match what {
+            "Add" => Patched::Added,
+            "Update" => Patched::Updated,
+            "Delete" => Patched::Deleted,
+            _ => return None,
+        };
+        (!path.trim().is_empty()).then_some((what, path.trim()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn calls_are_short_and_say_what_they_are_about() {
+        let cases = [
+            (
+                "Read",
+                r#"{"file_path":"src/main.rs","offset":1,"limit":80}"#,
+                "Read(src/main.rs, 1-80)",
+            ),
+            ("Read", r#"{"file_path":"src/main.rs"}"#, "Read(src/main.rs)"),
+            (
+                "Bash",
+                r#"{"command":"cargo test\n -p foo","description":"x"}"#,
+                "Bash(cargo test -p foo)",
+            ),
+            ("shell", r#"{"command":["bash","-lc","ls -la"]}"#, "shell(ls -la)"),
+            ("shell", r#"{"command":["git","status"]}"#, "shell(git status)"),
+            (
+                "Grep",
+                r#"{"pattern":"fn x","path":"src","output_mode":"content"}"#,
+                "Grep(fn x in src)",
+            ),
+            ("Write", r#"{"file_path":"a.txt","content":"long long"}"#, "Write(a.txt)"),
+            (
+                "book",
+                r#"{"user":"mia","n":2,"who":[{"a":1}]}"#,
+                "book(user=mia, n=2, who=[{\"a\":1}])",
+            ),
+            ("fetch", r#"{"url":"https://x.org/","prompt":"p"}"#, "fetch(https://x.org/)"),
+            (
+                "edit",
+                r#"{"start_line":3,"end_line":5,"replacement_text":"x"}"#,
+                "edit(start_line=3, end_line=5)",
+            ),
+            ("submit", "{}", "submit"),
+            (
+                "apply_patch",
+                "*** Begin Patch\n*** Update File: a.rs\n@@\n*** Add File: b\n",
+                "apply_patch(patch: a.rs, b)",
+            ),
+            ("odd", "not json\nat all", "odd(not json at all)"),
+        ];
+        for (tool, arguments, expected) in cases {
+            assert_eq!(short_arguments(tool, arguments, 80), expected);
+        }
+        assert_eq!(short_arguments("Bash", r#"{"command":"cargo test"}"#, 12), "Bash(cargo…)");
+    }
+
+    #[test]
+    fn bulk_leaves_and_the_rest_stays() {
+        let arguments =
+            serde_json::json!({ "file_path": "/a/b.rs", "content": "line\n".repeat(1_000), "mode": 3 }).to_string();
+        let short = shorten_arguments(&arguments, 300);
+        assert!(short.len() <= 300);
+        let value: serde_json::Value = serde_json::from_str(&short).expect("it is JSON");
+        assert_eq!(value["file_path"], "/a/b.rs");
+        assert_eq!(value["mode"], 3);
+        let content = value["content"].as_str().expect("a string stays one");
+        assert!(
+            content.starts_with("line\nline\n") && content.ends_with(" bytes elided]"),
+            "{content}"
+        );
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_stay() {
+        for text in ["[1, 2, 3]", "not json", "", "{broken"] {
+            assert_eq!(shorten_arguments(text, 2), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_object_keeps_its_keys(
+            members in prop::collection::vec(("[a-zé\"\n]{1,8}", ".{0,300}"), 0..8),
+            max in 0_usize..600,
+        ) {
+            let value = serde_json::Value::Object(members.into_iter().map(|(k, v)| (k, v.into())).collect());
+            let text = value.to_string();
+            let short = shorten_arguments(&text, max);
+            prop_assert!(short.len() <= text.len());
+            let short: serde_json::Value = serde_json::from_str(&short).expect("it is JSON");
+            let keys = |value: &serde_json::Value| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>());
+            prop_assert_eq!(keys(&short), keys(&value));
+        }
+
+        #[test]
+        fn any_call_is_one_line(tool: String, arguments: String, max in 0_usize..120) {
+            let short = short_arguments(&tool, &arguments, max);
+            prop_assert!(short.chars().count() <= max);
+            prop_assert!(!short.contains('\n'));
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Cutting text where a reader can bear it: never inside a `char`, nor between a base character and what
+//! combines with it where that is cheap to see, nor between the two bytes of a line end.
+
+/// How many joined characters a cut moves back over before it gives up and takes any `char` boundary.
+const MAX_JOINED: usize = 16;
+
+/// The greatest good place for a cut at or before byte `at`.
+pub fn floor(text: &str, at: usize) -> usize {
+    let plain = text.floor_char_boundary(at);
+    let mut at = plain;
+    for _ in 0..MAX_JOINED {
+        let (Some(before), Some(after)) =
+            (text[..at].chars().next_back(), text[at..].chars().next())
+        else {
+            return at;
+        };
+        if !sticks(before, after) {
+            return at;
+        }
+        at -= before.len_utf8();
+    }
+    plain
+}
+
+/// The least good place for a cut at or after byte `at`.
+pub fn ceil(text: &str, at: usize) -> usize {
+    let plain = text.ceil_char_boundary(at);
+    let mut at = plain;
+    for _ in 0..MAX_JOINED {
+        let (Some(before), Some(after)) =
+            (text[..at].chars().next_back(), text[at..].chars().next())
+        else {
+            return at;
+        };
+        if !sticks(before, after) {
+            return at;
+        }
+        at += after.len_utf8();
+    }
+    plain
+}
+
+/// The longest good prefix of at most `max` bytes.
+pub fn head(text: &str, max: usize) -> &str {
+    &text[..floor(text, max)]
+}
+
+/// The longest good suffix of at most `max` bytes.
+pub fn tail(text: &str, max: usize) -> &str {
+    &text[ceil(text, text.len().saturating_sub(max))..]
+}
+
+/// `text` on one line of at most `max_chars` characters, ending in `…` if something was cut.
+///
+/// Terminal escapes, control characters and characters that reorder or hide text are left out; runs of white
+/// space become one space.
+pub fn one_line(text: &str, max_chars: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max_chars));
+    let mut length = 0;
+    // Where the text goes if the next character turns out to be one too many.
+    let mut last_fit = 0;
+    let mut gap = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' {
+            skip_escape(&mut chars);
+        } else if c.is_whitespace() {
+            gap = !out.is_empty();
+        } else if !is_unseen(c) {
+            let wanted = 1 + usize::from(gap);
+            if length + wanted > max_chars {
+                out.truncate(if length < max_chars { out.len() } else { last_fit });
+                if max_chars > 0 {
+                    out.push('…');
+                }
+                return out;
+            }
+            if gap {
+                out.push(' ');
+                gap = false;
+            }
+            last_fit = out.len();
+            out.push(c);
+            length += wanted;
+        }
+    }
+    out
+}
+
+/// Whether a reader can't see the character, or sees other text in another place because of it.
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// What follows ESC: a CSI sequence up to its final byte, an OSC string up to its end, or one character.
+fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match chars.peek() {
+        Some('[') => {
+            chars.next();
+            while chars.next_if(|c| matches!(c, ' '..='?')).is_some() {}
+            chars.next_if(|c| matches!(c, '@'..='~'));
+        }
+        Some(']') => while chars.next_if(|c| !matches!(c, '\u{7}' | '\u{1b}' | '\n')).is_some() {},
+        Some('(' | ')') => {
+            chars.next();
+            chars.next();
+        }
+        _ => {}
+    }
+}
+
+/// Whether a cut between the two characters would tear something a reader sees as one.
+fn sticks(before: char, after: char) -> bool {
+    if before.is_ascii() && after.is_ascii() {
+        return before == '\r' && after == '\n';
+    }
+    before == '\u{200d}' || combines(after)
+}
+
+/// Combining marks, joiners, variation selectors and skin tones: the blocks, not the whole Unicode table.
+fn combines(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}'
+        | '\u{64b}'..='\u{65f}' | '\u{93a}'..='\u{94d}' | '\u{e31}' | '\u{e34}'..='\u{e3a}'
+        | '\u{e47}'..='\u{e4e}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{200d}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{3099}' | '\u{309a}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{fe20}'..='\u{fe2f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn cuts_keep_what_belongs_together() {
+        assert_eq!(head("naïve", 3), "na");
+        assert_eq!(head("e\u{301}x", 1), "");
+        assert_eq!(head("a\r\nb", 2), "a");
+        assert_eq!(tail("a\r\nb", 2), "b");
+        assert_eq!(head("👩\u{200d}🔬!", 8), "");
+        assert_eq!(tail("x👍🏽", 5), "");
+        assert_eq!(head("日本", 4), "日");
+    }
+
+    #[test]
+    fn one_line_is_one_clean_line() {
+        assert_eq!(one_line("  a\n\tb\u{1b}[31mred\u{1b}[0m \u{202e}c\u{7} ", 80), "a bred c");
+        assert_eq!(one_line("abcdef", 6), "abcdef");
+        assert_eq!(one_line("abcdef", 5), "abcd…");
+        assert_eq!(one_line("abc def", 4), "abc…");
+        assert_eq!(one_line("abc def", 5), "abc …");
+        assert_eq!(one_line("abc", 0), "");
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_is_within_bounds(text: String, at in 0_usize..80) {
+            prop_assert!(floor(&text, at) <= at);
+            prop_assert!(ceil(&text, at) >= at.min(text.len()));
+            prop_assert!(tail(&text, at).len() <= at);
+            prop_assert!(head(&text, at).len() <= at);
+        }
+
+        #[test]
+        fn any_line_is_within_bounds(text: String, max in 0_usize..60) {
+            let line = one_line(&text, max);
+            prop_assert!(line.chars().count() <= max, "{line:?}");
+            prop_assert!(!line.chars().any(|c| is_unseen(c) || (c.is_whitespace() && c != ' ')));
+            prop_assert_eq!(one_line(&line, max), line);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Text as such: cutting it, shortening it to its telling lines, splitting, ranking.
+//!
+//! Everything here works on plain `&str`s and knows nothing of wire formats or of transcripts. It is pure,
+//! linear in its input, and the same input gives the same output. Sizes are in bytes unless a name says
+//! otherwise; no function cuts inside a `char`.
+
+pub mod arguments;
+pub mod cut;
+pub mod excerpt;
+pub mod figure;
+pub mod outcome;
+mod outline;
+pub mod stub;
+pub mod telling;
+
+pub use arguments::{short_arguments, shorten_arguments};
+pub use excerpt::{Excerpt, Form, excerpt};
+pub use outcome::Outcome;
+pub use stub::stub;

@@ -1,0 +1,171 @@
+//! How a tool call went, as far as its output tells.
+
+use super::cut;
+use super::telling::{Tell, opens_with_failure, tell};
+
+/// How a tool call went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Outcome {
+    /// It did what it was asked.
+    Ok,
+    /// It failed.
+    Error,
+    /// Nobody said.
+    #[default]
+    Unknown,
+}
+
+/// What was found out about one result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict<'a> {
+    /// What was reported; if nothing was, what the exit code or the first words say.
+    pub outcome: Outcome,
+    /// The exit code, where the output names one.
+    pub exit_code: Option<i32>,
+    /// The first line that states the failure, if it failed; not capped.
+    pub line: Option<&'a str>,
+}
+
+/// How much of each end of an output is looked at.
+const WINDOW: usize = 16 * 1024;
+/// Exit codes stand in the first or last words.
+const EXIT_WINDOW: usize = 512;
+
+/// Judges a result by what was reported of it and by its output.
+pub fn judge(output: &str, reported: Outcome) -> Verdict<'_> {
+    let exit_code = exit_code(output);
+    let output = body(output);
+    let outcome = match (reported, exit_code) {
+        (Outcome::Unknown, Some(0)) => Outcome::Ok,
+        (Outcome::Unknown, Some(_)) => Outcome::Error,
+        (Outcome::Unknown, None) if opens_with_failure(output) => Outcome::Error,
+        (reported, _) => reported,
+    };
+    let line = if outcome == Outcome::Error { failing_line(output) } else { None };
+    Verdict { outcome, exit_code, line }
+}
+
+/// The exit code that an output names in its first or last words: `exit code 1`, `exited with code 1`,
+/// `exit status: 1`, `"exit_code":1`.
+pub fn exit_code(output: &str) -> Option<i32> {
+    let bytes = output.as_bytes();
+    let head = &bytes[..bytes.len().min(EXIT_WINDOW)];
+    let tail = &bytes[bytes.len().saturating_sub(EXIT_WINDOW)..];
+    code_in(head).or_else(|| code_in(tail))
+}
+
+fn code_in(window: &[u8]) -> Option<i32> {
+    memchr::memmem::find_iter(window, b"xit").find_map(|at| {
+        if at == 0 || !matches!(window[at - 1], b'e' | b'E') {
+            return None;
+        }
+        let rest = &window[at + 3..];
+        let rest = rest.strip_prefix(b"ed with").unwrap_or(rest);
+        let word = [&b" code"[..], b"_code", b"Code", b" status", b"-code"]
+            .iter()
+            .find_map(|word| rest.strip_prefix(*word))?;
+        let gap = word
+            .iter()
+            .take(3)
+            .take_while(|b| matches!(b, b' ' | b':' | b'"' | b'=' | b'>'))
+            .count();
+        let sign = usize::from(word.get(gap) == Some(&b'-'));
+        let digits = word[gap + sign..].iter().take_while(|b| b.is_ascii_digit()).count();
+        std::str::from_utf8(&word[gap..gap + sign + digits]).ok()?.parse().ok()
+    })
+}
+
+/// The first line that states a failure, or else mentions one, or else says anything.
+fn failing_line(output: &str) -> Option<&str> {
+    let head = cut::head(output, WINDOW);
+    let tail = cut::tail(&output[head.len()..], WINDOW);
+    let mut best: Option<(u8, &str)> = None;
+    for line in head.lines().chain(tail.lines()) {
+        let line = inner(line);
+        let grade = match tell(line) {
+            _ if line.is_empty() => continue,
+            Tell::Failure => return Some(line),
+            Tell::Mention => 2,
+            // Known already, and better said as a number.
+            Tell::Total if code_in(line.as_bytes()).is_some() => continue,
+            _ => 1,
+        };
+        if best.is_none_or(|(known, _)| grade > known) {
+            best = Some((grade, line));
+        }
+    }
+    best.map(|(_, line)| line)
+}
+
+/// An output without the lines that some harnesses put before it, up to `Output:`.
+fn body(output: &str) -> &str {
+    let preamble = ["Chunk ID: ", "Exit code: ", "Wall time: "];
+    if !preamble.iter().any(|start| output.starts_with(start)) {
+        return output;
+    }
+    let head = cut::head(output, EXIT_WINDOW);
+    head.find("\nOutput:\n").map_or(output, |at| &output[at + "\nOutput:\n".len()..])
+}
+
+/// A line without the tags that harnesses put around errors.
+fn inner(line: &str) -> &str {
+    let line = line.trim();
+    let line = line.strip_prefix("<tool_use_error>").unwrap_or(line);
+    line.strip_suffix("</tool_use_error>").unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_found() {
+        let cases = [
+            ("Exit code 1\nboom", Some(1)),
+            ("Process exited with code 0\nOutput:", Some(0)),
+            ("x\n\nCommand exited with code 127", Some(127)),
+            ("{\"output\":\"\",\"metadata\":{\"exit_code\":2}}", Some(2)),
+            ("exit status: 101", Some(101)),
+            ("returned non-zero exit status -9.", Some(-9)),
+            ("on exit, code is clean", None),
+            ("process.exit(1)", None),
+        ];
+        for (output, expected) in cases {
+            assert_eq!(exit_code(output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_report_beats_a_guess_and_a_code_beats_the_words() {
+        assert_eq!(judge("Exit code 1", Outcome::Ok).outcome, Outcome::Ok);
+        assert_eq!(judge("error: none\nexit code 0", Outcome::Unknown).outcome, Outcome::Ok);
+        assert_eq!(judge("Error: user not found", Outcome::Unknown).outcome, Outcome::Error);
+        assert_eq!(judge("plain text", Outcome::Unknown).outcome, Outcome::Unknown);
+    }
+
+    #[test]
+    fn the_failing_line_states_the_failure() {
+        let output = "Exit code 1\nCompiling x\nerror[E0308]: mismatched types\n --> a.rs:1:2\n";
+        let verdict = judge(output, Outcome::Unknown);
+        assert_eq!(verdict.line, Some("error[E0308]: mismatched types"));
+        assert_eq!(verdict.exit_code, Some(1));
+        let verdict =
+            judge("<tool_use_error>File has not been read yet.</tool_use_error>", Outcome::Error);
+        assert_eq!(verdict.line, Some("File has not been read yet."));
+        assert_eq!(judge("", Outcome::Error).line, None);
+        let output =
+            "Chunk ID: 1d\nProcess exited with code 1\nOutput:\nps: operation not permitted\n";
+        assert_eq!(judge(output, Outcome::Unknown).line, Some("ps: operation not permitted"));
+        assert_eq!(judge("Command exited with code 1", Outcome::Error).line, None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_output_can_be_judged(output: String) {
+            let _ = judge(&output, Outcome::Unknown);
+            let _ = judge(&output, Outcome::Error);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! JSON as the outline of its text, to write it out again in less.
+//!
+//! Keys, numbers and short values keep their own bytes and their order, which an owned tree would not give.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::{cut, excerpt, figure};
+use crate::json::{JsonError, Scanner, Span, quote, unquote};
+
+/// Containers deeper than this are only ever written as a count of what they hold.
+const MAX_DEPTH: usize = 32;
+/// A text no longer than this is never cut or counted: saying so would take as much.
+pub(super) const SMALL: usize = 24;
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    /// A number, `true`, `false` or `null`.
+    Scalar,
+    Array,
+    Object,
+}
+
+/// One value, or the key in front of it.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    span: Span,
+    /// The node after this one and everything in it.
+    next: u32,
+    /// Elements of an array, members of an object; unknown (0) below [`MAX_DEPTH`].
+    children: u32,
+    kind: Kind,
+}
+
+/// A JSON text with the place of every value in it.
+#[derive(Debug)]
+pub(super) struct Outline<'a> {
+    text: &'a str,
+    nodes: Vec<Node>,
+}
+
+/// How strings that are too long are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cutting {
+    /// Their beginning, and how much is missing.
+    Head,
+    /// Their telling lines.
+    Telling,
+}
+
+/// What may be written of a JSON text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Bytes of one string, without its quotes and before escaping.
+    pub(super) text: usize,
+    /// Elements kept at the start of an array.
+    pub(super) first: usize,
+    /// Elements kept at the end of an array.
+    pub(super) last: usize,
+    /// Members kept of an object.
+    pub(super) members: usize,
+    /// Levels of containers …
+    pub(super) depth: usize,
+    /// … below which only those with at most so many bytes are written and not counted.
+    pub(super) small: usize,
+    pub(super) cutting: Cutting,
+}
+
+impl<'a> Outline<'a> {
+    /// Reads `text` if it is one well-formed JSON array or object.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        if u32::try_from(text.len()).is_err() {
+            return None;
+        }
+        let mut scanner = Scanner::new(text);
+        if !matches!(scanner.peek(), Some(b'{' | b'[')) {
+            return None;
+        }
+        let mut nodes = Vec::new();
+        outline(&mut scanner, 0, &mut nodes).ok()?;
+        scanner.end().ok()?;
+        Some(Self { text, nodes })
+    }
+
+    /// What the outermost value is.
+    pub(super) fn kind(&self) -> Kind {
+        self.nodes[0].kind
+    }
+
+    /// The members of the outermost object: keys decoded, values as their kind and JSON text. Empty for an array.
+    pub(super) fn members(&self) -> impl Iterator<Item = (Cow<'a, str>, Kind, &'a str)> {
+        let count = if self.kind() == Kind::Object { self.nodes[0].children } else { 0 };
+        let mut at = 1;
+        (0..count).map(move |_| {
+            let (key, value) = (self.nodes[at], self.nodes[at + 1]);
+            at = value.next as usize;
+            (unquote(self.raw(key)), value.kind, self.raw(value))
+        })
+    }
+
+    /// Writes the text within `limits`, or nothing if that takes more than `max` bytes.
+    pub(super) fn write(&self, limits: &Limits, max: usize) -> Option<String> {
+        let mut out = String::new();
+        self.write_node(0, 0, limits, max, &mut out).then_some(out)
+    }
+
+    fn raw(&self, node: Node) -> &'a str {
+        node.span.of(self.text)
+    }
+
+    /// Whether it still fits.
+    fn write_node(
+        &self,
+        at: usize,
+        depth: usize,
+        limits: &Limits,
+        max: usize,
+        out: &mut String,
+    ) -> bool {
+        let node = self.nodes[at];
+        let raw = self.raw(node);
+        if out.len() > max {
+            return false;
+        }
+        match node.kind {
+            Kind::Scalar => out.push_str(raw),
+            Kind::Text if raw.len() <= limits.text.max(SMALL) => out.push_str(raw),
+            Kind::Text => out.push_str(&quote(&shorten(raw, limits))),
+            // Empty, or nothing but white space in it.
+            Kind::Array | Kind::Object if raw.len() == 2 => out.push_str(raw),
+            Kind::Array | Kind::Object
+                if depth >= MAX_DEPTH || (depth >= limits.depth && raw.len() > limits.small) =>
+            {
+                write_count(node, out);
+            }
+            Kind::Array => return self.write_array(at, depth, limits, max, out),
+            Kind::Object => return self.write_object(at, depth, limits, max, out),
+        }
+        out.len() <= max
+    }
+
+    fn write_array(
+        &self,
+        at: usize,
+        depth: usize,
+        limits: &Limits,
+        max: usize,
+        out: &mut String,
+    ) -> bool {
+        let count = self.nodes[at].children as usize;
+        // A marker for one element is no gain.
+        let elided = count.saturating_sub(limits.first + limits.last);
+        let elided = if elided > 1 { elided } else { 0 };
+        out.push('[');
+        let mut child = at + 1;
+        for index in 0..count {
+            if elided > 0 && index == limits.first {
+                let comma = if index > 0 { "," } else { "" };
+                let _ = write!(out, "{comma}\"… {} more items\"", figure::grouped(elided));
+            }
+            if elided == 0 || index < limits.first || index >= limits.first + elided {
+                if index > 0 {
+                    out.push(',');
+                }
+                if !self.write_node(child, depth + 1, limits, max, out) {
+                    return false;
+                }
+            }
+            child = self.nodes[child].next as usize;
+        }
+        out.push(']');
+        out.len() <= max
+    }
+
+    fn write_object(
+        &self,
+        at: usize,
+        depth: usize,
+        limits: &Limits,
+        max: usize,
+        out: &mut String,
+    ) -> bool {
+        let count = self.nodes[at].children as usize;
+        let kept = if count > limits.members + 1 { limits.members } else { count };
+        out.push('{');
+        let mut key = at + 1;
+        for index in 0..kept {
+            if index > 0 {
+                out.push(',');
+            }
+            out.push_str(self.raw(self.nodes[key]));
+            out.push(':');
+            if !self.write_node(key + 1, depth + 1, limits, max, out) {
+                return false;
+            }
+            key = self.nodes[key + 1].next as usize;
+        }
+        if kept < count {
+            let comma = if kept > 0 { "," } else { "" };
+            let _ = write!(out, "{comma}\"…\":\"{} more keys\"", figure::grouped(count - kept));
+        }
+        out.push('}');
+        out.len() <= max
+    }
+}
+
+/// A string literal's text in about `limits.text` bytes.
+fn shorten(raw: &str, limits: &Limits) -> String {
+    match limits.cutting {
+        Cutting::Telling => excerpt::excerpt_text(&unquote(raw), limits.text).text.into_owned(),
+        Cutting::Head => cut_head(raw, limits.text),
+    }
+}
+
+/// The first `max` bytes of a string literal's text with a note of how many bytes of JSON are missing, unless that would be
+/// longer. Looks at no more of a long literal than it has to: many lengths are tried before one is written.
+fn cut_head(raw: &str, max: usize) -> String {
+    // No byte of text takes more than the six of `\u0041`, so an escape that is cut apart here is cut off below.
+    let enough = raw.floor_char_boundary(max.saturating_mul(6).saturating_add(16));
+    let (start, whole) = if enough < raw.len() - 1 {
+        (&raw[1..enough], false)
+    } else {
+        (&raw[1..raw.len() - 1], true)
+    };
+    let text = unescape(start);
+    let head = cut::head(&text, max);
+    let elided = raw.len() - quote(head).len();
+    let marker = format!("[… {} bytes elided]", figure::grouped(elided));
+    if whole && head.len() + marker.len() >= text.len() {
+        text.into_owned()
+    } else {
+        format!("{head}{marker}")
+    }
+}
+
+fn unescape(inner: &str) -> Cow<'_, str> {
+    if inner.contains('\\') {
+        Cow::Owned(unquote(&format!("\"{inner}\"")).into_owned())
+    } else {
+        Cow::Borrowed(inner)
+    }
+}
+
+fn write_count(node: Node, out: &mut String) {
+    let (open, noun, close) =
+        if node.kind == Kind::Array { ('[', "item", ']') } else { ('{', "key", '}') };
+    let count = match node.children as usize {
+        0 => figure::size(node.span.len()),
+        children => figure::counted(children, noun),
+    };
+    let _ = write!(out, "\"{open}… {count}{close}\"");
+}
+
+/// Adds the value at the scanner, and everything in it, to `nodes` in document order.
+fn outline(
+    scanner: &mut Scanner<'_>,
+    depth: usize,
+    nodes: &mut Vec<Node>,
+) -> Result<(), JsonError> {
+    let own = nodes.len();
+    let kind = match scanner.peek() {
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        Some(b'"') => Kind::Text,
+        _ => Kind::Scalar,
+    };
+    nodes.push(Node { span: Span::NONE, next: 0, children: 0, kind });
+    let mut children = 0;
+    let span = match kind {
+        Kind::Object if depth < MAX_DEPTH => scanner.object(|scanner, key| {
+            children += 1;
+            let next = nodes.len() as u32 + 1;
+            nodes.push(Node { span: key, next, children: 0, kind: Kind::Text });
+            outline(scanner, depth + 1, nodes)
+        })?,
+        Kind::Array if depth < MAX_DEPTH => scanner.array(|scanner| {
+            children += 1;
+            outline(scanner, depth + 1, nodes)
+        })?,
+        _ => scanner.value()?,
+    };
+    nodes[own] = Node { span, next: nodes.len() as u32, children, kind };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOMY: Limits = Limits {
+        text: 1_000,
+        first: 99,
+        last: 99,
+        members: 99,
+        depth: 99,
+        small: SMALL,
+        cutting: Cutting::Telling,
+    };
+
+    fn write(text: &str, limits: &Limits) -> String {
+        Outline::read(text).expect("it is JSON").write(limits, usize::MAX).expect("it fits")
+    }
+
+    #[test]
+    fn values_keep_their_bytes_and_their_order() {
+        let text = r#" {"b": [1.50, true, {"é\n": null}], "a": "x\u0041"} "#;
+        assert_eq!(write(text, &ROOMY), r#"{"b":[1.50,true,{"é\n":null}],"a":"x\u0041"}"#);
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let rows: Vec<u32> = (0..100).collect();
+        let text = serde_json::to_string(&rows).expect("numbers are JSON");
+        let limits = Limits { first: 2, last: 1, ..ROOMY };
+        assert_eq!(write(&text, &limits), r#"[0,1,"… 97 more items",99]"#);
+        let limits = Limits { members: 1, depth: 1, ..ROOMY };
+        let text = r#"{"a":{"long enough":"to be counted"},"b":2,"c":3}"#;
+        assert_eq!(write(text, &limits), r#"{"a":"{… 1 key}","…":"2 more keys"}"#);
+    }
+
+    #[test]
+    fn deep_json_is_no_danger() {
+        let text = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+        assert!(write(&text, &ROOMY).contains("… 99.9 kB]"));
+    }
+
+    #[test]
+    fn members_are_decoded() {
+        let json = Outline::read(r#"{"a\u0062":"c","d":[1]}"#).expect("it is JSON");
+        let members: Vec<_> =
+            json.members().map(|(key, kind, raw)| (key.into_owned(), kind, raw)).collect();
+        assert_eq!(
+            members,
+            [("ab".to_owned(), Kind::Text, "\"c\""), ("d".to_owned(), Kind::Array, "[1]")]
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! One line that stands for an old tool result.
+
+use super::arguments::short_arguments;
+use super::outcome::{Outcome, judge};
+use super::{cut, figure};
+
+/// Characters of the call in a stub.
+const MAX_CALL: usize = 100;
+/// Characters of the failing line in a stub.
+const MAX_LINE: usize = 72;
+
+/// What is left of a result: the call in short, how much it said, and how it went.
+///
+/// One line of at most about 210 characters without control characters. It may be longer than a short output: the caller compares.
+///
+/// ```
+/// use epitome::text::{Outcome, stub};
+///
+/// let output = "Compiling x\nerror[E0308]: mismatched types\n";
+/// assert_eq!(
+///     stub("Bash", r#"{"command":"cargo test"}"#, output, Outcome::Error),
+///     "[elided: Bash(cargo test) → 2 lines, 43 B, failed: error[E0308]: mismatched types]",
+/// );
+/// ```
+pub fn stub(tool: &str, arguments_json: &str, output: &str, reported: Outcome) -> String {
+    let call = short_arguments(tool, arguments_json, MAX_CALL);
+    let verdict = judge(output, reported);
+    let lines = figure::counted(figure::lines(output), "line");
+    let size = figure::size(output.len());
+    let code = verdict.exit_code.filter(|&code| code != 0);
+    let went = match (verdict.outcome, code) {
+        (Outcome::Ok, None) => ", ok".to_owned(),
+        (Outcome::Ok, Some(code)) => format!(", ok, exit code {code}"),
+        (Outcome::Unknown, _) => String::new(),
+        (Outcome::Error, code) => {
+            let code = code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
+            let line = verdict
+                .line
+                .map(|line| cut::one_line(line, MAX_LINE))
+                .filter(|line| !line.is_empty());
+            format!(", failed{code}{}", line.map(|line| format!(": {line}")).unwrap_or_default())
+        }
+    };
+    format!("[elided: {call} → {lines}, {size}{went}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn stubs_say_what_was_there() {
+        let read = r#"{"file_path":"src/main.rs","offset":1,"limit":80}"#;
+        let stubs = [
+            stub("Read", read, &"fn main() {}\n".repeat(80), Outcome::Ok),
+            stub("get_user", r#"{"id":"mia_3668"}"#, "Error: user not found", Outcome::Unknown),
+            stub(
+                "Bash",
+                r#"{"command":"npm run check"}"#,
+                "x\n\nCommand exited with code 2",
+                Outcome::Error,
+            ),
+            stub("Grep", r#"{"pattern":"a\u0000b"}"#, "", Outcome::Unknown),
+        ]
+        .join("\n");
+        expect![[r"
+            [elided: Read(src/main.rs, 1-80) → 80 lines, 1.0 kB, ok]
+            [elided: get_user(id=mia_3668) → 1 line, 21 B, failed: Error: user not found]
+            [elided: Bash(npm run check) → 3 lines, 29 B, failed (exit code 2): x]
+            [elided: Grep(ab) → 0 lines, 0 B]"]]
+        .assert_eq(&stubs);
+    }
+
+    proptest! {
+        #[test]
+        fn any_stub_is_one_short_clean_line(tool: String, arguments: String, output: String) {
+            for outcome in [Outcome::Ok, Outcome::Error, Outcome::Unknown] {
+                let stub = stub(&tool, &arguments, &output, outcome);
+                prop_assert!(stub.chars().count() <= 260);
+                prop_assert!(!stub.chars().any(cut::is_unseen));
+            }
+        }
+    }
+}

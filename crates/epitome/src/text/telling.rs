@@ -1,0 +1,399 @@
+//! How much a single line tells somebody who looks for what went wrong or what came out.
+//!
+//! A line of tool output is judged by its words: failures, exit codes and totals, warnings, differences of an
+//! assertion, places in files. Lines that look like source code are not telling, whatever they mention: a file that
+//! throws errors is no error. One pass over at most [`MAX_SEEN`] bytes of the line.
+
+/// What a line tells, from least to most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tell {
+    /// Nothing in particular.
+    Nothing,
+    /// A place in a file: `src/main.rs:12`, `line 12`.
+    Place,
+    /// That something was done or finished.
+    Note,
+    /// One side of a difference: `left: 3`, `Expected: …`.
+    Difference,
+    /// A warning.
+    Warning,
+    /// A word of failure somewhere in the line.
+    Mention,
+    /// A total or an exit code: `12 passed, 3 failed`.
+    Total,
+    /// The statement of a failure: `error[E0308]: mismatched types`.
+    Failure,
+}
+
+/// Bytes of a line that are looked at; the rest of a longer line is not judged.
+pub const MAX_SEEN: usize = 320;
+
+/// Judges one line.
+pub fn tell(line: &str) -> Tell {
+    let bytes = &line.as_bytes()[..line.len().min(MAX_SEEN)];
+    let mut best = Tell::Nothing;
+    let mut previous = 0..0;
+    let mut at = 0;
+    while at < bytes.len() {
+        if !IS_WORD[bytes[at] as usize] {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < bytes.len() && IS_WORD[bytes[at] as usize] {
+            at += 1;
+        }
+        let word = &bytes[start..at];
+        let found = match kind(word) {
+            Some(kind) => {
+                // `0 errors`, `no errors`; not `(28,2): error`.
+                let near = bytes[previous.end..start] == *b" ";
+                let before = if near { &bytes[previous] } else { &[] };
+                weigh(kind, word, before, &bytes[at..])
+            }
+            None if word[0].is_ascii_digit() && is_place(bytes, start, at) => Tell::Place,
+            None => Tell::Nothing,
+        };
+        best = best.max(found);
+        previous = start..at;
+    }
+    let code =
+        best > Tell::Place && (looks_like_code(bytes) || (best < Tell::Total && is_dense(bytes)));
+    if code { Tell::Nothing } else { best }
+}
+
+/// Whether a text that starts like this reports a failure, strictly: its very first words say so.
+pub fn opens_with_failure(text: &str) -> bool {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let line = line.trim_start_matches(['<', '{', '[', '"', ' ', '*', '❌', '✗']);
+    let word = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
+    let (word, rest) = line.split_at(word);
+    let named = word.len() > 5 && (word.ends_with("Error") || word.ends_with("Exception"));
+    match word.to_ascii_lowercase().as_str() {
+        "error" => {
+            rest.starts_with([':', '[', '!', '"', ' '])
+                && !rest.starts_with(" code")
+                && !rest.starts_with(" handl")
+        }
+        "fatal" | "panic" => rest.starts_with([':', '!']),
+        "traceback" => rest.starts_with(" (most recent"),
+        "failed" => rest.starts_with([':', ' ']),
+        "tool_use_error" => true,
+        _ => named && rest.starts_with(':'),
+    }
+}
+
+/// What a word hints at before its surroundings are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Failure,
+    Hint,
+    Warning,
+    Difference,
+    Count,
+    Done,
+    Exit,
+}
+
+/// Lower case; looked up by length and first letter.
+const WORDS: &[(&[u8], Kind)] = &[
+    (b"abort", Kind::Hint),
+    (b"aborted", Kind::Failure),
+    (b"actual", Kind::Difference),
+    (b"assertion", Kind::Hint),
+    (b"cannot", Kind::Hint),
+    (b"changed", Kind::Done),
+    (b"completed", Kind::Done),
+    (b"conflict", Kind::Hint),
+    (b"conflicts", Kind::Hint),
+    (b"coverage", Kind::Count),
+    (b"crash", Kind::Hint),
+    (b"crashed", Kind::Failure),
+    (b"created", Kind::Done),
+    (b"deleted", Kind::Done),
+    (b"denied", Kind::Hint),
+    (b"deprecated", Kind::Warning),
+    (b"err", Kind::Failure),
+    (b"error", Kind::Failure),
+    (b"errors", Kind::Failure),
+    (b"exception", Kind::Failure),
+    (b"exit", Kind::Exit),
+    (b"exit_code", Kind::Exit),
+    (b"exited", Kind::Exit),
+    (b"expected", Kind::Difference),
+    (b"fail", Kind::Failure),
+    (b"failed", Kind::Failure),
+    (b"failing", Kind::Failure),
+    (b"failure", Kind::Failure),
+    (b"failures", Kind::Failure),
+    (b"fatal", Kind::Failure),
+    (b"finished", Kind::Done),
+    (b"insertions", Kind::Count),
+    (b"invalid", Kind::Hint),
+    (b"killed", Kind::Hint),
+    (b"left", Kind::Difference),
+    (b"missing", Kind::Hint),
+    (b"modified", Kind::Done),
+    (b"panic", Kind::Failure),
+    (b"panicked", Kind::Failure),
+    (b"passed", Kind::Count),
+    (b"passing", Kind::Count),
+    (b"received", Kind::Difference),
+    (b"refused", Kind::Hint),
+    (b"rejected", Kind::Hint),
+    (b"right", Kind::Difference),
+    (b"segfault", Kind::Failure),
+    (b"skipped", Kind::Count),
+    (b"succeeded", Kind::Done),
+    (b"success", Kind::Done),
+    (b"successfully", Kind::Done),
+    (b"such", Kind::Hint),
+    (b"tests", Kind::Count),
+    (b"timeout", Kind::Hint),
+    (b"total", Kind::Count),
+    (b"traceback", Kind::Hint),
+    (b"unable", Kind::Hint),
+    (b"undefined", Kind::Hint),
+    (b"unexpected", Kind::Hint),
+    (b"unknown", Kind::Hint),
+    (b"unresolved", Kind::Hint),
+    (b"updated", Kind::Done),
+    (b"warn", Kind::Warning),
+    (b"warning", Kind::Warning),
+    (b"warnings", Kind::Warning),
+];
+
+/// For each first letter, the lengths that occur: almost every word is turned away by one look.
+const LENGTHS: [u16; 26] = {
+    let mut lengths = [0_u16; 26];
+    let mut at = 0;
+    while at < WORDS.len() {
+        let word = WORDS[at].0;
+        lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+        at += 1;
+    }
+    lengths
+};
+
+/// Words are ASCII letters, digits and `_`; bytes of other alphabets count as letters. A table, as every byte of a
+/// long output is looked up in it.
+const IS_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = byte >= 0x80 || byte as u8 == b'_' || (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
+
+fn kind(word: &[u8]) -> Option<Kind> {
+    let initial = word[0].to_ascii_lowercase().wrapping_sub(b'a') as usize;
+    if initial < 26 && word.len() < 16 && LENGTHS[initial] & (1 << word.len()) != 0 {
+        let known = WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known));
+        if let Some((_, kind)) = known {
+            return Some(*kind);
+        }
+    }
+    let named = match word[word.len() - 1] {
+        b'r' => word.len() > 5 && word.ends_with(b"Error"),
+        b'n' => word.len() > 9 && word.ends_with(b"Exception"),
+        _ => false,
+    };
+    named.then_some(Kind::Failure)
+}
+
+fn weigh(kind: Kind, word: &[u8], previous: &[u8], rest: &[u8]) -> Tell {
+    let counted = !previous.is_empty() && previous.iter().all(u8::is_ascii_digit);
+    let none = counted && previous.iter().all(|&b| b == b'0')
+        || [&b"no"[..], b"No", b"without", b"zero"].contains(&previous);
+    match kind {
+        Kind::Failure if none => {
+            if counted {
+                Tell::Total
+            } else {
+                Tell::Note
+            }
+        }
+        Kind::Failure if counted => Tell::Total,
+        Kind::Failure if states(word, rest) => Tell::Failure,
+        Kind::Failure => Tell::Mention,
+        Kind::Hint if word.eq_ignore_ascii_case(b"such") => {
+            if rest.starts_with(b" file") {
+                Tell::Failure
+            } else {
+                Tell::Nothing
+            }
+        }
+        Kind::Hint => Tell::Mention,
+        Kind::Warning if none => Tell::Note,
+        Kind::Warning => Tell::Warning,
+        Kind::Difference if rest.first() == Some(&b':') => Tell::Difference,
+        Kind::Difference => Tell::Nothing,
+        Kind::Count if counted => Tell::Total,
+        Kind::Count if rest.first() == Some(&b':') => Tell::Total,
+        Kind::Count => Tell::Nothing,
+        Kind::Done => Tell::Note,
+        Kind::Exit if rest.iter().take(16).any(u8::is_ascii_digit) => Tell::Total,
+        Kind::Exit => Tell::Nothing,
+    }
+}
+
+/// Whether the word, with what follows, is the statement itself and not a mention: `error:`, `error[E0308]`,
+/// `error TS2345`, `FAILED`, `npm ERR!`, `panicked at`.
+fn states(word: &[u8], rest: &[u8]) -> bool {
+    let shouted = word.len() > 3 && word.iter().all(u8::is_ascii_uppercase);
+    let coded = rest.len() > 2 && rest[0] == b' ' && rest[1].is_ascii_uppercase() && {
+        let code = rest[1..].iter().take_while(|b| b.is_ascii_uppercase()).count();
+        rest.get(1 + code).is_some_and(u8::is_ascii_digit)
+    };
+    shouted
+        || coded
+        || matches!(rest, [b':' | b'!', ..])
+        || rest.starts_with(b"[E")
+        || (word.eq_ignore_ascii_case(b"panicked") && rest.starts_with(b" at"))
+}
+
+/// Whether the number `bytes[start..end]` follows a file's name: `a.rs:12`, `a.ts(12,3)`, or the word `line`.
+fn is_place(bytes: &[u8], start: usize, end: usize) -> bool {
+    if !bytes[start].is_ascii_digit()
+        || start < 3
+        || !bytes[start..end].iter().all(u8::is_ascii_digit)
+    {
+        return false;
+    }
+    match bytes[start - 1] {
+        b':' | b'(' => {
+            let name = &bytes[..start - 1];
+            let suffix = name.iter().rev().take_while(|b| b.is_ascii_alphanumeric()).count();
+            (1..=5).contains(&suffix)
+                && name.len() > suffix + 1
+                && name[name.len() - suffix - 1] == b'.'
+                && !name[name.len() - 1].is_ascii_digit()
+        }
+        b' ' => bytes[..start].ends_with(b"line "),
+        _ => false,
+    }
+}
+
+/// Statements and definitions of the usual languages, and lines that only open or close a block.
+fn looks_like_code(bytes: &[u8]) -> bool {
+    let line = bytes.trim_ascii();
+    // Numbered listings (`  12→…`, `12:…`, `12\t…`) are looked at behind the number.
+    let digits = line.iter().take_while(|b| b.is_ascii_digit()).count();
+    let line = match (digits, &line[digits..]) {
+        (1.., [b':' | b'\t' | b'-', rest @ ..]) => rest.trim_ascii_start(),
+        (1.., [0xe2, 0x86, 0x92, rest @ ..]) => rest.trim_ascii_start(),
+        _ => line,
+    };
+    let opens = [
+        &b"//"[..],
+        b"/*",
+        b"* ",
+        b"import ",
+        b"export ",
+        b"const ",
+        b"let ",
+        b"var ",
+        b"return ",
+        b"throw ",
+        b"if (",
+        b"if !",
+        b"} ",
+        b"fn ",
+        b"pub ",
+        b"def ",
+        b"class ",
+        b"function ",
+        b"raise ",
+        b"except ",
+        b"catch",
+        b"assert",
+        b"console.",
+        b"print(",
+        b"async ",
+        b"await ",
+        b"type ",
+        b"interface ",
+        b"logger.",
+        b"elif ",
+        b"case ",
+        b"self.",
+        b"this.",
+        b"try",
+        b"use ",
+    ];
+    matches!(line.last(), Some(b'{' | b';' | b'(' | b','))
+        || opens.iter().any(|open| line.starts_with(open))
+        || memchr::memmem::find(line, b"=> ").is_some()
+        || memchr::memmem::find(line, b"throw new").is_some()
+}
+
+/// Whether there are more brackets and operators in the line than in a sentence.
+fn is_dense(bytes: &[u8]) -> bool {
+    let marks = bytes.iter().filter(|b| b"{}()=<>;$&|[]?\"".contains(b)).count();
+    marks > 2 + bytes.len() / 16
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lines_tell_what_they_should() {
+        let cases = [
+            ("error[E0308]: mismatched types", Tell::Failure),
+            ("src/a.ts(28,2): error TS2739: Type 'x'", Tell::Failure),
+            ("ValueError: invalid literal", Tell::Failure),
+            ("test foo::bar ... FAILED", Tell::Failure),
+            ("thread 'main' panicked at src/main.rs:3:5:", Tell::Failure),
+            ("npm ERR! code ELIFECYCLE", Tell::Failure),
+            ("cat: x: No such file or directory", Tell::Failure),
+            ("test result: ok. 12 passed; 0 failed", Tell::Total),
+            ("12 passed, 3 failed in 0.2s", Tell::Total),
+            ("Process exited with code 1", Tell::Total),
+            ("0 errors, 0 warnings", Tell::Total),
+            ("the build failed because of it", Tell::Mention),
+            ("warning: unused variable", Tell::Warning),
+            ("  left: 3", Tell::Difference),
+            ("   --> src/main.rs:12:5", Tell::Place),
+            ("  File \"x.py\", line 12, in f", Tell::Place),
+            ("no errors found", Tell::Note),
+            ("Successfully replaced text", Tell::Note),
+            ("\tthrow new Error(\"x\");", Tell::Nothing),
+            ("   12→    } catch (error) {", Tell::Nothing),
+            ("nothing here at 12:30", Tell::Nothing),
+            ("", Tell::Nothing),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(tell(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn failing_starts_are_strict() {
+        for text in [
+            "Error: user not found",
+            "  error: no",
+            "Traceback (most recent call last):\n",
+            "KeyError: 'x'",
+        ] {
+            assert!(opens_with_failure(text), "{text}");
+        }
+        for text in
+            ["error handling is easy", "The error: x", "", "{\"a\": 1}", "Failures are normal"]
+        {
+            assert!(!opens_with_failure(text), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_can_be_judged(line in "\\PC*") {
+            let _ = tell(&line);
+            let _ = opens_with_failure(&line);
+        }
+    }
+}
