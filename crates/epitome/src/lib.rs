@@ -1,5 +1,6 @@
 //! Epitome.
 
+pub mod count;
 pub mod json;
 pub mod request;
 pub mod text;

@@ -1,0 +1,132 @@
+//! Counts of texts seen before, found by a keyed hash of the text.
+//!
+//! Exact counting costs about a hundred times what hashing does, so a second pass over a known
+//! history should count nothing.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use highway::{HighwayHash, HighwayHasher, Key};
+
+use super::Count;
+
+/// The hash key. Who doesn't know it can't make two texts share a count, so where texts come from
+/// strangers it should be drawn at random; results don't depend on it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct CacheKey(pub [u64; 4]);
+
+impl std::fmt::Debug for CacheKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CacheKey(..)")
+    }
+}
+
+/// Counts by text, for one counter, in bounded memory.
+///
+/// Texts are told apart by a 128-bit keyed hash and not kept. The older half is forgotten when the
+/// cache is full, by order of last use in coarse steps, so the same calls forget the same texts.
+#[derive(Debug)]
+pub struct CountCache {
+    key: CacheKey,
+    /// Entries in one generation.
+    half: usize,
+    young: Generation,
+    old: Generation,
+}
+
+type Generation = HashMap<u128, Count, BuildHasherDefault<Hashed>>;
+
+impl CountCache {
+    /// A cache of at most `capacity` texts, each of which takes about 64 bytes. Nothing is set aside
+    /// before it is needed.
+    pub fn new(capacity: usize, key: CacheKey) -> Self {
+        Self { key, half: capacity / 2, young: Generation::default(), old: Generation::default() }
+    }
+
+    /// The count of a text: the one known, or what `count` says, which is then known.
+    ///
+    /// `text` may be in any form, such as the raw bytes of a JSON string, as long as it is the same
+    /// form for the same counter every time.
+    pub fn get_or_count(&mut self, text: &[u8], count: impl FnOnce() -> Count) -> Count {
+        let [low, high] = HighwayHasher::new(Key(self.key.0)).hash128(text);
+        let hash = u128::from(high) << 64 | u128::from(low);
+        if let Some(known) = self.young.get(&hash) {
+            return *known;
+        }
+        let found = self.old.get(&hash).copied().unwrap_or_else(count);
+        if self.young.len() >= self.half {
+            self.old = std::mem::take(&mut self.young);
+        }
+        if self.half > 0 {
+            self.young.insert(hash, found);
+        }
+        found
+    }
+
+    /// How many counts are held.
+    pub fn len(&self) -> usize {
+        self.young.len() + self.old.len()
+    }
+
+    /// Whether nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Takes a part of what is a hash already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only whole numbers are hashed");
+    }
+
+    fn write_u128(&mut self, hash: u128) {
+        self.0 = hash as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: CacheKey = CacheKey([1, 2, 3, 4]);
+
+    /// Looks the texts up in turn; upper case in the answer means that it had to be counted.
+    fn misses(capacity: usize, texts: &str) -> String {
+        let mut cache = CountCache::new(capacity, KEY);
+        let mut shown = String::new();
+        for text in texts.chars() {
+            let mut missed = false;
+            let count = cache.get_or_count(text.to_string().as_bytes(), || {
+                missed = true;
+                Count::exact(u64::from(text))
+            });
+            assert_eq!(count, Count::exact(u64::from(text)));
+            assert!(cache.len() <= capacity);
+            shown.push(if missed { text.to_ascii_uppercase() } else { text });
+        }
+        shown
+    }
+
+    #[test]
+    fn a_text_is_counted_once() {
+        assert_eq!(misses(100, "abcabc"), "ABCabc");
+    }
+
+    #[test]
+    fn what_was_not_used_lately_goes_first() {
+        assert_eq!(misses(4, "abcdeaecd"), "ABCDEAecD");
+    }
+
+    #[test]
+    fn without_capacity_nothing_is_kept() {
+        assert_eq!(misses(0, "aa"), "AA");
+    }
+}
