@@ -10,8 +10,11 @@ pub mod excerpt;
 pub mod figure;
 pub mod outcome;
 mod outline;
+pub mod rank;
+pub mod split;
 pub mod stub;
 pub mod telling;
+pub mod words;
 
 pub use arguments::{short_arguments, shorten_arguments};
 pub use excerpt::{Excerpt, Form, excerpt};
