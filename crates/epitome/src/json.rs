@@ -488,7 +488,8 @@ impl Splices {
 
     /// `text` with all replacements made. Where one lies within another, the outer one counts.
     pub fn apply(mut self, text: &str) -> String {
-        self.cuts.sort_by_key(|(span, _)| (span.start, !span.is_empty(), std::cmp::Reverse(span.end)));
+        self.cuts
+            .sort_by_key(|(span, _)| (span.start, !span.is_empty(), std::cmp::Reverse(span.end)));
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
         for (span, with) in &self.cuts {
@@ -517,14 +518,48 @@ mod tests {
     #[test]
     fn agrees_with_serde_on_odd_texts() {
         for text in [
-            "", " ", "nul", "null", "[1 2]", "[1,]", "[,1]", "{}", "{\"a\"}", "{\"a\":}",
-            "{\"a\":1,}", "{a:1}", "01", "-", "-0", "1.", "1.0e5", "1e", "1e+", ".5", "+1",
-            "\"\\x\"", "\"\\u12g4\"", "\"\\ud800\"", "\"a\nb\"", "\"a", "[[[]]]", "[[]", "]",
-            "true false", "\u{feff}{}", "{\"a\":1,\"a\":2}", "\"\u{7f}\"", "[1,[2,{\"k\":[3]}],4]",
-            "-a", "tru", "[\"12345678\u{1}\"]", "{\"a\" : [ ] , \"b\" : { } }",
+            "",
+            " ",
+            "nul",
+            "null",
+            "[1 2]",
+            "[1,]",
+            "[,1]",
+            "{}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{a:1}",
+            "01",
+            "-",
+            "-0",
+            "1.",
+            "1.0e5",
+            "1e",
+            "1e+",
+            ".5",
+            "+1",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "\"\\ud800\"",
+            "\"a\nb\"",
+            "\"a",
+            "[[[]]]",
+            "[[]",
+            "]",
+            "true false",
+            "\u{feff}{}",
+            "{\"a\":1,\"a\":2}",
+            "\"\u{7f}\"",
+            "[1,[2,{\"k\":[3]}],4]",
+            "-a",
+            "tru",
+            "[\"12345678\u{1}\"]",
+            "{\"a\" : [ ] , \"b\" : { } }",
         ] {
             let mut oracle = serde_json::Deserializer::from_str(text);
-            let valid = serde::de::IgnoredAny::deserialize(&mut oracle).is_ok() && oracle.end().is_ok();
+            let valid =
+                serde::de::IgnoredAny::deserialize(&mut oracle).is_ok() && oracle.end().is_ok();
             assert_eq!(accepts(text), valid, "{text:?}");
         }
     }

@@ -1,9 +1,45 @@
-//! Epitome.
+//! Epitome keeps long-running LLM agents inside their context window: a transcript goes in, a smaller
+//! one comes out that every provider accepts, that keeps what matters, and from which every removed
+//! byte can be had back.
+//!
+//! ```
+//! use epitome::{Compactor, Options, count::counter, wire};
+//!
+//! let body = r#"{"model":"gpt-6-sol","messages":[{"role":"user","content":"Fix the build."}]}"#;
+//! let request = wire::detect(body.to_owned())?;
+//! let compactor = Compactor::new(Options::default(), counter("o200k")?)?;
+//! let outcome = compactor.compact(&request)?;
+//! println!("{} → {} tokens", outcome.receipt.before.count.tokens, outcome.receipt.after.count.tokens);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The library does no IO, reads no clock and draws no random numbers: the same input gives the same
+//! output.
 
+pub mod archive;
+pub mod budget;
+pub mod checkpoint;
 pub mod count;
+pub mod draft;
+pub mod engine;
+pub mod events;
+pub mod guard;
 pub mod json;
+pub mod model;
+pub mod plan;
+pub mod receipt;
 pub mod request;
+pub mod strategy;
 pub mod text;
 pub mod transcript;
 pub mod view;
 pub mod wire;
+
+pub use budget::{Tail, Target};
+pub use engine::{CompactError, Compaction, Compactor, Options, Outcome};
+pub use guard::{Pin, Task};
+pub use receipt::Receipt;
+pub use request::Request;
+pub use transcript::Transcript;
+pub use view::View;
+pub use wire::Format;

@@ -24,6 +24,7 @@ mod named;
 mod pretokenize;
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 mod probe;
+mod tally;
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 mod vocabulary;
 
@@ -40,6 +41,7 @@ pub use estimate::{BytesPer, CharsPer};
 #[cfg(feature = "o200k")]
 pub use estimate::{Claude, Gemini};
 pub use named::{NAMES, UnknownCounter, counter};
+pub use tally::{FrameTally, Tally, message_tokens, put_tokens};
 
 /// Where a count comes from, the most certain first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

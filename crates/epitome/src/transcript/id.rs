@@ -111,7 +111,9 @@ mod tests {
     #[test]
     fn ignores_writing_but_not_content() {
         let a = ContentId::of_entry(r#"{"role":"user","content":"h\u0069"}"#);
-        let b = ContentId::of_entry(r#"{ "content": "hi", "role": "user", "cache_control": {"type":"ephemeral"} }"#);
+        let b = ContentId::of_entry(
+            r#"{ "content": "hi", "role": "user", "cache_control": {"type":"ephemeral"} }"#,
+        );
         assert_eq!(a, b);
         assert_ne!(a, ContentId::of_entry(r#"{"role":"user","content":"ho"}"#));
     }

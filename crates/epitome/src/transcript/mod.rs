@@ -177,10 +177,7 @@ impl Transcript {
 
     /// All entries.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator {
-        self.entries
-            .iter()
-            .enumerate()
-            .map(|(index, row)| Entry { transcript: self, index, row })
+        self.entries.iter().enumerate().map(|(index, row)| Entry { transcript: self, index, row })
     }
 
     /// The part in `slot`.
@@ -206,7 +203,9 @@ impl Transcript {
     pub fn set_origin(&mut self, index: usize, origin: Origin) {
         let range = self.part_range(index);
         for part in &mut self.parts[range] {
-            if matches!(part.kind, PartKind::Text | PartKind::Media) && !part.marks.has(Marks::NESTED) {
+            if matches!(part.kind, PartKind::Text | PartKind::Media)
+                && !part.marks.has(Marks::NESTED)
+            {
                 part.origin = origin;
             }
         }
@@ -280,8 +279,11 @@ impl<'a> Entry<'a> {
 
     /// The person's words, decoded, joined by blank lines.
     pub fn human_text(&self) -> String {
-        let texts: Vec<_> =
-            self.parts().filter(|p| p.is_human() && p.kind() == PartKind::Text).map(|p| p.text()).collect();
+        let texts: Vec<_> = self
+            .parts()
+            .filter(|p| p.is_human() && p.kind() == PartKind::Text)
+            .map(|p| p.text())
+            .collect();
         texts.join("\n\n")
     }
 
@@ -353,7 +355,11 @@ impl<'a> Part<'a> {
 
     /// The payload's words: a literal decoded, anything else as JSON text.
     pub fn text(&self) -> Cow<'a, str> {
-        if self.is(Marks::LITERAL) { unquote(self.raw_body()) } else { Cow::Borrowed(self.raw_body()) }
+        if self.is(Marks::LITERAL) {
+            unquote(self.raw_body())
+        } else {
+            Cow::Borrowed(self.raw_body())
+        }
     }
 
     /// The call id; empty if there is none.

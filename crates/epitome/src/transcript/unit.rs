@@ -37,9 +37,18 @@ pub struct Units {
     call_of: HashMap<Slot, Slot>,
 }
 
+/// Where a format lets system text stand in mid-conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instructions {
+    /// Anywhere.
+    Anywhere,
+    /// Only before a reply, so that the two are one unit.
+    BeforeReply,
+}
+
 impl Units {
     /// Finds units and pairs.
-    pub fn of(transcript: &Transcript) -> Self {
+    pub fn of(transcript: &Transcript, instructions: Instructions) -> Self {
         let mut open: HashMap<String, Vec<usize>> = HashMap::new();
         let mut pairs: Vec<Pair> = Vec::new();
         let mut call_of = HashMap::new();
@@ -48,6 +57,10 @@ impl Units {
         let mut previous: Option<Role> = None;
         for entry in transcript.entries() {
             if entry.role() == Role::Assistant && previous == Some(Role::Assistant) {
+                reach[entry.index - 1] = entry.index;
+            }
+            let is_reply = entry.role() == Role::Assistant && previous.is_some_and(Role::instructs);
+            if is_reply && instructions == Instructions::BeforeReply {
                 reach[entry.index - 1] = entry.index;
             }
             previous = Some(entry.role());
@@ -126,7 +139,7 @@ fn runs(transcript: &Transcript, reach: &[usize]) -> Vec<Unit> {
         }
         let entries = start..last + 1;
         units.push(Unit {
-            is_step: transcript.entry(start).role() == Role::Assistant,
+            is_step: entries.clone().any(|i| transcript.entry(i).role() == Role::Assistant),
             is_turn: entries.clone().any(|i| transcript.entry(i).is_human()),
             entries,
         });

@@ -10,7 +10,11 @@ use crate::request::{Envelope, Request};
 /// What was wrong with it, read as OpenAI Chat messages, which is the most permissive reading.
 pub fn detect(source: impl Into<std::sync::Arc<String>>) -> Result<Request, WireError> {
     let request = parse(Format::OpenaiChat, source)?;
-    if is_anthropic(&request) { parse(Format::Anthropic, request.source().clone()) } else { Ok(request) }
+    if is_anthropic(&request) {
+        parse(Format::Anthropic, request.source().clone())
+    } else {
+        Ok(request)
+    }
 }
 
 fn is_anthropic(request: &Request) -> bool {
@@ -20,7 +24,9 @@ fn is_anthropic(request: &Request) -> bool {
             return true;
         }
         if let Some(tools) = request.tools() {
-            let first = json::elements(tools, Span::new(0..tools.len())).ok().and_then(|t| t.first().copied());
+            let first = json::elements(tools, Span::new(0..tools.len()))
+                .ok()
+                .and_then(|t| t.first().copied());
             if let Some(first) = first {
                 let has = |name| json::member(tools, first, name).is_some();
                 if has("function") {
@@ -59,8 +65,12 @@ fn says(message: &str) -> Option<Format> {
                     let Some(kind) = json::member(value, block, "type") else { continue };
                     match unquote(kind.of(value)).as_ref() {
                         "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image"
-                        | "document" | "server_tool_use" | "compaction" => return Some(Format::Anthropic),
-                        "image_url" | "input_audio" | "file" | "refusal" => return Some(Format::OpenaiChat),
+                        | "document" | "server_tool_use" | "compaction" => {
+                            return Some(Format::Anthropic);
+                        }
+                        "image_url" | "input_audio" | "file" | "refusal" => {
+                            return Some(Format::OpenaiChat);
+                        }
                         _ => {}
                     }
                     if json::member(value, block, "cache_control").is_some() {

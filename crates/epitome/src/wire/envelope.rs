@@ -14,8 +14,11 @@ pub(super) fn parse(format: Format, source: Arc<String>) -> Result<Request, Wire
     let text = Arc::clone(&source);
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() as u32 } else { 0 };
     let mut scanner = Scanner::starting_at(&text, start);
-    let mut reader =
-        Reader { dialect: format.dialect(), transcript: Transcript::new(source), parts: Vec::new() };
+    let mut reader = Reader {
+        dialect: format.dialect(),
+        transcript: Transcript::new(source),
+        parts: Vec::new(),
+    };
     let frame = match scanner.peek() {
         None => return Err(WireError::Empty),
         Some(b'[') => reader.array(&mut scanner),
@@ -25,7 +28,9 @@ pub(super) fn parse(format: Format, source: Arc<String>) -> Result<Request, Wire
             Ok(Some(frame)) => Ok(frame),
             Err(error) => Err(error),
         },
-        Some(_) => return Err(WireError::NotMessages { format, what: "neither an object nor an array" }),
+        Some(_) => {
+            return Err(WireError::NotMessages { format, what: "neither an object nor an array" });
+        }
     };
     match frame {
         Ok(frame) => Ok(Request { format, frame, transcript: reader.transcript }),

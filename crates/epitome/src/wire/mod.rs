@@ -148,7 +148,11 @@ pub(crate) trait Dialect: Sync {
     /// The body member that holds the entries.
     fn list_key(&self) -> &'static str;
     /// Reads one entry; appends its parts, in order.
-    fn read_entry(&self, scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<Role, JsonError>;
+    fn read_entry(
+        &self,
+        scanner: &mut Scanner<'_>,
+        parts: &mut Vec<PartRow>,
+    ) -> Result<Role, JsonError>;
     /// A text element for a content list.
     fn text_block(&self, text: &str) -> String;
     /// A user-role message.

@@ -39,7 +39,11 @@ pub(super) fn of_user_text(literal: &str) -> Origin {
         unquote(&closed)
     };
     let head = head.trim_start();
-    if INJECTED.iter().any(|mark| head.starts_with(mark)) { Origin::Injected } else { Origin::Human }
+    if INJECTED.iter().any(|mark| head.starts_with(mark)) {
+        Origin::Injected
+    } else {
+        Origin::Human
+    }
 }
 
 #[cfg(test)]

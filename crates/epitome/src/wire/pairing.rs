@@ -75,7 +75,9 @@ impl Pairing {
         }
         let reused = match self.rules.unique {
             Scope::Batch => HashSet::new(),
-            Scope::Transcript => calls.keys().filter(|id| self.taken.contains(*id)).cloned().collect(),
+            Scope::Transcript => {
+                calls.keys().filter(|id| self.taken.contains(*id)).cloned().collect()
+            }
         };
         self.taken.extend(calls.keys().cloned());
         self.batch = Some(Batch { at, calls, reused, is_over: false });
@@ -143,7 +145,13 @@ impl Pairing {
                     let to = fresh_id(&id, &mut self.taken);
                     let slots = std::iter::once(call).chain(answer).collect();
                     let rule = self.rules.reused;
-                    self.find(rule, batch.at, call, format!("`{id}` again"), Mend::Rename { slots, to });
+                    self.find(
+                        rule,
+                        batch.at,
+                        call,
+                        format!("`{id}` again"),
+                        Mend::Rename { slots, to },
+                    );
                 } else if answer.is_none() && batch.is_over {
                     self.dangling.push(Stray { id: id.clone(), at: batch.at, slot: call });
                 }

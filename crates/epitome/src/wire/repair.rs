@@ -156,7 +156,10 @@ impl Patch {
                 let raw = entry.raw();
                 if let Some(role) = json::member(raw, Span::new(0..raw.len()), "role") {
                     let span = role.shifted_by(entry.span().start);
-                    self.rewritten.entry(finding.entry).or_default().push((span, "\"user\"".to_owned()));
+                    self.rewritten
+                        .entry(finding.entry)
+                        .or_default()
+                        .push((span, "\"user\"".to_owned()));
                 }
             }
         }
@@ -180,12 +183,19 @@ impl Patch {
     }
 
     /// Puts a result behind the entry with `call`, and behind the results that are there already.
-    fn put_result(&mut self, request: &Request, call: Slot, result: MissingResult, was: Option<usize>) {
+    fn put_result(
+        &mut self,
+        request: &Request,
+        call: Slot,
+        result: MissingResult,
+        was: Option<usize>,
+    ) {
         let transcript = &request.transcript;
         let from = transcript.entry_of(call);
         let next = (from + 1..transcript.len()).find(|at| {
             let entry = transcript.entry(*at);
-            entry.role() != Role::Assistant && !(entry.role() == Role::Tool && !self.dropped.contains(at))
+            entry.role() != Role::Assistant
+                && !(entry.role() == Role::Tool && !self.dropped.contains(at))
         });
         match result {
             MissingResult::Message(message) => {
@@ -196,7 +206,8 @@ impl Patch {
             }
             MissingResult::Block(block) => {
                 let user = next.filter(|at| transcript.entry(*at).role() == Role::User);
-                let parted = (from + 1..user.unwrap_or(0)).any(|at| transcript.entry(at).role() != Role::Assistant);
+                let parted = (from + 1..user.unwrap_or(0))
+                    .any(|at| transcript.entry(at).role() != Role::Assistant);
                 match user.filter(|at| !parted && !self.dropped.contains(at)) {
                     Some(at) => self.prepended.entry(at).or_default().push(block),
                     None => {
@@ -250,7 +261,12 @@ impl Patch {
 }
 
 /// Puts `blocks` first in the entry's content.
-fn prepend(dialect: &dyn Dialect, entry: Entry<'_>, blocks: &[String], splices: &mut json::Splices) {
+fn prepend(
+    dialect: &dyn Dialect,
+    entry: Entry<'_>,
+    blocks: &[String],
+    splices: &mut json::Splices,
+) {
     let raw = entry.raw();
     let Some(content) = json::member(raw, Span::new(0..raw.len()), "content") else { return };
     let blocks = blocks.join(",");
@@ -262,4 +278,3 @@ fn prepend(dialect: &dyn Dialect, entry: Entry<'_>, blocks: &[String], splices: 
         splices.replace(content, format!("[{blocks},{}]", dialect.text_block(&text.text())));
     }
 }
-

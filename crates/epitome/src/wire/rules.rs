@@ -9,7 +9,8 @@ use crate::request::Request;
 use crate::transcript::Slot;
 
 /// What a made-up result says: the call was cut off, nothing is known of its outcome.
-pub(super) const NO_RESULT: &str = "[no result: this call was interrupted before its result was recorded]";
+pub(super) const NO_RESULT: &str =
+    "[no result: this call was interrupted before its result was recorded]";
 
 /// What a made-up first message says, where a format must begin with the user.
 pub(super) const NO_BEGINNING: &str = "[the beginning of this conversation is not available]";

@@ -171,7 +171,11 @@ mod tests {
         let request = parse(format, format!("[{entry}]")).expect("a message");
         let edits: Vec<_> = puts
             .iter()
-            .map(|(slot, put)| PartEdit { at: Slot(*slot), put: put.clone(), reason: Reason::OldOutput })
+            .map(|(slot, put)| PartEdit {
+                at: Slot(*slot),
+                put: put.clone(),
+                reason: Reason::OldOutput,
+            })
             .collect();
         edit(format.dialect(), request.transcript.entry(0), &edits)
     }
@@ -186,18 +190,33 @@ mod tests {
             cut(&[(2, Put::Nothing)]),
             entry.replace(r#"{"id":"a","function":{"name":"f","arguments":"{}"}}, "#, "")
         );
-        assert_eq!(cut(&[(2, Put::Nothing), (3, Put::Nothing)]), r#"{"role":"assistant", "reasoning_content":"hm", "content":"hi"}"#);
-        assert_eq!(cut(&[(3, Put::Arguments("{\"x\":1}".into()))]), entry.replacen("\"{}\"}}]", "\"{\\\"x\\\":1}\"}}]", 1));
+        assert_eq!(
+            cut(&[(2, Put::Nothing), (3, Put::Nothing)]),
+            r#"{"role":"assistant", "reasoning_content":"hm", "content":"hi"}"#
+        );
+        assert_eq!(
+            cut(&[(3, Put::Arguments("{\"x\":1}".into()))]),
+            entry.replacen("\"{}\"}}]", "\"{\\\"x\\\":1}\"}}]", 1)
+        );
     }
 
     #[test]
     fn anthropic_holes_are_closed_legally() {
         let entry = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"x"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]},{"type":"text","text":"go on"}]}"#;
         let cut = |puts: &[(u32, Put)]| edited(Format::Anthropic, entry, puts);
-        assert!(cut(&[(2, Put::Text("[image]".into()))]).contains(r#"{"type":"text","text":"x"},{"type":"text","text":"[image]"}]"#));
+        assert!(
+            cut(&[(2, Put::Text("[image]".into()))])
+                .contains(r#"{"type":"text","text":"x"},{"type":"text","text":"[image]"}]"#)
+        );
         assert!(cut(&[(2, Put::Nothing)]).contains(r#""content":[{"type":"text","text":"x"}]}"#));
-        assert!(cut(&[(1, Put::Nothing), (2, Put::Nothing)]).contains(r#""tool_use_id":"a","content":""}"#));
-        assert!(cut(&[(0, Put::Text("stub".into()))]).contains(r#""tool_use_id":"a","content":"stub"}"#));
+        assert!(
+            cut(&[(1, Put::Nothing), (2, Put::Nothing)])
+                .contains(r#""tool_use_id":"a","content":""}"#)
+        );
+        assert!(
+            cut(&[(0, Put::Text("stub".into()))])
+                .contains(r#""tool_use_id":"a","content":"stub"}"#)
+        );
         assert!(cut(&[(3, Put::Nothing)]).ends_with("]}]}"));
     }
 

@@ -15,7 +15,11 @@ impl Dialect for Anthropic {
         "messages"
     }
 
-    fn read_entry(&self, scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<Role, JsonError> {
+    fn read_entry(
+        &self,
+        scanner: &mut Scanner<'_>,
+        parts: &mut Vec<PartRow>,
+    ) -> Result<Role, JsonError> {
         if scanner.peek() != Some(b'{') {
             let span = scanner.value()?;
             parts.push(row(PartKind::Opaque, span, span));
@@ -45,7 +49,9 @@ impl Dialect for Anthropic {
         for part in parts.iter_mut() {
             part.origin = match role {
                 _ if part.kind == PartKind::Result || part.marks.has(Marks::NESTED) => Origin::Tool,
-                Role::User if part.kind == PartKind::Text => origin::of_user_text(part.body.of(text)),
+                Role::User if part.kind == PartKind::Text => {
+                    origin::of_user_text(part.body.of(text))
+                }
                 Role::User => Origin::Human,
                 Role::Assistant => Origin::Model,
                 _ => Origin::Injected,
@@ -126,7 +132,10 @@ struct Source {
 }
 
 /// Reads a block; a result's blocks go to `nested` (a nested block's own don't: `None`).
-fn read_block(scanner: &mut Scanner<'_>, mut nested: Option<&mut Vec<PartRow>>) -> Result<PartRow, JsonError> {
+fn read_block(
+    scanner: &mut Scanner<'_>,
+    mut nested: Option<&mut Vec<PartRow>>,
+) -> Result<PartRow, JsonError> {
     if scanner.peek() != Some(b'{') {
         let span = scanner.value()?;
         return Ok(row(PartKind::Opaque, span, span));

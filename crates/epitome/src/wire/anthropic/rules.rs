@@ -40,7 +40,8 @@ fn pairs(transcript: &Transcript, runs: &[Range<usize>]) -> Vec<Finding> {
         let parts = parts.filter(|(_, p)| !p.is(Marks::NESTED));
         match transcript.entry(run.start).role() {
             Role::Assistant => {
-                let calls = parts.filter(|(_, p)| p.kind() == PartKind::Call && !p.is(Marks::SERVER));
+                let calls =
+                    parts.filter(|(_, p)| p.kind() == PartKind::Call && !p.is(Marks::SERVER));
                 pairing.batch(run.start, calls.map(|(_, p)| (p.id().into_owned(), p.slot)));
             }
             Role::User => {
@@ -63,7 +64,9 @@ fn runs(transcript: &Transcript) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for entry in transcript.entries() {
         match runs.last_mut() {
-            Some(run) if transcript.entry(run.start).role() == entry.role() => run.end = entry.index + 1,
+            Some(run) if transcript.entry(run.start).role() == entry.role() => {
+                run.end = entry.index + 1
+            }
             _ => runs.push(entry.index..entry.index + 1),
         }
     }
@@ -111,7 +114,9 @@ fn as_object(body: &str) -> Option<String> {
     // Arguments that were left as a string of JSON.
     let inner = unquote(body);
     let is_object = inner.starts_with('{')
-        && Scanner::new(&inner).value().is_ok_and(|span| inner[span.range().end..].trim().is_empty());
+        && Scanner::new(&inner)
+            .value()
+            .is_ok_and(|span| inner[span.range().end..].trim().is_empty());
     match body {
         "" => None,
         "null" => Some("{}".to_owned()),
@@ -135,7 +140,9 @@ fn first_role(transcript: &Transcript, findings: &mut Vec<Finding>) {
 }
 
 fn system_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec<Finding>) {
-    let role = |index: Option<usize>| index.and_then(|i| runs.get(i)).map(|r| transcript.entry(r.start).role());
+    let role = |index: Option<usize>| {
+        index.and_then(|i| runs.get(i)).map(|r| transcript.entry(r.start).role())
+    };
     for (index, run) in runs.iter().enumerate() {
         if transcript.entry(run.start).role() != Role::System {
             continue;
@@ -165,7 +172,8 @@ fn system_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut V
 /// Only thinking that was enabled by hand makes the demand; adaptive thinking doesn't.
 fn thinking_first(request: &Request, runs: &[Range<usize>], findings: &mut Vec<Finding>) {
     let mode = request.thinking().and_then(|raw| {
-        json::member(raw, Span::new(0..raw.len()), "type").map(|kind| unquote(kind.of(raw)).into_owned())
+        json::member(raw, Span::new(0..raw.len()), "type")
+            .map(|kind| unquote(kind.of(raw)).into_owned())
     });
     if mode.as_deref() != Some("enabled") {
         return;

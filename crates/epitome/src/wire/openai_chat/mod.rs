@@ -14,7 +14,11 @@ impl Dialect for OpenaiChat {
         "messages"
     }
 
-    fn read_entry(&self, scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<Role, JsonError> {
+    fn read_entry(
+        &self,
+        scanner: &mut Scanner<'_>,
+        parts: &mut Vec<PartRow>,
+    ) -> Result<Role, JsonError> {
         if scanner.peek() != Some(b'{') {
             let span = scanner.value()?;
             parts.push(row(PartKind::Opaque, span, span));
@@ -36,7 +40,10 @@ impl Dialect for OpenaiChat {
 
     fn missing_result(&self, id: &str, _name: &str) -> MissingResult {
         let content = quote(super::rules::NO_RESULT);
-        MissingResult::Message(format!(r#"{{"role":"tool","tool_call_id":{},"content":{content}}}"#, quote(id)))
+        MissingResult::Message(format!(
+            r#"{{"role":"tool","tool_call_id":{},"content":{content}}}"#,
+            quote(id)
+        ))
     }
 
     fn check(&self, request: &Request) -> Vec<Finding> {

@@ -1,0 +1,165 @@
+//! When to act is a trigger's question; this is what may be used and where to land.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a compaction is to land.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// At most so many tokens.
+    Tokens(u64),
+    /// At most so many percent of what came in.
+    Percent(u8),
+}
+
+impl Target {
+    /// The default: well below any sensible trigger, so that compactions are rare.
+    pub const DEFAULT: Target = Target::Percent(30);
+
+    /// The target in tokens, for an input of `tokens`.
+    pub fn resolve(self, tokens: u64) -> u64 {
+        match self {
+            Target::Tokens(most) => most,
+            Target::Percent(share) => tokens.saturating_mul(u64::from(share)) / 100,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Tokens(most) => write!(f, "{most}"),
+            Target::Percent(share) => write!(f, "{share}%"),
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = BadAmount;
+
+    /// `20000`, `20k`, `30%`.
+    fn from_str(text: &str) -> Result<Self, BadAmount> {
+        let bad = || BadAmount {
+            text: text.to_owned(),
+            expected: "a number of tokens (20000, 20k) or percent from 1 to 100 (30%)",
+        };
+        match text.strip_suffix('%') {
+            Some(share) => match share.trim().parse() {
+                Ok(share @ 1..=100) => Ok(Target::Percent(share)),
+                _ => Err(bad()),
+            },
+            None => thousands(text).filter(|most| *most > 0).map(Target::Tokens).ok_or_else(bad),
+        }
+    }
+}
+
+/// How much of the newest transcript stays verbatim whatever else must go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tail {
+    /// As much as fits; nothing beyond pins is promised.
+    Fitting,
+    /// The newest entries.
+    Items(usize),
+    /// The newest model calls with their results.
+    Steps(usize),
+    /// The newest human messages and what followed them.
+    Turns(usize),
+    /// The newest units that fit in so many tokens.
+    Tokens(u64),
+}
+
+impl FromStr for Tail {
+    type Err = BadAmount;
+
+    /// `10` or `10items`, `3steps`, `2turns`, `8000tokens`.
+    fn from_str(text: &str) -> Result<Self, BadAmount> {
+        let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, unit) = text.split_at(digits);
+        let bad = || BadAmount {
+            text: text.to_owned(),
+            expected: "a number with `items`, `steps`, `turns` or `tokens` behind it (items if nothing is)",
+        };
+        let number: u64 = number.parse().map_err(|_| bad())?;
+        match unit.trim() {
+            "" | "item" | "items" => Ok(Tail::Items(number as usize)),
+            "step" | "steps" => Ok(Tail::Steps(number as usize)),
+            "turn" | "turns" => Ok(Tail::Turns(number as usize)),
+            "token" | "tokens" => Ok(Tail::Tokens(number)),
+            "ktokens" | "k" => Ok(Tail::Tokens(number.saturating_mul(1000))),
+            _ => Err(bad()),
+        }
+    }
+}
+
+/// An amount that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not {expected}")]
+pub struct BadAmount {
+    /// What was given.
+    pub text: String,
+    /// What would have been right.
+    pub expected: &'static str,
+}
+
+fn thousands(text: &str) -> Option<u64> {
+    let text = text.trim().replace('_', "");
+    match text.strip_suffix(['k', 'K']) {
+        Some(number) => number.parse::<u64>().ok()?.checked_mul(1000),
+        None => text.parse().ok(),
+    }
+}
+
+/// What may be used, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Where to land.
+    pub target: u64,
+}
+
+impl Budget {
+    /// The most that one pinned entry may take before it is excerpted: a quarter of the target.
+    pub fn share(&self) -> u64 {
+        self.target / 4
+    }
+
+    /// The most that the checkpoint may take: three tenths of the target, 16,000 tokens at most.
+    pub fn checkpoint(&self) -> u64 {
+        (self.target * 3 / 10).min(16_000)
+    }
+
+    /// How much of the newest content strategies leave alone unless they must: three tenths.
+    pub fn recent(&self) -> u64 {
+        self.target * 3 / 10
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_or_refused() {
+        assert_eq!("20k".parse(), Ok(Target::Tokens(20_000)));
+        assert_eq!("8_000".parse(), Ok(Target::Tokens(8_000)));
+        assert_eq!("30%".parse(), Ok(Target::Percent(30)));
+        for bad in ["", "0", "0%", "101%", "-5", "x", "3.5%", "%"] {
+            assert!(bad.parse::<Target>().is_err(), "{bad}");
+        }
+        assert_eq!("10".parse(), Ok(Tail::Items(10)));
+        assert_eq!("3steps".parse(), Ok(Tail::Steps(3)));
+        assert_eq!("1 turn".parse(), Ok(Tail::Turns(1)));
+        assert_eq!("0".parse(), Ok(Tail::Items(0)));
+        assert_eq!("5tokens".parse(), Ok(Tail::Tokens(5)));
+        assert!("steps".parse::<Tail>().is_err() && "3x".parse::<Tail>().is_err());
+    }
+
+    #[test]
+    fn percent_is_of_what_came_in() {
+        assert_eq!(Target::Percent(30).resolve(1001), 300);
+        assert_eq!(Target::Tokens(7).resolve(1001), 7);
+    }
+}

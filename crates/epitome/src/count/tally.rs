@@ -1,0 +1,176 @@
+//! The tokens of a request, part by part, so that a view's count is a sum and nothing is counted
+//! twice.
+
+use super::{Count, TokenCounter, media};
+use crate::json::{self, Span, unquote};
+use crate::request::Request;
+use crate::transcript::{Entry, Marks, Part, PartKind};
+use crate::wire::Format;
+
+/// Tokens around the contents: what a message, a call and a reply cost beside their words.
+///
+/// OpenAI's cookbook ("How to count tokens with tiktoken"): 3 a message, 1 for a name, 3 to prime
+/// the reply. No provider documents the rest; the same figures are used for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Overhead {
+    entry: u64,
+    pair_part: u64,
+    reply: u64,
+}
+
+const OVERHEAD: Overhead = Overhead { entry: 3, pair_part: 3, reply: 3 };
+
+/// The tokens of a request: frame, entries and parts.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// System prompt, tool definitions and reply priming.
+    pub frame: FrameTally,
+    entries: Vec<u64>,
+    parts: Vec<u64>,
+    total: Count,
+}
+
+/// The tokens around the transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameTally {
+    /// The system prompt beside the transcript.
+    pub system: Count,
+    /// The tool definitions.
+    pub tools: Count,
+}
+
+impl FrameTally {
+    /// All of it, reply priming included.
+    pub fn total(&self) -> Count {
+        self.system + self.tools + Count::exact(OVERHEAD.reply)
+    }
+}
+
+impl Tally {
+    /// Counts the frame; entries are added with [`Tally::extend`].
+    pub fn begin(request: &Request, counter: &dyn TokenCounter) -> Self {
+        let system = request.system().map_or(Count::ZERO, |raw| system_count(raw, counter));
+        let tools = request.tools().map_or(Count::ZERO, |raw| counter.text(raw));
+        let frame = FrameTally { system, tools };
+        Tally { total: frame.total(), frame, entries: Vec::new(), parts: Vec::new() }
+    }
+
+    /// Counts all of a request.
+    pub fn of(request: &Request, counter: &dyn TokenCounter) -> Self {
+        let mut tally = Tally::begin(request, counter);
+        while tally.extend(request, counter, usize::MAX) {}
+        tally
+    }
+
+    /// Counts further entries, stopping after about `bytes` of them; whether any are left.
+    pub fn extend(&mut self, request: &Request, counter: &dyn TokenCounter, bytes: usize) -> bool {
+        let mut done = 0;
+        while self.entries.len() < request.transcript.len() && done < bytes {
+            let entry = request.transcript.entry(self.entries.len());
+            done += entry.raw().len();
+            self.push(entry, request.format, counter);
+        }
+        self.entries.len() < request.transcript.len()
+    }
+
+    fn push(&mut self, entry: Entry<'_>, format: Format, counter: &dyn TokenCounter) {
+        let mut sum = Count::exact(OVERHEAD.entry);
+        for part in entry.parts() {
+            let count = part_count(&part, format, counter);
+            self.parts.push(count.tokens);
+            sum += count;
+        }
+        self.entries.push(sum.tokens);
+        self.total += sum;
+    }
+
+    /// Tokens of entry `index`.
+    pub fn entry(&self, index: usize) -> u64 {
+        self.entries[index]
+    }
+
+    /// Tokens of the part in slot `slot`, sub-parts apart.
+    pub fn part(&self, slot: crate::transcript::Slot) -> u64 {
+        self.parts[slot.0 as usize]
+    }
+
+    /// Tokens of the whole request.
+    pub fn total(&self) -> Count {
+        self.total
+    }
+
+    /// A count of `tokens` of this request's content, with its basis and share of error.
+    pub fn in_kind(&self, tokens: u64) -> Count {
+        let spare = self.total.upper.saturating_sub(self.total.tokens);
+        let upper = tokens + (spare * tokens).div_ceil(self.total.tokens.max(1));
+        Count { tokens, upper, basis: self.total.basis }
+    }
+}
+
+/// Tokens of a whole user-role message that says `text`.
+pub fn message_tokens(text: &str, counter: &dyn TokenCounter) -> u64 {
+    OVERHEAD.entry + counter.text(text).tokens
+}
+
+/// Tokens of a part whose payload is `text`: what [`Tally`] would count for it.
+pub fn put_tokens(kind: PartKind, text: &str, name: &str, counter: &dyn TokenCounter) -> u64 {
+    let words = counter.text(text).tokens;
+    match kind {
+        PartKind::Call => words + counter.text(name).tokens + OVERHEAD.pair_part,
+        PartKind::Result => words + OVERHEAD.pair_part,
+        _ => words,
+    }
+}
+
+fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
+    let pair_part = Count::exact(OVERHEAD.pair_part);
+    match part.kind() {
+        PartKind::Text => counter.text(&part.text()),
+        PartKind::Reasoning | PartKind::Opaque => counter.text(&part.text()),
+        PartKind::Call => counter.text(&part.name()) + counter.text(&part.text()) + pair_part,
+        // A list's elements are sub-parts and counted as such.
+        PartKind::Result if part.raw_body().starts_with('[') && !part.is(Marks::SERVER) => {
+            pair_part
+        }
+        PartKind::Result => counter.text(&part.text()) + pair_part,
+        PartKind::Media => media_count(part, format, counter),
+    }
+}
+
+fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
+    let (kind, data) = match format {
+        Format::Anthropic => (part.name().into_owned(), part.text().into_owned()),
+        Format::OpenaiChat => {
+            let body = part.raw_body();
+            let whole = Span::new(0..body.len());
+            let field = |name| {
+                json::member(body, whole, name).map(|span| unquote(span.of(body)).into_owned())
+            };
+            let url = field("url").or_else(|| field("file_data")).unwrap_or_default();
+            (part.name().into_owned(), url)
+        }
+    };
+    let is_document = kind.contains("pdf") || kind.contains("document") || kind == "file";
+    if is_document || data.starts_with("data:application/pdf") {
+        counter.document(&media::Document::from_base64(&data))
+    } else if kind.starts_with("text/") {
+        counter.text(&data)
+    } else {
+        counter.media(&media::Image::from_base64(&data))
+    }
+}
+
+/// A system prompt's words, be it a string or a list of text blocks.
+fn system_count(raw: &str, counter: &dyn TokenCounter) -> Count {
+    if !raw.starts_with('[') {
+        return counter.text(&unquote(raw));
+    }
+    let blocks = json::elements(raw, Span::new(0..raw.len())).unwrap_or_default();
+    blocks
+        .into_iter()
+        .map(|block| match json::member(raw, block, "text") {
+            Some(text) => counter.text(&unquote(text.of(raw))),
+            None => counter.text(block.of(raw)),
+        })
+        .sum()
+}

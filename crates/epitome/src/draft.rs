@@ -1,0 +1,219 @@
+//! The working view: what a plan has decided so far, with a running count.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::count::{Tally, TokenCounter, put_tokens};
+use crate::strategy::Edit;
+use crate::transcript::{Marks, Part, PartKind, Slot, Transcript};
+use crate::view::{Fate, PartEdit, Put, Reason, View};
+
+/// What becomes of an entry, so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Shown,
+    Folded(Reason),
+    Dropped(Reason),
+}
+
+/// The working view of one plan.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    states: Vec<State>,
+    edits: BTreeMap<Slot, PartEdit>,
+    /// Tokens of each entry as edited, were it shown.
+    tokens: Vec<u64>,
+    total: u64,
+    folded: usize,
+}
+
+impl Draft {
+    /// Everything is shown as it was said.
+    pub fn new(transcript: &Transcript, tally: &Tally) -> Self {
+        Draft {
+            states: vec![State::Shown; transcript.len()],
+            edits: BTreeMap::new(),
+            tokens: (0..transcript.len()).map(|at| tally.entry(at)).collect(),
+            total: tally.total().tokens,
+            folded: 0,
+        }
+    }
+
+    /// Tokens of what is shown, frame included, checkpoint apart.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether the entry is shown.
+    pub fn is_shown(&self, entry: usize) -> bool {
+        self.states[entry] == State::Shown
+    }
+
+    /// Whether the checkpoint stands for the entry.
+    pub fn is_folded(&self, entry: usize) -> bool {
+        matches!(self.states[entry], State::Folded(_))
+    }
+
+    /// Whether the slot is edited.
+    pub fn is_edited(&self, slot: Slot) -> bool {
+        self.edits.contains_key(&slot)
+    }
+
+    /// Tokens that the entry takes in the prompt.
+    pub fn entry_tokens(&self, entry: usize) -> u64 {
+        if self.is_shown(entry) { self.tokens[entry] } else { 0 }
+    }
+
+    /// Whether the checkpoint stands for any entry.
+    pub fn folds(&self) -> bool {
+        self.folded > 0
+    }
+
+    /// Makes an edit; edits of entries that aren't shown have no effect.
+    pub fn apply(&mut self, edit: &Edit, matter: &Matter<'_>) {
+        match edit {
+            Edit::Put(put) => self.put(put, matter),
+            Edit::Fold(entries, reason) => {
+                entries.clone().for_each(|at| self.leave(at, State::Folded(*reason)));
+            }
+            Edit::Drop(entries, reason) => {
+                entries.clone().for_each(|at| self.leave(at, State::Dropped(*reason)));
+            }
+        }
+    }
+
+    fn leave(&mut self, entry: usize, state: State) {
+        if self.is_shown(entry) {
+            self.total -= self.tokens[entry];
+            self.states[entry] = state;
+            self.folded += usize::from(matches!(state, State::Folded(_)));
+        }
+    }
+
+    fn put(&mut self, edit: &PartEdit, matter: &Matter<'_>) {
+        let at = matter.transcript.entry_of(edit.at);
+        if !self.is_shown(at) {
+            return;
+        }
+        let part = matter.transcript.part(edit.at);
+        let before = match self.edits.get(&edit.at) {
+            Some(old) => Self::tokens_of(old, matter),
+            None => matter.part_tokens(&part),
+        };
+        // A result replaced as a whole takes the edits of its sub-parts with it.
+        if part.kind() == PartKind::Result {
+            let inner: Vec<Slot> = nested(matter.transcript, edit.at)
+                .filter(|slot| self.edits.contains_key(slot))
+                .collect();
+            for slot in inner {
+                let gone = self.edits.remove(&slot).expect("it was just found");
+                let (was, is) = (matter.tally.part(slot), Self::tokens_of(&gone, matter));
+                self.change(at, is, was);
+            }
+        }
+        let after = Self::tokens_of(edit, matter);
+        self.change(at, before, after);
+        self.edits.insert(edit.at, edit.clone());
+        self.drop_if_emptied(at, matter.transcript);
+    }
+
+    fn tokens_of(edit: &PartEdit, matter: &Matter<'_>) -> u64 {
+        let part = matter.transcript.part(edit.at);
+        match &edit.put {
+            Put::Nothing => 0,
+            Put::Text(text) | Put::Arguments(text) => {
+                put_tokens(part.kind(), text, &part.name(), matter.counter)
+            }
+        }
+    }
+
+    fn change(&mut self, entry: usize, before: u64, after: u64) {
+        self.tokens[entry] = self.tokens[entry] - before + after;
+        self.total = self.total - before + after;
+    }
+
+    fn drop_if_emptied(&mut self, at: usize, transcript: &Transcript) {
+        let is_gone = |slot: Slot| self.edits.get(&slot).is_some_and(|e| e.put == Put::Nothing);
+        let mut parts = transcript.entry(at).parts().filter(|p| !p.is(Marks::NESTED));
+        if parts.all(|part| is_gone(part.slot)) {
+            self.leave(at, State::Dropped(Reason::Emptied));
+        }
+    }
+
+    /// The view, without its checkpoint.
+    pub fn view(&self, transcript: &Transcript) -> View {
+        let mut view = View::default();
+        for (entry, state) in transcript.entries().zip(&self.states) {
+            view.push(match state {
+                State::Folded(reason) => Fate::Fold(*reason),
+                State::Dropped(reason) => Fate::Drop(*reason),
+                State::Shown => {
+                    let slots = entry.slots();
+                    let edits: Box<[PartEdit]> = self
+                        .edits
+                        .range(Slot(slots.start)..Slot(slots.end))
+                        .map(|(_, e)| e.clone())
+                        .collect();
+                    if edits.is_empty() { Fate::Keep } else { Fate::Edit(edits) }
+                }
+            });
+        }
+        view
+    }
+}
+
+/// The slots of a result's sub-parts.
+pub(crate) fn nested(transcript: &Transcript, result: Slot) -> impl Iterator<Item = Slot> {
+    let end = transcript.entry(transcript.entry_of(result)).slots().end;
+    (result.0 + 1..end).map(Slot).take_while(|slot| transcript.part(*slot).is(Marks::NESTED))
+}
+
+/// What was said and what it weighs.
+#[derive(Clone, Copy, Debug)]
+pub struct Matter<'a> {
+    /// What was said.
+    pub transcript: &'a Transcript,
+    /// What each part counts.
+    pub tally: &'a Tally,
+    /// The counter that decides.
+    pub counter: &'a dyn TokenCounter,
+}
+
+impl<'a> Matter<'a> {
+    /// Tokens of a part as it was said, a result's sub-parts included.
+    pub fn part_tokens(&self, part: &Part<'_>) -> u64 {
+        let own = self.tally.part(part.slot);
+        if part.kind() != PartKind::Result {
+            return own;
+        }
+        own + nested(self.transcript, part.slot).map(|slot| self.tally.part(slot)).sum::<u64>()
+    }
+
+    /// Tokens of the part if its payload were `text`.
+    pub fn put_tokens(&self, part: &Part<'_>, text: &str) -> u64 {
+        put_tokens(part.kind(), text, &part.name(), self.counter)
+    }
+
+    /// The words of a part; of a result those of its sub-parts, media as notes.
+    pub fn part_text(&self, part: &Part<'a>) -> Cow<'a, str> {
+        part_text(self.transcript, part)
+    }
+}
+
+/// The words of a part; of a result those of its sub-parts, media as notes.
+pub(crate) fn part_text<'a>(transcript: &'a Transcript, part: &Part<'a>) -> Cow<'a, str> {
+    if part.kind() != PartKind::Result
+        || !part.raw_body().starts_with('[')
+        || part.is(Marks::SERVER)
+    {
+        return part.text();
+    }
+    let texts: Vec<Cow<'a, str>> = nested(transcript, part.slot)
+        .map(|slot| transcript.part(slot))
+        .map(|inner| match inner.kind() {
+            PartKind::Media => format!("[{}]", inner.name()).into(),
+            _ => inner.text(),
+        })
+        .collect();
+    texts.join("\n").into()
+}

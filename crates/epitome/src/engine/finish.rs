@@ -1,0 +1,122 @@
+//! From a plan to a checked outcome with its receipt.
+
+use super::{CompactError, Compaction, Outcome};
+use crate::archive::Original;
+use crate::checkpoint::Checkpoint;
+use crate::count::Tally;
+use crate::plan::{Plan, Reached};
+use crate::receipt::{CheckpointReceipt, Edited, KeptPrefix, RECEIPT_VERSION, Receipt, Size};
+use crate::request::Request;
+use crate::view::{Fate, Reason, View};
+use crate::wire;
+
+impl Outcome {
+    /// The bytes that the model is sent.
+    pub fn rendered(&self) -> &str {
+        self.request.source()
+    }
+
+    /// Every entry that the view hides or edits, as it was.
+    pub fn originals(&self) -> Vec<Original> {
+        let hidden = self.base.transcript.entries().zip(self.view.fates());
+        hidden
+            .filter(|(_, fate)| **fate != Fate::Keep)
+            .map(|(entry, _)| Original::new(entry.index, entry.raw()))
+            .collect()
+    }
+}
+
+impl Compaction {
+    pub(super) fn outcome(
+        &self,
+        tally: &Tally,
+        plan: &Plan,
+        checkpoint: Option<Checkpoint>,
+        view: View,
+    ) -> Result<Outcome, CompactError> {
+        let request = if view.is_whole() { self.request.clone() } else { self.rendered(&view)? };
+        let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
+        let after = tally.in_kind(plan.draft.total() + own);
+        let receipt = Receipt {
+            version: RECEIPT_VERSION,
+            format: self.request.format,
+            model: self.request.model(),
+            counter: self.compactor.counter().name().to_owned(),
+            triggered: plan.reached != Reached::NothingToDo,
+            reached: plan.reached.clone(),
+            target: self.target(tally),
+            floor: plan.floor,
+            before: size(&self.request, tally.total()),
+            after: size(&request, after),
+            steps: plan.steps.clone(),
+            edits: edits(tally, plan, &view),
+            checkpoint: checkpoint.zip(view.checkpoint()).map(|(checkpoint, placed)| {
+                CheckpointReceipt {
+                    id: checkpoint.id,
+                    before_entry: placed.before,
+                    tokens: checkpoint.tokens,
+                    human_messages: checkpoint.words,
+                    human_messages_quoted: checkpoint.words_kept,
+                }
+            }),
+            kept_prefix: kept_prefix(&self.request, tally, &view),
+            repaired: self.mended.clone(),
+            left: self.left.clone(),
+            unmatched_pins: self.unmatched_pins.clone(),
+            fallbacks: Vec::new(),
+            originals: self.originals,
+        };
+        let (base, came_from) = (self.request.clone(), self.came_from.clone());
+        Ok(Outcome { base, came_from, view, request, receipt })
+    }
+
+    /// Renders the view and checks exactly what would be sent.
+    fn rendered(&self, view: &View) -> Result<Request, CompactError> {
+        let text = wire::render(&self.request, view);
+        let request = wire::parse(self.request.format, text)
+            .expect("spliced JSON is JSON of the same format");
+        let known =
+            |finding: &wire::Finding| self.left.iter().any(|left| left.rule == finding.rule);
+        match wire::check(&request).into_iter().find(|finding| !known(finding)) {
+            None => Ok(request),
+            Some(wire::Finding { rule, entry, detail, .. }) => {
+                Err(CompactError::Unsound { rule, entry, detail })
+            }
+        }
+    }
+}
+
+fn size(request: &Request, count: crate::count::Count) -> Size {
+    Size { count, bytes: request.source().len(), entries: request.transcript.len() }
+}
+
+fn kept_prefix(request: &Request, tally: &Tally, view: &View) -> KeptPrefix {
+    let entries = view.kept_prefix();
+    let bytes = match entries.checked_sub(1) {
+        Some(last) => request.transcript.entry(last).span().end as usize,
+        None => request.head().len(),
+    };
+    let tokens = tally.frame.total().tokens + (0..entries).map(|at| tally.entry(at)).sum::<u64>();
+    KeptPrefix { entries, bytes, tokens }
+}
+
+fn edits(tally: &Tally, plan: &Plan, view: &View) -> Vec<Edited> {
+    let mut runs: Vec<Edited> = Vec::new();
+    for (at, fate) in view.fates().enumerate() {
+        let (name, reason): (&str, Reason) = match fate {
+            Fate::Keep => continue,
+            Fate::Edit(edits) => ("edit", edits[0].reason),
+            Fate::Fold(reason) => ("fold", *reason),
+            Fate::Drop(reason) => ("drop", *reason),
+        };
+        let saved = tally.entry(at).saturating_sub(plan.draft.entry_tokens(at));
+        match runs.last_mut() {
+            Some(run) if run.to + 1 == at && run.fate == name && run.reason == reason => {
+                run.to = at;
+                run.saved += saved;
+            }
+            _ => runs.push(Edited { from: at, to: at, fate: name.to_owned(), reason, saved }),
+        }
+    }
+    runs
+}

@@ -1,0 +1,289 @@
+//! The engine: a state machine without IO that compacts one request.
+//!
+//! [`Compaction::step`] does a bounded amount of work and says what it needs next. Whoever drives it
+//! may stop at any step: until [`Step::Done`] the old view is in force.
+
+mod compactor;
+mod finish;
+
+use std::sync::Arc;
+
+use crate::archive::{ArchiveError, Original};
+use crate::budget::Budget;
+use crate::checkpoint::{Checkpoint, Gathered};
+use crate::count::Tally;
+use crate::events::Event;
+use crate::guard::{Guard, Wishes};
+use crate::model::Binding;
+use crate::plan::{Plan, Reached, Subject};
+use crate::receipt::{Originals, Receipt};
+use crate::request::Request;
+use crate::transcript::Origin;
+use crate::transcript::unit::{Instructions, Units};
+use crate::view::{Placed, View};
+use crate::wire::{self, Finding, Format, Mended, RuleId};
+
+pub use compactor::{Compactor, Options, OptionsError};
+
+/// What the machine needs next.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Step {
+    /// A bounded piece of work is done; call again.
+    Yield,
+    /// Keep these, durably, then [`Compaction::supply`] an answer.
+    Persist(Vec<Original>),
+    /// It is over.
+    Done(Result<Box<Outcome>, CompactError>),
+}
+
+/// What a driver brings back.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Answer {
+    /// The originals are durable, or aren't.
+    Persisted(Result<(), ArchiveError>),
+    /// Stop; the old view stays.
+    Cancel,
+}
+
+/// Why a compaction ended without a view.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompactError {
+    /// The caller stopped it.
+    #[error("the compaction was cancelled")]
+    Cancelled,
+    /// The originals couldn't be kept.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The result would break a provider's rule, which is a bug; nothing was changed.
+    #[error("the compacted request would break the rule {rule} at message {entry} ({detail})")]
+    Unsound {
+        /// The rule.
+        rule: RuleId,
+        /// Where.
+        entry: usize,
+        /// What was found.
+        detail: String,
+    },
+}
+
+/// A finished compaction.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The request that the view is of: the one that came in, mended if it was broken.
+    pub base: Request,
+    /// For each entry of `base`, the entry it was when it came in.
+    pub came_from: Vec<Option<usize>>,
+    /// What the model is shown.
+    pub view: View,
+    /// The view, rendered and read again.
+    pub request: Request,
+    /// What was done.
+    pub receipt: Receipt,
+}
+
+/// Bytes of entries counted or gathered in one step: a few milliseconds of work.
+const STEP_BYTES: usize = 1 << 18;
+
+#[derive(Debug)]
+enum State {
+    Mend,
+    Count(Tally),
+    Plan(Tally),
+    Gather { tally: Tally, units: Units, plan: Box<Plan>, gathered: Gathered, next: usize },
+    Render { tally: Tally, plan: Box<Plan>, checkpoint: Option<Checkpoint> },
+    Waiting(Box<Outcome>),
+    Ready(Box<Outcome>),
+    Failed(CompactError),
+    Over,
+}
+
+/// One compaction, under way.
+#[derive(Debug)]
+pub struct Compaction {
+    compactor: Compactor,
+    request: Request,
+    came_from: Vec<Option<usize>>,
+    mended: Vec<Mended>,
+    left: Vec<Finding>,
+    unmatched_pins: Vec<String>,
+    originals: Originals,
+    state: State,
+}
+
+impl Compaction {
+    pub(crate) fn new(compactor: Compactor, request: Request, originals: Originals) -> Self {
+        Compaction {
+            compactor,
+            came_from: Vec::new(),
+            request,
+            mended: Vec::new(),
+            left: Vec::new(),
+            unmatched_pins: Vec::new(),
+            originals,
+            state: State::Mend,
+        }
+    }
+
+    /// Brings back what the last step asked for, or cancels. Answers that nobody asked for are
+    /// ignored.
+    pub fn supply(&mut self, answer: Answer) {
+        let state = std::mem::replace(&mut self.state, State::Over);
+        self.state = match (answer, state) {
+            (Answer::Cancel, State::Over) => State::Over,
+            (Answer::Cancel, _) => State::Failed(CompactError::Cancelled),
+            (Answer::Persisted(Ok(())), State::Waiting(outcome)) => State::Ready(outcome),
+            (Answer::Persisted(Err(error)), State::Waiting(_)) => State::Failed(error.into()),
+            (Answer::Persisted(_), state) => state,
+        };
+    }
+
+    /// Does the next bounded piece of work.
+    ///
+    /// # Panics
+    /// When it is called again after [`Step::Done`].
+    pub fn step(&mut self) -> Step {
+        self.state = match std::mem::replace(&mut self.state, State::Over) {
+            State::Mend => self.mend(),
+            State::Count(tally) => self.count(tally),
+            State::Plan(tally) => self.plan(tally),
+            State::Gather { tally, units, plan, gathered, next } => {
+                self.gather(tally, units, plan, gathered, next)
+            }
+            State::Render { tally, plan, checkpoint } => self.render(&tally, &plan, checkpoint),
+            State::Waiting(outcome) => {
+                let originals = outcome.originals();
+                self.state = State::Waiting(outcome);
+                return Step::Persist(originals);
+            }
+            State::Ready(outcome) => {
+                let reached = outcome.receipt.reached.clone();
+                self.tell(&Event::Finished { reached, tokens: outcome.receipt.after.count.tokens });
+                return Step::Done(Ok(outcome));
+            }
+            State::Failed(CompactError::Cancelled) => {
+                self.tell(&Event::Cancelled);
+                return Step::Done(Err(CompactError::Cancelled));
+            }
+            State::Failed(error) => {
+                self.tell(&Event::Failed { error: error.to_string() });
+                return Step::Done(Err(error));
+            }
+            State::Over => panic!("a compaction was stepped after it was done"),
+        };
+        Step::Yield
+    }
+
+    fn tell(&self, event: &Event) {
+        self.compactor.tell(event);
+    }
+
+    fn mend(&mut self) -> State {
+        let repaired = wire::repair(&self.request);
+        self.request = repaired.request;
+        self.came_from = repaired.came_from;
+        self.mended = repaired.mended;
+        self.left = repaired.left;
+        for at in 0..self.request.transcript.len() {
+            if self.compactor.knows(self.request.transcript.entry(at)) {
+                self.request.transcript.set_origin(at, Origin::Checkpoint);
+            }
+        }
+        State::Count(Tally::begin(&self.request, self.compactor.counter()))
+    }
+
+    fn count(&mut self, mut tally: Tally) -> State {
+        if tally.extend(&self.request, self.compactor.counter(), STEP_BYTES) {
+            return State::Count(tally);
+        }
+        State::Plan(tally)
+    }
+
+    fn plan(&mut self, tally: Tally) -> State {
+        let (units, plan) = self.draw_up(&tally);
+        self.tell(&Event::Considered { tokens: tally.total().tokens, target: self.target(&tally) });
+        if plan.reached == Reached::NothingToDo {
+            return State::Render { tally, plan: Box::new(plan), checkpoint: None };
+        }
+        self.tell(&Event::Started);
+        plan.steps.iter().for_each(|step| self.tell(&Event::Applied(step.clone())));
+        State::Gather { tally, units, plan: Box::new(plan), gathered: Gathered::default(), next: 0 }
+    }
+
+    fn target(&self, tally: &Tally) -> u64 {
+        self.compactor.options().target.resolve(tally.total().tokens)
+    }
+
+    fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
+        let options = self.compactor.options();
+        let instructions = match self.request.format {
+            Format::Anthropic => Instructions::BeforeReply,
+            Format::OpenaiChat => Instructions::Anywhere,
+        };
+        let units = Units::of(&self.request.transcript, instructions);
+        let binding = Binding::of(&self.request);
+        let wishes = Wishes {
+            task: options.task,
+            pins: &options.pins,
+            tail: options.tail,
+            preserved_tools: &options.preserved_tools,
+            binding,
+        };
+        let guard = Guard::new(&self.request, &units, tally, wishes);
+        let subject = Subject {
+            request: &self.request,
+            units: &units,
+            tally,
+            guard: &guard,
+            budget: Budget { target: options.target.resolve(tally.total().tokens) },
+            counter: self.compactor.counter(),
+            binding,
+        };
+        let plan = subject.plan(self.compactor.strategies());
+        self.unmatched_pins = guard.unmatched().to_vec();
+        (units, plan)
+    }
+
+    fn gather(
+        &mut self,
+        tally: Tally,
+        units: Units,
+        plan: Box<Plan>,
+        mut gathered: Gathered,
+        mut next: usize,
+    ) -> State {
+        let transcript = &self.request.transcript;
+        let mut done = 0;
+        while next < transcript.len() && done < STEP_BYTES {
+            if plan.draft.is_folded(next) {
+                let entry = transcript.entry(next);
+                done += entry.raw().len();
+                gathered.add(transcript, &units, entry);
+            }
+            next += 1;
+        }
+        if next < transcript.len() {
+            return State::Gather { tally, units, plan, gathered, next };
+        }
+        let checkpoint = (gathered.entries() > 0)
+            .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, self.compactor.counter()))
+            .flatten();
+        State::Render { tally, plan, checkpoint }
+    }
+
+    fn render(&mut self, tally: &Tally, plan: &Plan, checkpoint: Option<Checkpoint>) -> State {
+        let mut view = plan.draft.view(&self.request.transcript);
+        if let Some(checkpoint) = &checkpoint {
+            view.place(Placed { before: plan.place, text: Arc::clone(&checkpoint.text) });
+        }
+        match self.outcome(tally, plan, checkpoint, view) {
+            Ok(outcome) if outcome.view.is_whole() || self.originals == Originals::Caller => {
+                State::Ready(Box::new(outcome))
+            }
+            Ok(outcome) => State::Waiting(Box::new(outcome)),
+            Err(error) => State::Failed(error),
+        }
+    }
+}

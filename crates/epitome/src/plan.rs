@@ -1,0 +1,354 @@
+//! The plan: which edits, what each saves, and where that lands, before anything is done.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Budget;
+use crate::checkpoint::LEAST_TOKENS;
+use crate::count::{Tally, TokenCounter};
+use crate::draft::{Draft, Matter};
+use crate::guard::{Guard, Held};
+use crate::model::Binding;
+use crate::request::Request;
+use crate::strategy::{Edit, Scene, Strategy, fit};
+use crate::transcript::unit::Units;
+use crate::transcript::{PartKind, Slot};
+use crate::view::{PartEdit, Put, Reason};
+
+/// How a plan ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum Reached {
+    /// It was small enough already.
+    NothingToDo,
+    /// At or under the target.
+    Target,
+    /// The floor is above the target; the plan is the best that can be had.
+    Unreachable {
+        /// The least that can be reached.
+        floor: u64,
+        /// What holds the floor up, largest first, with its tokens.
+        held_by: Vec<(Held, u64)>,
+    },
+}
+
+/// The edits chosen, before anything is done.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The working view after all edits.
+    pub draft: Draft,
+    /// What was done, in order, by strategy.
+    pub steps: Vec<PlanStep>,
+    /// Where it lands.
+    pub reached: Reached,
+    /// The least that frame, pins and tail allow, in tokens.
+    pub floor: u64,
+    /// What is left for the checkpoint; 0 if there is none.
+    pub checkpoint: u64,
+    /// The entry before which a checkpoint stands.
+    pub place: usize,
+}
+
+/// What one strategy contributes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStep {
+    /// The strategy's name.
+    pub strategy: String,
+    /// How many edits of it were made.
+    pub edits: usize,
+    /// Tokens that they save, before the checkpoint.
+    pub saved: u64,
+}
+
+/// What a plan is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The request.
+    pub request: &'a Request,
+    /// Its units.
+    pub units: &'a Units,
+    /// Its tokens.
+    pub tally: &'a Tally,
+    /// What must stay.
+    pub guard: &'a Guard,
+    /// Where to land.
+    pub budget: Budget,
+    /// The counter that decides.
+    pub counter: &'a dyn TokenCounter,
+    /// Whether reasoning is bound to the prefix.
+    pub binding: Binding,
+}
+
+impl<'a> Subject<'a> {
+    fn matter(&self) -> Matter<'a> {
+        Matter { transcript: &self.request.transcript, tally: self.tally, counter: self.counter }
+    }
+
+    fn scene<'b>(&'b self, draft: &'b Draft, horizon: usize) -> Scene<'b> {
+        Scene {
+            matter: self.matter(),
+            units: self.units,
+            draft,
+            guard: self.guard,
+            budget: self.budget,
+            horizon,
+        }
+    }
+
+    /// Plans a compaction by `strategies`, in turn, until the target is reached.
+    pub fn plan(&self, strategies: &[Arc<dyn Strategy>]) -> Plan {
+        let draft = Draft::new(&self.request.transcript, self.tally);
+        let floor = self.floor();
+        let target = self.budget.target;
+        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
+        if work.draft.total() <= target {
+            let reached = Reached::NothingToDo;
+            return Plan {
+                draft: work.draft,
+                steps: work.steps,
+                reached,
+                floor,
+                checkpoint: 0,
+                place: 0,
+            };
+        }
+        work.unbind();
+        if self.held_tokens() + LEAST_TOKENS > target {
+            // What must stay doesn't fit as it is: cut it first, so that something else may stay too.
+            let edits = self.squeezes(&work.draft);
+            work.make("squeeze", edits);
+        }
+        work.horizon = self.horizon(&work.draft);
+        for strategy in strategies {
+            if work.landing() <= target {
+                break;
+            }
+            let edits = strategy.propose(&self.scene(&work.draft, work.horizon));
+            work.make(strategy.name(), edits);
+        }
+        let checkpoint = work.checkpoint();
+        let landing = work.draft.total();
+        let reached = if landing <= target {
+            Reached::Target
+        } else {
+            Reached::Unreachable { floor: landing.min(floor), held_by: self.held_by(&work.draft) }
+        };
+        let place = self.place(&work.draft);
+        Plan { draft: work.draft, steps: work.steps, reached, floor, checkpoint, place }
+    }
+
+    /// Where a checkpoint stands: behind the task, where anything is shown behind it; else where the
+    /// first folded entry was. The newest message stays last.
+    fn place(&self, draft: &Draft) -> usize {
+        let len = self.request.transcript.len();
+        let first = (0..len).find(|at| draft.is_folded(*at)).unwrap_or(len);
+        match self.guard.task() {
+            Some(task) if task >= first && (task + 1..len).any(|at| draft.is_shown(at)) => task + 1,
+            _ => first,
+        }
+    }
+
+    /// The first entry that can be hoped to stay: the newest units, each as small as edits could
+    /// make it, that fit. What is older gets folded, so that editing it is lost work.
+    fn horizon(&self, draft: &Draft) -> usize {
+        const STUB: u64 = 24;
+        let transcript = &self.request.transcript;
+        let least = |at: usize| -> u64 {
+            if !draft.is_shown(at) {
+                return 0;
+            }
+            let parts = transcript.entry(at).parts();
+            parts
+                .map(|part| match part.kind() {
+                    _ if !self.guard.may_edit(at, &part) => self.tally.part(part.slot),
+                    PartKind::Reasoning => 0,
+                    PartKind::Call | PartKind::Opaque => self.tally.part(part.slot),
+                    _ => self.tally.part(part.slot).min(STUB),
+                })
+                .sum()
+        };
+        let mut room = self.budget.target.saturating_sub(self.tally.frame.total().tokens);
+        for at in (0..transcript.len()).rev() {
+            let size = least(at);
+            if size > room {
+                return at + 1;
+            }
+            room -= size;
+        }
+        0
+    }
+
+    /// What must stay, as it was said.
+    fn held_tokens(&self) -> u64 {
+        let held = (0..self.request.transcript.len()).filter(|at| !self.guard.may_leave(*at));
+        self.tally.frame.total().tokens + held.map(|at| self.tally.entry(at)).sum::<u64>()
+    }
+
+    /// What must stay, each as small as it may be made.
+    fn floor(&self) -> u64 {
+        let mut draft = Draft::new(&self.request.transcript, self.tally);
+        for at in 0..self.request.transcript.len() {
+            if self.guard.may_leave(at) {
+                draft.apply(&Edit::Drop(at..at + 1, Reason::LastResort), &self.matter());
+            }
+        }
+        if draft.total() > self.budget.target {
+            for edit in self.squeezes(&draft) {
+                draft.apply(&edit, &self.matter());
+            }
+        }
+        draft.total()
+    }
+
+    /// Cuts of held entries that are larger than their share: the one exception of the law of pins.
+    fn squeezes(&self, draft: &Draft) -> Vec<Edit> {
+        let matter = self.matter();
+        let share = self.budget.share().max(LEAST_TOKENS / 2);
+        let transcript = &self.request.transcript;
+        let mut edits = Vec::new();
+        for entry in transcript
+            .entries()
+            .filter(|e| draft.is_shown(e.index) && !self.guard.may_leave(e.index))
+        {
+            let pinned = self.guard.excerptable().get(&entry.index);
+            let is_companion = self.guard.held(entry.index) == Some(Held::Companion);
+            if pinned.is_none() && !is_companion {
+                continue;
+            }
+            if draft.entry_tokens(entry.index) <= share {
+                continue;
+            }
+            for part in
+                entry.parts().filter(|p| matches!(p.kind(), PartKind::Text | PartKind::Result))
+            {
+                if draft.is_edited(part.slot) || part.raw_body().is_empty() {
+                    continue;
+                }
+                let text = matter.part_text(&part);
+                let words: Vec<&String> = pinned
+                    .into_iter()
+                    .flatten()
+                    .filter(|words| text.contains(words.as_str()))
+                    .collect();
+                let tokens = |text: &str| matter.put_tokens(&part, text);
+                if tokens(&text) <= share {
+                    continue;
+                }
+                if let Some(short) = excerpt_around(&text, &words, share, tokens) {
+                    let put = Put::Text(short.into());
+                    edits.push(Edit::Put(PartEdit {
+                        at: part.slot,
+                        put,
+                        reason: Reason::TooLarge,
+                    }));
+                }
+            }
+        }
+        edits
+    }
+
+    fn held_by(&self, draft: &Draft) -> Vec<(Held, u64)> {
+        let mut sums = std::collections::BTreeMap::new();
+        let frame = &self.tally.frame;
+        sums.insert(Held::SystemPrompt, frame.system.tokens);
+        sums.insert(Held::ToolDefinitions, frame.tools.tokens);
+        for at in 0..self.request.transcript.len() {
+            if let Some(held) = self.guard.held(at) {
+                *sums.entry(held).or_insert(0) += draft.entry_tokens(at);
+            }
+        }
+        let mut sums: Vec<(Held, u64)> =
+            sums.into_iter().filter(|(_, tokens)| *tokens > 0).collect();
+        sums.sort_by_key(|(held, tokens)| (std::cmp::Reverse(*tokens), *held));
+        sums
+    }
+}
+
+/// An excerpt that says the pinned words, whatever else it leaves out.
+fn excerpt_around(
+    text: &str,
+    words: &[&String],
+    most: u64,
+    tokens: impl Fn(&str) -> u64,
+) -> Option<String> {
+    let short = fit(text, most, &tokens)?;
+    let lost: Vec<&str> =
+        words.iter().map(|w| w.as_str()).filter(|w| !short.contains(*w)).collect();
+    if lost.is_empty() {
+        return Some(short);
+    }
+    let lost = lost.join("\n[…]\n");
+    let rest = most.saturating_sub(tokens(&lost) + 4);
+    let around =
+        fit(text, rest, &tokens).map_or(lost.clone(), |short| format!("{short}\n[…]\n{lost}"));
+    Some(if tokens(&around) <= most { around } else { lost })
+}
+
+struct Work<'a, 's> {
+    subject: &'s Subject<'a>,
+    draft: Draft,
+    steps: Vec<PlanStep>,
+    horizon: usize,
+}
+
+impl Work<'_, '_> {
+    /// Where the view would land with the least checkpoint that it needs.
+    fn landing(&self) -> u64 {
+        self.draft.total() + if self.draft.folds() { LEAST_TOKENS } else { 0 }
+    }
+
+    fn checkpoint(&self) -> u64 {
+        if !self.draft.folds() {
+            return 0;
+        }
+        let free = self.subject.budget.target.saturating_sub(self.draft.total());
+        free.min(self.subject.budget.checkpoint().max(LEAST_TOKENS))
+    }
+
+    /// Makes edits in order until the target is reached.
+    fn make(&mut self, strategy: &str, edits: Vec<Edit>) {
+        let before = self.draft.total();
+        let mut made = 0;
+        // Folds are chosen together: half of a fold is another cut.
+        let whole = edits.iter().any(|edit| matches!(edit, Edit::Fold(..)));
+        for edit in edits {
+            if !whole && self.landing() <= self.subject.budget.target {
+                break;
+            }
+            self.draft.apply(&edit, &self.subject.matter());
+            made += 1;
+        }
+        if made > 0 {
+            let saved = before.saturating_sub(self.draft.total());
+            self.steps.push(PlanStep { strategy: strategy.to_owned(), edits: made, saved });
+        }
+    }
+
+    /// Bound reasoning can't follow an edit: all of it leaves (DESIGN.md §8).
+    fn unbind(&mut self) {
+        let subject = self.subject;
+        if subject.binding == Binding::Free {
+            return;
+        }
+        let transcript = &subject.request.transcript;
+        let mut edits = Vec::new();
+        if let Some(entries) = subject.guard.loop_leaves() {
+            edits.push(Edit::Fold(entries, Reason::BoundReasoning));
+        }
+        let slots = (0..transcript.part_count()).map(|slot| Slot(slot as u32));
+        edits.extend(
+            slots.filter(|slot| transcript.part(*slot).kind() == PartKind::Reasoning).map(|at| {
+                Edit::Put(PartEdit { at, put: Put::Nothing, reason: Reason::BoundReasoning })
+            }),
+        );
+        let before = self.draft.total();
+        for edit in &edits {
+            self.draft.apply(edit, &subject.matter());
+        }
+        if !edits.is_empty() {
+            let saved = before.saturating_sub(self.draft.total());
+            self.steps.push(PlanStep { strategy: "unbind".to_owned(), edits: edits.len(), saved });
+        }
+    }
+}

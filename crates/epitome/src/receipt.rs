@@ -1,0 +1,130 @@
+//! What was done: before and after, each edit with its reason and saving, and what held the rest up.
+
+use serde::{Deserialize, Serialize};
+
+use crate::count::Count;
+use crate::guard::Held;
+use crate::plan::{PlanStep, Reached};
+use crate::transcript::ContentId;
+use crate::view::Reason;
+use crate::wire::{Finding, Format, Mended};
+
+/// The receipt's own version; it changes when a field changes its meaning or leaves.
+pub const RECEIPT_VERSION: u32 = 1;
+
+/// The size of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// Tokens, their upper edge and where the count comes from.
+    #[serde(flatten)]
+    pub count: Count,
+    /// Bytes on the wire.
+    pub bytes: usize,
+    /// Entries.
+    pub entries: usize,
+}
+
+/// A run of entries that share a fate and its reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edited {
+    /// First entry of the run.
+    pub from: usize,
+    /// Last entry of the run.
+    pub to: usize,
+    /// What became of it: `edit`, `fold` or `drop`.
+    pub fate: String,
+    /// Why.
+    pub reason: Reason,
+    /// Tokens saved.
+    pub saved: u64,
+}
+
+/// What a prompt cache can keep: everything up to the first change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptPrefix {
+    /// Leading entries whose bytes are the same.
+    pub entries: usize,
+    /// Their bytes, with what stands before them.
+    pub bytes: usize,
+    /// Their tokens, with the frame's.
+    pub tokens: u64,
+}
+
+/// The checkpoint that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointReceipt {
+    /// The id by which a later compaction knows it.
+    pub id: ContentId,
+    /// Index of the (original) entry before which it stands.
+    pub before_entry: usize,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Human messages that it stands for.
+    pub human_messages: usize,
+    /// Those of them that it quotes in full.
+    pub human_messages_quoted: usize,
+}
+
+/// Who holds what the view hides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Originals {
+    /// The caller, who has the input.
+    Caller,
+    /// An archive, durable before the view was.
+    Archive,
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Receipt {
+    /// [`RECEIPT_VERSION`].
+    pub version: u32,
+    /// The wire format.
+    pub format: Format,
+    /// The model, where the request names one.
+    pub model: Option<String>,
+    /// The counter that decided.
+    pub counter: String,
+    /// Whether anything was compacted.
+    pub triggered: bool,
+    /// Where it landed.
+    #[serde(flatten)]
+    pub reached: Reached,
+    /// Where it was to land, in tokens.
+    pub target: u64,
+    /// The least that frame, pins and tail allow, in tokens.
+    pub floor: u64,
+    /// The request as it came (mended, if it was broken).
+    pub before: Size,
+    /// The request as it leaves.
+    pub after: Size,
+    /// What each strategy saved.
+    pub steps: Vec<PlanStep>,
+    /// What became of which entries.
+    pub edits: Vec<Edited>,
+    /// The checkpoint, if there is one.
+    pub checkpoint: Option<CheckpointReceipt>,
+    /// What a prompt cache can keep.
+    pub kept_prefix: KeptPrefix,
+    /// Breaches that came in and were mended.
+    pub repaired: Vec<Mended>,
+    /// Breaches that only the author can mend.
+    pub left: Vec<Finding>,
+    /// Pins that nothing in the transcript says.
+    pub unmatched_pins: Vec<String>,
+    /// What was tried first and failed, with the reason.
+    pub fallbacks: Vec<String>,
+    /// Who holds what the view hides.
+    pub originals: Originals,
+}
+
+impl Receipt {
+    /// What holds the floor above the target, largest first; empty if it was reached.
+    pub fn held_by(&self) -> &[(Held, u64)] {
+        match &self.reached {
+            Reached::Unreachable { held_by, .. } => held_by,
+            Reached::NothingToDo | Reached::Target => &[],
+        }
+    }
+}

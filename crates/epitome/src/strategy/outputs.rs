@@ -1,0 +1,66 @@
+//! Old tool outputs become one-line stubs: tool, arguments in short, size, outcome.
+//!
+//! Masking old observations halves cost at equal or better solve rate (FIELD.md 1.9). The call stays,
+//! so the model doesn't invent what it did.
+
+use super::{Edit, Scene, Strategy};
+use crate::text::{Outcome, stub};
+use crate::transcript::{Marks, Part, PartKind};
+use crate::view::{PartEdit, Put, Reason};
+
+/// Stubs the results of old calls.
+#[derive(Clone, Copy, Debug)]
+pub struct OldOutputs {
+    /// Act only if at least so many tokens are gained: a rewrite costs the cache.
+    pub min_gain: u64,
+}
+
+impl Default for OldOutputs {
+    fn default() -> Self {
+        OldOutputs { min_gain: 200 }
+    }
+}
+
+impl Strategy for OldOutputs {
+    fn name(&self) -> &'static str {
+        "old-outputs"
+    }
+
+    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        let mut gain = 0;
+        for entry in scene.old_entries(scene.budget.recent()) {
+            for part in scene.editable(entry) {
+                if part.kind() != PartKind::Result || part.is(Marks::SERVER) {
+                    continue;
+                }
+                if let Some((edit, saved)) = stubbed(scene, &part) {
+                    gain += saved;
+                    edits.push(edit);
+                }
+            }
+        }
+        if gain < self.min_gain { Vec::new() } else { edits }
+    }
+}
+
+/// The stub for a result and what it saves; `None` where it saves nothing.
+pub(super) fn stubbed<'a>(scene: &Scene<'a>, result: &Part<'a>) -> Option<(Edit, u64)> {
+    let before = scene.matter.part_tokens(result);
+    // No stub is shorter than its frame; most results below this are worth keeping.
+    if before < 24 {
+        return None;
+    }
+    let line = stub_line(scene, result);
+    let after = scene.matter.put_tokens(result, &line);
+    let put = PartEdit { at: result.slot, put: Put::Text(line.into()), reason: Reason::OldOutput };
+    (after < before).then(|| (Edit::Put(put), before - after))
+}
+
+fn stub_line<'a>(scene: &Scene<'a>, result: &Part<'a>) -> String {
+    let call = scene.call(result);
+    let name = call.map_or_else(|| result.name().into_owned(), |call| call.name().into_owned());
+    let arguments = call.map(|call| call.text().into_owned()).unwrap_or_default();
+    let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
+    stub(&name, &arguments, &scene.matter.part_text(result), outcome)
+}

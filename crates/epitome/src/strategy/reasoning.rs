@@ -1,0 +1,33 @@
+//! Reasoning that the model no longer needs.
+//!
+//! Providers allow reasoning of earlier steps to be left out, oldest first (PROVIDERS.md B.1.3). What
+//! they demand back, the guard holds: the newest step's, or the open turn's.
+
+use super::{Edit, Scene, Strategy};
+use crate::transcript::PartKind;
+use crate::view::{PartEdit, Put, Reason};
+
+/// Drops reasoning older than what the provider demands back.
+#[derive(Clone, Copy, Debug)]
+pub struct OldReasoning;
+
+impl Strategy for OldReasoning {
+    fn name(&self) -> &'static str {
+        "old-reasoning"
+    }
+
+    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+        let old =
+            (scene.horizon..scene.guard.reasoning_from()).filter(|at| scene.draft.is_shown(*at));
+        old.flat_map(|at| scene.editable(scene.matter.transcript.entry(at)))
+            .filter(|part| part.kind() == PartKind::Reasoning)
+            .map(|part| {
+                Edit::Put(PartEdit {
+                    at: part.slot,
+                    put: Put::Nothing,
+                    reason: Reason::OldReasoning,
+                })
+            })
+            .collect()
+    }
+}
