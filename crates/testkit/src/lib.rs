@@ -1,1 +1,27 @@
-//! testkit
+//! What the tests of this workspace stand on; never published.
+//!
+//! - [`notation`]: transcripts as text that reads like a diagram, both ways
+//! - [`generate`]: transcripts of every kind that providers accept, or that they don't
+//! - [`bulk`]: long ones, fast
+//! - [`features`]: how often each feature occurred, and a failure if one hardly did
+//! - [`oracle`]: what providers accept, written independently of `epitome::wire`
+
+mod break_up;
+pub mod bulk;
+mod dice;
+pub mod draft;
+mod encode;
+pub mod features;
+pub mod generate;
+pub mod notation;
+mod observe;
+pub mod oracle;
+pub mod pen;
+pub mod prose;
+mod script;
+mod show;
+mod stage;
+
+pub use features::{Feature, Histogram};
+pub use generate::Case;
+pub use notation::{parse, show, show_view};

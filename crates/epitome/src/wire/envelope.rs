@@ -67,16 +67,15 @@ impl Reader {
     fn body(&mut self, scanner: &mut Scanner<'_>) -> Result<Option<Frame>, Failure> {
         let mut frame = Frame::bare(Envelope::Body, Span::NONE);
         let text = scanner.text();
+        let mut is_list = true;
         scanner.object(|scanner, key| {
             let name = unquote(key.of(text));
             if name == self.dialect.list_key() {
-                if scanner.peek() != Some(b'[') {
-                    return Err(Failure::Shape("the list of messages is not an array"));
-                }
                 // The last of duplicate keys wins.
                 self.transcript = Transcript::new(Arc::clone(self.transcript.source()));
-                frame.list = self.entries(scanner)?;
-                return Ok(());
+                is_list = scanner.peek() == Some(b'[');
+                frame.list = if is_list { self.entries(scanner)? } else { scanner.value()? };
+                return Ok::<_, JsonError>(());
             }
             let value = scanner.value()?;
             match name.as_ref() {
@@ -88,6 +87,9 @@ impl Reader {
             }
             Ok(())
         })?;
+        if !is_list {
+            return Err(Failure::Shape("the list of messages is not an array"));
+        }
         if frame.list.is_empty() {
             return Ok(None);
         }

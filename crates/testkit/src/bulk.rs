@@ -1,0 +1,132 @@
+//! Long transcripts of a coding agent's kind, fast and from a seed: for time and memory, not for
+//! odd cases.
+
+use epitome::request::Envelope;
+use epitome::wire::Format;
+
+use crate::dice::Dice;
+use crate::draft::{Block, Draft, Message, Shape};
+use crate::prose;
+
+/// How long a transcript is to be, and of what.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// The wire format.
+    pub format: Format,
+    /// The least number of entries; the last step is finished.
+    pub entries: usize,
+    /// Model calls in a turn.
+    pub steps: usize,
+    /// Lines of a tool result, on average.
+    pub lines: usize,
+}
+
+impl Size {
+    /// A session of so many entries, as agents write them.
+    pub fn entries(format: Format, entries: usize) -> Self {
+        Size { format, entries, steps: 12, lines: 20 }
+    }
+}
+
+/// A request body of this size: the same for the same seed.
+pub fn generate(seed: u64, size: Size) -> String {
+    draft(seed, size).write(0).0
+}
+
+fn draft(seed: u64, size: Size) -> Draft {
+    let mut dice = Dice::new(seed);
+    let mut draft = Draft::new(size.format);
+    draft.envelope = Envelope::Body;
+    let is_anthropic = size.format == Format::Anthropic;
+    if is_anthropic {
+        draft.system = Some(prose::lorem(60));
+    } else {
+        draft.messages.push(Message::new("system", vec![Block::Text(prose::lorem(60))]));
+    }
+    let mut ids = 0;
+    while draft.messages.len() < size.entries.max(1) {
+        let task = format!(
+            "Please look at {} and {}.",
+            prose::file(dice.roll()),
+            prose::lorem(4 + dice.below(20))
+        );
+        draft.messages.push(Message::new("user", vec![Block::Text(task)]));
+        for _ in 0..=dice.below(size.steps.max(1) * 2) {
+            step(&mut draft, &mut dice, &mut ids, size.lines);
+        }
+        let done = format!("Done: {}.", prose::lorem(10 + dice.below(40)));
+        draft.messages.push(Message::new("assistant", vec![Block::Text(done)]));
+    }
+    draft
+}
+
+fn step(draft: &mut Draft, dice: &mut Dice, ids: &mut usize, lines: usize) {
+    let is_anthropic = draft.format == Format::Anthropic;
+    let mut said = Vec::new();
+    if dice.one_in(3) {
+        said.push(if is_anthropic {
+            Block::Signed(prose::lorem(30))
+        } else {
+            Block::Think(prose::lorem(30))
+        });
+    }
+    if dice.one_in(2) {
+        said.push(Block::Text(format!("Let me check {}.", prose::file(dice.roll()))));
+    }
+    let mut results = Vec::new();
+    for _ in 0..=(if dice.one_in(4) { dice.below(4) } else { 0 }) {
+        *ids += 1;
+        let id = format!("{}_{ids:06}", if is_anthropic { "toolu" } else { "call" });
+        let file = prose::file(dice.roll());
+        let count = 1 + dice.below(lines.max(1) * 2);
+        let (name, input, text) = match dice.below(3) {
+            0 => (
+                "Bash",
+                format!(r#"{{"command":"cargo test -p {file} 2>&1 | tail -{count}"}}"#),
+                prose::log(dice.roll(), count),
+            ),
+            1 => (
+                "Grep",
+                format!(r#"{{"pattern":"retry_{count}","path":"{file}"}}"#),
+                prose::lines(count),
+            ),
+            _ => (
+                "Read",
+                format!(r#"{{"file_path":"{file}","limit":{count}}}"#),
+                prose::code(dice.roll(), count),
+            ),
+        };
+        said.push(Block::Call { id: id.clone(), name: name.to_owned(), input });
+        results.push(Block::Result {
+            id,
+            failed: dice.one_in(15),
+            shape: Shape::String,
+            content: vec![Block::Text(text)],
+        });
+    }
+    draft.messages.push(Message::new("assistant", said));
+    if is_anthropic {
+        draft.messages.push(Message::new("user", results));
+    } else {
+        draft.messages.extend(results.into_iter().map(|result| Message::new("tool", vec![result])));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use epitome::wire;
+
+    #[test]
+    fn long_ones_are_valid_and_repeatable() {
+        for format in [Format::OpenaiChat, Format::Anthropic] {
+            let text = generate(5, Size::entries(format, 2000));
+            assert_eq!(text, generate(5, Size::entries(format, 2000)));
+            let request = wire::parse(format, text).expect("a request");
+            assert!(request.transcript.len() >= 2000);
+            assert!(wire::check(&request).is_empty());
+            let body = serde_json::from_str(request.source()).expect("JSON");
+            assert_eq!(crate::oracle::accepts(format, &body), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Transcripts of every kind: valid ones, and ones whose pairs are broken in every way.
+//!
+//! A case is drawn as a script of small choices, which shrink well, and only then becomes JSON;
+//! what a format doesn't allow at a place is left out there, so that every script is valid.
+
+use std::fmt;
+
+use epitome::request::Request;
+use epitome::wire::{self, Format};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::break_up::{Breach, break_up};
+use crate::draft::{Draft, Thinking};
+use crate::features::{Feature, Features};
+use crate::script::{Prose, Script, script};
+use crate::stage::play;
+
+/// One generated transcript and what is to be done to it.
+#[derive(Clone)]
+pub struct Case {
+    /// The request.
+    pub text: String,
+    /// Its format.
+    pub format: Format,
+    /// An entry in the middle that is to survive verbatim.
+    pub pin: Option<usize>,
+    /// The target, in percent of the request's size.
+    pub target: u8,
+    /// What it has in it.
+    pub features: Features,
+    /// Before it was JSON.
+    pub draft: Draft,
+}
+
+impl Case {
+    /// The request, parsed.
+    ///
+    /// # Panics
+    /// Never, as long as every draft is well-formed JSON.
+    pub fn request(&self) -> Request {
+        wire::parse(self.format, self.text.clone()).expect("drafts are well-formed")
+    }
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} target={}% pin={:?}\n{}", self.format, self.target, self.pin, self.text)
+    }
+}
+
+/// Cases that their provider accepts and `check` finds nothing wrong with.
+pub fn valid() -> impl Strategy<Value = Case> {
+    script().prop_map(|script| script.case(&[]))
+}
+
+/// Cases in which one to four things are wrong. (Some breaches happen to make a valid transcript.)
+pub fn broken() -> impl Strategy<Value = Case> {
+    (script(), vec(any::<Breach>(), 1..=4)).prop_map(|(script, breaches)| script.case(&breaches))
+}
+
+impl Script {
+    fn case(&self, breaches: &[Breach]) -> Case {
+        let mut draft = Draft {
+            format: self.format,
+            envelope: self.envelope,
+            system: self
+                .system
+                .as_ref()
+                .map(Prose::words)
+                .filter(|_| self.format == Format::Anthropic),
+            thinking: if self.format == Format::Anthropic {
+                self.thinking
+            } else {
+                Thinking::Unset
+            },
+            messages: play(self),
+        };
+        for breach in breaches {
+            break_up(&mut draft, breach);
+        }
+        let (text, mut features) = draft.write(self.ink);
+        let len = draft.messages.len();
+        let pin = self.pin.as_ref().filter(|_| len > 2).map(|pin| 1 + pin.index(len - 2));
+        if pin.is_some() {
+            features.insert(Feature::MiddlePin);
+        }
+        let target = text.len() * usize::from(self.target) / 100;
+        let request = wire::parse(self.format, text.clone()).expect("drafts are well-formed");
+        if request.transcript.entries().any(|entry| entry.raw().len() > target) {
+            features.insert(Feature::LargeEntry);
+        }
+        Case { text, format: self.format, pin, target: self.target, features, draft }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::Histogram;
+    use crate::oracle;
+    use epitome::request::Envelope;
+    use proptest::strategy::ValueTree as _;
+
+    #[test]
+    fn valid_ones_are_valid_and_have_every_feature() {
+        let histogram = Histogram::default();
+        let mut runner = proptest::test_runner::TestRunner::deterministic();
+        for _ in 0..1500 {
+            let case = valid().new_tree(&mut runner).expect("no filters").current();
+            histogram.count(&case.features);
+            let body: serde_json::Value = match case.draft.envelope {
+                Envelope::Lines if !case.draft.messages.is_empty() => {
+                    let lines = serde_json::Deserializer::from_str(&case.text).into_iter();
+                    serde_json::Value::Array(lines.map(|line| line.expect("JSON")).collect())
+                }
+                _ => serde_json::from_str(&case.text).expect("JSON"),
+            };
+            assert_eq!(oracle::accepts(case.format, &body), Ok(()), "{case:?}");
+        }
+        histogram.assert_each_over(1.0);
+    }
+}

@@ -1,0 +1,140 @@
+//! Which features a draft has.
+
+use std::collections::HashSet;
+
+use epitome::request::Envelope;
+use epitome::wire::Format;
+
+use crate::draft::{Block, Draft, Message, Shape, Thinking};
+use crate::features::{Feature, Features};
+use crate::prose;
+
+/// The features of `draft`; those of its handwriting the pen knows.
+pub(crate) fn observe(draft: &Draft) -> Features {
+    let mut found = Features::new();
+    found.insert(match draft.format {
+        Format::Anthropic => Feature::Anthropic,
+        _ => Feature::OpenaiChat,
+    });
+    found.insert(match draft.envelope {
+        Envelope::Body => Feature::Body,
+        Envelope::Array => Feature::Array,
+        Envelope::Lines => Feature::Lines,
+    });
+    if draft.messages.is_empty() {
+        found.insert(Feature::NoMessages);
+    }
+    if draft.thinking == Thinking::Manual {
+        found.insert(Feature::ManualThinking);
+    }
+    let mut ids = HashSet::new();
+    for (index, message) in draft.messages.iter().enumerate() {
+        let previous = index.checked_sub(1).map(|before| &draft.messages[before]);
+        message_features(message, previous, &mut found);
+        for block in &message.blocks {
+            block_features(block, &mut found);
+            if let Block::Call { id, .. } = block
+                && !ids.insert(id)
+            {
+                found.insert(Feature::ReusedIds);
+            }
+        }
+    }
+    if draft.messages.last().is_some_and(Message::calls) {
+        found.insert(Feature::DanglingEnd);
+    }
+    found
+}
+
+fn message_features(message: &Message, previous: Option<&Message>, found: &mut Features) {
+    let blocks = &message.blocks;
+    let count = |is: fn(&Block) -> bool| blocks.iter().filter(|block| is(block)).count();
+    let calls = count(|block| matches!(block, Block::Call { .. }));
+    if calls > 1 {
+        found.insert(Feature::ParallelBatch);
+    }
+    let is_text = |block: &Block| matches!(block, Block::Text(_) | Block::Cached(_));
+    if message.role == "user" && message.results() && blocks.iter().any(is_text) {
+        found.insert(Feature::MixedUserEntry);
+    }
+    if let Some(previous) = previous {
+        if previous.role == "assistant" && message.role == "assistant" {
+            found.insert(Feature::AssistantRun);
+        }
+        if previous.role == "user" && previous.results() && message.results() {
+            found.insert(Feature::SplitResults);
+        }
+        let calls = previous.blocks.iter().filter_map(|block| match block {
+            Block::Call { id, .. } => Some(id),
+            _ => None,
+        });
+        let first = blocks.iter().find_map(|block| match block {
+            Block::Result { id, .. } => Some(id),
+            _ => None,
+        });
+        if first.is_some_and(|first| {
+            calls.clone().any(|id| id == first) && calls.clone().next() != Some(first)
+        }) {
+            found.insert(Feature::ReversedResults);
+        }
+        if matches!(message.role, "system" | "developer") {
+            found.insert(Feature::MiddleSystem);
+        }
+    }
+    if message.role == "assistant" && calls == 0 && message.shape == Shape::Absent {
+        found.insert(Feature::NullMember);
+    }
+    match message.shape {
+        Shape::List => found.insert(Feature::ListContent),
+        Shape::String if blocks.len() == 1 && is_text(&blocks[0]) => {
+            found.insert(Feature::StringContent)
+        }
+        Shape::String | Shape::Absent => false,
+    };
+}
+
+fn block_features(block: &Block, found: &mut Features) {
+    let mut add = |feature| {
+        found.insert(feature);
+    };
+    match block {
+        Block::Text(text) | Block::Cached(text) => {
+            if matches!(block, Block::Cached(_)) {
+                add(Feature::CacheControl);
+            }
+            if text.starts_with("<system-reminder>") || text.starts_with("<environment_context>") {
+                add(Feature::InjectedText);
+            }
+            if text.len() > 2000 {
+                add(Feature::LongText);
+            }
+            if prose::ODD.contains(&text.as_str()) {
+                add(Feature::OddText);
+            }
+        }
+        Block::Think(_) => add(Feature::PlainReasoning),
+        Block::Signed(_) => add(Feature::SignedReasoning),
+        Block::Redacted => add(Feature::RedactedReasoning),
+        Block::Call { .. } => add(Feature::Batch),
+        Block::Result { failed, content, .. } => {
+            if *failed {
+                add(Feature::ErrorResult);
+            }
+            if content.iter().any(|b| matches!(b, Block::Image(..) | Block::Document)) {
+                add(Feature::MediaInResult);
+            }
+            if content.iter().all(|b| matches!(b, Block::Text(text) if text.is_empty())) {
+                add(Feature::EmptyResult);
+            }
+            for inner in content.iter().filter(|b| matches!(b, Block::Text(_) | Block::Cached(_))) {
+                block_features(inner, found);
+            }
+        }
+        Block::Function { .. } => add(Feature::LegacyFunction),
+        Block::FunctionResult { .. } | Block::ServerResult { .. } => {}
+        Block::Image(..) | Block::Document => add(Feature::MediaInUser),
+        Block::ServerCall { .. } => add(Feature::ServerTool),
+        Block::Compaction(_) => add(Feature::Compaction),
+        Block::Opaque(_) => add(Feature::OpaquePart),
+    }
+}
