@@ -16,6 +16,15 @@ enum State {
     Dropped(Reason),
 }
 
+/// What stands for the folded entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hidden {
+    /// A checkpoint.
+    Folded,
+    /// Nothing: not even the least checkpoint fitted.
+    Gone,
+}
+
 /// The working view of one plan.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -140,11 +149,37 @@ impl Draft {
         }
     }
 
+    /// Takes edits back, the newest first, as far as `room` tokens allow: what was cut to make room
+    /// that turned out not to be needed.
+    pub fn give_back(&mut self, room: u64, matter: &Matter<'_>) {
+        let mut room = room;
+        let mut slots: Vec<Slot> = self.edits.keys().rev().copied().collect();
+        // What the law of pins would rather see whole comes first.
+        slots.sort_by_key(|slot| self.edits[slot].reason != Reason::TooLarge);
+        for slot in slots {
+            let edit = &self.edits[&slot];
+            let at = matter.transcript.entry_of(slot);
+            if !self.is_shown(at)
+                || matches!(edit.reason, Reason::OldReasoning | Reason::BoundReasoning)
+            {
+                continue;
+            }
+            let before = matter.part_tokens(&matter.transcript.part(slot));
+            let after = Self::tokens_of(edit, matter);
+            if before.saturating_sub(after) <= room {
+                room -= before.saturating_sub(after);
+                self.edits.remove(&slot);
+                self.change(at, after, before);
+            }
+        }
+    }
+
     /// The view, without its checkpoint.
-    pub fn view(&self, transcript: &Transcript) -> View {
+    pub fn view(&self, transcript: &Transcript, hidden: Hidden) -> View {
         let mut view = View::default();
         for (entry, state) in transcript.entries().zip(&self.states) {
             view.push(match state {
+                State::Folded(_) if hidden == Hidden::Gone => Fate::Drop(Reason::LastResort),
                 State::Folded(reason) => Fate::Fold(*reason),
                 State::Dropped(reason) => Fate::Drop(*reason),
                 State::Shown => {

@@ -81,6 +81,8 @@ pub enum Pin {
 /// What a guard is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Wishes<'a> {
+    /// Where to land, in tokens.
+    pub target: u64,
     /// The first human message.
     pub task: Task,
     /// Pins.
@@ -139,7 +141,7 @@ impl Guard {
             }
         }
         for entry in transcript.entries() {
-            guard.state(request, entry);
+            guard.state(request, entry, tally, wishes.target);
             let is_preserved =
                 |p: &Part<'_>| wishes.preserved_tools.iter().any(|name| *name == p.name());
             if entry.parts().any(|p| p.kind() == PartKind::Call && is_preserved(&p)) {
@@ -157,6 +159,13 @@ impl Guard {
         if let Some(newest) = newest {
             guard.hold(newest, Held::Newest);
             guard.excerptable.entry(newest).or_default();
+        }
+        // A request that ended with the user's side must not end with the model's: that is a prefill.
+        if let Some(last) = transcript.entries().next_back()
+            && last.role() == Role::User
+            && !last.has_results()
+        {
+            guard.hold(last.index, Held::Newest);
         }
         guard.companions(units);
         guard
@@ -244,7 +253,7 @@ impl Guard {
         }
     }
 
-    fn state(&mut self, request: &Request, entry: Entry<'_>) {
+    fn state(&mut self, request: &Request, entry: Entry<'_>, tally: &Tally, target: u64) {
         if entry.parts().any(|p| p.is(Marks::STATEFUL)) {
             // A provider's own compaction hides what is before it: the cut moves behind.
             (0..=entry.index).for_each(|at| self.hold(at, Held::State));
@@ -252,7 +261,8 @@ impl Guard {
             // Anthropic lets system text stand only before a reply; with its reply gone it is
             // restated in the checkpoint.
             let is_last = entry.index + 1 == request.transcript.len();
-            if request.format != Format::Anthropic || is_last {
+            let is_long = tally.entry(entry.index) > target / 8;
+            if request.format != Format::Anthropic || is_last || is_long {
                 self.hold(entry.index, Held::Instructions);
             }
         }
@@ -311,16 +321,21 @@ fn leniency(held: Held) -> u8 {
 }
 
 /// The steps since the newest message that isn't a result, if the model has yet to answer the
-/// newest results.
+/// newest results. Text behind these results doesn't close the loop: providers merge it with them.
 fn open_loop(request: &Request, units: &Units) -> Option<Range<usize>> {
     let transcript = &request.transcript;
-    let is_open =
-        transcript.entries().next_back().is_some_and(|e| e.has_results() || e.has_calls());
+    let newest_step = units.all().iter().rposition(|unit| unit.is_step)?;
+    let step = &units.all()[newest_step];
+    let is_open = step.entries.clone().any(|at| transcript.entry(at).has_calls())
+        && (step.entries.end..transcript.len())
+            .all(|at| transcript.entry(at).role() != Role::Assistant);
     if !is_open {
         return None;
     }
-    let loop_units = units.all().iter().rev().take_while(|unit| unit.is_step && !unit.is_turn);
-    loop_units.last().map(|unit| unit.entries.start..transcript.len())
+    let earlier =
+        units.all()[..newest_step].iter().rev().take_while(|unit| unit.is_step && !unit.is_turn);
+    let start = earlier.last().map_or(step.entries.start, |unit| unit.entries.start);
+    Some(start..step.entries.end)
 }
 
 /// Anthropic demands the newest step's reasoning while its loop is open (PROVIDERS.md B.1.3);
@@ -330,6 +345,9 @@ fn reasoning_from(request: &Request, units: &Units, open_loop: Option<&Range<usi
     match (open_loop, request.format) {
         (None, _) => len,
         (Some(open), Format::OpenaiChat) => open.start,
-        (Some(_), Format::Anthropic) => units.all().last().map_or(len, |unit| unit.entries.start),
+        (Some(_), Format::Anthropic) => {
+            let newest = units.all().iter().rfind(|unit| unit.is_step);
+            newest.map_or(len, |unit| unit.entries.start)
+        }
     }
 }

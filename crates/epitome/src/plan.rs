@@ -119,7 +119,9 @@ impl<'a> Subject<'a> {
             let edits = self.squeezes(&work.draft);
             work.make("squeeze", edits);
         }
-        work.horizon = self.horizon(&work.draft);
+        if strategies.iter().any(|strategy| strategy.takes_oldest()) {
+            work.horizon = self.horizon(&work.draft);
+        }
         for strategy in strategies {
             if work.landing() <= target {
                 break;

@@ -12,6 +12,7 @@ use crate::archive::{ArchiveError, Original};
 use crate::budget::Budget;
 use crate::checkpoint::{Checkpoint, Gathered};
 use crate::count::Tally;
+use crate::draft::{Hidden, Matter};
 use crate::events::Event;
 use crate::guard::{Guard, Wishes};
 use crate::model::Binding;
@@ -219,12 +220,14 @@ impl Compaction {
     fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
         let options = self.compactor.options();
         let instructions = match self.request.format {
-            Format::Anthropic => Instructions::BeforeReply,
+            Format::Anthropic => Instructions::BetweenUserAndReply,
             Format::OpenaiChat => Instructions::Anywhere,
         };
         let units = Units::of(&self.request.transcript, instructions);
         let binding = Binding::of(&self.request);
+        let target = options.target.resolve(tally.total().tokens);
         let wishes = Wishes {
+            target,
             task: options.task,
             pins: &options.pins,
             tail: options.tail,
@@ -237,7 +240,7 @@ impl Compaction {
             units: &units,
             tally,
             guard: &guard,
-            budget: Budget { target: options.target.resolve(tally.total().tokens) },
+            budget: Budget { target },
             counter: self.compactor.counter(),
             binding,
         };
@@ -250,7 +253,7 @@ impl Compaction {
         &mut self,
         tally: Tally,
         units: Units,
-        plan: Box<Plan>,
+        mut plan: Box<Plan>,
         mut gathered: Gathered,
         mut next: usize,
     ) -> State {
@@ -270,11 +273,16 @@ impl Compaction {
         let checkpoint = (gathered.entries() > 0)
             .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, self.compactor.counter()))
             .flatten();
+        let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
+        let room = self.target(&tally).saturating_sub(plan.draft.total() + own);
+        let matter = Matter { transcript, tally: &tally, counter: self.compactor.counter() };
+        plan.draft.give_back(room, &matter);
         State::Render { tally, plan, checkpoint }
     }
 
     fn render(&mut self, tally: &Tally, plan: &Plan, checkpoint: Option<Checkpoint>) -> State {
-        let mut view = plan.draft.view(&self.request.transcript);
+        let hidden = if checkpoint.is_some() { Hidden::Folded } else { Hidden::Gone };
+        let mut view = plan.draft.view(&self.request.transcript, hidden);
         if let Some(checkpoint) = &checkpoint {
             view.place(Placed { before: plan.place, text: Arc::clone(&checkpoint.text) });
         }

@@ -17,6 +17,10 @@ impl Strategy for Fold {
         "fold"
     }
 
+    fn takes_oldest(&self) -> bool {
+        true
+    }
+
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
         let leaving: Vec<&Unit> =
             scene.units.all().iter().filter(|unit| may_leave(scene, unit)).collect();

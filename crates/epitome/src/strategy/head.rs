@@ -12,6 +12,10 @@ impl Strategy for Head {
         "drop-oldest"
     }
 
+    fn takes_oldest(&self) -> bool {
+        true
+    }
+
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
         let units = scene.units.all().iter();
         units

@@ -108,6 +108,11 @@ pub trait Strategy: Debug + Send + Sync {
     /// Its name, as options and receipts spell it.
     fn name(&self) -> &'static str;
 
+    /// Whether it takes whole units away, oldest first, so that editing these before is lost work.
+    fn takes_oldest(&self) -> bool {
+        false
+    }
+
     /// Edits, in the order in which they should be made.
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit>;
 }
@@ -116,6 +121,10 @@ pub trait Strategy: Debug + Send + Sync {
 impl Strategy for Vec<Arc<dyn Strategy>> {
     fn name(&self) -> &'static str {
         "in-turn"
+    }
+
+    fn takes_oldest(&self) -> bool {
+        self.iter().any(|strategy| strategy.takes_oldest())
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {

@@ -42,8 +42,8 @@ pub struct Units {
 pub enum Instructions {
     /// Anywhere.
     Anywhere,
-    /// Only before a reply, so that the two are one unit.
-    BeforeReply,
+    /// Only between a user entry and its reply, so that the three are one unit.
+    BetweenUserAndReply,
 }
 
 impl Units {
@@ -59,8 +59,10 @@ impl Units {
             if entry.role() == Role::Assistant && previous == Some(Role::Assistant) {
                 reach[entry.index - 1] = entry.index;
             }
-            let is_reply = entry.role() == Role::Assistant && previous.is_some_and(Role::instructs);
-            if is_reply && instructions == Instructions::BeforeReply {
+            let touches_instructions = entry.role().instructs()
+                != previous.is_some_and(Role::instructs)
+                && previous.is_some();
+            if touches_instructions && instructions == Instructions::BetweenUserAndReply {
                 reach[entry.index - 1] = entry.index;
             }
             previous = Some(entry.role());
