@@ -1,0 +1,175 @@
+//! Rows joined into API messages: one assistant message of many rows, its results in one message.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use epitome::transcript::Origin;
+
+use super::row::{Content, Pairs, Rows, What};
+use crate::body::{Body, text_block};
+use crate::{Skipped, Why};
+
+/// Writes the rows in `order` as messages.
+pub(super) fn join(rows: &Rows<'_>, order: &[usize], skipped: &mut Vec<Skipped>) -> Body {
+    let mut newest = order.iter().rev().filter(|row| rows.all[**row].what == What::Assistant);
+    let model = newest.find_map(|row| rows.all[*row].model);
+    let mut messages: HashMap<&str, Vec<usize>> = HashMap::new();
+    for &row in order {
+        if let (true, Some(id)) = (rows.all[row].what.is_assistant(), rows.all[row].message_id) {
+            messages.entry(id).or_default().push(row);
+        }
+    }
+    let mut join = Join { rows, skipped, results: Results::default(), body: Body::new(model) };
+    join.results.assign(rows, order, join.skipped);
+    for &row in order {
+        match rows.all[row].what {
+            What::Assistant | What::Synthetic => match rows.all[row].message_id {
+                None => join.assistant(&[row]),
+                Some(id) => {
+                    if let Some(pieces) = messages.remove(id) {
+                        join.assistant(&pieces);
+                    }
+                }
+            },
+            _ => join.user(row),
+        }
+    }
+    join.body
+}
+
+struct Join<'r, 'a, 's> {
+    rows: &'r Rows<'a>,
+    skipped: &'s mut Vec<Skipped>,
+    results: Results<'a>,
+    body: Body,
+}
+
+/// A block's address: its row, and its place there.
+type Place = (usize, usize);
+
+/// Which results answer which calls.
+#[derive(Default)]
+struct Results<'a> {
+    /// For each call id, the results in the order that they came.
+    answers: HashMap<&'a str, VecDeque<Place>>,
+    /// Blocks that aren't written where they stand.
+    moved: HashSet<Place>,
+    /// Rows that go with the results in them.
+    carried: HashSet<usize>,
+}
+
+impl<'a> Results<'a> {
+    fn assign(&mut self, rows: &Rows<'a>, order: &[usize], skipped: &mut Vec<Skipped>) {
+        let mut calls: HashMap<&str, HashSet<Option<&str>>> = HashMap::new();
+        for &row in order {
+            for block in rows.blocks(row) {
+                if let (Pairs::Call(id), true) = (block.pairs, rows.all[row].what.is_assistant()) {
+                    calls.entry(id).or_default().insert(rows.all[row].message_id);
+                }
+            }
+        }
+        for &row in order {
+            for (index, block) in rows.blocks(row).iter().enumerate() {
+                let Pairs::Result(id) = block.pairs else { continue };
+                // A result without its call stays where it is.
+                let Some(called) = calls.get(id) else { continue };
+                let answers = self.answers.entry(id).or_default();
+                self.moved.insert((row, index));
+                if answers.len() < called.len() {
+                    answers.push_back((row, index));
+                    self.carried.insert(row);
+                } else {
+                    skipped.push(Skipped { row: rows.all[row].line, why: Why::AnsweredAgain });
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Join<'_, 'a, '_> {
+    /// Writes an assistant message, and the results of its calls right behind it.
+    fn assistant(&mut self, pieces: &[usize]) {
+        let first = &self.rows.all[pieces[0]];
+        let mut calls = Vec::new();
+        if let ([_], Content::Text(literal)) = (pieces, &first.content) {
+            self.body.literal("assistant", literal);
+        } else {
+            let mut blocks: Vec<Cow<'a, str>> = Vec::new();
+            let mut made: HashMap<&str, usize> = HashMap::new();
+            for &piece in pieces {
+                let row = &self.rows.all[piece];
+                if let Content::Text(literal) = row.content {
+                    blocks.push(Cow::Owned(text_block(literal)));
+                }
+                for block in self.rows.blocks(piece) {
+                    if let Pairs::Call(id) = block.pairs {
+                        if let Some(&line) = made.get(id) {
+                            self.skipped
+                                .push(Skipped { row: row.line, why: Why::Repeats { row: line } });
+                            continue;
+                        }
+                        made.insert(id, row.line);
+                        calls.push(id);
+                    }
+                    blocks.push(Cow::Borrowed(block.raw));
+                }
+            }
+            self.body.blocks("assistant", blocks.iter().map(AsRef::as_ref));
+        }
+        if first.what == What::Synthetic {
+            self.body.spoken_by(Origin::Injected);
+        }
+        self.answers(&calls);
+    }
+
+    /// Writes the results of a batch as one message, in the order of the calls, and behind them
+    /// whatever stood in the same rows.
+    fn answers(&mut self, calls: &[&'a str]) {
+        let mut blocks = Vec::new();
+        let mut from = Vec::new();
+        for id in calls {
+            let Some((row, index)) = self.results.answers.get_mut(id).and_then(VecDeque::pop_front)
+            else {
+                continue;
+            };
+            blocks.push(self.rows.blocks(row)[index].raw);
+            from.push(row);
+        }
+        let mut written = HashSet::new();
+        for row in from.into_iter().filter(|row| written.insert(*row)) {
+            blocks.extend(self.rest(row));
+        }
+        if !blocks.is_empty() {
+            self.body.blocks("user", blocks);
+        }
+    }
+
+    /// The blocks of a row that stay together with it, results first.
+    fn rest(&self, row: usize) -> Vec<&'a str> {
+        let all = self.rows.blocks(row).iter().enumerate();
+        let stay = all.filter(|(index, _)| !self.results.moved.contains(&(row, *index)));
+        let (results, others): (Vec<_>, Vec<_>) =
+            stay.partition(|(_, block)| matches!(block.pairs, Pairs::Result(_)));
+        results.iter().chain(&others).map(|(_, block)| block.raw).collect()
+    }
+
+    fn user(&mut self, at: usize) {
+        let row = &self.rows.all[at];
+        if self.results.carried.contains(&at) {
+            return;
+        }
+        match &row.content {
+            Content::Text(literal) => self.body.literal("user", literal),
+            Content::Blocks(_) => {
+                let blocks = self.rest(at);
+                if blocks.is_empty() {
+                    return;
+                }
+                self.body.blocks("user", blocks);
+            }
+        }
+        if matches!(row.what, What::Injected | What::Summary) {
+            self.body.spoken_by(Origin::Injected);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Claude Code sessions: `~/.claude/projects/*/*.jsonl`, and its sub-agents' `agent-*.jsonl`.
+//!
+//! A row carries a piece of an API message: usually one block. Rows with one `message.id` make one
+//! assistant message, and the results of its calls make one message of the user's, whatever stands
+//! between them in the file. The model's name is that of the newest message; system prompt and tools
+//! aren't recorded. What the agent adds to a request on the fly (`attachment` rows: reminders, files,
+//! hook output) is recorded without its wording, so it is left out; only a person's words that were
+//! taken up in mid-turn are put in, in their own entry.
+
+mod fields;
+mod join;
+mod path;
+mod row;
+mod sides;
+
+use std::sync::Arc;
+
+use epitome::request::Request;
+use epitome::wire::Format;
+
+use crate::body::Body;
+use crate::{Kind, Options, ReadError, Recording, Sidechain, Skipped};
+use path::{Path, follow};
+use row::Rows;
+
+pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
+    let mut rows = Rows::read(source);
+    let mut skipped = std::mem::take(&mut rows.skipped);
+    let mut lines = sides::split(&rows).into_iter();
+    let main = lines.next().unwrap_or_default();
+    let path = follow(&rows, &main.members, options.reach);
+    let compactions = path.compactions;
+    let body = message(&rows, path, &mut skipped);
+    if body.is_empty() {
+        return Err(ReadError::NoMessages {
+            kind: Kind::ClaudeCode,
+            found: rows.types.into_iter().collect(),
+        });
+    }
+    let request = finish(body)?;
+    let mut sidechains = Vec::new();
+    for line in lines {
+        let body = message(&rows, follow(&rows, &line.members, options.reach), &mut skipped);
+        if !body.is_empty() {
+            sidechains.push(Sidechain { id: line.id, request: finish(body)? });
+        }
+    }
+    skipped.sort_by_key(|skipped| skipped.row);
+    Ok(Recording { kind: Kind::ClaudeCode, request, sidechains, skipped, compactions })
+}
+
+fn message(rows: &Rows<'_>, path: Path, skipped: &mut Vec<Skipped>) -> Body {
+    skipped.extend(path.skipped);
+    join::join(rows, &path.order, skipped)
+}
+
+fn finish(body: Body) -> Result<Request, ReadError> {
+    body.finish(Kind::ClaudeCode, Format::Anthropic)
+}

@@ -1,0 +1,313 @@
+//! One row of a session: what it says of itself, and the pieces of its message as they stand.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Range;
+
+use epitome::json::{Scanner, Span, member, unquote};
+
+use super::fields::{Fields, is};
+use crate::rows::{RawRow, rows};
+use crate::{Skipped, Why};
+
+/// More than a person types ahead; keeps the search in the queue short.
+const LONGEST_QUEUE: usize = 64;
+
+/// All rows of a file, in order. Ids are JSON literals: they are compared, not shown.
+pub(super) struct Rows<'a> {
+    pub(super) all: Vec<Row<'a>>,
+    blocks: Vec<Block<'a>>,
+    pub(super) skipped: Vec<Skipped>,
+    /// How many rows of each type there were.
+    pub(super) types: BTreeMap<String, usize>,
+    /// Words that wait for the model.
+    queue: VecDeque<&'a str>,
+    /// Words that were taken up in mid-turn and stand in a row of their own.
+    attached: Vec<&'a str>,
+}
+
+/// A row that has a place in the conversation.
+#[derive(Debug)]
+pub(super) struct Row<'a> {
+    pub(super) line: usize,
+    pub(super) what: What,
+    pub(super) uuid: Option<&'a str>,
+    pub(super) parent: Option<&'a str>,
+    /// For a boundary: the row before it that it cuts off.
+    pub(super) logical_parent: Option<&'a str>,
+    pub(super) session: Option<&'a str>,
+    pub(super) agent: Option<&'a str>,
+    pub(super) is_sidechain: bool,
+    /// The API message that an assistant row is a piece of.
+    pub(super) message_id: Option<&'a str>,
+    pub(super) model: Option<&'a str>,
+    pub(super) content: Content<'a>,
+    pub(super) kept: Kept<'a>,
+}
+
+/// What a row is to the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// Said in the user's role; the text shows by whom.
+    User,
+    /// A person's words, taken up in mid-turn; only the queue's book-keeping holds them.
+    Queued,
+    /// Put into the user's role by the agent.
+    Injected,
+    /// The summary that stands for what lies before it.
+    Summary,
+    /// Said in the assistant's role.
+    Assistant,
+    /// Written by the agent in the assistant's role.
+    Synthetic,
+    /// A compaction took place here.
+    Boundary,
+    /// Nothing that the model sees, but other rows may hang on it.
+    Link,
+}
+
+impl What {
+    pub(super) fn is_message(self) -> bool {
+        !matches!(self, What::Boundary | What::Link)
+    }
+
+    pub(super) fn is_assistant(self) -> bool {
+        matches!(self, What::Assistant | What::Synthetic)
+    }
+}
+
+/// A message's content.
+#[derive(Clone, Debug)]
+pub(super) enum Content<'a> {
+    /// A string literal.
+    Text(&'a str),
+    /// Blocks, as an index range.
+    Blocks(Range<usize>),
+}
+
+/// What a compaction kept of the rows before it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept<'a> {
+    pub(super) head: Option<&'a str>,
+    pub(super) tail: Option<&'a str>,
+    /// The row that the kept ones now hang on.
+    pub(super) anchor: Option<&'a str>,
+    /// All of them by name, where the row says so.
+    pub(super) all: Vec<&'a str>,
+}
+
+/// An element of a content list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block<'a> {
+    pub(super) raw: &'a str,
+    pub(super) pairs: Pairs<'a>,
+}
+
+/// A block's part in a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pairs<'a> {
+    Call(&'a str),
+    Result(&'a str),
+    Neither,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn read(source: &'a str) -> Self {
+        let mut found = Rows {
+            all: Vec::new(),
+            blocks: Vec::new(),
+            skipped: Vec::new(),
+            types: BTreeMap::new(),
+            queue: VecDeque::new(),
+            attached: Vec::new(),
+        };
+        for raw in rows(source) {
+            found.row(raw);
+        }
+        found.without_echoes();
+        found
+    }
+
+    pub(super) fn blocks(&self, row: usize) -> &[Block<'a>] {
+        match &self.all[row].content {
+            Content::Blocks(range) => &self.blocks[range.clone()],
+            Content::Text(_) => &[],
+        }
+    }
+
+    /// The text literals of a content.
+    fn words(&self, content: Option<&Content<'a>>) -> Vec<&'a str> {
+        match content {
+            Some(Content::Text(words)) => vec![words],
+            Some(Content::Blocks(range)) => {
+                let text = |block: &Block<'a>| {
+                    let whole = Span::new(0..block.raw.len());
+                    member(block.raw, whole, "text").map(|span| span.of(block.raw))
+                };
+                self.blocks[range.clone()].iter().filter_map(text).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn row(&mut self, raw: RawRow<'a>) {
+        let mut fields = Fields::default();
+        let mut scanner = Scanner::new(raw.text);
+        let first_block = self.blocks.len();
+        let is_object = scanner.peek() == Some(b'{');
+        let read = if is_object {
+            fields.read(&mut scanner, &mut self.blocks).and_then(|()| scanner.end())
+        } else {
+            scanner.value().and_then(|_| scanner.end())
+        };
+        if let Err(error) = read {
+            self.blocks.truncate(first_block);
+            let is_cut = raw.is_last && error.at >= raw.text.trim_end().len();
+            self.count("not JSON");
+            return self.skip(
+                raw.line,
+                if is_cut { Why::CutOff } else { Why::NotJson { what: error.what } },
+            );
+        }
+        let Some(kind) = fields.kind else {
+            self.count("rows of another format");
+            return self.skip(raw.line, Why::NotARow);
+        };
+        let kind = unquote(kind);
+        self.count(&kind);
+        match kind.as_ref() {
+            "user" | "assistant" => self.message(raw.line, fields, first_block),
+            "attachment" if is(fields.attachment.kind, "queued_command") => {
+                let what = if fields.is_notice() { What::Injected } else { What::User };
+                let prompt = fields.attachment.prompt.take();
+                self.attached.extend(self.words(prompt.as_ref()));
+                self.skip_odd(raw.line, &fields.attachment.odd);
+                self.said(raw.line, what, prompt, fields, first_block);
+            }
+            "queue-operation" => self.queued(raw.line, &fields),
+            "system" if is(fields.subtype, "compact_boundary") => {
+                self.all.push(fields.into_row(raw.line, What::Boundary, Content::Text("")));
+            }
+            _ => self.link(raw.line, fields),
+        }
+    }
+
+    fn message(&mut self, line: usize, mut fields: Fields<'a>, first_block: usize) {
+        let Some(mut message) = fields.message.take() else {
+            self.skip(line, Why::NoMessage);
+            return self.link(line, fields);
+        };
+        if fields.flags.api_error {
+            self.skip(line, Why::ApiError);
+            return self.link(line, fields);
+        }
+        let is_assistant = match message.role.map(unquote).as_deref() {
+            Some("assistant") => true,
+            Some("user") => false,
+            _ => is(fields.kind, "assistant"),
+        };
+        let what = match () {
+            () if is_assistant && is(message.model, "<synthetic>") => What::Synthetic,
+            () if is_assistant => What::Assistant,
+            () if fields.flags.summary => What::Summary,
+            () if fields.flags.meta || fields.is_notice() => What::Injected,
+            () => What::User,
+        };
+        self.skip_odd(line, &message.odd);
+        let content = message.content.take();
+        fields.message = Some(message);
+        self.said(line, what, content, fields, first_block);
+    }
+
+    fn said(
+        &mut self,
+        line: usize,
+        what: What,
+        content: Option<Content<'a>>,
+        fields: Fields<'a>,
+        first_block: usize,
+    ) {
+        match content {
+            Some(Content::Text(text)) => {
+                self.all.push(fields.into_row(line, what, Content::Text(text)))
+            }
+            Some(Content::Blocks(range)) if !range.is_empty() => {
+                self.all.push(fields.into_row(line, what, Content::Blocks(range)));
+            }
+            _ => {
+                self.blocks.truncate(first_block);
+                self.skip(line, Why::NoContent);
+                self.link(line, fields);
+            }
+        }
+    }
+
+    /// Older versions wrote words that were taken up in mid-turn at `enqueue` only; `remove` says
+    /// that they were. (`dequeue` makes them a row, `popAll` gives them back to the person.)
+    fn queued(&mut self, line: usize, fields: &Fields<'a>) {
+        let same =
+            fields.queued.and_then(|words| self.queue.iter().position(|other| *other == words));
+        match fields.operation.map(unquote).as_deref() {
+            Some("enqueue") => {
+                if self.queue.len() == LONGEST_QUEUE {
+                    self.queue.pop_front();
+                }
+                self.queue.extend(fields.queued);
+            }
+            Some("dequeue") => {
+                self.queue.remove(same.unwrap_or(0));
+            }
+            Some("popAll") => self.queue.clear(),
+            Some("remove") if fields.reason.is_none_or(|r| unquote(r) == "absorbed_mid_turn") => {
+                let queued = self.queue.remove(same.unwrap_or(0));
+                if let Some(words) = fields.queued.or(queued) {
+                    let row = Fields { session: fields.session, ..Fields::default() };
+                    self.all.push(row.into_row(line, What::Queued, Content::Text(words)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Drops what the queue says again: the newer versions write the words as an attachment too.
+    fn without_echoes(&mut self) {
+        let mut attached: HashMap<&str, usize> = HashMap::new();
+        for words in &self.attached {
+            *attached.entry(words).or_default() += 1;
+        }
+        self.all.retain(|row| match row.content {
+            Content::Text(words) if row.what == What::Queued => match attached.get_mut(words) {
+                Some(left @ 1..) => {
+                    *left -= 1;
+                    false
+                }
+                _ => true,
+            },
+            _ => true,
+        });
+    }
+
+    fn link(&mut self, line: usize, fields: Fields<'a>) {
+        if fields.uuid.is_some() {
+            self.all.push(fields.into_row(line, What::Link, Content::Text("")));
+        }
+    }
+
+    fn skip_odd(&mut self, row: usize, positions: &[usize]) {
+        for position in positions {
+            self.skip(row, Why::NotABlock { position: *position });
+        }
+    }
+
+    fn skip(&mut self, row: usize, why: Why) {
+        self.skipped.push(Skipped { row, why });
+    }
+
+    fn count(&mut self, kind: &str) {
+        match self.types.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => {
+                self.types.insert(kind.to_owned(), 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What can go wrong, and what to do then.
+
+use std::fmt;
+
+use epitome::wire::WireError;
+use memchr::{memchr_iter, memrchr};
+
+use crate::Kind;
+
+/// Why a recording can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The text isn't JSON.
+    #[error("not a {kind} recording: not valid JSON: {what} (line {line}, column {column})")]
+    Json {
+        /// What it was read as.
+        kind: Kind,
+        /// 1-based line.
+        line: usize,
+        /// 1-based column, in bytes.
+        column: usize,
+        /// What was wrong there.
+        what: &'static str,
+    },
+    /// The JSON has another shape.
+    #[error("not a {kind} recording: {what}")]
+    Shape {
+        /// What it was read as.
+        kind: Kind,
+        /// What was expected and not found.
+        what: &'static str,
+    },
+    /// Nothing in it is a message.
+    #[error("no message in this {kind} recording, only {}", list(found))]
+    NoMessages {
+        /// What it was read as.
+        kind: Kind,
+        /// What was found instead, and how often.
+        found: Vec<(String, usize)>,
+    },
+    /// It holds several runs and none was chosen.
+    #[error("this {kind} file holds {runs} runs; choose one of them by its number, from 1")]
+    SeveralRuns {
+        /// What it was read as.
+        kind: Kind,
+        /// How many there are.
+        runs: usize,
+    },
+    /// There is no such run.
+    #[error("this {kind} file holds {runs} runs, so there is no run {run}")]
+    NoSuchRun {
+        /// What it was read as.
+        kind: Kind,
+        /// How many there are.
+        runs: usize,
+        /// Which one was asked for.
+        run: usize,
+    },
+    /// Offsets are 32 bits wide.
+    #[error("the {kind} recording is {bytes} bytes; at most 4 GiB can be read")]
+    TooLarge {
+        /// What it was read as.
+        kind: Kind,
+        /// Its size.
+        bytes: usize,
+    },
+}
+
+fn list(found: &[(String, usize)]) -> String {
+    let words: Vec<String> =
+        found.iter().map(|(what, count)| format!("{count} × {what}")).collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+impl ReadError {
+    pub(crate) fn json(kind: Kind, source: &str, error: epitome::json::JsonError) -> Self {
+        let before = &source.as_bytes()[..error.at.min(source.len())];
+        let line = memchr_iter(b'\n', before).count() + 1;
+        let start = memrchr(b'\n', before).map_or(0, |at| at + 1);
+        ReadError::Json { kind, line, column: before.len() - start + 1, what: error.what }
+    }
+}
+
+/// A format that was tried, and why the input isn't one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// The format's name.
+    pub name: &'static str,
+    /// What it lacks.
+    pub why: String,
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.why)
+    }
+}
+
+/// Why an input can't be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Nothing but white space.
+    #[error("the input is empty")]
+    Empty,
+    /// The bytes are a file of another kind.
+    #[error("the input is {looks_like}, not text{}", if *packed { "; unpack it first" } else { "" })]
+    Binary {
+        /// What the first bytes show.
+        looks_like: &'static str,
+        /// Whether the text may be inside.
+        packed: bool,
+    },
+    /// The text has another encoding.
+    #[error("the input is {encoding}; convert it to UTF-8 first")]
+    Encoding {
+        /// Its encoding.
+        encoding: &'static str,
+    },
+    /// The bytes aren't UTF-8.
+    #[error("the input is not UTF-8: byte {at} (line {line}) starts no character")]
+    NotUtf8 {
+        /// Offset of the first wrong byte.
+        at: usize,
+        /// 1-based line of it.
+        line: usize,
+    },
+    /// There is a NUL in the text, which no JSON has.
+    #[error("the input has a NUL byte at offset {at}, so it is damaged or not text")]
+    Nul {
+        /// Offset of the first one.
+        at: usize,
+    },
+    /// The format is known, but there is no reader for it yet.
+    #[error("the input is in the format {name}, which can't be read yet; readable are {}", readable.join(", "))]
+    NotYet {
+        /// The format.
+        name: &'static str,
+        /// The formats that can be read.
+        readable: Vec<&'static str>,
+    },
+    /// No such format.
+    #[error("there is no format {name:?}; readable are {}", readable.join(", "))]
+    NoSuchFormat {
+        /// What was asked for.
+        name: String,
+        /// The formats that can be read.
+        readable: Vec<&'static str>,
+    },
+    /// No format fits.
+    #[error("the input is in no known format{}", lines(tried))]
+    Unknown {
+        /// All formats, each with what speaks against it.
+        tried: Vec<Tried>,
+    },
+    /// It is a request, but a broken one.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// It is a recording, but a broken one.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+fn lines(tried: &[Tried]) -> String {
+    let lines: Vec<String> = tried.iter().map(ToString::to_string).collect();
+    format!("\n  {}", lines.join("\n  "))
+}

@@ -1,0 +1,122 @@
+//! The rows of a JSON Lines file, also of one that was re-indented.
+
+use epitome::json::Scanner;
+use memchr::memchr_iter;
+
+/// A row that may or may not be JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawRow<'a> {
+    /// The line it starts on, from 1.
+    pub(crate) line: usize,
+    /// Its text, without the line's end.
+    pub(crate) text: &'a str,
+    /// Whether nothing but white space follows.
+    pub(crate) is_last: bool,
+}
+
+/// The rows of a text, blank lines left out.
+pub(crate) fn rows(source: &str) -> Rows<'_> {
+    let rest = source.strip_prefix('\u{feff}').unwrap_or(source);
+    let layout = if spans_lines(rest) { Layout::Values } else { Layout::Lines };
+    Rows { rest, line: 1, layout }
+}
+
+/// Whether the first row is whole only with the lines that follow it.
+fn spans_lines(text: &str) -> bool {
+    let text = text.trim_start();
+    let line = text.lines().next().unwrap_or("");
+    let is_whole = |text: &str| Scanner::new(text).value().is_ok();
+    text.starts_with('{') && !is_whole(line) && is_whole(text)
+}
+
+/// How rows are told apart. A line's end is the safer mark, since it survives a broken row.
+enum Layout {
+    Lines,
+    Values,
+}
+
+pub(crate) struct Rows<'a> {
+    rest: &'a str,
+    line: usize,
+    layout: Layout,
+}
+
+impl<'a> Iterator for Rows<'a> {
+    type Item = RawRow<'a>;
+
+    fn next(&mut self) -> Option<RawRow<'a>> {
+        let blank = self.rest.len() - self.rest.trim_start().len();
+        self.advance(blank);
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = match self.layout {
+            Layout::Lines => line_end(self.rest, 0),
+            Layout::Values => match Scanner::new(self.rest).value() {
+                Ok(span) => span.end as usize,
+                // Rows start at the start of a line; go on behind the break.
+                Err(error) => line_end(self.rest, floor(self.rest, error.at)),
+            },
+        };
+        let row = RawRow {
+            line: self.line,
+            text: &self.rest[..end],
+            is_last: self.rest[end..].trim_start().is_empty(),
+        };
+        self.advance(end);
+        Some(row)
+    }
+}
+
+impl Rows<'_> {
+    fn advance(&mut self, by: usize) {
+        let (gone, rest) = self.rest.split_at(by);
+        self.line += memchr_iter(b'\n', gone.as_bytes()).count();
+        self.rest = rest;
+    }
+}
+
+fn line_end(text: &str, from: usize) -> usize {
+    text[from..].find('\n').map_or(text.len(), |at| from + at)
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(source: &str) -> Vec<(usize, &str)> {
+        rows(source).map(|row| (row.line, row.text.trim_end())).collect()
+    }
+
+    #[test]
+    fn lines_are_rows_whatever_is_in_them() {
+        assert_eq!(
+            split("\u{feff}\n{\"a\":1}\r\n\n{\"a\":\n[\n7"),
+            [(2, "{\"a\":1}"), (4, "{\"a\":"), (5, "["), (6, "7")]
+        );
+        assert!(split(" \n\t\n").is_empty());
+    }
+
+    #[test]
+    fn rows_that_were_indented_are_found_again() {
+        assert_eq!(
+            split("{\n \"a\": 1\n}\n{\n \"b\": 2\n}\n"),
+            [(1, "{\n \"a\": 1\n}"), (4, "{\n \"b\": 2\n}")]
+        );
+    }
+
+    #[test]
+    fn a_break_costs_no_row_behind_it() {
+        let found = split("{\n\"a\": 1\n}\n{\n\"b\": }\n{\n\"c\": 3\n}\n");
+        assert_eq!(found[0], (1, "{\n\"a\": 1\n}"));
+        assert_eq!(found.last(), Some(&(6, "{\n\"c\": 3\n}")));
+    }
+}

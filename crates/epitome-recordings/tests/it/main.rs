@@ -1,0 +1,3 @@
+//! Readers of recordings, against real files and hand-made ones.
+
+mod claude_code;
