@@ -83,6 +83,8 @@ enum Key {
     Parts,
     Input,
     Role,
+    /// A content as OpenAI's Responses have it: a string, or blocks that say whose text they are.
+    Typed,
 }
 
 impl<'a> Object<'a> {
@@ -117,8 +119,12 @@ impl<'a> Object<'a> {
             object.has.extend(known);
             let is_type = name == "type";
             let value = scanner.value()?;
+            let raw = value.of(text);
+            let says_whose = |raw: &str| raw.contains("\"input_") || raw.contains("\"output_");
             if is_type {
-                object.kind = Some(value.of(text));
+                object.kind = Some(raw);
+            } else if name == "content" && (raw.starts_with('"') || says_whose(raw)) {
+                object.has.push(Key::Typed);
             }
             Ok::<_, JsonError>(())
         });
@@ -161,7 +167,7 @@ impl<'a> Object<'a> {
             "function_call" | "function_call_output" | "reasoning" | "item_reference" => {
                 Look::Named("openai-responses")
             }
-            "message" if has(Key::Role) => Look::Named("openai-responses"),
+            "message" if has(Key::Role) && has(Key::Typed) => Look::Named("openai-responses"),
             _ if has(Key::Input) && !has(Key::Role) => Look::Named("openai-responses"),
             _ if has(Key::Role) => Look::Request,
             _ => Look::Unknown,
@@ -198,6 +204,7 @@ mod tests {
                 r#"[{"type":"message","role":"user","content":"x"}]"#,
                 Look::Named("openai-responses"),
             ),
+            (r#"{"type":"message","role":"assistant","content":[{"type":"text"}]}"#, Look::Request),
             (r#"{"messages":[]}"#, Look::Request),
             ("[]", Look::Request),
             (r#"{"role":"user","content":"x"}"#, Look::Request),

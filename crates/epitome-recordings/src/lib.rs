@@ -6,6 +6,19 @@
 //! conversation is left out, and [`Recording::skipped`] says what and why.
 //!
 //! These formats change weekly, so they live outside the core. The crate reads text, no files.
+//!
+//! ```
+//! use epitome_recordings::{Kind, Options, Recording, detect, read};
+//!
+//! let rows = r#"
+//!     {"type":"user","message":{"content":"Fix it."}}
+//!     {"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"How?"}]}}
+//!     {"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Ah."}]}}"#;
+//! assert_eq!(detect(rows), Some(Kind::ClaudeCode));
+//! let session: Recording = read(Kind::ClaudeCode, rows.to_owned(), Options::default())?;
+//! assert_eq!(session.request.transcript.len(), 2);
+//! # Ok::<(), epitome_recordings::ReadError>(())
+//! ```
 
 mod body;
 mod claude_code;

@@ -81,7 +81,7 @@ impl<'a> Fields<'a> {
                 "origin" => self.sender = sender(scanner)?,
                 "message" => self.message = Message::read(scanner, blocks)?,
                 "attachment" => {
-                    self.attachment = Attachment::read(scanner, blocks, &mut self.sender)?
+                    self.attachment = Attachment::read(scanner, blocks, &mut self.sender)?;
                 }
                 "compactMetadata" | "compact_metadata" => self.kept = Kept::read(scanner)?,
                 _ => {

@@ -228,7 +228,7 @@ impl<'a> Rows<'a> {
     ) {
         match content {
             Some(Content::Text(text)) => {
-                self.all.push(fields.into_row(line, what, Content::Text(text)))
+                self.all.push(fields.into_row(line, what, Content::Text(text)));
             }
             Some(Content::Blocks(range)) if !range.is_empty() => {
                 self.all.push(fields.into_row(line, what, Content::Blocks(range)));
