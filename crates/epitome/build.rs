@@ -36,29 +36,111 @@ mod tables {
     const BLOCK: usize = 128;
 
     /// Writes `<name>.bytes` (all tokens in order of rank), `<name>.offsets` (where each starts,
-    /// and the end) and `<name>.slots` (the hash table), numbers as little-endian `u32`.
+    /// and the end), `<name>.singles` (for each byte, its token), and two tables: `<name>.strings`
+    /// finds a token by its bytes, `<name>.pairs` what two tokens merge to. Numbers are
+    /// little-endian.
     pub(crate) fn write_vocabulary(name: &str, bpe: &BytePairEncoding) {
-        let ranks = u32::try_from(bpe.num_tokens()).expect("ranks fit u32");
+        let ranks = bpe.num_tokens() as u32;
         assert!(ranks < probe::RANK_MASK, "ranks fit a slot");
-        let bits = (ranks * 2).next_power_of_two().trailing_zeros();
-        let mut slots = vec![probe::EMPTY; 1 << bits];
         let mut bytes = Vec::new();
         let mut offsets = vec![0];
+        let mut strings = Vec::new();
         for rank in 0..ranks {
             let token = bpe.token_bytes(rank);
             bytes.extend_from_slice(token);
-            offsets.push(u32::try_from(bytes.len()).expect("a vocabulary is small"));
+            offsets.push(bytes.len() as u32);
             let hash = hash(token);
-            let mut at = probe::home(hash, bits);
-            while slots[at] != probe::EMPTY {
-                at = (at + 1) & (slots.len() - 1);
-            }
-            slots[at] = probe::slot(hash, rank);
+            strings.push((hash, probe::string_slot(hash, rank)));
         }
         bytes.extend_from_slice(&[0; probe::SHORT + 1]); // so that a whole key can be read at every token
+        let singles = singles(bpe);
+        let pairs = pairs(bpe, &singles);
         write(&format!("{name}.bytes"), &bytes);
-        write(&format!("{name}.offsets"), &little_endian(&offsets));
-        write(&format!("{name}.slots"), &little_endian(&slots));
+        write(&format!("{name}.offsets"), &flat(offsets, u32::to_le_bytes));
+        write(&format!("{name}.singles"), &flat(singles, u32::to_le_bytes));
+        write_table(&format!("{name}.strings"), &strings, probe::NO_STRING, u32::to_le_bytes);
+        write_table(&format!("{name}.pairs"), &pairs, probe::NO_PAIR, u64::to_le_bytes);
+    }
+
+    /// Writes a table of these hashes and slots as `<name>` and `<name>.seeds`.
+    fn write_table<T: Copy + PartialEq, const N: usize>(
+        name: &str,
+        entries: &[(u64, T)],
+        empty: T,
+        bytes: fn(T) -> [u8; N],
+    ) {
+        let mut slots = vec![empty; entries.len() * 8 / 7];
+        let mut seeds = vec![0_u16; entries.len() / 4];
+        let mut groups = vec![Vec::new(); seeds.len()];
+        for entry in entries {
+            groups[probe::group(entry.0, seeds.len())].push(*entry);
+        }
+        let mut order: Vec<usize> = (0..groups.len()).collect();
+        order.sort_by_key(|group| std::cmp::Reverse(groups[*group].len()));
+        for group in order {
+            let entries = &groups[group];
+            seeds[group] = (0..=u16::MAX)
+                .find(|seed| {
+                    let places: Vec<usize> = entries
+                        .iter()
+                        .map(|(hash, _)| probe::place(*hash, *seed, slots.len()))
+                        .take_while(|place| slots[*place] == empty)
+                        .collect();
+                    let fits = places.len() == entries.len()
+                        && (1..places.len()).all(|at| !places[..at].contains(&places[at]));
+                    if fits {
+                        places
+                            .iter()
+                            .zip(entries)
+                            .for_each(|(place, entry)| slots[*place] = entry.1);
+                    }
+                    fits
+                })
+                .expect("some seed fits, with an eighth of the slots to spare");
+        }
+        write(name, &flat(slots, bytes));
+        write(&format!("{name}.seeds"), &flat(seeds, u16::to_le_bytes));
+    }
+
+    fn singles(bpe: &BytePairEncoding) -> Vec<u32> {
+        let mut singles = vec![probe::RANK_MASK; 256];
+        for rank in 0..bpe.num_tokens() as u32 {
+            if let [byte] = bpe.token_bytes(rank) {
+                singles[usize::from(*byte)] = rank;
+            }
+        }
+        assert!(!singles.contains(&probe::RANK_MASK), "every byte is a token");
+        singles
+    }
+
+    /// The hashes and slots of all pairs. A token comes about by one merge only, the last one in the
+    /// encoding of its own bytes: whatever surrounds it, the merges within it are those.
+    fn pairs(bpe: &BytePairEncoding, singles: &[u32]) -> Vec<(u64, u64)> {
+        let mut merged: HashMap<(u32, u32), u32> = HashMap::new();
+        for rank in 0..bpe.num_tokens() as u32 {
+            let bytes = bpe.token_bytes(rank).iter();
+            let mut parts: Vec<u32> = bytes.map(|byte| singles[usize::from(*byte)]).collect();
+            while parts.len() > 2 {
+                let (least, at) = parts
+                    .windows(2)
+                    .zip(0..)
+                    .filter_map(|(pair, at)| Some((*merged.get(&(pair[0], pair[1]))?, at)))
+                    .min()
+                    .expect("a token is made of tokens of lower rank");
+                parts[at] = least;
+                parts.remove(at + 1);
+            }
+            if let [left, right] = parts[..] {
+                merged.insert((left, right), rank);
+            }
+        }
+        let entry = |((left, right), rank)| {
+            let key = probe::pair_key(left, right);
+            (probe::pair_hash(key), probe::pair_slot(key, rank))
+        };
+        let mut entries: Vec<(u64, u64)> = merged.into_iter().map(entry).collect();
+        entries.sort_unstable(); // a map's order differs from build to build
+        entries
     }
 
     /// Writes `classes.blocks` (for each block of code points, which row) and `classes.rows` (for
@@ -115,8 +197,8 @@ mod tables {
         probe::short_hash(probe::short_key(u128::from_le_bytes(word), token.len()))
     }
 
-    fn little_endian(numbers: &[u32]) -> Vec<u8> {
-        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    fn flat<T, const N: usize>(numbers: Vec<T>, bytes: fn(T) -> [u8; N]) -> Vec<u8> {
+        numbers.into_iter().flat_map(bytes).collect()
     }
 
     fn write(name: &str, content: &[u8]) {

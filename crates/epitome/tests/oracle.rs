@@ -224,7 +224,7 @@ fn long_runs() {
     ];
     for (ours, theirs) in pairs() {
         for alphabet in alphabets {
-            for len in [120, 127, 128, 129, 130, 200, 256, 257, 400, 1000, 5000, 20_000] {
+            for len in [15, 16, 17, 120, 128, 200, 255, 256, 257, 258, 400, 1000, 5000, 20_000] {
                 let text: String = (0..len).map(|_| numbers.pick(alphabet)).collect();
                 check(&ours, theirs, &text);
                 check(&ours, theirs, &format!("x{text}x"));

@@ -87,15 +87,15 @@ struct Scratch {
     merge: Merge,
 }
 
-/// Places for short pieces, as a power of two.
-const PIECES_BITS: u32 = 14;
+/// Places for short pieces.
+const PIECES: usize = 1 << 14;
 
 /// Bits of a key that are always 0, so that a number up to [`SHORT`] can be kept there.
 const TOKENS: u32 = 124;
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self { pieces: vec![0; 1 << PIECES_BITS], merge: Merge::default() }
+        Self { pieces: vec![0; PIECES], merge: Merge::default() }
     }
 }
 
@@ -116,7 +116,7 @@ impl Scratch {
                 tokens += self.short(vocabulary, text.as_bytes(), at, end);
             } else {
                 let piece = &text.as_bytes()[at..end];
-                if vocabulary.long_rank(piece).is_some() {
+                if vocabulary.has_long(piece) {
                     tokens += 1;
                 } else {
                     let encoded = self.merge.encode(vocabulary, piece);
@@ -139,14 +139,15 @@ impl Scratch {
             word
         });
         let key = short_key(u128::from_le_bytes(word), end - start);
-        let place = probe::home(probe::short_hash(key), PIECES_BITS);
+        let place = probe::scale(probe::short_hash(key), PIECES);
         let known = self.pieces[place];
         if known & !(0xF << TOKENS) == key {
             return (known >> TOKENS) as u64;
         }
-        let tokens = match vocabulary.short_rank(key) {
-            Some(_) => 1,
-            None => self.merge.encode(vocabulary, &text[start..end]).tokens,
+        let tokens = if vocabulary.has_short(key) {
+            1
+        } else {
+            self.merge.encode(vocabulary, &text[start..end]).tokens
         };
         self.pieces[place] = key | Key::from(tokens) << TOKENS;
         tokens

@@ -7,11 +7,10 @@
 //! the seam, encoded together, stay as they are (source: the README of the `bpe` crate). Each seam
 //! is put to this test, and a window that fails it is taken larger.
 
-use super::probe::{SHORT, short_key};
 use super::vocabulary::Vocabulary;
 
 /// Longest piece that is encoded in one go, and the size at which windows start.
-const WINDOW: usize = 128;
+const WINDOW: usize = 256;
 
 /// Windows don't keep a size above this once the place that needed it is behind.
 const WIDE: usize = 512;
@@ -60,10 +59,16 @@ impl Merge {
         let mut seam = Seam::default();
         let mut size = WINDOW;
         let mut back = None;
+        let mut encoded: &[u8] = &[];
+        let mut tokens = 0;
         loop {
             let rest = &piece[seam.at..];
             let width = size.min(rest.len());
-            let tokens = self.window.encode(vocabulary, &rest[..width]);
+            // A run of one character, or of few in turn, is the same window again and again.
+            if encoded != &rest[..width] {
+                encoded = &rest[..width];
+                tokens = self.window.encode(vocabulary, encoded);
+            }
             let joins = self.joins(vocabulary, piece, seam);
             if !joins && let Some((earlier, its_size)) = back.take_if(|(_, size)| *size < WIDEST) {
                 seam = earlier;
@@ -101,81 +106,115 @@ impl Merge {
 /// The encoding of one window.
 #[derive(Debug, Default)]
 struct Window {
-    /// The window, then room to read a whole key at its last byte.
-    bytes: Vec<u8>,
+    /// At each token's first byte, the token.
+    tokens: Vec<u32>,
     /// At each token's first byte, what merging it with the next token would be; else [`NEVER`].
-    pairs: Vec<u32>,
+    pairs: Vec<i32>,
+    /// The least number of each block of `pairs`.
+    least: Vec<i32>,
     /// At each token's first byte, where the next token starts, or the window's length.
     next: Vec<u16>,
     /// At each token's first byte, where the token before it starts.
     previous: Vec<u16>,
 }
 
+/// Positions that are searched for the least number together.
+const BLOCK: usize = 16;
+
 /// Bits of a pair's number that say where it starts. Its rank is above them, so that the least
 /// number is the pair to merge.
 const POSITION_BITS: u32 = 12;
 
 /// The number of a pair that can't be merged.
-const NEVER: u32 = u32::MAX;
+const NEVER: i32 = i32::MAX;
 
 impl Window {
     /// Encodes the window and returns how many tokens it has.
     fn encode(&mut self, vocabulary: &Vocabulary, window: &[u8]) -> u64 {
         let len = window.len();
         debug_assert!(len <= WIDEST);
-        self.bytes.clear();
-        self.bytes.extend_from_slice(window);
-        self.bytes.extend_from_slice(&[0; SHORT + 1]);
+        self.tokens.clear();
+        self.tokens.extend(window.iter().map(|byte| vocabulary.single(*byte)));
         self.next.clear();
         self.next.extend(1..=len as u16);
         self.previous.clear();
         self.previous.extend((0..len as u16).map(|at| at.saturating_sub(1)));
         self.pairs.clear();
-        for at in 0..len.saturating_sub(1) {
-            let pair = self.pair(vocabulary, at, at + 2);
-            self.pairs.push(pair);
+        self.pairs.extend(
+            (0..len.saturating_sub(1))
+                .map(|at| pair(vocabulary, self.tokens[at], self.tokens[at + 1], at)),
+        );
+        self.pairs.resize(len.next_multiple_of(BLOCK), NEVER);
+        if len <= BLOCK {
+            self.merge_block(vocabulary, len)
+        } else {
+            self.merge_blocks(vocabulary, len)
         }
-        self.pairs.push(NEVER);
-        let mut tokens = len as u64;
-        while let Some(&least) = self.pairs.iter().min()
-            && least != NEVER
-        {
-            self.merge(vocabulary, (least & ((1 << POSITION_BITS) - 1)) as usize, len);
-            tokens -= 1;
-        }
-        tokens
     }
 
-    /// Merges the token at `at` with the next one.
+    /// Merges all that can be merged, in a window of one block.
+    fn merge_block(&mut self, vocabulary: &Vocabulary, len: usize) -> u64 {
+        let mut tokens = len as u64;
+        loop {
+            match self.pairs.as_chunks().0.first().map_or(NEVER, least) {
+                NEVER => return tokens,
+                least => self.merge(vocabulary, least, len),
+            };
+            tokens -= 1;
+        }
+    }
+
+    /// Merges all that can be merged.
+    fn merge_blocks(&mut self, vocabulary: &Vocabulary, len: usize) -> u64 {
+        self.least.clear();
+        self.least.extend(self.pairs.as_chunks().0.iter().map(least));
+        self.least.resize(self.least.len().next_multiple_of(BLOCK), NEVER);
+        let mut tokens = len as u64;
+        loop {
+            let leasts = self.least.as_chunks().0.iter().map(least);
+            let least = leasts.fold(NEVER, i32::min);
+            if least == NEVER {
+                return tokens;
+            }
+            let [before, at, gone] = self.merge(vocabulary, least, len).map(|at| at / BLOCK);
+            self.renew(at);
+            if before != at {
+                self.renew(before);
+            }
+            if gone != at {
+                self.renew(gone);
+            }
+            tokens -= 1;
+        }
+    }
+
+    /// Merges the pair of this number; returns the positions whose numbers changed.
     #[inline]
-    fn merge(&mut self, vocabulary: &Vocabulary, at: usize, len: usize) {
+    fn merge(&mut self, vocabulary: &Vocabulary, number: i32, len: usize) -> [usize; 3] {
+        let at = (number & ((1 << POSITION_BITS) - 1)) as usize;
+        let token = (number >> POSITION_BITS).cast_unsigned();
         let gone = usize::from(self.next[at]);
         let end = usize::from(self.next[gone]);
+        self.tokens[at] = token;
         self.next[at] = end as u16;
         self.pairs[gone] = NEVER;
         self.pairs[at] = if end < len {
             self.previous[end] = at as u16;
-            self.pair(vocabulary, at, usize::from(self.next[end]))
+            pair(vocabulary, token, self.tokens[end], at)
         } else {
             NEVER
         };
+        let before = usize::from(self.previous[at]);
         if at > 0 {
-            let before = usize::from(self.previous[at]);
-            self.pairs[before] = self.pair(vocabulary, before, end);
+            self.pairs[before] = pair(vocabulary, self.tokens[before], token, before);
         }
+        [before, at, gone]
     }
 
-    /// The number of the pair that spans these bytes.
+    /// Finds the least number of a block again.
     #[inline]
-    fn pair(&self, vocabulary: &Vocabulary, start: usize, end: usize) -> u32 {
-        let rank = if end - start <= SHORT {
-            let word =
-                self.bytes[start..].first_chunk().expect("room for a key follows the window");
-            vocabulary.short_rank(short_key(u128::from_le_bytes(*word), end - start))
-        } else {
-            vocabulary.long_rank(&self.bytes[start..end])
-        };
-        rank.map_or(NEVER, |rank| rank << POSITION_BITS | start as u32)
+    fn renew(&mut self, block: usize) {
+        self.least[block] = least(&self.pairs.as_chunks().0[block]);
     }
 
     /// Length of the token at a token's first byte.
@@ -195,6 +234,20 @@ impl Window {
             seam = Seam { at: start.at + at, tokens, before, after: self.token_len(at) };
         }
         seam
+    }
+}
+
+#[inline]
+fn least(numbers: &[i32; BLOCK]) -> i32 {
+    numbers.iter().fold(NEVER, |least, number| least.min(*number))
+}
+
+/// The number of a pair of tokens that starts at `at`.
+#[inline]
+fn pair(vocabulary: &Vocabulary, left: u32, right: u32, at: usize) -> i32 {
+    match vocabulary.merged(left, right) {
+        Some(rank) => (rank << POSITION_BITS | at as u32).cast_signed(),
+        None => NEVER,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tokens of an encoding and the table that finds them, as `build.rs` laid them out.
+//! The tokens of an encoding and the tables that find them, as `build.rs` laid them out.
 //!
 //! Everything is read in place from the binary: there is nothing to load, and what isn't asked for
 //! isn't paged in.
@@ -11,10 +11,20 @@ pub(super) struct Vocabulary {
     bytes: &'static [u8],
     /// Where each token starts in `bytes`, and where the last one ends.
     offsets: &'static [[u8; 4]],
-    /// Open addressing with linear probing, at most half full.
-    slots: &'static [[u8; 4]],
+    /// Finds a token by its bytes.
+    strings: Table<4>,
+    /// Finds what two tokens merge to.
+    pairs: Table<8>,
+    /// For each byte, the token that it is.
+    singles: &'static [[u8; 4]],
     /// Length of the longest token.
     pub(super) longest: usize,
+}
+
+/// A hash table without collisions; see [`probe`].
+struct Table<const N: usize> {
+    seeds: &'static [[u8; 2]],
+    slots: &'static [[u8; N]],
 }
 
 macro_rules! vocabulary {
@@ -22,7 +32,21 @@ macro_rules! vocabulary {
         Vocabulary {
             bytes: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bytes")),
             offsets: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".offsets")).as_chunks().0,
-            slots: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".slots")).as_chunks().0,
+            strings: Table {
+                seeds: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".strings.seeds"))
+                    .as_chunks()
+                    .0,
+                slots: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".strings"))
+                    .as_chunks()
+                    .0,
+            },
+            pairs: Table {
+                seeds: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".pairs.seeds"))
+                    .as_chunks()
+                    .0,
+                slots: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".pairs")).as_chunks().0,
+            },
+            singles: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".singles")).as_chunks().0,
             longest: $longest,
         }
     };
@@ -35,24 +59,36 @@ pub(super) static O200K: Vocabulary = vocabulary!("o200k", 128);
 pub(super) static CL100K: Vocabulary = vocabulary!("cl100k", 128);
 
 impl Vocabulary {
-    /// The rank of a token of at most [`SHORT`] bytes.
+    /// Whether a string of at most [`SHORT`] bytes is a token.
     #[inline]
-    pub(super) fn short_rank(&self, key: Key) -> Option<u32> {
+    pub(super) fn has_short(&self, key: Key) -> bool {
         let hash = probe::short_hash(key);
-        self.find(hash, |start, end| {
+        self.has(hash, |start, end| {
             let word = self.bytes[start..].first_chunk().map(|bytes| u128::from_le_bytes(*bytes));
             end - start <= SHORT
                 && word.is_some_and(|word| probe::short_key(word, end - start) == key)
         })
     }
 
-    /// The rank of a token of more than [`SHORT`] bytes.
+    /// Whether a string of more than [`SHORT`] bytes is a token.
     #[inline]
-    pub(super) fn long_rank(&self, bytes: &[u8]) -> Option<u32> {
-        if bytes.len() > self.longest {
-            return None;
-        }
-        self.find(probe::long_hash(bytes), |start, end| &self.bytes[start..end] == bytes)
+    pub(super) fn has_long(&self, bytes: &[u8]) -> bool {
+        bytes.len() <= self.longest
+            && self.has(probe::long_hash(bytes), |start, end| &self.bytes[start..end] == bytes)
+    }
+
+    /// The token that is this byte.
+    #[inline]
+    pub(super) fn single(&self, byte: u8) -> u32 {
+        u32::from_le_bytes(self.singles[usize::from(byte)])
+    }
+
+    /// What two tokens merge to.
+    #[inline]
+    pub(super) fn merged(&self, left: u32, right: u32) -> Option<u32> {
+        let key = probe::pair_key(left, right);
+        let slot = u64::from_le_bytes(self.pairs.slot(probe::pair_hash(key)));
+        (slot >> probe::RANK_BITS == key).then_some(slot as u32 & probe::RANK_MASK)
     }
 
     /// The number of tokens.
@@ -64,29 +100,30 @@ impl Vocabulary {
     /// The bytes of the token of a rank.
     #[cfg(all(test, feature = "o200k", feature = "cl100k"))]
     pub(super) fn token(&self, rank: usize) -> &'static [u8] {
-        let at = |index: usize| u32::from_le_bytes(self.offsets[index]) as usize;
-        &self.bytes[at(rank)..at(rank + 1)]
+        &self.bytes[self.offset(rank)..self.offset(rank + 1)]
     }
 
     #[inline]
-    fn find(&self, hash: u64, is_it: impl Fn(usize, usize) -> bool) -> Option<u32> {
-        let mut at = probe::home(hash, self.slots.len().trailing_zeros());
-        let tag = probe::slot(hash, 0);
-        loop {
-            let slot = u32::from_le_bytes(self.slots[at]);
-            if slot == probe::EMPTY {
-                return None;
-            }
-            if slot & !probe::RANK_MASK == tag {
-                let rank = slot & probe::RANK_MASK;
-                let start = u32::from_le_bytes(self.offsets[rank as usize]) as usize;
-                let end = u32::from_le_bytes(self.offsets[rank as usize + 1]) as usize;
-                if is_it(start, end) {
-                    return Some(rank);
-                }
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
+    fn has(&self, hash: u64, is_it: impl Fn(usize, usize) -> bool) -> bool {
+        let slot = u32::from_le_bytes(self.strings.slot(hash));
+        let rank = slot & probe::RANK_MASK;
+        slot == probe::string_slot(hash, rank)
+            && slot != probe::NO_STRING
+            && is_it(self.offset(rank as usize), self.offset(rank as usize + 1))
+    }
+
+    #[inline]
+    fn offset(&self, rank: usize) -> usize {
+        u32::from_le_bytes(self.offsets[rank]) as usize
+    }
+}
+
+impl<const N: usize> Table<N> {
+    /// The only slot that an entry of this hash can be in.
+    #[inline]
+    fn slot(&self, hash: u64) -> [u8; N] {
+        let seed = u16::from_le_bytes(self.seeds[probe::group(hash, self.seeds.len())]);
+        self.slots[probe::place(hash, seed, self.slots.len())]
     }
 }
 
