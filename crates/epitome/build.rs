@@ -5,6 +5,7 @@
 //! (a token's id is its rank), the classes from the `regex-syntax` that `bpe-openai` splits with.
 
 #![allow(missing_docs, reason = "a build script has no readers of its documentation")]
+#![allow(clippy::disallowed_methods, reason = "cargo says in the environment where files go")]
 
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 #[path = "src/count/probe.rs"]

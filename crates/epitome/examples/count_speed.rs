@@ -5,6 +5,8 @@
 //! `warm` with one that has just counted the same text; the last column says how often the slowest
 //! file, cold, is faster than the hostile input.
 
+#![allow(clippy::disallowed_methods, reason = "it measures time and reads files")]
+
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;

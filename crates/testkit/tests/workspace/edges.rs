@@ -1,0 +1,98 @@
+//! The dependency edges of ARCHITECTURE.md, "Crates".
+
+use std::collections::BTreeSet;
+
+use crate::metadata::{Kind, Metadata};
+
+/// Each crate with the crates of this workspace that it is built from.
+const EDGES: [(&str, &[&str]); 4] = [
+    ("epitome", &[]),
+    ("epitome-cli", &["epitome", "epitome-recordings"]),
+    ("epitome-recordings", &["epitome"]),
+    ("testkit", &["epitome"]),
+];
+
+/// What the core is built from, besides itself; a longer list needs a reason in DESIGN.md.
+const CORE: [&str; 6] = ["blake3", "highway", "memchr", "serde", "serde_json", "thiserror"];
+
+/// What would bring IO, a runtime, a clock, randomness or a terminal into the core.
+const FOREIGN: [&str; 26] = [
+    "async-std",
+    "axum",
+    "chrono",
+    "clap",
+    "crossterm",
+    "curl",
+    "diesel",
+    "fastrand",
+    "futures",
+    "getrandom",
+    "hyper",
+    "indicatif",
+    "jiff",
+    "mio",
+    "postgres",
+    "rand",
+    "reqwest",
+    "rusqlite",
+    "smol",
+    "socket2",
+    "sqlx",
+    "time",
+    "tokio",
+    "tonic",
+    "tracing-subscriber",
+    "ureq",
+];
+
+#[test]
+fn crates_know_only_what_they_may() {
+    let metadata = Metadata::get();
+    let mut found: Vec<(&str, Vec<&str>)> = metadata
+        .members()
+        .map(|member| {
+            let under = metadata.members_under(member, &[Kind::Normal, Kind::Build]);
+            (member.name.as_str(), under.into_iter().collect())
+        })
+        .collect();
+    found.sort();
+    assert_eq!(found, EDGES.map(|(name, under)| (name, under.to_vec())));
+}
+
+#[test]
+fn tests_use_nothing_else_of_the_workspace_but_the_kit() {
+    let metadata = Metadata::get();
+    for member in metadata.members() {
+        let normal = metadata.members_under(member, &[Kind::Normal, Kind::Build]);
+        let dev = metadata.members_under(member, &[Kind::Dev]);
+        let strange: Vec<_> = dev.difference(&normal).filter(|name| **name != "testkit").collect();
+        assert!(strange.is_empty(), "{} is tested with {strange:?}", member.name);
+    }
+}
+
+#[test]
+fn the_kit_is_never_published() {
+    let metadata = Metadata::get();
+    for member in metadata.members() {
+        assert_eq!(member.is_published(), member.name != "testkit", "{}", member.name);
+    }
+    let published = metadata.members().filter(|member| member.is_published());
+    let built = metadata.closure(published, &[Kind::Normal, Kind::Build]);
+    assert!(built.iter().all(|package| package.name != "testkit"));
+}
+
+#[test]
+fn the_core_does_no_io() {
+    let metadata = Metadata::get();
+    let core = metadata.closure([metadata.member("epitome")], &[Kind::Normal]);
+    let names: BTreeSet<&str> = core.iter().map(|package| package.name.as_str()).collect();
+    let foreign: Vec<_> = FOREIGN.iter().filter(|name| names.contains(**name)).collect();
+    assert!(foreign.is_empty(), "the core is built from {foreign:?}");
+}
+
+#[test]
+fn the_core_is_built_from_little() {
+    let metadata = Metadata::get();
+    let direct = metadata.names_under(metadata.member("epitome"), &[Kind::Normal]);
+    assert_eq!(direct.into_iter().collect::<Vec<_>>(), CORE);
+}
