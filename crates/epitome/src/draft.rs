@@ -78,6 +78,14 @@ impl Draft {
         self.folded > 0
     }
 
+    /// Tokens of a part as edited.
+    pub fn part_tokens(&self, part: &Part<'_>, matter: &Matter<'_>) -> u64 {
+        match self.edits.get(&part.slot) {
+            Some(edit) => Self::tokens_of(edit, matter),
+            None => matter.part_tokens(part),
+        }
+    }
+
     /// Makes an edit; edits of entries that aren't shown have no effect.
     pub fn apply(&mut self, edit: &Edit, matter: &Matter<'_>) {
         match edit {
@@ -105,10 +113,10 @@ impl Draft {
             return;
         }
         let part = matter.transcript.part(edit.at);
-        let before = match self.edits.get(&edit.at) {
-            Some(old) => Self::tokens_of(old, matter),
-            None => matter.part_tokens(&part),
-        };
+        if part.is(Marks::NESTED) && self.is_edited(result_of(matter.transcript, edit.at)) {
+            return;
+        }
+        let before = self.part_tokens(&part, matter);
         // A result replaced as a whole takes the edits of its sub-parts with it.
         if part.kind() == PartKind::Result {
             let inner: Vec<Slot> = nested(matter.transcript, edit.at)
@@ -195,6 +203,15 @@ impl Draft {
         }
         view
     }
+}
+
+/// The result that a sub-part belongs to.
+fn result_of(transcript: &Transcript, nested: Slot) -> Slot {
+    let mut slot = nested;
+    while transcript.part(slot).is(Marks::NESTED) && slot.0 > 0 {
+        slot.0 -= 1;
+    }
+    slot
 }
 
 /// The slots of a result's sub-parts.

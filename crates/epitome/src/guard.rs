@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Tail;
 use crate::count::Tally;
+use crate::model::{Binding, Thinking};
 use crate::request::Request;
-use crate::transcript::unit::Units;
-use crate::transcript::{Entry, Marks, Part, PartKind, Role};
+use crate::transcript::unit::{Unit, Units};
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::Format;
 
 /// Why an entry must stay.
@@ -92,7 +93,7 @@ pub struct Wishes<'a> {
     /// Tools whose calls and results stay.
     pub preserved_tools: &'a [String],
     /// Whether reasoning is bound to the prefix.
-    pub binding: crate::model::Binding,
+    pub binding: Binding,
 }
 
 /// What must stay, entry by entry.
@@ -104,6 +105,7 @@ pub struct Guard {
     excerptable: BTreeMap<usize, Vec<String>>,
     unmatched: Vec<String>,
     task: Option<usize>,
+    thinking: Thinking,
 }
 
 impl Guard {
@@ -118,6 +120,7 @@ impl Guard {
             excerptable: BTreeMap::new(),
             unmatched: Vec::new(),
             task: None,
+            thinking: Thinking::of(request),
         };
         let newest = transcript.entries().rev().find(Entry::is_human).map(|e| e.index);
         let first = transcript.entries().find(Entry::is_human).map(|e| e.index).or_else(|| {
@@ -129,9 +132,7 @@ impl Guard {
         guard.tail(units, tally, wishes.tail, transcript.len());
         // Signed thinking that may neither stay (its prefix changes) nor be stripped (the turn must
         // start with it): the open loop goes as a whole (DESIGN.md §8).
-        if let Some(entries) =
-            open_loop.filter(|_| wishes.binding == crate::model::Binding::PrefixManual)
-        {
+        if let Some(entries) = open_loop.filter(|_| wishes.binding == Binding::PrefixManual) {
             let is_signed = |at: usize| transcript.entry(at).parts().any(|p| p.is(Marks::SIGNED));
             if entries.clone().any(is_signed) {
                 for at in entries.clone() {
@@ -160,13 +161,19 @@ impl Guard {
             guard.hold(newest, Held::Newest);
             guard.excerptable.entry(newest).or_default();
         }
-        // A request that ended with the user's side must not end with the model's: that is a prefill.
-        if let Some(last) = transcript.entries().next_back()
-            && last.role() == Role::User
-            && !last.has_results()
-        {
-            guard.hold(last.index, Held::Newest);
+        if let Some(last) = transcript.entries().next_back() {
+            // What answers the newest message shows that it is answered; what prompts the model must
+            // not be gone (a request that ends with the model's side is a prefill); and where no
+            // person ever spoke, the newest entry is all there is to go on.
+            let is_loop = last.has_results() || last.has_calls();
+            if !is_loop || newest.is_none() {
+                guard.hold(last.index, Held::Newest);
+                guard.excerptable.entry(last.index).or_default();
+            }
         }
+        guard.companions(units);
+        guard.lead(request);
+        guard.turn_starts_with_thinking(request, units);
         guard.companions(units);
         guard
     }
@@ -185,6 +192,11 @@ impl Guard {
     /// folded.
     pub fn may_edit(&self, entry: usize, part: &Part<'_>) -> bool {
         let is_human_text = part.is_human() && part.kind() == PartKind::Text;
+        // Whatever stays may come to stand before the newest message, as the turn in progress.
+        let starts_turn = self.thinking == Thinking::Manual && part.kind() == PartKind::Reasoning;
+        if starts_turn && !self.may_leave(entry) {
+            return false;
+        }
         match self.held(entry) {
             None => !is_human_text,
             // What the person's entry carries beside the words (results) isn't theirs.
@@ -237,7 +249,7 @@ impl Guard {
             Tail::Turns(n) => start_of(units.newest_turns(n)),
             Tail::Tokens(most) => {
                 let mut left = most;
-                let fits = |unit: &&crate::transcript::unit::Unit| {
+                let fits = |unit: &&Unit| {
                     let size = unit.entries.clone().map(|at| tally.entry(at)).sum();
                     let room = left.checked_sub(size);
                     left = room.unwrap_or(0);
@@ -301,6 +313,48 @@ impl Guard {
         self.excerptable.entry(at).or_default().extend(words.cloned());
     }
 
+    /// Where the user must speak first, somebody does even if everything else leaves.
+    fn lead(&mut self, request: &Request) {
+        let transcript = &request.transcript;
+        let speaks = |at: usize| !transcript.entry(at).role().instructs();
+        let Some(first) = self.held.keys().copied().find(|at| speaks(*at)) else { return };
+        if request.format != Format::Anthropic || transcript.entry(first).role() != Role::Assistant
+        {
+            return;
+        }
+        let prompt = |at: &usize| {
+            let entry = transcript.entry(*at);
+            entry.role() == Role::User && !entry.has_results()
+        };
+        if let Some(at) = (0..first).rev().find(prompt) {
+            self.hold(at, Held::Companion);
+            self.excerptable.entry(at).or_default();
+        }
+    }
+
+    /// Where the turn in progress must start with thinking, what is held of it is held back to a step
+    /// that does.
+    fn turn_starts_with_thinking(&mut self, request: &Request, units: &Units) {
+        if self.thinking != Thinking::Manual || request.format != Format::Anthropic {
+            return;
+        }
+        let transcript = &request.transcript;
+        let turn = units.index_of(turn_start(request));
+        let is_held =
+            |unit: &Unit| unit.is_step && unit.entries.clone().any(|at| !self.may_leave(at));
+        let Some(first) = (turn..units.all().len()).find(|index| is_held(&units.all()[*index]))
+        else {
+            return;
+        };
+        let starts = |index: &usize| starts_with_reasoning(transcript, &units.all()[*index]);
+        let Some(start) = (turn..=first).rev().find(starts) else { return };
+        for index in start..first {
+            for at in units.all()[index].entries.clone() {
+                self.hold(at, Held::Companion);
+            }
+        }
+    }
+
     /// What shares a unit with a held entry stays with it.
     fn companions(&mut self, units: &Units) {
         let held: Vec<usize> = self.held.keys().copied().collect();
@@ -338,10 +392,15 @@ fn open_loop(request: &Request, units: &Units) -> Option<Range<usize>> {
     Some(start..step.entries.end)
 }
 
-/// Anthropic demands the newest step's reasoning while its loop is open (PROVIDERS.md B.1.3);
-/// OpenAI-compatible thinking models that of the whole open turn (B.3).
+/// Anthropic demands the newest step's reasoning while its loop is open, and with thinking enabled
+/// by hand the whole turn's (PROVIDERS.md B.1.3); OpenAI-compatible thinking models that of the open
+/// turn (B.3).
 fn reasoning_from(request: &Request, units: &Units, open_loop: Option<&Range<usize>>) -> usize {
-    let len = request.transcript.len();
+    let transcript = &request.transcript;
+    let len = transcript.len();
+    if request.format == Format::Anthropic && Thinking::of(request) == Thinking::Manual {
+        return turn_start(request);
+    }
     match (open_loop, request.format) {
         (None, _) => len,
         (Some(open), Format::OpenaiChat) => open.start,
@@ -350,4 +409,32 @@ fn reasoning_from(request: &Request, units: &Units, open_loop: Option<&Range<usi
             newest.map_or(len, |unit| unit.entries.start)
         }
     }
+}
+
+/// Whether the unit's first part is reasoning.
+pub(crate) fn starts_with_reasoning(transcript: &Transcript, unit: &Unit) -> bool {
+    let first = transcript.entry(unit.entries.start).parts().next();
+    first.is_some_and(|part| part.kind() == PartKind::Reasoning)
+}
+
+/// Where the turn in progress starts, as the API sees it: with the newest run of user entries that
+/// holds no results.
+pub(crate) fn turn_start(request: &Request) -> usize {
+    let transcript = &request.transcript;
+    let mut at = transcript.len();
+    while at > 0 {
+        let end = at;
+        let is_user = |at: usize| transcript.entry(at).role() == Role::User;
+        while at > 0 && is_user(at - 1) {
+            at -= 1;
+        }
+        if at < end && (at..end).all(|at| !transcript.entry(at).has_results()) {
+            return at;
+        }
+        at = at.saturating_sub(1);
+        while at > 0 && !is_user(at - 1) {
+            at -= 1;
+        }
+    }
+    0
 }

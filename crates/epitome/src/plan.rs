@@ -8,13 +8,14 @@ use crate::budget::Budget;
 use crate::checkpoint::LEAST_TOKENS;
 use crate::count::{Tally, TokenCounter};
 use crate::draft::{Draft, Matter};
-use crate::guard::{Guard, Held};
-use crate::model::Binding;
+use crate::guard::{Guard, Held, starts_with_reasoning};
+use crate::model::{Binding, Thinking};
 use crate::request::Request;
 use crate::strategy::{Edit, Scene, Strategy, fit};
 use crate::transcript::unit::Units;
-use crate::transcript::{PartKind, Slot};
+use crate::transcript::{PartKind, Role, Slot};
 use crate::view::{PartEdit, Put, Reason};
+use crate::wire::Format;
 
 /// How a plan ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +103,8 @@ impl<'a> Subject<'a> {
         let floor = self.floor();
         let target = self.budget.target;
         let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
-        if work.draft.total() <= target {
+        // Without entries there is nothing to compact, whatever the frame weighs.
+        if work.draft.total() <= target || self.request.transcript.is_empty() {
             let reached = Reached::NothingToDo;
             return Plan {
                 draft: work.draft,
@@ -129,6 +131,7 @@ impl<'a> Subject<'a> {
             let edits = strategy.propose(&self.scene(&work.draft, work.horizon));
             work.make(strategy.name(), edits);
         }
+        work.settle();
         let checkpoint = work.checkpoint();
         let landing = work.draft.total();
         let reached = if landing <= target {
@@ -306,6 +309,71 @@ impl Work<'_, '_> {
         }
         let free = self.subject.budget.target.saturating_sub(self.draft.total());
         free.min(self.subject.budget.checkpoint().max(LEAST_TOKENS))
+    }
+
+    /// What is left must begin as its provider demands: with the user, where no checkpoint speaks
+    /// first; and a turn in progress with thinking, where that was enabled by hand. Units that don't
+    /// leave until one does.
+    fn settle(&mut self) {
+        let subject = self.subject;
+        if subject.request.format != Format::Anthropic {
+            return;
+        }
+        if !self.draft.folds() {
+            while let Some(at) = self.leads_with_model() {
+                if !self.take(at) {
+                    break;
+                }
+            }
+        }
+        if Thinking::of(subject.request) == Thinking::Manual {
+            while let Some(at) = self.turn_lacks_thinking() {
+                if !self.take(at) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The first entry shown, if it is the model's and wasn't first when it came in.
+    fn leads_with_model(&self) -> Option<usize> {
+        let transcript = &self.subject.request.transcript;
+        let speaking = || transcript.entries().filter(|e| !e.role().instructs());
+        let came_first = speaking().next()?;
+        let first = speaking().find(|e| self.draft.is_shown(e.index))?;
+        let leads = first.role() == Role::Assistant && came_first.role() != Role::Assistant;
+        leads.then_some(first.index)
+    }
+
+    /// The first step of the turn in progress, if it doesn't start with thinking while a later one
+    /// calls tools.
+    fn turn_lacks_thinking(&self) -> Option<usize> {
+        let subject = self.subject;
+        let transcript = &subject.request.transcript;
+        let start = crate::guard::turn_start(subject.request);
+        let units = &subject.units.all()[subject.units.index_of(start)..];
+        let mut steps = units.iter().filter(|unit| unit.is_step).enumerate();
+        let (nth, first) =
+            steps.find(|(_, unit)| unit.entries.clone().any(|at| self.draft.is_shown(at)))?;
+        // A turn that came in without thinking isn't ours to mend.
+        let lacks = nth > 0 && !starts_with_reasoning(transcript, first);
+        lacks.then_some(first.entries.start)
+    }
+
+    /// Takes the unit of `entry` away, in the manner of what was taken before; whether it might leave.
+    fn take(&mut self, entry: usize) -> bool {
+        let subject = self.subject;
+        let entries = subject.units.all()[subject.units.index_of(entry)].entries.clone();
+        if !entries.clone().all(|at| subject.guard.may_leave(at)) {
+            return false;
+        }
+        let edit = if self.draft.folds() {
+            Edit::Fold(entries, Reason::OlderStep)
+        } else {
+            Edit::Drop(entries, Reason::LastResort)
+        };
+        self.draft.apply(&edit, &subject.matter());
+        true
     }
 
     /// Makes edits in order until the target is reached.

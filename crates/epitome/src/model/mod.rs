@@ -18,6 +18,26 @@ pub enum Binding {
     PrefixManual,
 }
 
+/// Whether the turn in progress must start with thinking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thinking {
+    /// It must: thinking was enabled by hand (PROVIDERS.md B.1.3).
+    Manual,
+    /// Adaptive, off, or nothing was said.
+    Other,
+}
+
+impl Thinking {
+    /// The mode that the request asks for.
+    pub fn of(request: &Request) -> Self {
+        let mode = request.thinking().and_then(|raw| {
+            let mode = json::member(raw, Span::new(0..raw.len()), "type")?;
+            Some(unquote(mode.of(raw)).into_owned())
+        });
+        if mode.as_deref() == Some("enabled") { Thinking::Manual } else { Thinking::Other }
+    }
+}
+
 /// Models that check the prefix of their reasoning (PROVIDERS.md B.1.4).
 const BOUND: [&str; 6] = [
     "claude-fable-5-1",
@@ -36,11 +56,10 @@ impl Binding {
         if !asked && !BOUND.iter().any(|bound| model.contains(bound)) {
             return Binding::Free;
         }
-        let mode = request.thinking().and_then(|raw| {
-            json::member(raw, Span::new(0..raw.len()), "type")
-                .map(|kind| unquote(kind.of(raw)).into_owned())
-        });
-        if mode.as_deref() == Some("enabled") { Binding::PrefixManual } else { Binding::Prefix }
+        match Thinking::of(request) {
+            Thinking::Manual => Binding::PrefixManual,
+            Thinking::Other => Binding::Prefix,
+        }
     }
 }
 

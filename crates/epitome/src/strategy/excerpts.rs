@@ -1,6 +1,6 @@
 //! Long texts are cut to head, tail and telling lines; JSON stays JSON-like.
 
-use super::{Edit, Scene, Strategy};
+use super::{Edit, LEAST_TEXT, Scene, Strategy, Which};
 use crate::text::excerpt;
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
@@ -10,40 +10,41 @@ use crate::view::{PartEdit, Put, Reason};
 pub struct Excerpts {
     /// The longest text that stays whole: the target divided by this.
     divisor: u64,
+    which: Which,
     reason: Reason,
 }
 
 impl Excerpts {
     /// Old texts longer than a 24th of the target.
     pub fn old() -> Self {
-        Excerpts { divisor: 24, reason: Reason::LongText }
+        Excerpts { divisor: 24, which: Which::Old, reason: Reason::LongText }
+    }
+
+    /// Every text, cut to a 60th of the target: what is held leaves room for nothing else.
+    pub fn last() -> Self {
+        Excerpts { divisor: 60, which: Which::Last, reason: Reason::TooLarge }
     }
 
     /// Any text longer than a fifth of the target, however new: a result larger than the whole
     /// budget is cut, not looped over.
     pub fn oversized() -> Self {
-        Excerpts { divisor: 5, reason: Reason::TooLarge }
+        Excerpts { divisor: 5, which: Which::New, reason: Reason::TooLarge }
     }
 }
 
 impl Strategy for Excerpts {
     fn name(&self) -> &'static str {
-        match self.reason {
-            Reason::TooLarge => "oversized",
-            _ => "long-texts",
+        match self.which {
+            Which::Old => "long-texts",
+            Which::New => "oversized",
+            Which::Last => "last-cuts",
         }
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
-        let cap = (scene.budget.target / self.divisor).max(48);
-        let recent = if self.reason == Reason::TooLarge { 0 } else { scene.budget.recent() };
-        let mut edits = Vec::new();
-        for entry in scene.old_entries(recent) {
-            for part in scene.editable(entry) {
-                edits.extend(excerpted(scene, &part, cap, self.reason));
-            }
-        }
-        edits
+        let cap = (scene.budget.target / self.divisor).max(LEAST_TEXT);
+        let parts = self.which.parts(scene);
+        parts.iter().filter_map(|part| excerpted(scene, part, cap, self.reason)).collect()
     }
 }
 
@@ -59,7 +60,7 @@ pub(super) fn excerpted<'a>(
         PartKind::Result => !part.is(Marks::SERVER) && !part.raw_body().is_empty(),
         _ => false,
     };
-    if !is_cuttable || scene.matter.part_tokens(part) <= cap {
+    if !is_cuttable || scene.tokens(part) <= cap {
         return None;
     }
     let text = scene.matter.part_text(part);

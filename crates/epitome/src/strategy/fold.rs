@@ -81,7 +81,7 @@ fn shrunk<'a>(scene: &Scene<'a>, unit: &Unit, size: u64, room: u64) -> Option<Ve
         .flat_map(|entry| scene.editable(entry))
         .filter(|part| part.kind() == PartKind::Result)
         .collect();
-    let sizes: Vec<u64> = results.iter().map(|part| scene.matter.part_tokens(part)).collect();
+    let sizes: Vec<u64> = results.iter().map(|part| scene.tokens(part)).collect();
     let cuttable: u64 = sizes.iter().sum();
     let cap = level(&sizes, room.checked_sub(size - cuttable)?)?;
     if cap < LEAST_USEFUL {

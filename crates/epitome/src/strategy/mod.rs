@@ -49,9 +49,14 @@ pub struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// Entries that are shown, worth an edit, and older than the newest `recent` tokens.
     pub fn old_entries(&self, recent: u64) -> impl Iterator<Item = Entry<'a>> {
-        let end = self.newest_from(recent);
+        self.worthwhile(self.newest_from(recent))
+    }
+
+    /// Entries before `end` that are shown and worth an edit: what will be folded isn't.
+    pub fn worthwhile(&self, end: usize) -> impl Iterator<Item = Entry<'a>> {
         let scene = *self;
-        (self.horizon..end)
+        (0..end)
+            .filter(move |at| *at >= scene.horizon || !scene.guard.may_leave(*at))
             .filter(move |at| scene.draft.is_shown(*at))
             .map(move |at| scene.matter.transcript.entry(at))
     }
@@ -71,24 +76,58 @@ impl<'a> Scene<'a> {
 
     /// The parts of `entry` that may be edited and weren't, sub-parts of an edited result apart.
     pub fn editable(&self, entry: Entry<'a>) -> impl Iterator<Item = Part<'a>> {
+        let draft = self.draft;
+        self.cuttable(entry).filter(move |part| !draft.is_edited(part.slot))
+    }
+
+    /// The parts of `entry` that may be edited, edited or not; of an edited result no sub-parts.
+    pub fn cuttable(&self, entry: Entry<'a>) -> impl Iterator<Item = Part<'a>> {
         let scene = *self;
         let mut whole_result_edited = false;
         entry.parts().filter(move |part| {
-            if part.is(Marks::NESTED) {
-                if whole_result_edited {
-                    return false;
-                }
-            } else {
+            if !part.is(Marks::NESTED) {
                 whole_result_edited =
                     part.kind() == PartKind::Result && scene.draft.is_edited(part.slot);
             }
-            !scene.draft.is_edited(part.slot) && scene.guard.may_edit(entry.index, part)
+            let is_covered = part.is(Marks::NESTED) && whole_result_edited;
+            !is_covered && scene.guard.may_edit(entry.index, part)
         })
+    }
+
+    /// Tokens of a part as earlier strategies left it.
+    pub fn tokens(&self, part: &Part<'_>) -> u64 {
+        self.draft.part_tokens(part, &self.matter)
     }
 
     /// The name and arguments of the call that a result answers.
     pub fn call(&self, result: &Part<'_>) -> Option<Part<'a>> {
         self.units.call_of(result.slot).map(|slot| self.matter.transcript.part(slot))
+    }
+}
+
+/// Below this many tokens a text isn't worth an edit.
+pub(crate) const LEAST_TEXT: u64 = 48;
+
+/// Which parts a strategy looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those older than the newest three tenths of the target, as they were said.
+    Old,
+    /// Those as they were said, however new.
+    New,
+    /// All, also what earlier strategies left of them: nothing smaller will be tried.
+    Last,
+}
+
+impl Which {
+    /// The parts to look at.
+    fn parts<'a>(self, scene: &Scene<'a>) -> Vec<Part<'a>> {
+        let recent = if self == Which::Old { scene.budget.recent() } else { 0 };
+        let entries = scene.old_entries(recent);
+        match self {
+            Which::Old | Which::New => entries.flat_map(|entry| scene.editable(entry)).collect(),
+            Which::Last => entries.flat_map(|entry| scene.cuttable(entry)).collect(),
+        }
     }
 }
 
@@ -149,6 +188,10 @@ pub fn ladder() -> Vec<Arc<dyn Strategy>> {
         Arc::new(OldMedia),
         Arc::new(Excerpts::old()),
         Arc::new(Excerpts::oversized()),
+        Arc::new(Fold),
+        // What must stay leaves no room for a checkpoint: cut what belongs to it, try again.
+        Arc::new(OldOutputs::last()),
+        Arc::new(Excerpts::last()),
         Arc::new(Fold),
         Arc::new(Head),
     ]

@@ -3,7 +3,7 @@
 //! Masking old observations halves cost at equal or better solve rate (FIELD.md 1.9). The call stays,
 //! so the model doesn't invent what it did.
 
-use super::{Edit, Scene, Strategy};
+use super::{Edit, LEAST_TEXT, Scene, Strategy, Which};
 use crate::text::{Outcome, stub};
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
@@ -11,13 +11,22 @@ use crate::view::{PartEdit, Put, Reason};
 /// Stubs the results of old calls.
 #[derive(Clone, Copy, Debug)]
 pub struct OldOutputs {
+    /// Which results.
+    pub which: Which,
     /// Act only if at least so many tokens are gained: a rewrite costs the cache.
     pub min_gain: u64,
 }
 
 impl Default for OldOutputs {
     fn default() -> Self {
-        OldOutputs { min_gain: 200 }
+        OldOutputs { which: Which::Old, min_gain: 200 }
+    }
+}
+
+impl OldOutputs {
+    /// Every result that may be edited, for the smallest gain.
+    pub fn last() -> Self {
+        OldOutputs { which: Which::Last, min_gain: 1 }
     }
 }
 
@@ -29,26 +38,27 @@ impl Strategy for OldOutputs {
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
         let mut edits = Vec::new();
         let mut gain = 0;
-        for entry in scene.old_entries(scene.budget.recent()) {
-            for part in scene.editable(entry) {
-                if part.kind() != PartKind::Result || part.is(Marks::SERVER) {
-                    continue;
-                }
-                if let Some((edit, saved)) = stubbed(scene, &part) {
-                    gain += saved;
-                    edits.push(edit);
-                }
+        for part in self.which.parts(scene) {
+            let is_output = part.kind() == PartKind::Result && !part.is(Marks::SERVER);
+            if let Some((edit, saved)) = is_output.then(|| stubbed(scene, &part)).flatten() {
+                gain += saved;
+                edits.push(edit);
             }
         }
         if gain < self.min_gain { Vec::new() } else { edits }
     }
 }
 
+/// How a stub begins, and the most bytes it has.
+const MARK: &str = "[elided: ";
+const MAX_STUB: usize = 1024;
+
 /// The stub for a result and what it saves; `None` where it saves nothing.
 pub(super) fn stubbed<'a>(scene: &Scene<'a>, result: &Part<'a>) -> Option<(Edit, u64)> {
-    let before = scene.matter.part_tokens(result);
-    // No stub is shorter than its frame; most results below this are worth keeping.
-    if before < 24 {
+    let before = scene.tokens(result);
+    // What is short is worth keeping, and a stub isn't stubbed again.
+    let is_stub = result.raw_body().len() < MAX_STUB && result.text().starts_with(MARK);
+    if before <= LEAST_TEXT || is_stub {
         return None;
     }
     let line = stub_line(scene, result);

@@ -17,9 +17,9 @@ impl Strategy for OldReasoning {
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
-        let old =
-            (scene.horizon..scene.guard.reasoning_from()).filter(|at| scene.draft.is_shown(*at));
-        old.flat_map(|at| scene.editable(scene.matter.transcript.entry(at)))
+        scene
+            .worthwhile(scene.guard.reasoning_from())
+            .flat_map(|entry| scene.editable(entry))
             .filter(|part| part.kind() == PartKind::Reasoning)
             .map(|part| {
                 Edit::Put(PartEdit {

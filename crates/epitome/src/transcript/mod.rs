@@ -132,24 +132,25 @@ pub struct EntryRow {
     pub role: Role,
 }
 
-/// Everything that was said, in order. Append-only; never edited.
+/// Everything that was said, in order. Append-only; never edited. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Transcript {
     source: Arc<String>,
-    entries: Vec<EntryRow>,
-    parts: Vec<PartRow>,
+    entries: Arc<Vec<EntryRow>>,
+    parts: Arc<Vec<PartRow>>,
 }
 
 impl Transcript {
     /// An empty transcript over `source`.
     pub fn new(source: Arc<String>) -> Self {
-        Transcript { source, entries: Vec::new(), parts: Vec::new() }
+        Transcript { source, entries: Arc::default(), parts: Arc::default() }
     }
 
     /// Appends an entry with its parts. Spans are into the transcript's source.
     pub fn push(&mut self, span: Span, role: Role, parts: &[PartRow]) {
-        self.entries.push(EntryRow { span, first_part: self.parts.len() as u32, role });
-        self.parts.extend_from_slice(parts);
+        let row = EntryRow { span, first_part: self.parts.len() as u32, role };
+        Arc::make_mut(&mut self.entries).push(row);
+        Arc::make_mut(&mut self.parts).extend_from_slice(parts);
     }
 
     /// The buffer that all spans point into.
@@ -202,13 +203,18 @@ impl Transcript {
     /// inference.
     pub fn set_origin(&mut self, index: usize, origin: Origin) {
         let range = self.part_range(index);
-        for part in &mut self.parts[range] {
+        for part in &mut Arc::make_mut(&mut self.parts)[range] {
             if matches!(part.kind, PartKind::Text | PartKind::Media)
                 && !part.marks.has(Marks::NESTED)
             {
                 part.origin = origin;
             }
         }
+    }
+
+    /// Says who speaks in one part.
+    pub(crate) fn set_part_origin(&mut self, slot: Slot, origin: Origin) {
+        Arc::make_mut(&mut self.parts)[slot.0 as usize].origin = origin;
     }
 
     fn part_range(&self, index: usize) -> Range<usize> {
