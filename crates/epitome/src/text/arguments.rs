@@ -1,11 +1,12 @@
 //! The arguments of tool calls in short: for people on part of a line, and as smaller JSON for a model.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::cut;
 use super::excerpt::widen;
 use super::outline::{Cutting, Kind, Limits, Outline, SMALL};
-use crate::json::unquote;
+use crate::json::{Span, members, unquote};
 
 /// Argument names under which agents pass what a call is about, most telling first.
 const COMMAND: [&str; 4] = ["command", "cmd", "commands", "script"];
@@ -90,29 +91,37 @@ pub fn shorten_arguments(arguments_json: &str, max_bytes: usize) -> String {
     outline.write(&bare, arguments_json.len()).unwrap_or_else(|| arguments_json.to_owned())
 }
 
-/// The text of the first member of a call that has one of these names.
+/// The members of a call's arguments, decoded when asked for.
 #[derive(Debug)]
-pub(crate) struct Arguments {
-    /// Decoded strings; other values as JSON.
-    members: Vec<(String, Kind, String)>,
+pub(crate) struct Arguments<'a> {
+    /// Keys decoded, values as they stand in the JSON.
+    members: Vec<(Cow<'a, str>, &'a str)>,
 }
 
-impl Arguments {
+impl<'a> Arguments<'a> {
     /// Reads a JSON object; anything else has no members.
-    pub(crate) fn read(arguments_json: &str) -> Self {
-        let members = Outline::read(arguments_json).map_or_else(Vec::new, |json| {
-            json.members()
-                .map(|(key, kind, raw)| (key.into_owned(), kind, plain(kind, raw)))
-                .collect()
-        });
+    pub(crate) fn read(arguments_json: &'a str) -> Self {
+        let text = arguments_json.trim();
+        let found = if text.starts_with('{') && u32::try_from(text.len()).is_ok() {
+            members(text, Span::new(0..text.len())).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        let members =
+            found.into_iter().map(|(key, value)| (unquote(key.of(text)), value.of(text))).collect();
         Self { members }
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
     /// The value of the first of `names` that is there and not empty.
-    pub(crate) fn get(&self, names: &[&str]) -> Option<&str> {
+    pub(crate) fn get(&self, names: &[&str]) -> Option<Cow<'a, str>> {
         names.iter().find_map(|name| {
-            let found = self.members.iter().find(|(key, ..)| key == name)?;
-            (!found.2.is_empty() && found.2 != "null").then_some(found.2.as_str())
+            let (_, raw) = self.members.iter().find(|(key, _)| key == name)?;
+            (!matches!(*raw, "\"\"" | "null" | "[]" | "{}")).then(|| plain(raw))
         })
     }
 
@@ -121,18 +130,26 @@ impl Arguments {
     }
 
     /// The command line, if the call runs one.
-    pub(crate) fn command(&self) -> Option<&str> {
+    pub(crate) fn command(&self) -> Option<Cow<'a, str>> {
         self.get(&COMMAND)
     }
 
     /// The file or folder that the call is about.
-    pub(crate) fn path(&self) -> Option<&str> {
+    pub(crate) fn path(&self) -> Option<Cow<'a, str>> {
         self.get(&PATH)
     }
 
-    /// All members, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.members.iter().map(|(key, _, value)| (key.as_str(), value.as_str()))
+    /// A patch that the call applies, whether it is all there is or one of the arguments.
+    pub(crate) fn patch(&self) -> Option<Cow<'a, str>> {
+        self.get(&["input", "patch", "diff"]).filter(|patch| patch.contains("*** "))
+    }
+
+    /// Members that are no bulk and not long: keys and JSON values, in order.
+    pub(crate) fn short(&self, max_bytes: usize) -> impl Iterator<Item = (&str, &'a str)> {
+        let short = self.members.iter().filter(move |(_, raw)| raw.len() <= max_bytes);
+        short
+            .filter(|(key, _)| !BULK.contains(&key.as_ref()))
+            .map(|(key, raw)| (key.as_ref(), *raw))
     }
 
     /// The lines that a reading call asked for: `1-80`, `12-`.
@@ -153,28 +170,27 @@ impl Arguments {
 }
 
 /// A string decoded; an array of strings (a command with its arguments) joined by spaces; else the JSON.
-fn plain(kind: Kind, raw: &str) -> String {
-    match kind {
-        Kind::Text => unquote(raw).into_owned(),
-        Kind::Array => match serde_json::from_str::<Vec<String>>(raw) {
-            Ok(words) => match words.as_slice() {
-                [shell, flag, script]
-                    if shell.ends_with("sh") && flag.starts_with('-') && flag.ends_with('c') =>
-                {
-                    script.clone()
-                }
-                words => words.join(" "),
-            },
-            Err(_) => raw.to_owned(),
-        },
-        Kind::Scalar | Kind::Object => raw.to_owned(),
+fn plain(raw: &str) -> Cow<'_, str> {
+    if !raw.starts_with('[') {
+        return unquote(raw);
+    }
+    match serde_json::from_str::<Vec<String>>(raw) {
+        Ok(words) => Cow::Owned(match words.as_slice() {
+            [shell, flag, script]
+                if shell.ends_with("sh") && flag.starts_with('-') && flag.ends_with('c') =>
+            {
+                script.clone()
+            }
+            words => words.join(" "),
+        }),
+        Err(_) => Cow::Borrowed(raw),
     }
 }
 
 /// The telling part of the arguments; about `room` characters, cut by the caller.
 fn gist(arguments_json: &str, room: usize) -> String {
     let arguments = Arguments::read(arguments_json);
-    if arguments.members.is_empty() {
+    if arguments.is_empty() {
         let text = arguments_json.trim();
         return if matches!(text, "{}" | "null" | "\"\"") {
             String::new()
@@ -183,32 +199,32 @@ fn gist(arguments_json: &str, room: usize) -> String {
         };
     }
     if let Some(command) = arguments.command() {
-        return patch_gist(command, room);
+        return patch_gist(&command, room);
     }
     let path = arguments.path();
     if let Some(search) = arguments.get(&SEARCH) {
-        let search = cut::one_line(search, room);
+        let search = cut::one_line(&search, room);
         let place = path.or_else(|| arguments.get(&["glob", "include"]));
         return place.map_or_else(|| search.clone(), |place| format!("{search} in {place}"));
     }
     if let Some(path) = path {
         return arguments
             .lines()
-            .map_or_else(|| path.to_owned(), |lines| format!("{path}, {lines}"));
+            .map_or_else(|| path.to_string(), |lines| format!("{path}, {lines}"));
     }
     if let Some(address) = arguments.get(&ADDRESS) {
-        return address.to_owned();
+        return address.into_owned();
     }
-    if let Some(patch) = arguments.get(&["input", "patch"]).filter(|patch| patch.contains("*** ")) {
-        return patch_gist(patch, room);
+    if let Some(patch) = arguments.patch() {
+        return patch_gist(&patch, room);
     }
     let mut out = String::new();
-    for (key, value) in arguments.iter().filter(|(key, _)| !BULK.contains(key)) {
+    for (key, raw) in arguments.short(usize::MAX) {
         if out.len() > room.saturating_mul(4) {
             break;
         }
         let comma = if out.is_empty() { "" } else { ", " };
-        let _ = write!(out, "{comma}{}={}", cut::one_line(key, 32), cut::one_line(value, 48));
+        let _ = write!(out, "{comma}{}={}", cut::one_line(key, 32), cut::one_line(&plain(raw), 48));
     }
     out
 }

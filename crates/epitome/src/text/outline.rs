@@ -89,17 +89,6 @@ impl<'a> Outline<'a> {
         self.nodes[0].kind
     }
 
-    /// The members of the outermost object: keys decoded, values as their kind and JSON text. Empty for an array.
-    pub(super) fn members(&self) -> impl Iterator<Item = (Cow<'a, str>, Kind, &'a str)> {
-        let count = if self.kind() == Kind::Object { self.nodes[0].children } else { 0 };
-        let mut at = 1;
-        (0..count).map(move |_| {
-            let (key, value) = (self.nodes[at], self.nodes[at + 1]);
-            at = value.next as usize;
-            (unquote(self.raw(key)), value.kind, self.raw(value))
-        })
-    }
-
     /// Writes the text within `limits`, or nothing if that takes more than `max` bytes.
     pub(super) fn write(&self, limits: &Limits, max: usize) -> Option<String> {
         let mut out = String::new();
@@ -324,16 +313,5 @@ mod tests {
     fn deep_json_is_no_danger() {
         let text = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
         assert!(write(&text, &ROOMY).contains("… 99.9 kB]"));
-    }
-
-    #[test]
-    fn members_are_decoded() {
-        let json = Outline::read(r#"{"a\u0062":"c","d":[1]}"#).expect("it is JSON");
-        let members: Vec<_> =
-            json.members().map(|(key, kind, raw)| (key.into_owned(), kind, raw)).collect();
-        assert_eq!(
-            members,
-            [("ab".to_owned(), Kind::Text, "\"c\""), ("d".to_owned(), Kind::Array, "[1]")]
-        );
     }
 }

@@ -1,0 +1,484 @@
+//! Anchors as lines of text within a budget, and back.
+//!
+//! Reading a rendering and rendering that again gives the same text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::Anchors;
+use super::entry::{entry_text, read_more, read_noted, read_plain, read_run, row, row_text};
+use super::lane::{Item, Lane, Note};
+use super::note::{Label, Runs, Slips, Touches, times};
+
+/// The sections in the order they are written, with their share of the budget in percent.
+const SECTIONS: [(Section, &str, Form, usize); Section::COUNT] = [
+    (Section::Changed, "Files changed", Form::Row, 26),
+    (Section::Read, "Files read", Form::Row, 14),
+    (Section::Seen, "Files named", Form::Row, 6),
+    (Section::Commands, "Commands", Form::List, 24),
+    (Section::Errors, "Errors", Form::List, 14),
+    (Section::Ids, "Ids", Form::Row, 9),
+    (Section::Urls, "URLs", Form::Row, 4),
+    (Section::Numbers, "Figures", Form::Row, 3),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    Changed,
+    Read,
+    Seen,
+    Commands,
+    Errors,
+    Ids,
+    Urls,
+    Numbers,
+}
+
+impl Section {
+    pub(super) const COUNT: usize = 8;
+}
+
+/// How the entries of a section stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// All on one line, with commas.
+    Row,
+    /// Each on a line of its own.
+    List,
+}
+
+const ROOT: &str = "Paths are below: ";
+/// Bytes kept free for `, +1234567 more`.
+const MORE: usize = 24;
+
+impl Anchors {
+    /// The anchors as lines, best first within each group, in at most `max_bytes` bytes. What didn't fit is counted.
+    ///
+    /// ```text
+    /// Files changed: src/lib.rs (edited ×3), src/new.rs (created)
+    /// Files read: src/main.rs (×2)
+    /// Commands:
+    /// - cargo test → ok, failed before (×4)
+    /// Errors:
+    /// - error[E0308]: mismatched types (fixed)
+    /// Ids: reservation_id=4OG6T3
+    /// ```
+    pub fn render(&self, max_bytes: usize) -> String {
+        let root = self.root.clone().unwrap_or_else(|| self.best_root().into());
+        let mut drafts = SECTIONS.map(|section| self.draft(section.0, &root));
+        let mut left = max_bytes;
+        if !root.is_empty() {
+            let cost = ROOT.len() + entry_text(&root, "", &read_plain).len() + 1;
+            if cost > left / 4 {
+                // Too dear: without it, and decided so for good.
+                return Self { root: Some("".into()), ..self.clone() }.render(max_bytes);
+            }
+            left -= cost;
+        }
+        let whole = left;
+        for ((_, title, form, share), draft) in SECTIONS.iter().zip(&mut drafts) {
+            let mut share = whole * share / 100;
+            let before = share;
+            draft.fill(title, *form, &mut share);
+            left -= before - share;
+        }
+        for ((_, title, form, _), draft) in SECTIONS.iter().zip(&mut drafts) {
+            draft.fill(title, *form, &mut left);
+        }
+        let mut out = String::new();
+        if !root.is_empty() && drafts[..3].iter().any(|draft| draft.chosen.contains(&true)) {
+            let _ = writeln!(out, "{ROOT}{}", entry_text(&root, "", &read_plain));
+        }
+        for ((_, title, form, _), draft) in SECTIONS.iter().zip(&drafts) {
+            draft.write(title, *form, &mut out);
+        }
+        out
+    }
+
+    /// Reads a rendering. `None` if a line is none of one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut anchors = Self { root: Some("".into()), ..Self::default() };
+        let mut open: Option<Section> = None;
+        let mut rank = i32::MAX;
+        for line in text.lines() {
+            if let Some(root) = line.strip_prefix(ROOT) {
+                anchors.root = Some(read_plain(root)?.0.into());
+            } else if let Some(entry) = line.strip_prefix("- ") {
+                anchors.read_entry(open?, entry, &mut rank)?;
+            } else {
+                let (section, _, form, rest) =
+                    SECTIONS.iter().find_map(|(section, title, form, _)| {
+                        line.strip_prefix(title)?
+                            .strip_prefix(':')
+                            .map(|rest| (*section, title, *form, rest))
+                    })?;
+                rank = i32::MAX;
+                open = Some(section);
+                match form {
+                    Form::List if rest.is_empty() => {}
+                    Form::List => return None,
+                    Form::Row => {
+                        for entry in row(rest.strip_prefix(' ')?) {
+                            anchors.read_entry(section, entry, &mut rank)?;
+                        }
+                    }
+                }
+            }
+        }
+        Some(anchors)
+    }
+
+    fn draft(&self, section: Section, root: &str) -> Draft {
+        let now = self.now;
+        let ranked = self.files.ranked(now);
+        let files = |wanted: fn(&Touches) -> bool, note: fn(&Touches) -> String| {
+            let items =
+                ranked.iter().filter(|item| wanted(&item.note) && !self.is_another_by_name(item));
+            items
+                .map(|item| row_text(&below(&item.text, root), &note(&item.note), &read_noted))
+                .collect()
+        };
+        let (entries, pruned) = match section {
+            Section::Changed => (files(Touches::is_changed, Touches::changes), 0),
+            Section::Read => (files(Touches::is_only_read, |touches| times(touches.read)), 0),
+            Section::Seen => {
+                (files(Touches::is_only_seen, |touches| times(touches.seen)), self.files.pruned())
+            }
+            Section::Commands => {
+                let write = |text: &str, runs: &Runs| entry_text(text, &runs.note(), &read_run);
+                (list(&self.commands, now, write), self.commands.pruned())
+            }
+            Section::Errors => {
+                let write =
+                    |text: &str, slips: &Slips| entry_text(text, &slips.note(), &read_noted);
+                (list(&self.errors, now, write), self.errors.pruned())
+            }
+            Section::Ids => {
+                (list(&self.ids, now, |text, label| label.written(text)), self.ids.pruned())
+            }
+            Section::Urls => (
+                list(&self.urls, now, |text, ()| row_text(text, "", &read_plain)),
+                self.urls.pruned(),
+            ),
+            Section::Numbers => (
+                list(&self.numbers, now, |text, ()| row_text(text, "", &read_plain)),
+                self.numbers.pruned(),
+            ),
+        };
+        let unlisted = self.unlisted[section as usize].saturating_add(pruned);
+        Draft { chosen: vec![false; entries.len()], entries, unlisted, begun: false }
+    }
+
+    fn read_entry(&mut self, section: Section, entry: &str, rank: &mut i32) -> Option<()> {
+        if let Some(more) = read_more(entry) {
+            let unlisted = &mut self.unlisted[section as usize];
+            *unlisted = unlisted.saturating_add(more);
+            return Some(());
+        }
+        *rank = match section {
+            Section::Changed | Section::Read | Section::Seen => {
+                let (path, note) = read_noted(entry)?;
+                let touches = Touches::read(section, &note)?;
+                let path = above(&path, self.root.as_deref().unwrap_or_default());
+                self.files.carry(&path, touches, touches.weight(), *rank)
+            }
+            Section::Commands => {
+                let (text, note) = read_run(entry)?;
+                let runs = Runs::read(&note)?;
+                self.commands.carry(&text, runs, runs.times.saturating_mul(2), *rank)
+            }
+            Section::Errors => {
+                let (text, note) = read_noted(entry)?;
+                let slips = Slips::read(&note)?;
+                let times = slips.times;
+                self.errors.carry(&text, slips, times, *rank)
+            }
+            Section::Ids => {
+                let (id, label) = Label::read(entry)?;
+                self.ids.carry(&id, label, 2, *rank)
+            }
+            Section::Urls => self.urls.carry(&read_plain(entry)?.0, (), 2, *rank),
+            Section::Numbers => self.numbers.carry(&read_plain(entry)?.0, (), 2, *rank),
+        };
+        Some(())
+    }
+
+    /// Whether a file was only named, and a file that something was done to has the same path with more or less before it.
+    fn is_another_by_name(&self, item: &Item<Touches>) -> bool {
+        let longer = |long: &str, short: &str| {
+            short.contains('/')
+                && long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'))
+        };
+        item.note.is_only_seen()
+            && self.files.items().iter().any(|other| {
+                longer(&other.text, &item.text)
+                    || (!other.note.is_only_seen() && longer(&item.text, &other.text))
+            })
+    }
+
+    /// The folder that leaves most out when the paths below it are written without it; often empty.
+    fn best_root(&self) -> String {
+        let ranked = self.files.ranked(self.now);
+        let mut shared: BTreeMap<&str, usize> = BTreeMap::new();
+        for item in ranked.iter().take(120).filter(|item| item.text.starts_with(['/', '~'])) {
+            for (at, _) in item.text.match_indices('/').skip(1).take(12) {
+                *shared.entry(&item.text[..=at]).or_default() += 1;
+            }
+        }
+        // A path that is relative itself takes two bytes more beside a root.
+        let relative =
+            ranked.iter().take(120).filter(|item| !item.text.starts_with(['/', '~'])).count();
+        let saved = |(folder, count): &(&str, usize)| (*count - 1) * folder.len();
+        let best = shared
+            .into_iter()
+            .filter(|(folder, count)| *count > 2.max(relative) && folder.len() > 8)
+            .max_by_key(saved);
+        best.map(|(folder, _)| folder.to_owned()).unwrap_or_default()
+    }
+}
+
+/// The entries of a section, those chosen so far, and how many more there were.
+#[derive(Debug)]
+struct Draft {
+    entries: Vec<String>,
+    chosen: Vec<bool>,
+    unlisted: u32,
+    begun: bool,
+}
+
+impl Draft {
+    /// Chooses entries, best first, that fit into what is left.
+    fn fill(&mut self, title: &str, form: Form, left: &mut usize) {
+        let opening = if self.begun { 0 } else { title.len() + 2 + MORE };
+        for (entry, chosen) in self.entries.iter().zip(&mut self.chosen) {
+            let opening = if self.begun { 0 } else { opening };
+            let cost = opening + entry.len() + if form == Form::Row { 2 } else { 3 };
+            if !*chosen && cost <= *left {
+                *left -= cost;
+                *chosen = true;
+                self.begun = true;
+            }
+        }
+    }
+
+    fn write(&self, title: &str, form: Form, out: &mut String) {
+        if !self.begun {
+            return;
+        }
+        let chosen = self
+            .entries
+            .iter()
+            .zip(&self.chosen)
+            .filter(|(_, chosen)| **chosen)
+            .map(|(entry, _)| entry.clone());
+        let mut entries: Vec<String> = chosen.collect();
+        let more = self.unlisted as usize + self.entries.len() - entries.len();
+        if more > 0 {
+            entries.push(format!("+{more} more"));
+        }
+        let _ = match form {
+            Form::Row => writeln!(out, "{title}: {}", entries.join(", ")),
+            Form::List => writeln!(out, "{title}:\n- {}", entries.join("\n- ")),
+        };
+    }
+}
+
+fn list<T: Note>(lane: &Lane<T>, now: u32, write: impl Fn(&str, &T) -> String) -> Vec<String> {
+    lane.ranked(now).into_iter().map(|item| write(&item.text, &item.note)).collect()
+}
+
+/// A path as it is written where plain paths are below `root`.
+fn below(path: &str, root: &str) -> String {
+    if root.is_empty() {
+        return path.to_owned();
+    }
+    match path.strip_prefix(root) {
+        Some(rest) if !rest.is_empty() && !rest.starts_with(['/', '~', '.']) => rest.to_owned(),
+        _ if path.starts_with(['/', '~']) => path.to_owned(),
+        _ => format!("./{path}"),
+    }
+}
+
+/// The path that [`below`] wrote.
+fn above(written: &str, root: &str) -> String {
+    match written.strip_prefix("./") {
+        Some(path) if !root.is_empty() => path.to_owned(),
+        None if !root.is_empty() && !written.starts_with(['/', '~']) => format!("{root}{written}"),
+        _ => written.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::Outcome;
+
+    fn sample() -> Anchors {
+        let mut anchors = Anchors::default();
+        let call =
+            |anchors: &mut Anchors, at, tool: &str, arguments: &str, output: &str, outcome| {
+                anchors.observe_call(at, tool, arguments);
+                anchors.observe_result(at + 1, tool, arguments, output, outcome);
+            };
+        let test = r#"{"command":"cargo test -p foo"}"#;
+        let (ok, error) = (Outcome::Ok, Outcome::Error);
+        anchors
+            .observe_text(0, "Fix ABC-123, see https://x.org/y, within 300 ms. Look at src/lib.rs");
+        call(
+            &mut anchors,
+            1,
+            "Read",
+            r#"{"file_path":"/repo/project/src/main.rs"}"#,
+            "fn main() {}",
+            ok,
+        );
+        call(
+            &mut anchors,
+            3,
+            "Read",
+            r#"{"file_path":"/repo/project/nope.rs"}"#,
+            "File does not exist.",
+            error,
+        );
+        call(&mut anchors, 5, "Edit", r#"{"file_path":"/repo/project/src/lib.rs"}"#, "ok", ok);
+        call(
+            &mut anchors,
+            7,
+            "Bash",
+            test,
+            "error[E0308]: mismatched types\n --> src/lib.rs:1:2\nexit code: 101",
+            error,
+        );
+        call(&mut anchors, 9, "Edit", r#"{"file_path":"/repo/project/src/lib.rs"}"#, "ok", ok);
+        call(&mut anchors, 11, "Bash", test, "test result: ok. 12 passed; 0 failed", ok);
+        call(
+            &mut anchors,
+            13,
+            "Write",
+            r#"{"file_path":"/repo/project/src/a, b.rs","content":"x"}"#,
+            "",
+            ok,
+        );
+        call(
+            &mut anchors,
+            15,
+            "book_flight",
+            r#"{"user_id":"mia_3668","cabin":"economy"}"#,
+            "{\"reservation_id\": \"4OG6T3\"}",
+            ok,
+        );
+        call(
+            &mut anchors,
+            17,
+            "Bash",
+            r#"{"command":"make all"}"#,
+            "make: *** No rule\nError: it broke badly\nexit code 2",
+            error,
+        );
+        anchors
+    }
+
+    #[test]
+    fn anchors_read_well() {
+        expect![[r#"
+            Paths are below: /repo/project/
+            Files changed: src/lib.rs (edited ×2), "src/a, b.rs" (created)
+            Files read: src/main.rs
+            Commands:
+            - make all → failed, exit code 2
+            - cargo test -p foo → ok, failed before (×2)
+            - book_flight(user_id=mia_3668, cabin=economy) → ok
+            Errors:
+            - Error: it broke badly
+            - error[E0308]: mismatched types (fixed)
+            Ids: user_id=mia_3668, reservation_id=4OG6T3, ABC-123
+            URLs: https://x.org/y
+        "#]]
+        .assert_eq(&sample().render(2_000));
+    }
+
+    #[test]
+    fn a_small_budget_keeps_the_best_and_counts_the_rest() {
+        expect![[r#"
+            Paths are below: /repo/project/
+            Files changed: src/lib.rs (edited ×2), "src/a, b.rs" (created)
+            Files read: src/main.rs
+            Commands:
+            - make all → failed, exit code 2
+            - cargo test -p foo → ok, failed before (×2)
+            - +1 more
+        "#]]
+        .assert_eq(&sample().render(300));
+        assert_eq!(sample().render(0), "");
+    }
+
+    #[test]
+    fn what_is_no_rendering_is_not_read() {
+        assert!(Anchors::parse("hello").is_none());
+        assert!(Anchors::parse("Commands: x").is_none());
+        assert!(Anchors::parse("- x").is_none());
+        assert_eq!(Anchors::parse("").map(|anchors| anchors.is_empty()), Some(true));
+    }
+
+    #[test]
+    fn older_anchors_are_carried_over() {
+        let older = Anchors::parse(&sample().render(2_000)).expect("it is a rendering");
+        let mut newer = Anchors::default();
+        newer.observe_call(0, "Read", r#"{"file_path":"/repo/project/src/new.rs"}"#);
+        newer.observe_call(2, "Edit", r#"{"file_path":"/repo/project/src/lib.rs"}"#);
+        newer.merge(older);
+        expect![[r#"
+            Paths are below: /repo/project/src/
+            Files changed: lib.rs (edited ×3), "a, b.rs" (created)
+            Files read: new.rs, main.rs
+            Commands:
+            - make all → failed, exit code 2
+            - cargo test -p foo → ok, failed before (×2)
+            - book_flight(user_id=mia_3668, cabin=economy) → ok
+            Errors:
+            - Error: it broke badly
+            - error[E0308]: mismatched types (fixed)
+            Ids: user_id=mia_3668, reservation_id=4OG6T3, ABC-123
+            URLs: https://x.org/y
+        "#]]
+        .assert_eq(&newer.render(2_000));
+    }
+
+    fn value() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[a-z]{1,6}/[a-z]{1,6}\\.rs",
+            "/root/folder/[a-z]{1,3}/[a-z]{1,6}\\.rs",
+            "(, |\"| → |ok|\\(×3\\)| \\(fixed\\)|\\+3 more|=|é|\\./|x){1,6}",
+            ".{0,30}",
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_rendering_fits_and_reads_back_the_same(
+            seen in prop::collection::vec((value(), 0_u32..6, 0_u32..100, 1_u32..9), 0..40),
+            max in 0_usize..1_500,
+        ) {
+            let mut anchors = Anchors::default();
+            for (value, kind, at, weight) in seen {
+                let json = |key: &str| serde_json::json!({ key: value }).to_string();
+                match kind {
+                    0 => anchors.observe_call(at, "Read", &json("file_path")),
+                    1 => anchors.observe_call(at, "Edit", &json("file_path")),
+                    2 => anchors.observe_call(at, "Bash", &json("command")),
+                    3 => anchors.observe_result(at, "Bash", &json("command"), &format!("Error: {value}\nexit code 2"), Outcome::Unknown),
+                    4 => anchors.observe_text(at, &format!("https://x.org/{value} id: {value}1 {weight} ms")),
+                    _ => anchors.observe_result(at, "Bash", &json("command"), "", Outcome::Ok),
+                }
+            }
+            let text = anchors.render(max);
+            prop_assert!(text.len() <= max);
+            let read = Anchors::parse(&text);
+            prop_assert!(read.is_some(), "{text}");
+            prop_assert_eq!(read.map(|read| read.render(max)), Some(text));
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! One pass over a text for what can be looked up exactly: ids, addresses, paths, figures.
+
+use crate::text::cut;
+
+/// Something worth an exact copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Find<'a> {
+    /// An id, with the name that stood before it.
+    Id {
+        label: Option<&'a str>,
+        id: &'a str,
+    },
+    Url(&'a str),
+    Path(&'a str),
+    /// A figure with its unit and the few words before it.
+    Number(&'a str),
+}
+
+/// Nothing longer is an anchor.
+const MAX_TOKEN: usize = 200;
+
+/// Calls `found` for every find in `text`, in order.
+pub(super) fn scan<'a>(text: &'a str, mut found: impl FnMut(Find<'a>)) {
+    let mut scanner = Scanner { text, bytes: text.as_bytes(), previous: 0..0, recent: [0; 4] };
+    let mut at = 0;
+    while at < text.len() {
+        if CLASSES[scanner.bytes[at] as usize] & END != 0 {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let mut seen = 0;
+        while at < text.len() {
+            let class = CLASSES[scanner.bytes[at] as usize];
+            if class & END != 0 {
+                break;
+            }
+            if class & WIDE != 0 {
+                let c = text[at..].chars().next().expect("there is a byte, so there is a char");
+                // Letters belong to words; marks and scripts without spaces separate.
+                if !c.is_alphanumeric() || c >= '\u{2e80}' {
+                    at += if at == start { c.len_utf8() } else { 0 };
+                    break;
+                }
+                at += c.len_utf8();
+            } else {
+                at += 1;
+            }
+            seen |= class;
+        }
+        if seen & (DIGIT | SLASH | DOT) != 0 {
+            at = scanner.token(start, at, seen, &mut found);
+        }
+        scanner.previous = start..at;
+        scanner.recent.rotate_left(1);
+        scanner.recent[3] = start as u32;
+    }
+}
+
+const END: u16 = 1;
+const WIDE: u16 = 1 << 1;
+const DIGIT: u16 = 1 << 2;
+/// `a` to `f`.
+const HEX: u16 = 1 << 3;
+/// `g` to `z`.
+const LOWER: u16 = 1 << 4;
+const UPPER: u16 = 1 << 5;
+const SLASH: u16 = 1 << 6;
+const DOT: u16 = 1 << 7;
+const DASH: u16 = 1 << 8;
+const UNDER: u16 = 1 << 9;
+const COLON: u16 = 1 << 10;
+const MARK: u16 = 1 << 11;
+
+const CLASSES: [u16; 256] = {
+    let mut table = [END; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'f' => HEX,
+            b'g'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'/' => SLASH,
+            b'.' => DOT,
+            b'-' => DASH,
+            b'_' => UNDER,
+            b':' => COLON,
+            b'#' | b'@' | b'+' | b'%' | b'~' | b'&' | b'$' | b'!' | b'?' => MARK,
+            0x80..=0xff => WIDE,
+            _ => END,
+        };
+        byte += 1;
+    }
+    table
+};
+
+struct Scanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    previous: std::ops::Range<usize>,
+    /// Where the last tokens began.
+    recent: [u32; 4],
+}
+
+impl<'a> Scanner<'a> {
+    /// Looks at one token; where the scan goes on.
+    fn token(
+        &mut self,
+        start: usize,
+        end: usize,
+        seen: u16,
+        found: &mut impl FnMut(Find<'a>),
+    ) -> usize {
+        if end - start > 2 * MAX_TOKEN {
+            // Data, or an address that nobody types. Not looked into: that would be quadratic.
+            return end;
+        }
+        let token = &self.text[start..end];
+        if seen & COLON != 0
+            && let Some(scheme) = token.find("://")
+        {
+            let after = start + scheme + "://".len();
+            if !token[..scheme].bytes().all(|b| b.is_ascii_alphanumeric()) {
+                return after;
+            }
+            let end = self.end_of_url(after);
+            let url = self.text[start..end].trim_end_matches(['.', ',', ':', '!', '?', '\'']);
+            if scheme > 1 && url.len() > scheme + 6 && url.len() <= MAX_TOKEN {
+                found(Find::Url(url));
+            }
+            return end;
+        }
+        let word = token.trim_end_matches([':', '.', '!', '?']).trim_start_matches([':', '@']);
+        if word.len() < 2 || word.len() > MAX_TOKEN {
+            return end;
+        }
+        if seen & DIGIT != 0 && self.is_id(word, start, end, seen) {
+            found(Find::Id { label: self.label(start), id: word });
+        } else if seen & (SLASH | DOT) != 0
+            && let Some(path) = path(word)
+        {
+            found(Find::Path(path));
+        } else if let Some(number) = self.number(word, start, end) {
+            found(Find::Number(number));
+        }
+        end
+    }
+
+    /// The end of the URL at `start`: white space, quotes or a bracket that it didn't open.
+    fn end_of_url(&self, start: usize) -> usize {
+        let mut open = 0_usize;
+        let ends = |byte: u8| {
+            byte <= b' '
+                || matches!(byte, b'"' | b'<' | b'>' | b'`' | b'|' | b'\\' | b'{' | b'}' | 0x7f)
+        };
+        for (at, &byte) in self.bytes[start..].iter().enumerate().take(2 * MAX_TOKEN) {
+            match byte {
+                b'(' | b'[' => open += 1,
+                b')' | b']' if open == 0 => return start + at,
+                b')' | b']' => open -= 1,
+                byte if ends(byte) || byte >= 0x80 => return start + at,
+                _ => {}
+            }
+        }
+        self.text.ceil_char_boundary((start + 2 * MAX_TOKEN).min(self.text.len()))
+    }
+
+    fn is_id(&self, word: &str, start: usize, end: usize, seen: u16) -> bool {
+        let seen = seen & !(COLON | if word.contains('.') { 0 } else { DOT });
+        let only = |classes: u16| seen & !classes == 0;
+        let quoted =
+            start > 0 && self.bytes[start - 1] == b'"' && self.bytes.get(end) == Some(&b'"');
+        let labelled = (3..=64).contains(&word.len())
+            && only(DIGIT | HEX | LOWER | UPPER | DASH | UNDER)
+            && (!only(DIGIT) || word.len() >= 4)
+            && self.label(start).is_some();
+        labelled
+            || (only(DIGIT | HEX)
+                && seen & HEX != 0
+                && (7..=64).contains(&word.len())
+                && !is_decimal(word))
+            || (only(DIGIT | HEX | DASH) && is_uuid(word))
+            || (only(DIGIT | UPPER | DASH) && is_ticket(word))
+            || (quoted
+                && only(DIGIT | UPPER)
+                && seen & UPPER != 0
+                && (5..=12).contains(&word.len()))
+    }
+
+    /// The name before the token, if it names ids and only punctuation stands between.
+    fn label(&self, start: usize) -> Option<&'a str> {
+        let label = &self.text[self.previous.clone()];
+        let before = if label == ":" { self.before_colon()? } else { self.previous.clone() };
+        let (name, joint) = (&self.text[before.clone()], self.bytes.get(before.end..start)?);
+        let joined = name.ends_with(':') || joint.iter().any(|b| matches!(b, b':' | b'='));
+        let near = joint.len() <= 6 && !joint.iter().any(|b| matches!(b, b'\n' | b','));
+        let name = name.trim_end_matches(':');
+        (joined && near && names_ids(name)).then_some(name)
+    }
+
+    /// The token before the lone colon of `"name": "value"`.
+    fn before_colon(&self) -> Option<std::ops::Range<usize>> {
+        let quote = self.previous.start.checked_sub(1)?;
+        let end = if self.bytes[quote] == b'"' { quote } else { return None };
+        let start =
+            self.bytes[..end].iter().rposition(|b| CLASSES[*b as usize] & (END | WIDE) != 0)? + 1;
+        (start < end).then_some(start..end)
+    }
+
+    /// Money, percentages, and whole numbers with a unit, with up to three words before on the same line.
+    fn number(&self, word: &'a str, start: usize, end: usize) -> Option<&'a str> {
+        let digits = word.strip_prefix('$').unwrap_or(word);
+        let figure = digits.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+        if figure == 0 || !digits.starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        let money = digits.len() < word.len() && figure == digits.len();
+        let unit = &digits[figure..];
+        let mut to = start + word.len();
+        if !money && (unit.is_empty() || !UNITS.contains(&unit)) {
+            if !unit.is_empty() {
+                return None;
+            }
+            // `1,234 tokens`: the unit is the next word.
+            let next = self.text.get(end..)?.strip_prefix(' ')?;
+            let length =
+                next.find(|c: char| !c.is_ascii_alphabetic() && c != '%').unwrap_or(next.len());
+            if !UNITS.contains(&&next[..length]) {
+                return None;
+            }
+            to = end + 1 + length;
+        }
+        // `1,234`: a comma splits tokens, not figures.
+        let mut from = self.recent[1] as usize;
+        let floor = to.saturating_sub(80);
+        if from < floor {
+            from = self.text.ceil_char_boundary(floor);
+        }
+        let phrase = self.text.get(from..to)?;
+        let phrase = &phrase[memchr::memrchr(b'\n', phrase.as_bytes()).map_or(0, |at| at + 1)..];
+        let phrase = phrase.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '$');
+        let prose = |c: char| {
+            c.is_alphanumeric() || matches!(c, ' ' | '$' | '%' | '.' | ',' | '\'' | '-' | '/')
+        };
+        (phrase.contains(' ') && phrase.chars().all(prose)).then_some(cut::head(phrase, 80))
+    }
+}
+
+/// Units that make a number a figure.
+const UNITS: [&str; 36] = [
+    "%", "ms", "s", "sec", "seconds", "min", "minutes", "hours", "days", "weeks", "kB", "KB", "MB",
+    "GB", "TB", "bytes", "B", "k", "K", "M", "px", "tokens", "tests", "files", "lines", "users",
+    "requests", "rows", "errors", "warnings", "passed", "failed", "USD", "EUR", "dollars",
+    "percent",
+];
+
+fn names_ids(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+    if !(2..=40).contains(&name.len()) || !name.bytes().all(plain) {
+        return false;
+    }
+    let lower = name.to_ascii_lowercase();
+    let secret = ["token", "secret", "password", "apikey", "api_key", "auth", "cookie", "session"];
+    if secret.iter().any(|word| lower.contains(word)) {
+        return false;
+    }
+    matches!(lower.as_str(), "id" | "uuid" | "sha" | "commit" | "hash" | "ticket" | "issue" | "pr")
+        || ["_id", "-id", "_number", "_no", "_code", "_sha", "_hash", "_ids"]
+            .iter()
+            .any(|end| lower.ends_with(end))
+        || name.ends_with("Id")
+        || name.ends_with("ID")
+}
+
+/// `12e4567` is a number to most readers, and a digit string with one letter hardly a hash.
+fn is_decimal(word: &str) -> bool {
+    let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
+    letters < 2 || word.bytes().all(|b| b.is_ascii_digit() || b == b'e')
+}
+
+fn is_uuid(word: &str) -> bool {
+    word.len() == 36
+        && word.bytes().enumerate().all(|(at, b)| (b == b'-') == matches!(at, 8 | 13 | 18 | 23))
+}
+
+/// `ABC-123`, but no names of standards.
+fn is_ticket(word: &str) -> bool {
+    let Some((project, number)) = word.split_once('-') else { return false };
+    let standard = [
+        "UTF", "SHA", "ISO", "GPT", "AES", "RFC", "MD", "CP", "HTTP", "TLS", "ES", "UTC", "GMT",
+        "RS", "HS", "PS", "IEC", "IPV", "COVID", "CLAUDE", "LLAMA", "GEMINI", "BASE", "MIT", "BSD",
+        "GPL", "LGPL", "APACHE", "INT", "UINT", "AMD", "ARM", "WIN", "P", "H", "T", "V",
+    ];
+    (2..=10).contains(&project.len())
+        && project.bytes().all(|b| b.is_ascii_uppercase())
+        && (1..=10).contains(&number.len())
+        && number
+            .bytes()
+            .enumerate()
+            .all(|(at, b)| b.is_ascii_digit() || (b == b'-' && project == "CVE" && at == 4))
+        && !standard.contains(&project)
+}
+
+/// Endings that make a word without slashes a file.
+const ENDINGS: [&str; 54] = [
+    "rs", "py", "ts", "tsx", "js", "jsx", "mjs", "cjs", "md", "mdx", "json", "jsonl", "toml",
+    "yaml", "yml", "txt", "sh", "bash", "c", "h", "cc", "cpp", "hpp", "go", "java", "kt", "swift",
+    "rb", "php", "cs", "html", "css", "scss", "vue", "svelte", "sql", "csv", "tsv", "xml", "lock",
+    "log", "ini", "cfg", "conf", "env", "proto", "ipynb", "ex", "exs", "pdf", "png", "svg", "zip",
+    "diff",
+];
+
+/// The path that a word is, without a place in the file.
+fn path(word: &str) -> Option<&str> {
+    // `a.rs:12:5`, `a.rs#L10`
+    let end = word.find([':', '#']).unwrap_or(word.len());
+    let word = word[..end].trim_end_matches(['.', '/']);
+    let odd = |b: u8| matches!(b, b'%' | b'&' | b'$' | b'!' | b'?' | b'+');
+    if word.len() < 4 || word.bytes().any(odd) || word.contains("//") || word.contains("...") {
+        return None;
+    }
+    if word.ends_with('-') {
+        // The fixed part of a pattern.
+        return None;
+    }
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let known = ENDINGS.contains(&ending);
+    if word.contains('/') {
+        let first = word.split('/').next().unwrap_or_default();
+        let site =
+            [".com", ".org", ".io", ".net", ".dev", ".ai"].iter().any(|end| first.ends_with(end));
+        let rooted = word.starts_with(['/', '~', '.']) && word.matches('/').count() > 1;
+        let typed =
+            (1..=8).contains(&ending.len()) && ending.bytes().any(|b| b.is_ascii_alphabetic());
+        (!site && (known || rooted || (typed && !stem.is_empty()))).then_some(word)
+    } else {
+        // `Node.js` and its like are no files.
+        let product = ending == "js" && stem.starts_with(|c: char| c.is_ascii_uppercase());
+        (known && !product && stem.bytes().any(|b| b.is_ascii_alphanumeric())).then_some(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, expected: &[Find<'_>]) {
+        let mut found = Vec::new();
+        scan(text, |find| found.push(find));
+        assert_eq!(found, expected, "{text}");
+    }
+
+    fn id(id: &str) -> Find<'_> {
+        Find::Id { label: None, id }
+    }
+
+    #[test]
+    fn ids_are_found() {
+        check("commit 3f2a9c1, see ABC-123.", &[id("3f2a9c1"), id("ABC-123")]);
+        check(
+            "(395eec3e-bf72-451f-9334-f1e4cc6307e9)",
+            &[id("395eec3e-bf72-451f-9334-f1e4cc6307e9")],
+        );
+        check(
+            "{\"user_id\": \"mia_3668\"}",
+            &[Find::Id { label: Some("user_id"), id: "mia_3668" }],
+        );
+        check(
+            "{\"reservationId\":\"4OG6T3\"}",
+            &[Find::Id { label: Some("reservationId"), id: "4OG6T3" }],
+        );
+        check("[\"4OG6T3\"]", &[id("4OG6T3")]);
+        check("order_id=12345", &[Find::Id { label: Some("order_id"), id: "12345" }]);
+        check(
+            "UTF-8, 1234567, 2024-05-11, deadbeef, #6c6c6c, E0308, facade, api_token: ab12345x",
+            &[],
+        );
+    }
+
+    #[test]
+    fn addresses_are_found() {
+        check("see https://x.org/a_(b)?q=1&r=2).", &[Find::Url("https://x.org/a_(b)?q=1&r=2")]);
+        check("<http://localhost:8080/x>, ok", &[Find::Url("http://localhost:8080/x")]);
+    }
+
+    #[test]
+    fn paths_are_found() {
+        check(
+            "edit src/main.rs:12:5, then ./a/b and ~/c/d.txt.",
+            &[Find::Path("src/main.rs"), Find::Path("./a/b"), Find::Path("~/c/d.txt")],
+        );
+        check(
+            "`Cargo.toml` and/or e.g. v1.2.3 github.com/x/y 24/7 I/O node.js?",
+            &[Find::Path("Cargo.toml"), Find::Path("node.js")],
+        );
+        check("修改了src/main.rs文件", &[Find::Path("src/main.rs")]);
+    }
+
+    #[test]
+    fn figures_come_with_their_words() {
+        check(
+            "the budget is $500 and takes 80 ms",
+            &[Find::Number("the budget is $500"), Find::Number("$500 and takes 80 ms")],
+        );
+        check("up to 12% of 2024", &[Find::Number("up to 12%")]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_scanned(text in prop_oneof![any::<String>(), "(https?://|id: |\"|[a-f0-9]{7}|/|\\.|é|日|\n| |[0-9]{1,3}|:|%){0,40}"]) {
+            scan(&text, |_| {});
+        }
+    }
+}
