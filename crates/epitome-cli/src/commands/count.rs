@@ -1,0 +1,113 @@
+//! `count`: how many tokens.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use epitome::count::{Count, TokenCounter};
+use serde::Serialize;
+
+use crate::args::{CountArgs, CounterArg, ShapeArgs};
+use crate::config::Settings;
+use crate::failure::Exit;
+use crate::input::{self, Opened, Source};
+use crate::output::{self, Report};
+use crate::progress::Progress;
+use crate::survey::Weights;
+use crate::terminal::{FAINT, STRONG, count, paint, size};
+use crate::{counters, receipt};
+
+/// A count, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Counted {
+    version: u32,
+    #[serde(flatten)]
+    first: One,
+    bytes: usize,
+    entries: usize,
+    format: &'static str,
+    model: Option<String>,
+    source: Source,
+    /// All counters, in the order asked for.
+    counters: Vec<One>,
+}
+
+/// What one counter says.
+#[derive(Clone, Debug, Serialize)]
+struct One {
+    counter: String,
+    #[serde(flatten)]
+    total: Count,
+    frame: Frame,
+    /// Tokens by kind.
+    kinds: BTreeMap<&'static str, u64>,
+}
+
+/// The tokens around the transcript.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Frame {
+    system: u64,
+    tools: u64,
+    total: u64,
+}
+
+/// Prints the tokens of the input.
+pub(crate) fn run(args: &CountArgs, report: Report) -> Result<Exit> {
+    let settings =
+        Settings::resolve(&ShapeArgs::default(), &args.counting, &CounterArg::default())?;
+    let opened = input::open(&args.input, report)?;
+    let counters: Vec<_> = if args.counter.is_empty() {
+        vec![counters::choose(&settings, &opened.request)?]
+    } else {
+        args.counter.iter().map(|name| counters::named(name)).collect::<Result<_>>()?
+    };
+    let mut progress = Progress::new(report);
+    let counted: Vec<One> =
+        counters.iter().map(|counter| one(&opened, counter.as_ref(), &mut progress)).collect();
+    drop(progress);
+    match report {
+        Report::Json => output::json(&whole(opened, counted))?,
+        Report::Words => output::words(&words(&opened, &counted))?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn one(opened: &Opened, counter: &dyn TokenCounter, progress: &mut Progress) -> One {
+    let tally = progress.count(&opened.request, counter);
+    let frame = Frame {
+        system: tally.frame.system.tokens,
+        tools: tally.frame.tools.tokens,
+        total: tally.frame.total().tokens,
+    };
+    let weights = Weights::of(&opened.request, &tally);
+    let kinds = weights.kinds().map(|(kind, weight)| (kind.name(), weight.tokens)).collect();
+    One { counter: counter.name().to_owned(), total: tally.total(), frame, kinds }
+}
+
+fn whole(opened: Opened, counters: Vec<One>) -> Counted {
+    let request = &opened.request;
+    Counted {
+        version: 1,
+        first: counters[0].clone(),
+        bytes: request.source().len(),
+        entries: request.transcript.len(),
+        format: request.format.name(),
+        model: request.model(),
+        source: opened.source,
+        counters,
+    }
+}
+
+fn words(opened: &Opened, counted: &[One]) -> String {
+    let mut out = String::new();
+    for one in counted {
+        let tokens = paint(STRONG, format!("{} tokens", count(one.total.tokens)));
+        let how = paint(FAINT, receipt::basis(one.total, &one.counter));
+        writeln!(out, "{tokens}  {how}").expect("a string takes all");
+    }
+    let request = &opened.request;
+    let bytes = size(request.source().len());
+    let entries = count(request.transcript.len());
+    writeln!(out, "{bytes}, {entries} messages").expect("a string takes all");
+    out
+}

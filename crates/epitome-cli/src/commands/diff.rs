@@ -1,0 +1,281 @@
+//! `diff`: what becomes of each entry, or how two transcripts differ.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anstyle::Style;
+use anyhow::Result;
+use epitome::count::Tally;
+use epitome::plan::Reached;
+use epitome::transcript::Entry;
+use epitome::view::{Fate, Reason};
+use epitome::wire;
+use serde::Serialize;
+
+use super::compact::{Done, Shape, exit};
+use crate::align::{Row, align};
+use crate::args::{DiffArgs, ReadingArgs};
+use crate::failure::{Exit, Failure};
+use crate::input::{self, Opened, Source};
+use crate::output::{self, Report};
+use crate::said::{says, speaker};
+use crate::terminal::{self, FAINT, STRONG, colour, count, left, line, paint, right};
+
+/// A difference, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Diff {
+    version: u32,
+    source: Source,
+    counter: String,
+    tokens_before: u64,
+    tokens_after: u64,
+    entries: Vec<Change>,
+}
+
+/// What became of one entry.
+#[derive(Debug, Serialize)]
+struct Change {
+    fate: Became,
+    /// Position before, if it was there.
+    before: Option<usize>,
+    /// Position after, if it is there.
+    after: Option<usize>,
+    tokens_before: u64,
+    tokens_after: u64,
+    reasons: Vec<Reason>,
+    speaker: &'static str,
+    says: String,
+}
+
+/// What an entry became.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Became {
+    Keep,
+    Edit,
+    Fold,
+    Drop,
+    /// Not there any more; two files don't say why.
+    Gone,
+    New,
+}
+
+impl Became {
+    fn sign(self) -> (&'static str, Style) {
+        match self {
+            Became::Keep => ("  keep", FAINT),
+            Became::Edit => ("~ edit", colour(178)),
+            Became::Fold => ("− fold", colour(69)),
+            Became::Drop => ("− drop", colour(167)),
+            Became::Gone => ("− gone", colour(167)),
+            Became::New => ("+ new ", colour(71)),
+        }
+    }
+}
+
+/// Widest first words in JSON.
+const JSON_WORDS: usize = 160;
+
+/// Shows what becomes of A, or how it became B.
+pub(crate) fn run(args: &DiffArgs, report: Report) -> Result<Exit> {
+    let shape = Shape::new(&args.shape, &args.counting, &args.counter)?;
+    let both_stdin = [&args.file, &args.compacted]
+        .iter()
+        .all(|file| file.as_deref().is_some_and(|file| file == Path::new("-")));
+    if both_stdin {
+        return Err(Failure::usage("A and B can't both be stdin")
+            .hint("epitome diff A - < B")
+            .into());
+    }
+    let opened = input::read(args.file.as_deref(), &args.reading, report)?;
+    let (diff, exit) = match &args.compacted {
+        None => {
+            let done = shape.compact(&opened, report)?;
+            if report == Report::Words {
+                warn_of(&done);
+            }
+            let exit = exit(&done.outcome.receipt.reached);
+            (compaction(opened.source, &done), exit)
+        }
+        Some(file) => (two(opened, file, &shape, report)?, Exit::Ok),
+    };
+    match report {
+        Report::Json => output::json(&diff)?,
+        Report::Words => output::words(&words(&diff))?,
+    }
+    Ok(exit)
+}
+
+fn warn_of(done: &Done) {
+    let receipt = &done.outcome.receipt;
+    if let Reached::Unreachable { floor, .. } = &receipt.reached {
+        let (target, floor) = (count(receipt.target), count(*floor));
+        output::warn(&format!("the target of {target} can't be reached (floor {floor})"));
+    }
+    for pin in &receipt.unmatched_pins {
+        output::warn(&format!("no message says the pinned {:?}", line(pin, 60)));
+    }
+}
+
+/// The fates of a compaction's view.
+fn compaction(source: Source, done: &Done) -> Diff {
+    let outcome = &done.outcome;
+    let before = Tally::of(&outcome.base, done.counter.as_ref());
+    let after = Tally::of(&outcome.request, done.counter.as_ref());
+    let mut entries = Vec::new();
+    // Rendering writes shown entries in order and the checkpoint at its place.
+    let mut next = 0;
+    let mut shown = || {
+        next += 1;
+        next - 1
+    };
+    let placed = outcome.view.checkpoint();
+    for (entry, fate) in outcome.base.transcript.entries().zip(outcome.view.fates()) {
+        if placed.is_some_and(|placed| placed.before == entry.index) {
+            entries.push(added(&outcome.request.transcript.entry(shown()), &after));
+        }
+        let (became, reasons) = match fate {
+            Fate::Keep => (Became::Keep, Vec::new()),
+            Fate::Edit(edits) => {
+                let mut reasons: Vec<Reason> = edits.iter().map(|edit| edit.reason).collect();
+                reasons.dedup();
+                (Became::Edit, reasons)
+            }
+            Fate::Fold(reason) => (Became::Fold, vec![*reason]),
+            Fate::Drop(reason) => (Became::Drop, vec![*reason]),
+        };
+        let now = fate.is_shown().then(&mut shown);
+        entries.push(Change {
+            before: outcome.came_from.get(entry.index).copied().flatten(),
+            after: now,
+            tokens_after: now.map_or(0, |at| after.entry(at)),
+            reasons,
+            ..change(&entry, became, &before)
+        });
+    }
+    if placed.is_some_and(|placed| placed.before >= outcome.base.transcript.len()) {
+        entries.push(added(&outcome.request.transcript.entry(shown()), &after));
+    }
+    Diff {
+        version: 1,
+        source,
+        counter: done.counter.name().to_owned(),
+        tokens_before: before.total().tokens,
+        tokens_after: after.total().tokens,
+        entries,
+    }
+}
+
+/// How A became B.
+fn two(a: Opened, b: &Path, shape: &Shape, report: Report) -> Result<Diff> {
+    // What forces A's format doesn't speak of B, which may be the request that came of a recording.
+    let how = ReadingArgs { from: None, whole: false, sidechain: None, run: None };
+    let b = input::read(Some(b), &how, report)?.request;
+    let b = if b.format == a.request.format {
+        b
+    } else {
+        wire::parse(a.request.format, b.source().clone()).unwrap_or(b)
+    };
+    let counter = shape.counter(&a.request)?;
+    let before = Tally::of(&a.request, counter.as_ref());
+    let after = Tally::of(&b, counter.as_ref());
+    let (old, new) = (&a.request.transcript, &b.transcript);
+    let entries = align(old, new).into_iter().map(|row| match row {
+        Row::Kept(at, now) | Row::Edited(at, now) => Change {
+            after: Some(now),
+            tokens_after: after.entry(now),
+            ..change(
+                &old.entry(at),
+                if matches!(row, Row::Kept(..)) { Became::Keep } else { Became::Edit },
+                &before,
+            )
+        },
+        Row::Gone(at) => change(&old.entry(at), Became::Gone, &before),
+        Row::New(now) => added(&new.entry(now), &after),
+    });
+    Ok(Diff {
+        version: 1,
+        counter: counter.name().to_owned(),
+        tokens_before: before.total().tokens,
+        tokens_after: after.total().tokens,
+        entries: entries.collect(),
+        source: a.source,
+    })
+}
+
+fn change(entry: &Entry<'_>, fate: Became, before: &Tally) -> Change {
+    Change {
+        fate,
+        before: Some(entry.index),
+        after: None,
+        tokens_before: before.entry(entry.index),
+        tokens_after: 0,
+        reasons: Vec::new(),
+        speaker: speaker(entry),
+        says: says(entry, JSON_WORDS),
+    }
+}
+
+fn added(entry: &Entry<'_>, after: &Tally) -> Change {
+    Change {
+        before: None,
+        after: Some(entry.index),
+        tokens_before: 0,
+        tokens_after: after.entry(entry.index),
+        ..change(entry, Became::New, after)
+    }
+}
+
+fn words(diff: &Diff) -> String {
+    let width = terminal::width();
+    let mut out = String::new();
+    let head = format!(
+        "{:>5} {:>5}  {:<6}  {:>9} {:>9}  {}",
+        "was", "is", "fate", "before", "after", "what"
+    );
+    writeln!(out, "{}", paint(FAINT, head)).expect("a string takes all");
+    for change in &diff.entries {
+        let at = |at: Option<usize>| right(&at.map_or_else(String::new, |at| at.to_string()), 5);
+        let (sign, style) = change.fate.sign();
+        let tokens =
+            |of: u64, there: bool| right(&if there { count(of) } else { "–".to_owned() }, 9);
+        let reasons: Vec<&str> = change.reasons.iter().map(|reason| reason.words()).collect();
+        let reasons = reasons.join("; ");
+        let room = width.saturating_sub(54).max(16);
+        let what =
+            format!("{} {}", paint(FAINT, left(change.speaker, 10)), line(&change.says, room),);
+        writeln!(
+            out,
+            "{} {}  {}  {} {}  {what}",
+            at(change.before),
+            at(change.after),
+            paint(style, left(sign, 6)),
+            tokens(change.tokens_before, change.fate != Became::New),
+            tokens(change.tokens_after, change.after.is_some()),
+        )
+        .expect("a string takes all");
+        if change.fate == Became::Edit && !reasons.is_empty() {
+            writeln!(out, "{}{}", " ".repeat(42), paint(style, reasons))
+                .expect("a string takes all");
+        }
+    }
+    let of = |fate: Became| diff.entries.iter().filter(|change| change.fate == fate).count();
+    let fates = [
+        (Became::Keep, "kept"),
+        (Became::Edit, "edited"),
+        (Became::Fold, "folded"),
+        (Became::Drop, "dropped"),
+        (Became::Gone, "gone"),
+        (Became::New, "new"),
+    ];
+    let sums: Vec<String> = fates
+        .iter()
+        .filter(|(fate, _)| of(*fate) > 0)
+        .map(|(fate, word)| format!("{} {word}", count(of(*fate))))
+        .collect();
+    let tokens = format!("{} → {} tokens", count(diff.tokens_before), count(diff.tokens_after));
+    let by = paint(FAINT, format!("counted by {}", diff.counter));
+    writeln!(out, "{}: {} {by}", paint(STRONG, tokens), sums.join(", "))
+        .expect("a string takes all");
+    out
+}

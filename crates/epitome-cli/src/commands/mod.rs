@@ -1,0 +1,31 @@
+//! The commands, one file each.
+
+mod check;
+mod compact;
+mod convert;
+mod count;
+mod diff;
+mod plan;
+mod shell;
+mod stats;
+
+use anyhow::Result;
+
+use crate::args::Command;
+use crate::failure::Exit;
+use crate::output::Report;
+
+/// Does what was asked.
+pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
+    match command {
+        Command::Check(args) => check::run(&args, report),
+        Command::Count(args) => count::run(&args, report),
+        Command::Compact(args) => compact::run(&args, report),
+        Command::Convert(args) => convert::run(&args, report),
+        Command::Completions { shell } => shell::completions(shell, report),
+        Command::Man { command } => shell::manual(command.as_deref(), report),
+        Command::Plan(args) => plan::run(&args, report),
+        Command::Diff(args) => diff::run(&args, report),
+        Command::Stats(args) => stats::run(&args, report),
+    }
+}

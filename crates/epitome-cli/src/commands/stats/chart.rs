@@ -1,0 +1,97 @@
+//! The geometry of the chart of growth.
+
+use std::fmt::Write as _;
+
+use crate::survey::{Kind, Survey, Weights};
+
+/// Where a chart lies, and the tokens at its top.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Area {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) most: u64,
+}
+
+impl Area {
+    /// The height of so many tokens.
+    pub(super) fn y(&self, tokens: u64) -> f64 {
+        self.top + self.height * (1.0 - tokens as f64 / self.most.max(1) as f64)
+    }
+}
+
+/// Points of a curve; more can't be told apart.
+const MOST_POINTS: usize = 300;
+
+/// For each kind the area between what lies below it and itself, as a path.
+pub(super) fn areas(survey: &Survey, area: &Area) -> Vec<(Kind, String)> {
+    let points = points(survey);
+    let last = points.last().map_or(1, |(entries, _)| *entries).max(1);
+    let x = |entries: usize| area.left + area.width * entries as f64 / last as f64;
+    let mut below = vec![0_u64; points.len()];
+    let mut paths = Vec::new();
+    for kind in Kind::ALL {
+        let above: Vec<u64> =
+            points.iter().zip(&below).map(|((_, sums), low)| low + sums.get(kind).tokens).collect();
+        if above != below {
+            let mut path = String::new();
+            for (at, (entries, _)) in points.iter().enumerate() {
+                let pen = if at == 0 { 'M' } else { 'L' };
+                write!(path, "{pen}{:.1} {:.1}", x(*entries), area.y(above[at]))
+                    .expect("a string takes all");
+            }
+            for (at, (entries, _)) in points.iter().enumerate().rev() {
+                write!(path, "L{:.1} {:.1}", x(*entries), area.y(below[at]))
+                    .expect("a string takes all");
+            }
+            path.push('Z');
+            paths.push((kind, path));
+        }
+        below = above;
+    }
+    paths
+}
+
+/// Entries so far and what they weigh together, from the frame alone to everything.
+fn points(survey: &Survey) -> Vec<(usize, Weights)> {
+    let mut sums = survey.frame.clone();
+    let mut points = vec![(0, sums.clone())];
+    let each = survey.timeline.len().div_ceil(MOST_POINTS).max(1);
+    for moments in survey.timeline.chunks(each) {
+        moments.iter().for_each(|moment| sums.add_all(&moment.kinds));
+        points.extend(moments.last().map(|moment| (moment.to + 1, sums.clone())));
+    }
+    points
+}
+
+/// Round numbers up to `most`, with their labels.
+pub(super) fn ticks(most: u64) -> Vec<(u64, String)> {
+    let mut step = 1_u64;
+    while most / step > 5 {
+        // 1, 2, 5, 10, 20, 50 …
+        step = if step.to_string().starts_with('2') { step / 2 * 5 } else { step * 2 };
+    }
+    let label = |value: u64| match value {
+        value if value >= 1_000_000 && value.is_multiple_of(100_000) => {
+            format!("{}M", value as f64 / 1e6)
+        }
+        value if value >= 1000 && value.is_multiple_of(100) => format!("{}k", value as f64 / 1e3),
+        value => value.to_string(),
+    };
+    (0..=most / step).map(|at| (at * step, label(at * step))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        let labels = |most| ticks(most).into_iter().map(|(_, label)| label).collect::<Vec<_>>();
+        assert_eq!(labels(118_934), ["0", "50k", "100k"]);
+        assert_eq!(labels(3), ["0", "1", "2", "3"]);
+        assert_eq!(labels(1_900_000), ["0", "500k", "1M", "1.5M"]);
+        assert_eq!(labels(0), ["0"]);
+    }
+}

@@ -1,0 +1,83 @@
+//! Failures: what, where, and the next command to try.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use crate::output::{self, Report};
+use crate::terminal::{self, paint};
+
+/// How the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Ok = 0,
+    /// Something went wrong that isn't the input's fault.
+    Failure = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// A check found something, or a target can't be reached.
+    Found = 3,
+    /// The input can't be read.
+    Input = 65,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// A failure that knows its exit code and what to do next.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub(crate) struct Failure {
+    exit: Exit,
+    what: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// The input can't be read.
+    pub(crate) fn input(what: impl Into<String>) -> Self {
+        Failure { exit: Exit::Input, what: what.into(), hint: None }
+    }
+
+    /// The command line makes no sense.
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
+        Failure { exit: Exit::Usage, what: what.into(), hint: None }
+    }
+
+    /// Anything else.
+    pub(crate) fn other(what: impl Into<String>) -> Self {
+        Failure { exit: Exit::Failure, what: what.into(), hint: None }
+    }
+
+    /// The same, with what to do next.
+    #[must_use]
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Failure { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// Tells the failure on stderr; how to end.
+pub(crate) fn tell(error: &anyhow::Error, report: Report) -> Exit {
+    let failure = error.downcast_ref::<Failure>();
+    let exit = failure.map_or(Exit::Failure, |failure| failure.exit);
+    let hint = failure.and_then(|failure| failure.hint.as_deref());
+    let what = format!("{error:#}");
+    match report {
+        Report::Json => {
+            let error = json!({ "message": what, "hint": hint, "exit": exit as u8 });
+            output::note(&terminal::json(&json!({ "version": 1, "error": error })));
+        }
+        Report::Words => {
+            output::note(&format!("{} {}", paint(terminal::BAD, "error:"), terminal::lines(&what)));
+            if let Some(hint) = hint {
+                let hint = terminal::lines(hint);
+                output::note(&format!("{} {hint}", paint(terminal::STRONG, "hint:")));
+            }
+        }
+    }
+    exit
+}

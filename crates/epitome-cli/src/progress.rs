@@ -1,0 +1,79 @@
+//! A sign of life on work that takes over a second, on a terminal only.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use epitome::count::{Tally, TokenCounter};
+use epitome::engine::Step;
+use epitome::{CompactError, Compactor, Outcome, Request};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::output::Report;
+
+/// Work that is quicker than this shows nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Bytes counted between two looks at the clock.
+const STRIDE: usize = 1 << 20;
+
+/// Shows that something is being done.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    wanted: bool,
+    begun: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Nothing is shown yet.
+    pub(crate) fn new(report: Report) -> Self {
+        let wanted = report == Report::Words && std::io::stderr().is_terminal();
+        Progress { wanted, begun: Instant::now(), bar: None }
+    }
+
+    /// Says that work goes on.
+    fn tick(&mut self, what: &'static str) {
+        if !self.wanted || self.begun.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+            ProgressBar::new_spinner().with_style(style.expect("a good template"))
+        });
+        bar.set_message(what);
+        bar.tick();
+    }
+
+    /// Compacts, step by step.
+    pub(crate) fn compact(
+        &mut self,
+        compactor: &Compactor,
+        request: &Request,
+    ) -> Result<Outcome, CompactError> {
+        let mut compaction = compactor.begin(request);
+        loop {
+            match compaction.step() {
+                Step::Done(done) => return done.map(|outcome| *outcome),
+                // The caller holds the originals, so that nothing is asked for.
+                _ => self.tick("compacting"),
+            }
+        }
+    }
+
+    /// Counts, piece by piece.
+    pub(crate) fn count(&mut self, request: &Request, counter: &dyn TokenCounter) -> Tally {
+        let mut tally = Tally::begin(request, counter);
+        while tally.extend(request, counter, STRIDE) {
+            self.tick("counting");
+        }
+        tally
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A receipt in words, of what was done or of what would be.
+
+use std::fmt::Write as _;
+
+use epitome::Receipt;
+use epitome::count::{Basis, Count};
+use epitome::plan::Reached;
+use epitome::text::figure::counted;
+
+use crate::terminal::{self, FAINT, GOOD, STRONG, WARN, count, left, line, paint, right, size};
+
+/// Whether it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tense {
+    /// It was.
+    Done,
+    /// It would be.
+    Planned,
+}
+
+/// How sure a count is, in words.
+pub(crate) fn basis(of: Count, counter: &str) -> String {
+    match of.basis {
+        Basis::Exact => format!("exact by {counter}"),
+        Basis::Reported => "reported by the provider".to_owned(),
+        Basis::Calibrated => format!("calibrated {counter}, at most {}", count(of.upper)),
+        Basis::Estimated => format!("estimated by {counter}, at most {}", count(of.upper)),
+    }
+}
+
+/// The receipt in words, `target` being how the target was said.
+pub(crate) fn words(receipt: &Receipt, target: &str, tense: Tense) -> String {
+    let mut out = String::new();
+    head(&mut out, receipt, target);
+    steps(&mut out, receipt);
+    details(&mut out, receipt, tense);
+    floor(&mut out, receipt, tense);
+    out
+}
+
+fn head(out: &mut String, receipt: &Receipt, target: &str) {
+    let (before, after) = (&receipt.before, &receipt.after);
+    let share = match (before.count.tokens, after.count.tokens) {
+        (before, after) if before > after => {
+            let less = terminal::percent(before - after, before);
+            paint(GOOD, format!("−{less}"))
+        }
+        _ => paint(FAINT, "unchanged"),
+    };
+    let tokens = format!("{} → {} tokens", count(before.count.tokens), count(after.count.tokens));
+    let how = paint(FAINT, format!("({})", basis(after.count, &receipt.counter)));
+    put(out, "", &format!("{} {share} {how}", paint(STRONG, tokens)));
+    put(
+        out,
+        "",
+        &format!(
+            "{} → {}, {} → {} messages",
+            size(before.bytes),
+            size(after.bytes),
+            count(before.entries),
+            count(after.entries)
+        ),
+    );
+    put(
+        out,
+        "target",
+        &format!("{} ({target}), floor {}", count(receipt.target), count(receipt.floor)),
+    );
+}
+
+fn steps(out: &mut String, receipt: &Receipt) {
+    if receipt.reached == Reached::NothingToDo {
+        put(out, "", "nothing to do: it is at or under the target");
+    }
+    for step in &receipt.steps {
+        let edits = if step.edits == 1 { "edit" } else { "edits" };
+        let saved = right(&format!("−{}", count(step.saved)), 10);
+        put(
+            out,
+            "",
+            &format!(
+                "  {} {} {} {saved}",
+                left(&step.strategy, 14),
+                right(&count(step.edits), 6),
+                left(edits, 5)
+            ),
+        );
+    }
+}
+
+fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
+    if let Some(checkpoint) = &receipt.checkpoint {
+        let of = match checkpoint.human_messages {
+            0 => String::new(),
+            all => format!(
+                ", quoting {} of {all} human messages in full",
+                checkpoint.human_messages_quoted
+            ),
+        };
+        put(out, "checkpoint", &format!("{} tokens{of}", count(checkpoint.tokens)));
+    }
+    let kept = &receipt.kept_prefix;
+    if receipt.triggered {
+        put(
+            out,
+            "kept prefix",
+            &format!(
+                "{}, {} tokens: what a prompt cache can keep",
+                counted(kept.entries, "message"),
+                count(kept.tokens)
+            ),
+        );
+    }
+    for mended in &receipt.repaired {
+        let at = mended.entry.map_or_else(String::new, |at| format!(" messages[{at}]"));
+        let verb = if tense == Tense::Done { "mended" } else { "would mend" };
+        let detail = line(&mended.detail, 60);
+        put(out, verb, &format!("{}{at}: {detail}: {}", mended.rule, mended.mend));
+    }
+    for left in &receipt.left {
+        let detail = line(&left.detail, 60);
+        let what = format!(
+            "{} messages[{}]: {detail}: only its author can mend it",
+            left.rule, left.entry
+        );
+        put(out, "left", &what);
+    }
+    for fallback in &receipt.fallbacks {
+        put(out, "fallback", &line(fallback, 120));
+    }
+    for pin in &receipt.unmatched_pins {
+        put(out, "warning:", &format!("no message says the pinned {:?}", line(pin, 60)));
+    }
+}
+
+fn floor(out: &mut String, receipt: &Receipt, tense: Tense) {
+    let Reached::Unreachable { floor, held_by } = &receipt.reached else { return };
+    let best = if tense == Tense::Done { "this is the best" } else { "the best" };
+    put(
+        out,
+        "warning:",
+        &format!(
+            "the target of {} can't be reached; {best} that can be had is {} (floor {})",
+            count(receipt.target),
+            count(receipt.after.count.tokens),
+            count(*floor)
+        ),
+    );
+    put(out, "", "what must stay, and its tokens:");
+    for (held, tokens) in held_by {
+        put(out, "", &format!("  {} {}", right(&count(*tokens), 9), held.words()));
+    }
+}
+
+fn put(out: &mut String, label: &str, text: &str) {
+    let style = if label == "warning:" { WARN } else { FAINT };
+    let gap = if label.is_empty() { "" } else { " " };
+    let label = if label.is_empty() { String::new() } else { paint(style, label) };
+    writeln!(out, "{label}{gap}{text}").expect("a string takes all");
+}

@@ -1,0 +1,236 @@
+//! Kinds of content, and what each weighs.
+
+use epitome::Request;
+use epitome::count::Tally;
+use epitome::transcript::{Entry, Marks, Origin, Part, PartKind};
+use serde::Serialize;
+
+/// A kind of content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// System and developer text.
+    System,
+    /// The definitions of tools.
+    ToolDefinitions,
+    /// What a person said.
+    Human,
+    /// Reminders, hook output, notes: in the user's role, but not a person's.
+    Injected,
+    /// What stands for earlier, compacted content.
+    Checkpoint,
+    /// What the model said.
+    ModelText,
+    /// What the model thought.
+    Reasoning,
+    /// Tool calls: names and arguments.
+    CallArguments,
+    /// What tools answered.
+    ToolResults,
+    /// Images and documents.
+    Media,
+    /// Content of types that aren't known.
+    Other,
+    /// Roles, ids, separators: what wraps the rest.
+    Wrapping,
+}
+
+impl Kind {
+    /// All kinds, in the order of pictures.
+    pub(crate) const ALL: [Kind; 12] = [
+        Kind::System,
+        Kind::ToolDefinitions,
+        Kind::Human,
+        Kind::Injected,
+        Kind::Checkpoint,
+        Kind::ModelText,
+        Kind::Reasoning,
+        Kind::CallArguments,
+        Kind::ToolResults,
+        Kind::Media,
+        Kind::Other,
+        Kind::Wrapping,
+    ];
+
+    /// The name in JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::System => "system",
+            Kind::ToolDefinitions => "tool_definitions",
+            Kind::Human => "human",
+            Kind::Injected => "injected",
+            Kind::Checkpoint => "checkpoint",
+            Kind::ModelText => "model_text",
+            Kind::Reasoning => "reasoning",
+            Kind::CallArguments => "call_arguments",
+            Kind::ToolResults => "tool_results",
+            Kind::Media => "media",
+            Kind::Other => "other",
+            Kind::Wrapping => "wrapping",
+        }
+    }
+
+    /// The name for people.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Kind::System => "system",
+            Kind::ToolDefinitions => "tool definitions",
+            Kind::Human => "human",
+            Kind::Injected => "injected",
+            Kind::Checkpoint => "checkpoint",
+            Kind::ModelText => "model text",
+            Kind::Reasoning => "reasoning",
+            Kind::CallArguments => "call arguments",
+            Kind::ToolResults => "tool results",
+            Kind::Media => "media",
+            Kind::Other => "other",
+            Kind::Wrapping => "wrapping",
+        }
+    }
+
+    /// Its colour among the 256 of terminals.
+    pub(crate) fn shade(self) -> u8 {
+        match self {
+            Kind::System => 103,
+            Kind::ToolDefinitions => 136,
+            Kind::Human => 208,
+            Kind::Injected => 222,
+            Kind::Checkpoint => 205,
+            Kind::ModelText => 71,
+            Kind::Reasoning => 141,
+            Kind::CallArguments => 44,
+            Kind::ToolResults => 69,
+            Kind::Media => 203,
+            Kind::Other => 245,
+            Kind::Wrapping => 240,
+        }
+    }
+
+    /// Its colours on white and on black.
+    pub(crate) fn hues(self) -> (&'static str, &'static str) {
+        match self {
+            Kind::System => ("#64748b", "#94a3b8"),
+            Kind::ToolDefinitions => ("#a16207", "#ca8a04"),
+            Kind::Human => ("#ea580c", "#fb923c"),
+            Kind::Injected => ("#eab308", "#fde047"),
+            Kind::Checkpoint => ("#be185d", "#f472b6"),
+            Kind::ModelText => ("#16a34a", "#4ade80"),
+            Kind::Reasoning => ("#7c3aed", "#a78bfa"),
+            Kind::CallArguments => ("#0e9fb8", "#22d3ee"),
+            Kind::ToolResults => ("#2563eb", "#5b93f5"),
+            Kind::Media => ("#dc2626", "#f87171"),
+            Kind::Other => ("#9ca3af", "#6b7280"),
+            Kind::Wrapping => ("#cbd5e1", "#475569"),
+        }
+    }
+
+    /// The kind of a part of `entry`.
+    fn of(entry: &Entry<'_>, part: &Part<'_>) -> Self {
+        match part.kind() {
+            PartKind::Media => Kind::Media,
+            PartKind::Reasoning => Kind::Reasoning,
+            PartKind::Call => Kind::CallArguments,
+            PartKind::Result => Kind::ToolResults,
+            _ if part.is(Marks::NESTED) => Kind::ToolResults,
+            PartKind::Opaque => Kind::Other,
+            PartKind::Text if entry.role().instructs() => Kind::System,
+            PartKind::Text => match part.origin() {
+                Origin::Human => Kind::Human,
+                Origin::Injected => Kind::Injected,
+                Origin::Model => Kind::ModelText,
+                Origin::Tool => Kind::ToolResults,
+                Origin::Checkpoint => Kind::Checkpoint,
+            },
+        }
+    }
+}
+
+/// Tokens and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Weight {
+    pub(crate) tokens: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Tokens and bytes by kind; together they are the whole request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Weights([Weight; Kind::ALL.len()]);
+
+impl Weights {
+    /// The weights of a request.
+    pub(crate) fn of(request: &Request, tally: &Tally) -> Self {
+        let mut weights = Weights::of_frame(request, tally);
+        for entry in request.transcript.entries() {
+            weights.add_entry(&entry, tally);
+        }
+        let total = Weight { tokens: tally.total().tokens, bytes: request.source().len() as u64 };
+        let sum = weights.total();
+        let wrapping = Weight {
+            tokens: total.tokens.saturating_sub(sum.tokens),
+            bytes: total.bytes.saturating_sub(sum.bytes),
+        };
+        weights.add(Kind::Wrapping, wrapping.tokens, wrapping.bytes);
+        weights
+    }
+
+    /// The weights of what stands around the transcript.
+    pub(super) fn of_frame(request: &Request, tally: &Tally) -> Self {
+        let mut weights = Weights::default();
+        let frame = &tally.frame;
+        let bytes = |raw: Option<&str>| raw.map_or(0, str::len) as u64;
+        weights.add(Kind::System, frame.system.tokens, bytes(request.system()));
+        weights.add(Kind::ToolDefinitions, frame.tools.tokens, bytes(request.tools()));
+        weights
+    }
+
+    /// Adds the parts of an entry, without what wraps them.
+    pub(super) fn add_entry(&mut self, entry: &Entry<'_>, tally: &Tally) {
+        for part in entry.parts() {
+            // What a list holds are parts of their own.
+            let is_list = part.kind() == PartKind::Result
+                && part.raw_body().starts_with('[')
+                && !part.is(Marks::SERVER);
+            let bytes = if is_list { 0 } else { part.raw_body().len() as u64 };
+            self.add(Kind::of(entry, &part), tally.part(part.slot), bytes);
+        }
+    }
+
+    /// Adds all of `other`.
+    pub(crate) fn add_all(&mut self, other: &Weights) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            mine.tokens += theirs.tokens;
+            mine.bytes += theirs.bytes;
+        }
+    }
+
+    /// Counts what is missing to `tokens` as wrapping.
+    pub(super) fn wrap(&mut self, tokens: u64) {
+        let sum = self.total().tokens;
+        self.add(Kind::Wrapping, tokens.saturating_sub(sum), 0);
+    }
+
+    fn add(&mut self, kind: Kind, tokens: u64, bytes: u64) {
+        let weight = &mut self.0[kind as usize];
+        weight.tokens += tokens;
+        weight.bytes += bytes;
+    }
+
+    /// The weight of one kind.
+    pub(crate) fn get(&self, kind: Kind) -> Weight {
+        self.0[kind as usize]
+    }
+
+    /// All kinds that weigh something, in the order of pictures.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (Kind, Weight)> {
+        let weights = Kind::ALL.into_iter().map(|kind| (kind, self.get(kind)));
+        weights.filter(|(_, weight)| *weight != Weight::default())
+    }
+
+    /// All of it.
+    pub(super) fn total(&self) -> Weight {
+        self.0.iter().fold(Weight::default(), |sum, weight| Weight {
+            tokens: sum.tokens + weight.tokens,
+            bytes: sum.bytes + weight.bytes,
+        })
+    }
+}

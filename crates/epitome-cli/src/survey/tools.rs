@@ -1,0 +1,122 @@
+//! What each tool weighs: its definition, its calls, its results.
+
+use std::collections::BTreeMap;
+
+use epitome::Request;
+use epitome::count::{Tally, TokenCounter};
+use epitome::json::{self, Span, unquote};
+use epitome::transcript::unit::Units;
+use epitome::transcript::{Marks, PartKind};
+use serde::Serialize;
+
+use crate::terminal::line;
+
+/// A tool and what it weighs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Tool {
+    pub(crate) name: String,
+    pub(crate) calls: usize,
+    /// Results that report an error.
+    pub(crate) errors: usize,
+    pub(crate) argument_tokens: u64,
+    pub(crate) result_tokens: u64,
+    /// 0 where the request doesn't define it.
+    pub(crate) definition_tokens: u64,
+}
+
+impl Tool {
+    /// All that it weighs in the transcript.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.argument_tokens + self.result_tokens
+    }
+}
+
+/// The definitions of tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Definitions {
+    pub(crate) tools: usize,
+    pub(crate) tokens: u64,
+    pub(crate) bytes: usize,
+    /// Tools that are defined and were never called.
+    pub(crate) unused: usize,
+    pub(crate) unused_tokens: u64,
+}
+
+/// Longest tool name that is shown; longer ones are somebody's joke.
+const NAME: usize = 80;
+
+/// All tools that are called, the heaviest first, and the definitions.
+pub(super) fn weigh(
+    request: &Request,
+    units: &Units,
+    tally: &Tally,
+    counter: &dyn TokenCounter,
+) -> (Vec<Tool>, Definitions) {
+    let mut tools: BTreeMap<String, Tool> = BTreeMap::new();
+    let transcript = &request.transcript;
+    for entry in transcript.entries() {
+        let mut answered = None;
+        for part in entry.parts() {
+            match part.kind() {
+                PartKind::Call => {
+                    let tool = tools.entry(part.name().into_owned()).or_default();
+                    tool.calls += 1;
+                    tool.argument_tokens += tally.part(part.slot);
+                    continue;
+                }
+                PartKind::Result => {
+                    let call = units.call_of(part.slot).map(|slot| transcript.part(slot));
+                    let name = call.map_or_else(|| part.name(), |call| call.name()).into_owned();
+                    let tool = tools.entry(name.clone()).or_default();
+                    tool.errors += usize::from(part.is(Marks::ERROR));
+                    answered = Some(name);
+                }
+                _ if part.is(Marks::NESTED) => {}
+                _ => continue,
+            }
+            if let Some(tool) = answered.as_ref().and_then(|name| tools.get_mut(name)) {
+                tool.result_tokens += tally.part(part.slot);
+            }
+        }
+    }
+    let definitions = define(request, tally, counter, &mut tools);
+    let mut tools: Vec<Tool> = tools
+        .into_iter()
+        .map(|(name, tool)| {
+            let name = line(&name, NAME);
+            Tool { name: if name.is_empty() { "(unnamed)".to_owned() } else { name }, ..tool }
+        })
+        .collect();
+    tools.sort_by_key(|tool| std::cmp::Reverse(tool.tokens()));
+    (tools, definitions)
+}
+
+fn define(
+    request: &Request,
+    tally: &Tally,
+    counter: &dyn TokenCounter,
+    tools: &mut BTreeMap<String, Tool>,
+) -> Definitions {
+    let Some(raw) = request.tools() else { return Definitions::default() };
+    let elements = json::elements(raw, Span::new(0..raw.len())).unwrap_or_default();
+    let mut definitions = Definitions {
+        tools: elements.len(),
+        tokens: tally.frame.tools.tokens,
+        bytes: raw.len(),
+        ..Definitions::default()
+    };
+    for element in elements {
+        // OpenAI's stand a level deeper.
+        let inner = json::member(raw, element, "function").unwrap_or(element);
+        let name = json::member(raw, inner, "name").map(|name| unquote(name.of(raw)).into_owned());
+        let tokens = counter.text(element.of(raw)).tokens;
+        match name.and_then(|name| tools.get_mut(&name)) {
+            Some(tool) => tool.definition_tokens += tokens,
+            None => {
+                definitions.unused += 1;
+                definitions.unused_tokens += tokens;
+            }
+        }
+    }
+    definitions
+}
