@@ -49,6 +49,15 @@ impl fmt::Debug for Case {
     }
 }
 
+/// How property tests run here: `default` cases each, or as many as `EPITOME_CASES` says; failures
+/// are printed whole, so nothing is written beside the sources.
+pub fn cases(default: u32) -> ProptestConfig {
+    let asked =
+        ["EPITOME_CASES", "PROPTEST_CASES"].iter().find_map(|name| std::env::var(name).ok());
+    let cases = asked.and_then(|count| count.parse().ok()).unwrap_or(default);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 /// Cases that their provider accepts and `check` finds nothing wrong with.
 pub fn valid() -> impl Strategy<Value = Case> {
     script().prop_map(|script| script.case(&[]))

@@ -40,7 +40,7 @@ fn chat(messages: &[Value]) -> Result<(), String> {
             if !waiting.contains(&id) || !answered.insert(id) {
                 return Err(format!("{NOT_A_RESPONSE} (messages.[{n}].role)"));
             }
-            if message["content"].is_null() {
+            if is_nothing(&message["content"]) {
                 return Err(format!("messages.[{n}].content: expected a string"));
             }
             continue;
@@ -53,7 +53,7 @@ fn chat(messages: &[Value]) -> Result<(), String> {
         waiting.clear();
         answered.clear();
         match role {
-            "system" | "developer" | "user" if message["content"].is_null() => {
+            "system" | "developer" | "user" if is_nothing(&message["content"]) => {
                 return Err(format!(
                     "Invalid value for 'content': expected a string, got null. ({n})"
                 ));
@@ -66,9 +66,15 @@ fn chat(messages: &[Value]) -> Result<(), String> {
                         return Err(format!("Duplicate value for 'tool_call_id' of '{id}'"));
                     }
                     waiting.push(id);
+                    let arguments = &call["function"]["arguments"];
+                    if !(arguments.is_string() || arguments.is_null()) {
+                        return Err(format!(
+                            "Invalid type for 'messages[{n}].tool_calls[].function.arguments'"
+                        ));
+                    }
                 }
                 let says = ["content", "function_call", "refusal", "audio"];
-                if waiting.is_empty() && says.iter().all(|key| message[*key].is_null()) {
+                if waiting.is_empty() && says.iter().all(|key| is_nothing(&message[*key])) {
                     return Err(format!(
                         "Invalid value for 'content': expected a string, got null. ({n})"
                     ));
@@ -80,6 +86,11 @@ fn chat(messages: &[Value]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// "Content required unless tool_calls": null, left out or a list of nothing. An empty string is one.
+fn is_nothing(content: &Value) -> bool {
+    content.is_null() || content.as_array().is_some_and(Vec::is_empty)
 }
 
 /// A run of messages of one role, which the API reads as one.
@@ -253,17 +264,13 @@ fn pairs(turns: &[Turn<'_>]) -> Result<(), String> {
 
 /// Manual mode: the turn that is still in its tool loop starts with reasoning.
 fn begins_with_thinking(turns: &[Turn<'_>]) -> Result<(), String> {
-    let is_results = |turn: &Turn<'_>| {
-        turn.role == "user" && turn.blocks.iter().all(|block| kind(*block) == "tool_result")
-    };
-    let start = turns
-        .iter()
-        .rposition(|turn| turn.role != "assistant" && !is_results(turn))
-        .map_or(0, |n| n + 1);
-    let calls = turns[start..]
-        .iter()
-        .any(|turn| turn.blocks.iter().any(|block| kind(*block) == "tool_use"));
-    match turns.get(start).filter(|_| calls) {
+    let has = |turn: &Turn<'_>, what: &str| turn.blocks.iter().any(|block| kind(*block) == what);
+    let asks = |turn: &Turn<'_>| turn.role == "user" && !has(turn, "tool_result");
+    let is_open =
+        turns.last().is_some_and(|last| has(last, "tool_result") || has(last, "tool_use"));
+    let start = turns.iter().rposition(asks).map_or(0, |n| n + 1);
+    let first = turns[start..].iter().find(|turn| turn.role == "assistant");
+    match first.filter(|_| is_open) {
         Some(first) if !matches!(first_kind_spoken(first), "thinking" | "redacted_thinking") => {
             Err(format!(
                 "messages.{start}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{}`. When \

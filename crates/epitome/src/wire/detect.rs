@@ -20,7 +20,7 @@ pub fn detect(source: impl Into<std::sync::Arc<String>>) -> Result<Request, Wire
 fn is_anthropic(request: &Request) -> bool {
     let frame = &request.frame;
     if frame.envelope == Envelope::Body {
-        if frame.system.len() > 0 || frame.thinking.len() > 0 {
+        if !frame.system.is_empty() || !frame.thinking.is_empty() {
             return true;
         }
         if let Some(tools) = request.tools() {
@@ -39,9 +39,8 @@ fn is_anthropic(request: &Request) -> bool {
         }
     }
     for entry in request.transcript.entries() {
-        match says(entry.raw()) {
-            Some(format) => return format == Format::Anthropic,
-            None => {}
+        if let Some(format) = says(entry.raw()) {
+            return format == Format::Anthropic;
         }
     }
     request.model().is_some_and(|model| model.contains("claude"))

@@ -1,9 +1,9 @@
 //! Calls and results, in the manner that OpenAI Chat and Anthropic share: the newest batch of calls
 //! is answered before anything else is said.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::rules::{Finding, Mend, RuleId, fresh_id};
+use super::rules::{Finding, Mend, RuleId, Taken, fresh_id};
 use crate::transcript::Slot;
 
 /// The format's names for the five ways to break pairing.
@@ -27,7 +27,7 @@ pub(super) enum Scope {
 pub(super) struct Pairing {
     rules: PairRules,
     batch: Option<Batch>,
-    taken: HashSet<String>,
+    taken: Taken,
     dangling: Vec<Stray>,
     orphans: Vec<Stray>,
     findings: Vec<Finding>,
@@ -55,7 +55,7 @@ impl Pairing {
         Pairing {
             rules,
             batch: None,
-            taken: HashSet::new(),
+            taken: Taken::new(),
             dangling: Vec::new(),
             orphans: Vec::new(),
             findings: Vec::new(),
@@ -76,10 +76,12 @@ impl Pairing {
         let reused = match self.rules.unique {
             Scope::Batch => HashSet::new(),
             Scope::Transcript => {
-                calls.keys().filter(|id| self.taken.contains(*id)).cloned().collect()
+                calls.keys().filter(|id| self.taken.contains_key(*id)).cloned().collect()
             }
         };
-        self.taken.extend(calls.keys().cloned());
+        for id in calls.keys() {
+            self.taken.entry(id.clone()).or_insert(2);
+        }
         self.batch = Some(Batch { at, calls, reused, is_over: false });
     }
 
@@ -109,13 +111,35 @@ impl Pairing {
         }
     }
 
+    /// A result came in entry `at`, where no result may stand.
+    pub(super) fn misplaced(&mut self, at: usize, id: String, slot: Slot) {
+        let calls = self.batch.as_mut().and_then(|batch| batch.calls.get_mut(&id));
+        let mut calls = calls.into_iter().flatten();
+        let Some((call, answer)) = calls.find(|(call, answer)| answer.is_none() && *call < slot)
+        else {
+            return self.orphans.push(Stray { id, at, slot });
+        };
+        *answer = Some(slot);
+        let mend = Mend::MoveResult { result: slot, call: *call };
+        let rule = self.rules.place;
+        self.find(rule, at, slot, format!("`{id}` comes on the model's side"), mend);
+    }
+
     /// The transcript ends here. A batch that nothing came after is open, which is normal.
     pub(super) fn end(mut self) -> Vec<Finding> {
         self.close();
-        let mut dangling = std::mem::take(&mut self.dangling);
+        let dangling = std::mem::take(&mut self.dangling);
+        let mut waiting: HashMap<&str, VecDeque<&Stray>> = HashMap::new();
+        for call in &dangling {
+            waiting.entry(&call.id).or_default().push_back(call);
+        }
+        let mut moved: HashSet<Slot> = HashSet::new();
         for orphan in std::mem::take(&mut self.orphans) {
-            let call = dangling.iter().position(|call| call.id == orphan.id && call.at < orphan.at);
-            let (rule, detail, mend) = match call.map(|index| dangling.remove(index)) {
+            // Calls come in order, so only the oldest one can be before the result.
+            let calls = waiting.get_mut(orphan.id.as_str());
+            let call = calls.and_then(|calls| calls.pop_front_if(|call| call.slot < orphan.slot));
+            moved.extend(call.map(|call| call.slot));
+            let (rule, detail, mend) = match call {
                 Some(call) => (
                     self.rules.place,
                     format!("`{}` comes behind other messages", orphan.id),
@@ -129,7 +153,7 @@ impl Pairing {
             };
             self.find(rule, orphan.at, orphan.slot, detail, mend);
         }
-        for call in dangling {
+        for call in dangling.iter().filter(|call| !moved.contains(&call.slot)) {
             let rule = self.rules.answered;
             self.find(rule, call.at, call.slot, format!("`{}`", call.id), Mend::Answer(call.slot));
         }
@@ -139,19 +163,15 @@ impl Pairing {
     fn close(&mut self) {
         let Some(batch) = self.batch.take() else { return };
         for (id, calls) in batch.calls {
-            let spare = usize::from(!batch.reused.contains(&id));
+            let spare = usize::from(!(batch.reused.contains(&id) || id.is_empty()));
             for (nth, (call, answer)) in calls.into_iter().enumerate() {
                 if nth >= spare {
                     let to = fresh_id(&id, &mut self.taken);
                     let slots = std::iter::once(call).chain(answer).collect();
                     let rule = self.rules.reused;
-                    self.find(
-                        rule,
-                        batch.at,
-                        call,
-                        format!("`{id}` again"),
-                        Mend::Rename { slots, to },
-                    );
+                    let detail =
+                        if id.is_empty() { "no id".to_owned() } else { format!("`{id}` again") };
+                    self.find(rule, batch.at, call, detail, Mend::Rename { slots, to });
                 } else if answer.is_none() && batch.is_over {
                     self.dangling.push(Stray { id: id.clone(), at: batch.at, slot: call });
                 }

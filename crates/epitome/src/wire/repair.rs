@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::rules::{Mend, NO_BEGINNING};
 use super::splice::{Writer, splices};
-use super::{Dialect, Finding, MissingResult, RuleId, check, parse};
+use super::{Dialect, Finding, Format, MissingResult, RuleId, check, parse};
 use crate::json::{self, Span, quote};
-use crate::request::Request;
+use crate::request::{Envelope, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
 use crate::view::{PartEdit, Put, Reason};
 
@@ -54,8 +54,19 @@ pub fn repair(request: &Request) -> Repaired {
             return Repaired { request: current, mended, left, came_from };
         }
         let mut patch = Patch::default();
+        for finding in &open {
+            patch.add(&current, finding);
+        }
+        let (text, origins) = patch.apply(&current);
+        if origins.is_empty() && current.frame.envelope == Envelope::Lines {
+            // Lines of nothing are no request, so the last breach stays.
+            let mut left: Vec<_> = open.into_iter().chain(left).collect();
+            for finding in &mut left {
+                finding.mend = Mend::Nothing;
+            }
+            return Repaired { request: current, mended, left, came_from };
+        }
         for finding in open {
-            patch.add(&current, &finding);
             mended.push(Mended {
                 rule: finding.rule,
                 entry: came_from[finding.entry],
@@ -63,7 +74,6 @@ pub fn repair(request: &Request) -> Repaired {
                 mend: words(&finding.mend),
             });
         }
-        let (text, origins) = patch.apply(&current);
         came_from = origins.into_iter().map(|origin| origin.and_then(|at| came_from[at])).collect();
         let old = current;
         current = parse(old.format, text).expect("mended JSON is JSON of the same format");
@@ -77,9 +87,19 @@ pub fn repair(request: &Request) -> Repaired {
 fn keep_origins(from: &Request, to: &mut Request, came_from: &[Option<usize>]) {
     for (index, origin) in came_from.iter().enumerate() {
         let Some(old) = origin.map(|at| from.transcript.entry(at)) else { continue };
-        let spoken = old.parts().find(|p| p.kind() == PartKind::Text && !p.is(Marks::NESTED));
-        if let Some(part) = spoken {
-            to.transcript.set_origin(index, part.origin());
+        let speaks = |p: &Part<'_>| {
+            matches!(p.kind(), PartKind::Text | PartKind::Media) && !p.is(Marks::NESTED)
+        };
+        let was: Vec<_> = old.parts().filter(speaks).map(|p| (p.raw(), p.origin())).collect();
+        let now: Vec<_> =
+            to.transcript.entry(index).parts().filter(speaks).map(|p| p.slot).collect();
+        // Parts may have left; what stays says the same.
+        let mut was = was.into_iter();
+        for slot in now {
+            let raw = to.transcript.part(slot).raw();
+            if let Some((_, origin)) = was.find(|(old, _)| *old == raw) {
+                to.transcript.set_part_origin(slot, origin);
+            }
         }
     }
 }
@@ -92,6 +112,7 @@ fn words(mend: &Mend) -> &'static str {
         Mend::Answer(_) => "added a result that says that there is none",
         Mend::MoveResult { .. } => "moved the result behind its call",
         Mend::Rename { .. } => "gave the call and its result a fresh id",
+        Mend::CallTool { .. } => "gave the call's tool a name that is allowed",
         Mend::Rewrite { .. } => "rewrote the arguments in the form demanded",
         Mend::LeadIn => "put a note in the user's role first",
         Mend::SpeakAsUser => "changed the role to the user's",
@@ -140,12 +161,16 @@ impl Patch {
             Mend::Rename { slots, to } => {
                 for slot in slots {
                     let id = transcript.part(*slot).row().id;
-                    self.rewrite(request, *slot, id, quote(to));
+                    self.set(request, *slot, id, id_key(request, *slot), quote(to));
                 }
+            }
+            Mend::CallTool { slot, name } => {
+                let old = transcript.part(*slot).row().name;
+                self.set(request, *slot, old, "name", quote(name));
             }
             Mend::Rewrite { slot, json } => {
                 let body = transcript.part(*slot).row().body;
-                self.rewrite(request, *slot, body, json.clone());
+                self.set(request, *slot, body, "content", json.clone());
             }
             Mend::LeadIn => {
                 let note = request.format.user_message(NO_BEGINNING);
@@ -169,17 +194,37 @@ impl Patch {
         let at = request.transcript.entry_of(slot);
         self.gone.entry(at).or_default().push(slot);
         let gone = &self.gone[&at];
+        let entry = request.transcript.entry(at);
+        // A chat result is the whole message, whatever else is in it.
+        let is_result = |slot: &Slot| request.transcript.part(*slot).kind() == PartKind::Result;
+        if entry.role() == Role::Tool && gone.iter().any(is_result) {
+            self.dropped.insert(at);
+        }
         let stays = |p: &Part<'_>| !p.is(Marks::NESTED) && !gone.contains(&p.slot);
-        if !request.transcript.entry(at).parts().any(|p| stays(&p)) {
+        if !entry.parts().any(|p| stays(&p)) {
             self.dropped.insert(at);
         }
     }
 
-    /// Replaces a literal, unless there is none to replace.
-    fn rewrite(&mut self, request: &Request, slot: Slot, span: Span, json: String) {
+    /// Replaces the value at `span`, or adds the member `key` where there is none.
+    fn set(&mut self, request: &Request, slot: Slot, span: Span, key: &str, json: String) {
+        let transcript = &request.transcript;
+        let at = transcript.entry_of(slot);
+        let rewritten = self.rewritten.entry(at).or_default();
         if !span.is_empty() {
-            self.rewritten.entry(request.transcript.entry_of(slot)).or_default().push((span, json));
+            return rewritten.push((span, json));
         }
+        // A chat result's members are its message's.
+        let entry = transcript.entry(at);
+        let holder = if entry.role() == Role::Tool {
+            entry.span()
+        } else {
+            transcript.part(slot).row().span
+        };
+        let start = holder.start + 1;
+        let is_empty = json::members(request.source(), holder).is_ok_and(|all| all.is_empty());
+        let comma = if is_empty { "" } else { "," };
+        rewritten.push((Span { start, end: start }, format!("{}:{json}{comma}", quote(key))));
     }
 
     /// Puts a result behind the entry with `call`, and behind the results that are there already.
@@ -195,12 +240,12 @@ impl Patch {
         let next = (from + 1..transcript.len()).find(|at| {
             let entry = transcript.entry(*at);
             entry.role() != Role::Assistant
-                && !(entry.role() == Role::Tool && !self.dropped.contains(at))
+                && (entry.role() != Role::Tool || self.dropped.contains(at))
         });
         match result {
             MissingResult::Message(message) => {
                 let behind = (from + 1..transcript.len())
-                    .find(|at| transcript.entry(*at).role() != Role::Tool)
+                    .find(|at| !answers_by_id(transcript.entry(*at)))
                     .unwrap_or(transcript.len());
                 self.inserted.entry(behind).or_default().push((message, was));
             }
@@ -208,16 +253,15 @@ impl Patch {
                 let user = next.filter(|at| transcript.entry(*at).role() == Role::User);
                 let parted = (from + 1..user.unwrap_or(0))
                     .any(|at| transcript.entry(at).role() != Role::Assistant);
-                match user.filter(|at| !parted && !self.dropped.contains(at)) {
-                    Some(at) => self.prepended.entry(at).or_default().push(block),
-                    None => {
-                        let message = format!(r#"{{"role":"user","content":[{block}]}}"#);
-                        let end = (from + 1..transcript.len())
-                            .find(|at| transcript.entry(*at).role() != Role::Assistant)
-                            .unwrap_or(transcript.len());
-                        self.inserted.entry(end).or_default().push((message, None));
-                    }
+                if let Some(at) = user.filter(|at| !parted && !self.dropped.contains(at)) {
+                    self.prepended.entry(at).or_default().push(block);
+                    return;
                 }
+                let message = format!(r#"{{"role":"user","content":[{block}]}}"#);
+                let end = (from + 1..transcript.len())
+                    .find(|at| transcript.entry(*at).role() != Role::Assistant)
+                    .unwrap_or(transcript.len());
+                self.inserted.entry(end).or_default().push((message, None));
             }
         }
     }
@@ -254,19 +298,28 @@ impl Patch {
             splices.replace(span.relative_to(origin), json.clone());
         }
         if let Some(blocks) = self.prepended.get(&entry.index) {
-            prepend(dialect, entry, blocks, &mut splices);
+            prepend(entry, blocks, &mut splices);
         }
         splices.apply(entry.raw())
     }
 }
 
+/// Whether a chat message is a result of a call with an id; the older form's results have none.
+fn answers_by_id(entry: Entry<'_>) -> bool {
+    entry.role() == Role::Tool && entry.parts().next().is_some_and(|part| !part.id().is_empty())
+}
+
+/// The member that holds a call's id, or names the call that a result answers.
+fn id_key(request: &Request, slot: Slot) -> &'static str {
+    match (request.transcript.part(slot).kind(), request.format) {
+        (PartKind::Call, _) => "id",
+        (_, Format::Anthropic) => "tool_use_id",
+        (_, Format::OpenaiChat) => "tool_call_id",
+    }
+}
+
 /// Puts `blocks` first in the entry's content.
-fn prepend(
-    dialect: &dyn Dialect,
-    entry: Entry<'_>,
-    blocks: &[String],
-    splices: &mut json::Splices,
-) {
+fn prepend(entry: Entry<'_>, blocks: &[String], splices: &mut json::Splices) {
     let raw = entry.raw();
     let Some(content) = json::member(raw, Span::new(0..raw.len()), "content") else { return };
     let blocks = blocks.join(",");
@@ -275,6 +328,7 @@ fn prepend(
         let is_empty = json::elements(raw, content).is_ok_and(|items| items.is_empty());
         splices.replace(first, if is_empty { blocks } else { blocks + "," });
     } else if let Some(text) = entry.parts().next().filter(|p| p.kind() == PartKind::Text) {
-        splices.replace(content, format!("[{blocks},{}]", dialect.text_block(&text.text())));
+        let text = text.raw();
+        splices.replace(content, format!(r#"[{blocks},{{"type":"text","text":{text}}}]"#));
     }
 }

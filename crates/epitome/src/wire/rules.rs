@@ -1,5 +1,6 @@
 //! What providers demand of a transcript, as a table; each rule's check names its mend.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -79,7 +80,7 @@ rules! {
         repair "the tool message is moved there",
         error "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: …",
         source "PROVIDERS.md B.3 [BK]";
-    CHAT_REUSED_ID = OpenaiChat "chat/reused-id": "call ids are unique within a message",
+    CHAT_REUSED_ID = OpenaiChat "chat/reused-id": "every call has an id, unique within its message",
         repair "the later call and its result get a fresh id",
         error "Duplicate value for 'tool_call_id' of '…' in 'messages'",
         source "[BK]";
@@ -88,7 +89,7 @@ rules! {
         error "Invalid type for 'messages[…].tool_calls[…].function.arguments': expected a string, but got an object instead.",
         source "OpenAI SDK types; text [BK]";
     CHAT_EMPTY = OpenaiChat "chat/empty": "an assistant message has content or calls; other messages have content",
-        repair "the message is dropped",
+        repair "the message is dropped; a tool message gets an empty text",
         error "Invalid value for 'content': expected a string, got null.",
         source "PROVIDERS.md B.3 (content required unless tool_calls)";
     ANTHROPIC_SHAPE = Anthropic "anthropic/shape": "every message is an object with role user, assistant or system",
@@ -119,7 +120,7 @@ rules! {
         repair "the tool_result is moved there",
         error "messages.…: `tool_use` ids were found without `tool_result` blocks immediately after: …",
         source "PROVIDERS.md B.1.2 (1), order [BK]";
-    ANTHROPIC_REUSED_ID = Anthropic "anthropic/reused-id": "tool_use ids are unique",
+    ANTHROPIC_REUSED_ID = Anthropic "anthropic/reused-id": "every tool_use has an id, unique in the request",
         repair "the later call and its result get a fresh id",
         error "messages.….content.…: `tool_use` ids must be unique",
         source "PROVIDERS.md B.1.2 (3) [BK]";
@@ -127,6 +128,14 @@ rules! {
         repair "the input is wrapped in an object",
         error "messages.….content.….tool_use.input: Input should be a valid dictionary",
         source "PROVIDERS.md B.1.2 (3); text [BK]";
+    ANTHROPIC_NAME = Anthropic "anthropic/name": "a tool_use's name has 1 to 200 characters",
+        repair "the name is cut, or `unknown` where there is none",
+        error "messages.….content.….tool_use.name: String should have at most 200 characters",
+        source "PROVIDERS.md B.1.2 (3) [BK]";
+    ANTHROPIC_SIDE = Anthropic "anthropic/side": "tool_use blocks are the assistant's",
+        repair "the block is dropped",
+        error "messages.…: `tool_use` blocks can only be in `assistant` messages",
+        source "PROVIDERS.md B.1.2 (1); text [BK]";
     ANTHROPIC_EMPTY_TEXT = Anthropic "anthropic/empty-text": "text blocks are not empty",
         repair "the block is dropped",
         error "messages: text content blocks must be non-empty",
@@ -167,6 +176,13 @@ pub enum Mend {
         /// The fresh id.
         to: String,
     },
+    /// The call's tool gets this name.
+    CallTool {
+        /// The call.
+        slot: Slot,
+        /// The name.
+        name: String,
+    },
     /// The payload is replaced by this JSON.
     Rewrite {
         /// The part.
@@ -202,10 +218,18 @@ pub fn check(request: &Request) -> Vec<Finding> {
     findings
 }
 
-/// An id that isn't in use: the old one with a number behind it.
-pub(super) fn fresh_id(old: &str, taken: &mut std::collections::HashSet<String>) -> String {
-    let fresh = (2..).map(|n| format!("{old}_{n}")).find(|id| !taken.contains(id));
-    let fresh = fresh.expect("there are more numbers than ids");
-    taken.insert(fresh.clone());
+/// Ids in use, each with the number to try next behind it.
+pub(super) type Taken = HashMap<String, usize>;
+
+/// An id that isn't in use: the old one, or `call` if there is none, with a number behind it.
+pub(super) fn fresh_id(old: &str, taken: &mut Taken) -> String {
+    let old = if old.is_empty() { "call" } else { old };
+    let mut number = taken.get(old).map_or(2, |next| *next);
+    while taken.contains_key(&format!("{old}_{number}")) {
+        number += 1;
+    }
+    let fresh = format!("{old}_{number}");
+    taken.insert(old.to_owned(), number + 1);
+    taken.insert(fresh.clone(), 2);
     fresh
 }

@@ -85,13 +85,13 @@ pub(super) fn splices(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit
             Put::Text(text) if replaces_element => {
                 splices.replace(part.row().span.relative_to(origin), dialect.text_block(text));
             }
-            Put::Arguments(json) if !part.is(Marks::LITERAL) => {
+            Put::Arguments(json) if !part.is(Marks::LITERAL) && !body.is_empty() => {
                 splices.replace(body.relative_to(origin), json.to_string());
             }
             Put::Text(text) | Put::Arguments(text) if !body.is_empty() => {
                 splices.replace(body.relative_to(origin), quote(text));
             }
-            // A result without content has nothing to replace.
+            // A call without arguments or a result without content has nothing to replace.
             Put::Text(_) | Put::Arguments(_) => {}
         }
     }
@@ -107,7 +107,10 @@ fn remove(entry: Entry<'_>, parts: &[Part<'_>], gone: &[Slot], splices: &mut Spl
     let raw = entry.raw();
     let origin = entry.span().start;
     let local = |slot: &Slot| {
-        parts.iter().find(|p| p.slot == *slot).map(|p| p.row().span.relative_to(origin))
+        let part = parts.iter().find(|p| p.slot == *slot);
+        part.map(|p| p.row().span)
+            .filter(|span| !span.is_empty())
+            .map(|span| span.relative_to(origin))
     };
     let holes: Vec<Span> = gone.iter().filter_map(local).collect();
     let is_hole = |span: Span| holes.contains(&span);
@@ -223,7 +226,7 @@ mod tests {
     #[test]
     fn duplicate_keys_do_not_come_back() {
         let entry = r#"{"reasoning":"old","role":"assistant","content":"c","reasoning":"new"}"#;
-        let cut = edited(Format::OpenaiChat, entry, &[(2, Put::Nothing)]);
+        let cut = edited(Format::OpenaiChat, entry, &[(1, Put::Nothing)]);
         assert_eq!(cut, r#"{"role":"assistant","content":"c"}"#);
     }
 }

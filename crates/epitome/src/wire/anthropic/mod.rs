@@ -159,16 +159,17 @@ fn read_block(
                 return Ok(());
             }
             "content" => {
+                // The last of duplicate keys wins.
+                if let Some(nested) = &mut nested {
+                    nested.clear();
+                }
                 block.content = match &mut nested {
-                    Some(nested) if scanner.peek() == Some(b'[') => {
-                        nested.clear();
-                        scanner.array(|scanner| {
-                            let mut part = read_block(scanner, None)?;
-                            part.marks = part.marks.with(Marks::NESTED);
-                            nested.push(part);
-                            Ok::<_, JsonError>(())
-                        })?
-                    }
+                    Some(nested) if scanner.peek() == Some(b'[') => scanner.array(|scanner| {
+                        let mut part = read_block(scanner, None)?;
+                        part.marks = part.marks.with(Marks::NESTED);
+                        nested.push(part);
+                        Ok::<_, JsonError>(())
+                    })?,
                     _ => scanner.value()?,
                 };
                 return Ok(());

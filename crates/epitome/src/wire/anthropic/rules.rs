@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::json::{self, Scanner, Span, unquote};
 use crate::request::Request;
-use crate::transcript::{Entry, Marks, PartKind, Role, Transcript};
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::pairing::{PairRules, Pairing, Scope};
 use crate::wire::rules::{self, Finding, Mend};
 
@@ -15,8 +15,8 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     let transcript = &request.transcript;
     let mut findings = Vec::new();
     for entry in transcript.entries() {
-        let is_last = entry.index + 1 == transcript.len();
-        shape(entry, Place { is_last }, &mut findings);
+        let place = if entry.index + 1 == transcript.len() { Place::Last } else { Place::Before };
+        shape(entry, place, &mut findings);
     }
     let runs = runs(transcript);
     first_role(transcript, &mut findings);
@@ -36,27 +36,38 @@ fn pairs(transcript: &Transcript, runs: &[Range<usize>]) -> Vec<Finding> {
         unique: Scope::Transcript,
     });
     for run in runs {
-        let parts = run.clone().flat_map(|at| transcript.entry(at).parts().map(move |p| (at, p)));
-        let parts = parts.filter(|(_, p)| !p.is(Marks::NESTED));
-        match transcript.entry(run.start).role() {
-            Role::Assistant => {
-                let calls =
-                    parts.filter(|(_, p)| p.kind() == PartKind::Call && !p.is(Marks::SERVER));
-                pairing.batch(run.start, calls.map(|(_, p)| (p.id().into_owned(), p.slot)));
-            }
-            Role::User => {
-                for (at, part) in parts {
-                    if part.kind() == PartKind::Result && !part.is(Marks::SERVER) {
-                        pairing.result(at, part.id().into_owned(), part.slot);
-                    } else {
-                        pairing.speak();
-                    }
+        let parts: Vec<(usize, Part<'_>)> = run
+            .clone()
+            .flat_map(|at| transcript.entry(at).parts().map(move |p| (at, p)))
+            .filter(|(_, p)| !p.is(Marks::NESTED))
+            .collect();
+        let role = transcript.entry(run.start).role();
+        let is_client = |part: &Part<'_>, kind| part.kind() == kind && !part.is(Marks::SERVER);
+        if role == Role::Assistant {
+            let calls = parts.iter().filter(|(_, p)| is_client(p, PartKind::Call));
+            pairing.batch(run.start, calls.map(|(_, p)| (p.id().into_owned(), p.slot)));
+        } else if role != Role::User {
+            pairing.speak();
+        }
+        for (at, part) in parts {
+            if is_client(&part, PartKind::Result) {
+                let id = part.id().into_owned();
+                if role == Role::User {
+                    pairing.result(at, id, part.slot);
+                } else {
+                    pairing.misplaced(at, id, part.slot);
                 }
+            } else if role == Role::User {
+                pairing.speak();
             }
-            _ => pairing.speak(),
         }
     }
-    pairing.end()
+    let mut findings = pairing.end();
+    for finding in &mut findings {
+        // A batch may be spread over entries.
+        finding.entry = finding.slot.map_or(finding.entry, |slot| transcript.entry_of(slot));
+    }
+    findings
 }
 
 /// Runs of entries of one role.
@@ -65,7 +76,7 @@ fn runs(transcript: &Transcript) -> Vec<Range<usize>> {
     for entry in transcript.entries() {
         match runs.last_mut() {
             Some(run) if transcript.entry(run.start).role() == entry.role() => {
-                run.end = entry.index + 1
+                run.end = entry.index + 1;
             }
             _ => runs.push(entry.index..entry.index + 1),
         }
@@ -73,28 +84,51 @@ fn runs(transcript: &Transcript) -> Vec<Range<usize>> {
     runs
 }
 
+/// In characters (PROVIDERS.md B.1.2).
+const LONGEST_NAME: usize = 200;
+
 /// Where an entry stands, as far as the rules care.
-struct Place {
-    is_last: bool,
+#[derive(Clone, Copy)]
+enum Place {
+    /// Something follows.
+    Before,
+    /// At the end, where the assistant's message may still be empty.
+    Last,
 }
 
 fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
         findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
     };
+    let may_be_empty = matches!(place, Place::Last) && entry.role() == Role::Assistant;
     if entry.role() == Role::Other {
         return find(rules::ANTHROPIC_SHAPE, None, "no known role", Mend::DropEntry);
     }
     for part in entry.parts() {
-        match part.kind() {
-            // A string content that is empty is the whole message's fault.
-            PartKind::Text if part.raw_body() == "\"\"" && part.raw() == part.raw_body() => {
-                if !(place.is_last && entry.role() == Role::Assistant) {
-                    find(rules::ANTHROPIC_EMPTY, None, "the content is empty", Mend::DropEntry);
-                }
+        if part.kind() == PartKind::Call && !part.is(Marks::SERVER) {
+            let name = part.name();
+            if name.is_empty() || name.chars().count() > LONGEST_NAME {
+                let cut: String = name.chars().take(LONGEST_NAME).collect();
+                let name = if cut.is_empty() { "unknown".to_owned() } else { cut };
+                let mend = Mend::CallTool { slot: part.slot, name };
+                find(rules::ANTHROPIC_NAME, Some(part.slot), "", mend);
             }
-            PartKind::Text if part.raw_body() == "\"\"" => {
+        }
+        match part.kind() {
+            PartKind::Text if part.raw_body() == "\"\"" && part.raw() != part.raw_body() => {
                 find(rules::ANTHROPIC_EMPTY_TEXT, Some(part.slot), "", Mend::DropPart(part.slot));
+            }
+            PartKind::Text if part.raw_body() == "\"\"" && !may_be_empty => {
+                // A string content that is empty is the whole message's fault.
+                find(rules::ANTHROPIC_EMPTY, None, "the content is empty", Mend::DropEntry);
+            }
+            PartKind::Call if !part.is(Marks::SERVER) && entry.role() != Role::Assistant => {
+                find(
+                    rules::ANTHROPIC_SIDE,
+                    Some(part.slot),
+                    &part.name(),
+                    Mend::DropPart(part.slot),
+                );
             }
             PartKind::Call if !part.raw_body().starts_with('{') => {
                 let Some(json) = as_object(part.raw_body()) else { continue };
@@ -104,9 +138,14 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
             _ => {}
         }
     }
-    if entry.parts().next().is_none() && !(place.is_last && entry.role() == Role::Assistant) {
+    if entry.parts().next().is_none() && !(may_be_empty && has_list(entry)) {
         find(rules::ANTHROPIC_EMPTY, None, "no content", Mend::DropEntry);
     }
+}
+
+fn has_list(entry: Entry<'_>) -> bool {
+    let content = json::member(entry.raw(), Span::new(0..entry.raw().len()), "content");
+    content.is_some_and(|content| content.of(entry.raw()).starts_with('['))
 }
 
 /// An input that isn't an object as one; `None` where there is no input at all.
@@ -178,20 +217,24 @@ fn thinking_first(request: &Request, runs: &[Range<usize>], findings: &mut Vec<F
     if mode.as_deref() != Some("enabled") {
         return;
     }
-    let [.., model, user] = runs else { return };
     let transcript = &request.transcript;
-    let is_open = transcript.entry(user.start).role() == Role::User
-        && user.clone().all(|at| transcript.entry(at).has_results());
-    let first = transcript.entry(model.start);
-    let starts = first.parts().next();
-    if is_open
-        && first.role() == Role::Assistant
-        && starts.is_some_and(|part| part.kind() != PartKind::Reasoning)
-    {
+    let role = |run: &Range<usize>| transcript.entry(run.start).role();
+    let answers = |run: &Range<usize>| run.clone().any(|at| transcript.entry(at).has_results());
+    let calls = |run: &Range<usize>| run.clone().any(|at| transcript.entry(at).has_calls());
+    // Text behind results doesn't close the loop: the API reads it as part of them.
+    let asks = |run: &Range<usize>| role(run) == Role::User && !answers(run);
+    let start = runs.iter().rposition(asks).map_or(0, |index| index + 1);
+    let is_open = runs.last().is_some_and(|run| answers(run) || calls(run));
+    let turn = runs[start..].iter().find(|run| role(run) == Role::Assistant).filter(|_| is_open);
+    let Some(turn) = turn else { return };
+    // What stands before a compaction block is dropped, so the turn begins behind it.
+    let mut parts = turn.clone().flat_map(|at| transcript.entry(at).parts());
+    let first = parts.find(|part| part.name() != "compaction");
+    if let Some(first) = first.filter(|part| part.kind() != PartKind::Reasoning) {
         findings.push(Finding {
             rule: rules::ANTHROPIC_THINKING_FIRST,
-            entry: model.start,
-            slot: starts.map(|part| part.slot),
+            entry: transcript.entry_of(first.slot),
+            slot: Some(first.slot),
             detail: "the open tool loop's turn starts without thinking".to_owned(),
             mend: Mend::Nothing,
         });

@@ -69,8 +69,8 @@ struct Message {
     role: Span,
     content: Vec<PartRow>,
     content_span: Span,
-    reasoning: Vec<PartRow>,
-    extra: Vec<PartRow>,
+    /// Reasoning, refusal and audio, by key.
+    extra: Vec<(String, PartRow)>,
     calls: Vec<PartRow>,
     tool_call_id: Span,
     name: Span,
@@ -86,22 +86,21 @@ impl Message {
                 self.content.clear();
                 self.content_span = read_content(scanner, &mut self.content)?;
             }
-            "reasoning_content" | "reasoning" | "reasoning_details" => {
+            "reasoning_content" | "reasoning" | "reasoning_details" | "refusal" | "audio" => {
+                // The last of duplicate keys wins.
+                self.extra.retain(|(old, _)| old != key);
                 let value = scanner.value()?;
                 let raw = value.of(scanner.text());
-                if !matches!(raw, "null" | "\"\"" | "[]") {
-                    let mut part = row(PartKind::Reasoning, value, value);
-                    if raw.starts_with('"') {
-                        part.marks = Marks::LITERAL;
-                    }
-                    self.reasoning.push(part);
+                let is_reasoning = key.starts_with("reasoning");
+                if raw == "null" || (is_reasoning && matches!(raw, "\"\"" | "[]")) {
+                    return Ok(());
                 }
-            }
-            "refusal" | "audio" => {
-                let value = scanner.value()?;
-                if value.of(scanner.text()) != "null" {
-                    self.extra.push(row(PartKind::Opaque, value, value));
+                let kind = if is_reasoning { PartKind::Reasoning } else { PartKind::Opaque };
+                let mut part = row(kind, value, value);
+                if is_reasoning && raw.starts_with('"') {
+                    part.marks = Marks::LITERAL;
                 }
+                self.extra.push((key.to_owned(), part));
             }
             "tool_calls" => {
                 self.calls.clear();
@@ -167,9 +166,8 @@ impl Message {
                 Role::System | Role::Developer | Role::Other => part.origin = Origin::Injected,
             }
         }
-        let mut all = self.reasoning;
+        let mut all: Vec<PartRow> = self.extra.into_iter().map(|(_, part)| part).collect();
         all.append(&mut self.content);
-        all.append(&mut self.extra);
         all.append(&mut self.calls);
         // Slots are in the order of the bytes, so that edits can be applied in one pass.
         all.sort_by_key(|part| part.span.start);

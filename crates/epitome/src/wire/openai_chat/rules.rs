@@ -1,7 +1,8 @@
 //! What OpenAI Chat demands: calls answered at once, by tool messages that stand together.
 
+use crate::json::{self, Span};
 use crate::request::Request;
-use crate::transcript::{Entry, Marks, PartKind, Role};
+use crate::transcript::{Entry, Marks, Part, PartKind, Role};
 use crate::wire::pairing::{PairRules, Pairing, Scope};
 use crate::wire::rules::{self, Finding, Mend};
 
@@ -19,9 +20,11 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
         shape(entry, &mut findings);
         match entry.role() {
             Role::Assistant => {
-                let calls = entry.parts().filter(|p| p.kind() == PartKind::Call);
+                let calls = entry.parts().filter(|p| p.kind() == PartKind::Call && !is_function(p));
                 pairing.batch(entry.index, calls.map(|p| (p.id().into_owned(), p.slot)));
             }
+            // The older form has no ids; its result is only named like the call.
+            Role::Tool if is_from_function(entry) => pairing.speak(),
             Role::Tool => {
                 if let Some(result) = entry.parts().next() {
                     pairing.result(entry.index, result.id().into_owned(), result.slot);
@@ -34,14 +37,37 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     findings
 }
 
+/// Whether a call is of the older form, `function_call`.
+fn is_function(call: &Part<'_>) -> bool {
+    let has = |key| json::member(call.raw(), Span::new(0..call.raw().len()), key).is_some();
+    call.id().is_empty() && has("name") && !has("function")
+}
+
+fn is_from_function(entry: Entry<'_>) -> bool {
+    let raw = entry.raw();
+    let role = json::member(raw, Span::new(0..raw.len()), "role");
+    role.is_some_and(|role| json::unquote(role.of(raw)) == "function")
+}
+
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
         findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
     };
-    let says_something = entry.parts().any(|p| p.kind() != PartKind::Reasoning);
+    let says_something = entry.parts().any(|p| match p.kind() {
+        PartKind::Reasoning => false,
+        PartKind::Call => entry.role() == Role::Assistant,
+        PartKind::Text | PartKind::Media | PartKind::Opaque | PartKind::Result => true,
+    });
     match entry.role() {
         Role::Other => find(rules::CHAT_SHAPE, None, "no known role", Mend::DropEntry),
-        Role::Tool => {}
+        Role::Tool => {
+            let result =
+                entry.parts().next().filter(|p| matches!(p.raw_body(), "" | "null" | "[]"));
+            if let Some(result) = result.filter(|_| !is_from_function(entry)) {
+                let mend = Mend::Rewrite { slot: result.slot, json: "\"\"".to_owned() };
+                find(rules::CHAT_EMPTY, Some(result.slot), "a result without content", mend);
+            }
+        }
         _ if !says_something => find(rules::CHAT_EMPTY, None, "nothing is said", Mend::DropEntry),
         _ => {}
     }

@@ -1,0 +1,133 @@
+//! Law 3: what isn't edited keeps its bytes.
+
+use std::path::{Path, PathBuf};
+
+use epitome::json::{self, Scanner, Span};
+use epitome::request::Request;
+use epitome::view::View;
+use epitome::wire::{self, Format};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::TestRunner;
+use serde::Deserialize;
+use testkit::Histogram;
+use testkit::generate::{broken, cases, valid};
+
+fn rendered(request: &Request) -> String {
+    wire::render(request, &View::whole(request.transcript.len()))
+}
+
+#[test]
+fn bytes_come_out_as_they_went_in() {
+    let histogram = Histogram::default();
+    TestRunner::new(cases(1000))
+        .run(&valid(), |case| {
+            histogram.count(&case.features);
+            prop_assert_eq!(rendered(&case.request()), case.text);
+            Ok(())
+        })
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    println!("{histogram}");
+    // A handful of cases, asked for to be quick, says nothing about rare features.
+    if histogram.cases() >= 500 {
+        histogram.assert_each_over(1.0);
+    }
+}
+
+#[test]
+fn real_transcripts_come_out_as_they_went_in() {
+    let files = recordings();
+    let mut messages = 0;
+    for file in &files {
+        for (format, text) in conversations(file) {
+            let request = wire::parse(format, text.clone())
+                .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            assert_eq!(rendered(&request), text, "{}", file.display());
+            messages += request.transcript.len();
+        }
+    }
+    assert!(files.len() > 10 && messages > 300, "{messages} messages in {files:?}");
+}
+
+/// All recordings that the repository ships.
+fn recordings() -> Vec<PathBuf> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().expect("the examples are part of the repository") {
+            let path = entry.expect("a readable folder").path();
+            let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
+            match kind {
+                _ if path.is_dir() => folders.push(path),
+                "json" | "jsonl" | "traj" => files.push(path),
+                _ => {}
+            }
+        }
+    }
+    files
+}
+
+/// The messages of a recording, cut out as they stand there.
+#[expect(clippy::disallowed_methods, reason = "tests read files, the core does not")]
+fn conversations(file: &Path) -> Vec<(Format, String)> {
+    let text = std::fs::read_to_string(file).expect("a readable recording");
+    let name = file.to_string_lossy();
+    let member = |text: &str, key: &str| {
+        json::member(text, Span::new(0..text.len()), key).map(|span| span.of(text).to_owned())
+    };
+    if name.contains("claude-code") {
+        let rows = text.lines().filter_map(|row| member(row, "message"));
+        let lines: Vec<String> = rows.filter(|message| member(message, "role").is_some()).collect();
+        return vec![(Format::Anthropic, lines.join("\n"))];
+    }
+    let key = if name.contains("tau-bench") { "traj" } else { "history" };
+    let is_known = name.contains("tau-bench") || name.contains("swe-agent");
+    let list = member(&text, key).filter(|_| is_known);
+    list.map(|list| (Format::OpenaiChat, list)).into_iter().collect()
+}
+
+fn is_json_for_serde(text: &str) -> bool {
+    let mut oracle = serde_json::Deserializer::from_str(text);
+    serde::de::IgnoredAny::deserialize(&mut oracle).is_ok() && oracle.end().is_ok()
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn broken_ones_come_out_as_they_went_in(case in broken()) {
+        prop_assert_eq!(rendered(&case.request()), case.text);
+    }
+
+    /// Texts that are JSON but for one character are where a scanner and its oracle may part.
+    #[test]
+    fn the_scanner_accepts_what_serde_accepts(
+        case in valid(),
+        at in any::<Index>(),
+        cut in 0usize..3,
+        with in prop::sample::select(vec!["", "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "\u{1}", "\n", "é", "\\u12", "nul"]),
+    ) {
+        let mut text: Vec<char> = case.text.chars().take(4000).collect();
+        let at = at.index(text.len() + 1);
+        text.splice(at..(at + cut).min(text.len()), with.chars());
+        let text: String = text.into_iter().collect();
+        let mut scanner = Scanner::new(&text);
+        let accepts = scanner.value().and_then(|_| scanner.end()).is_ok();
+        prop_assert_eq!(accepts, is_json_for_serde(&text), "{}", text);
+    }
+
+    /// And a request is refused exactly if it isn't JSON.
+    #[test]
+    fn parsing_fails_on_nothing_but_bad_json(case in valid(), at in any::<Index>()) {
+        let mut cut = at.index(case.text.len());
+        while !case.text.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        let start = &case.text[..cut];
+        if is_json_for_serde(start) && start.trim_end().ends_with(['}', ']']) {
+            prop_assert!(wire::parse(case.format, start.to_owned()).is_ok());
+        } else if case.draft.envelope != epitome::request::Envelope::Lines {
+            prop_assert!(wire::parse(case.format, start.to_owned()).is_err());
+        }
+    }
+}

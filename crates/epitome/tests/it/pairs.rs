@@ -1,0 +1,60 @@
+//! Law 2, from the inside: units cover a transcript and cut no pair.
+
+use epitome::transcript::{
+    Marks, PartKind, Transcript,
+    unit::{Instructions, Units},
+};
+use proptest::prelude::*;
+use testkit::generate::{Case, broken, cases, valid};
+
+fn units_cover_and_cut_no_pair(case: &Case) -> Result<(), TestCaseError> {
+    let request = case.request();
+    let transcript = &request.transcript;
+    for instructions in [Instructions::Anywhere, Instructions::BetweenUserAndReply] {
+        these_cover_and_cut_no_pair(transcript, &Units::of(transcript, instructions))?;
+    }
+    Ok(())
+}
+
+fn these_cover_and_cut_no_pair(
+    transcript: &Transcript,
+    units: &Units,
+) -> Result<(), TestCaseError> {
+    let covered: Vec<usize> = units.all().iter().flat_map(|unit| unit.entries.clone()).collect();
+    prop_assert_eq!(&covered, &(0..transcript.len()).collect::<Vec<_>>());
+    for unit in units.all() {
+        prop_assert!(!unit.entries.is_empty());
+        prop_assert!(unit.entries.clone().all(|entry| units.all()[units.index_of(entry)] == *unit));
+    }
+    for pair in units.pairs() {
+        let call = transcript.entry_of(pair.call);
+        prop_assert_eq!(transcript.part(pair.call).kind(), PartKind::Call);
+        let Some(result) = pair.result else { continue };
+        prop_assert_eq!(units.call_of(result), Some(pair.call));
+        prop_assert_eq!(transcript.part(pair.call).id(), transcript.part(result).id());
+        prop_assert_eq!(units.index_of(call), units.index_of(transcript.entry_of(result)));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn of_valid_transcripts(case in valid()) {
+        units_cover_and_cut_no_pair(&case)?;
+        // In a valid transcript every result has its call.
+        let request = case.request();
+        let units = Units::of(&request.transcript, Instructions::Anywhere);
+        for entry in request.transcript.entries() {
+            for part in entry.parts().filter(|p| p.kind() == PartKind::Result && !p.is(Marks::SERVER)) {
+                prop_assert!(units.call_of(part.slot).is_some(), "{}", part.raw());
+            }
+        }
+    }
+
+    #[test]
+    fn of_broken_transcripts(case in broken()) {
+        units_cover_and_cut_no_pair(&case)?;
+    }
+}

@@ -1,0 +1,230 @@
+//! Law 2, from the outside: what is broken is mended by no more than its offending parts, and an
+//! oracle that was written without a look at the rules agrees.
+
+use std::collections::HashSet;
+
+use epitome::request::{Envelope, Request};
+use epitome::transcript::PartKind;
+use epitome::wire::{self, Finding, Format, Mend, Repaired};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::Value;
+use testkit::generate::{broken, cases, valid};
+use testkit::{oracle, parse, show};
+
+/// The request as a body for the oracle, which knows no lines.
+fn body(request: &Request) -> Value {
+    if request.frame.envelope == Envelope::Lines {
+        let rows = serde_json::Deserializer::from_str(request.source()).into_iter();
+        return Value::Array(rows.map(|row| row.expect("lines of JSON")).collect());
+    }
+    serde_json::from_str(request.source()).expect("a request is JSON")
+}
+
+/// What no mend may lose: every part that isn't a call or result, wherever no breach is named.
+fn touches_nothing_else(before: &Request, repaired: &Repaired) -> Result<(), TestCaseError> {
+    let named: HashSet<usize> = repaired.mended.iter().filter_map(|mended| mended.entry).collect();
+    let kept: HashSet<usize> = repaired.came_from.iter().flatten().copied().collect();
+    prop_assert_eq!(repaired.came_from.len(), repaired.request.transcript.len());
+    for entry in before.transcript.entries().filter(|entry| !named.contains(&entry.index)) {
+        prop_assert!(kept.contains(&entry.index), "entry {} left without a word", entry.index);
+    }
+    for (after, from) in repaired.request.transcript.entries().zip(&repaired.came_from) {
+        let Some(from) = from.filter(|from| !named.contains(from)) else { continue };
+        let before = before.transcript.entry(from);
+        // A batch that was named may be answered or renamed in the entry behind it.
+        for part in before.parts().filter(|part| part.kind() != PartKind::Result) {
+            let body = part.raw_body();
+            prop_assert!(after.raw().contains(body), "{} became {}", before.raw(), after.raw());
+        }
+        if !before.has_results() && before.raw() != after.raw() {
+            prop_assert!(after.has_results(), "{} became {}", before.raw(), after.raw());
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    #[test]
+    fn nothing_is_wrong_with_valid_ones(case in valid()) {
+        let request = case.request();
+        let findings = wire::check(&request);
+        prop_assert!(findings.is_empty(), "{:?}", findings);
+        prop_assert_eq!(oracle::accepts(case.format, &body(&request)), Ok(()));
+        let repaired = wire::repair(&request);
+        prop_assert_eq!(repaired.request.source().as_str(), case.text.as_str());
+        prop_assert!(repaired.mended.is_empty() && repaired.left.is_empty());
+    }
+
+    #[test]
+    fn check_and_oracle_agree(case in broken()) {
+        let request = case.request();
+        let findings = wire::check(&request);
+        let verdict = oracle::accepts(case.format, &body(&request));
+        prop_assert_eq!(findings.is_empty(), verdict.is_ok(), "{:?} but {:?}", findings, verdict);
+    }
+
+    #[test]
+    fn broken_ones_are_mended(case in broken()) {
+        let request = case.request();
+        let repaired = wire::repair(&request);
+        let left = wire::check(&repaired.request);
+        prop_assert_eq!(left.len(), repaired.left.len());
+        let is_over = |finding: &Finding| finding.mend == Mend::Nothing;
+        prop_assert!(repaired.left.iter().all(is_over), "{:?}", repaired.left);
+        // Lines of which nothing would be left stay as they are.
+        let is_last_line = request.frame.envelope == Envelope::Lines && !repaired.left.is_empty();
+        prop_assert!(left.iter().all(is_over) || is_last_line, "{:?}", left);
+        if left.is_empty() {
+            let verdict = oracle::accepts(case.format, &body(&repaired.request));
+            prop_assert_eq!(verdict, Ok(()), "{}", repaired.request.source());
+        }
+        let again = wire::repair(&repaired.request);
+        prop_assert!(again.mended.is_empty(), "{:?}", again.mended);
+        prop_assert_eq!(again.request.source(), repaired.request.source());
+        touches_nothing_else(&request, &repaired)?;
+    }
+}
+
+/// The notation of what `repair` makes of `before`.
+fn check(format: Format, before: &str, after: &Expect) {
+    after.assert_eq(&show(&wire::repair(&parse(format, before)).request));
+}
+
+#[test]
+fn an_unanswered_call_is_answered() {
+    let before = "
+        user Fix it.
+        asst call a Read | call b Read
+        res  b = text
+        user Go on.";
+    check(
+        Format::OpenaiChat,
+        before,
+        &expect![[r#"
+        user Fix it.
+        asst call a Read {} | call b Read {}
+        res  b = text
+        res  a = [no result: this call was interrupted before its result was recorded]
+        user Go on.
+    "#]],
+    );
+    check(
+        Format::Anthropic,
+        before,
+        &expect![[r#"
+        user Fix it.
+        asst call a Read {} | call b Read {}
+        res! a = [no result: this call was interrupted before its result was recorded]
+        res  b = text
+        user Go on.
+    "#]],
+    );
+}
+
+#[test]
+fn an_open_batch_at_the_end_is_normal() {
+    let before = "
+        user Fix it.
+        asst call a Read | call b Read
+        res  b = text";
+    check(
+        Format::OpenaiChat,
+        before,
+        &expect![[r#"
+        user Fix it.
+        asst call a Read {} | call b Read {}
+        res  b = text
+    "#]],
+    );
+}
+
+#[test]
+fn results_come_back_to_their_calls() {
+    let before = "
+        user Fix it.
+        asst call a Read | res a = on the wrong side | Well then.
+        user Go on.
+        asst call b Read
+        user Wait! | res b = late";
+    check(
+        Format::Anthropic,
+        before,
+        &expect![[r#"
+        user Fix it.
+        asst call a Read {} | Well then.
+        res  a = on the wrong side | Go on.
+        asst call b Read {}
+        res  b = late | Wait!
+    "#]],
+    );
+}
+
+#[test]
+fn calls_without_an_id_get_one() {
+    let before = r#"
+        user Fix it.
+        raw  {"role":"assistant","content":[{"type":"tool_use","name":"Read","input":{}}]}
+        raw  {"role":"user","content":[{"type":"tool_result","content":"text"}]}"#;
+    check(
+        Format::Anthropic,
+        before,
+        &expect![[r#"
+        user Fix it.
+        asst call call_2 Read {}
+        res  call_2 = text
+    "#]],
+    );
+    let before = r#"
+        user Fix it.
+        raw  {"role":"assistant","tool_calls":[{"function":{"name":"Read","arguments":"{}"}}]}
+        raw  {"role":"tool","content":null}"#;
+    check(
+        Format::OpenaiChat,
+        before,
+        &expect![[r#"
+        user Fix it.
+        asst call call_2 Read {}
+        res  call_2 =
+    "#]],
+    );
+}
+
+#[test]
+fn calls_of_the_older_form_need_none() {
+    let before = "
+        user Fix it.
+        asst call a Read
+        asst fn Read
+        res  fn Read = text";
+    check(
+        Format::OpenaiChat,
+        before,
+        &expect![[r#"
+        user Fix it.
+        asst call a Read {}
+        res  a = [no result: this call was interrupted before its result was recorded]
+        asst fn Read {}
+        res  fn Read = text
+    "#]],
+    );
+}
+
+#[test]
+fn human_words_keep_their_bytes_behind_an_added_result() {
+    let body = r#"[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":"caf\u00e9"}]"#;
+    let request = wire::parse(Format::Anthropic, body.to_owned()).expect("a request");
+    let repaired = wire::repair(&request).request;
+    assert!(repaired.source().contains(r#"{"type":"text","text":"caf\u00e9"}"#));
+}
+
+#[test]
+fn lines_are_never_mended_to_nothing() {
+    let line = r#"{"role":"user","content":[]}"#;
+    let request = wire::parse(Format::Anthropic, line.to_owned()).expect("a request");
+    let repaired = wire::repair(&request);
+    assert_eq!(repaired.request.source().as_str(), line);
+    assert_eq!(repaired.left.len(), 1);
+}
