@@ -20,9 +20,9 @@ use crate::plan::{Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
 use crate::transcript::Origin;
-use crate::transcript::unit::{Instructions, Units};
+use crate::transcript::unit::Units;
 use crate::view::{Placed, View};
-use crate::wire::{self, Finding, Format, Mended, RuleId};
+use crate::wire::{self, Finding, Mended, RuleId};
 
 pub use compactor::{Compactor, Options, OptionsError};
 
@@ -219,11 +219,7 @@ impl Compaction {
 
     fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
         let options = self.compactor.options();
-        let instructions = match self.request.format {
-            Format::Anthropic => Instructions::BetweenUserAndReply,
-            Format::OpenaiChat => Instructions::Anywhere,
-        };
-        let units = Units::of(&self.request.transcript, instructions);
+        let units = Units::of(&self.request.transcript, self.request.format.instructions());
         let binding = Binding::of(&self.request);
         let target = options.target.resolve(tally.total().tokens);
         let wishes = Wishes {

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::{JsonError, Scanner};
 use crate::request::Request;
+use crate::transcript::unit::Instructions;
 use crate::transcript::{PartRow, Role};
 use crate::view::View;
 
@@ -48,6 +49,14 @@ impl Format {
         match self {
             Format::OpenaiChat => "openai-chat",
             Format::Anthropic => "anthropic",
+        }
+    }
+
+    /// Where it lets system text stand in mid-conversation.
+    pub fn instructions(self) -> Instructions {
+        match self {
+            Format::OpenaiChat => Instructions::Anywhere,
+            Format::Anthropic => Instructions::BetweenUserAndReply,
         }
     }
 
