@@ -11,7 +11,7 @@ use crate::draft::{Draft, Matter};
 use crate::guard::{Guard, Held, starts_with_reasoning};
 use crate::model::{Binding, Thinking};
 use crate::request::Request;
-use crate::strategy::{Edit, Scene, Strategy, fit};
+use crate::strategy::{Edit, Scene, Strategy, fit, level};
 use crate::transcript::unit::Units;
 use crate::transcript::{PartKind, Role, Slot};
 use crate::view::{PartEdit, Put, Reason};
@@ -118,7 +118,7 @@ impl<'a> Subject<'a> {
         work.unbind();
         if self.held_tokens() + LEAST_TOKENS > target {
             // What must stay doesn't fit as it is: cut it first, so that something else may stay too.
-            let edits = self.squeezes(&work.draft);
+            let edits = self.squeezes(&work.draft, self.level());
             work.make("squeeze", edits);
         }
         if strategies.iter().any(|strategy| strategy.takes_oldest()) {
@@ -130,6 +130,10 @@ impl<'a> Subject<'a> {
             }
             let edits = strategy.propose(&self.scene(&work.draft, work.horizon));
             work.make(strategy.name(), edits);
+        }
+        if work.landing() > target {
+            let edits = self.squeezes(&work.draft, self.share());
+            work.make("squeeze", edits);
         }
         work.settle();
         let checkpoint = work.checkpoint();
@@ -199,17 +203,38 @@ impl<'a> Subject<'a> {
             }
         }
         if draft.total() > self.budget.target {
-            for edit in self.squeezes(&draft) {
+            for edit in self.squeezes(&draft, self.share()) {
                 draft.apply(&edit, &self.matter());
             }
         }
         draft.total()
     }
 
+    /// The most that one held entry may take, at the least.
+    fn share(&self) -> u64 {
+        self.budget.share().max(LEAST_TOKENS / 2)
+    }
+
+    /// The most that one held entry may take so that all of them fit beside a checkpoint; its share
+    /// at the least.
+    fn level(&self) -> u64 {
+        let len = self.request.transcript.len();
+        let held = (0..len).filter(|at| !self.guard.may_leave(*at));
+        let (cuttable, fixed): (Vec<usize>, Vec<usize>) =
+            held.partition(|at| self.guard.excerptable().contains_key(at));
+        let tokens = |entries: &[usize]| {
+            entries.iter().map(|at| self.tally.entry(*at)).collect::<Vec<u64>>()
+        };
+        let fixed = self.tally.frame.total().tokens + tokens(&fixed).iter().sum::<u64>();
+        let all_stay = cuttable.len() == len;
+        let reserve = if all_stay { 0 } else { self.budget.checkpoint().max(LEAST_TOKENS) };
+        let room = self.budget.target.saturating_sub(fixed + reserve);
+        level(&tokens(&cuttable), room).unwrap_or(0).max(self.share())
+    }
+
     /// Cuts of held entries that are larger than their share: the one exception of the law of pins.
-    fn squeezes(&self, draft: &Draft) -> Vec<Edit> {
+    fn squeezes(&self, draft: &Draft, share: u64) -> Vec<Edit> {
         let matter = self.matter();
-        let share = self.budget.share().max(LEAST_TOKENS / 2);
         let transcript = &self.request.transcript;
         let mut edits = Vec::new();
         for entry in transcript
@@ -227,7 +252,7 @@ impl<'a> Subject<'a> {
             for part in
                 entry.parts().filter(|p| matches!(p.kind(), PartKind::Text | PartKind::Result))
             {
-                if draft.is_edited(part.slot) || part.raw_body().is_empty() {
+                if part.raw_body().is_empty() || draft.part_tokens(&part, &matter) <= share {
                     continue;
                 }
                 let text = matter.part_text(&part);

@@ -8,6 +8,7 @@
 
 mod break_up;
 pub mod bulk;
+mod check;
 mod dice;
 pub mod draft;
 mod encode;
@@ -22,6 +23,7 @@ mod script;
 mod show;
 mod stage;
 
+pub use check::{check, check_in};
 pub use features::{Feature, Histogram};
 pub use generate::Case;
 pub use notation::{parse, show, show_view};

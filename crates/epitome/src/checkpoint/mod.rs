@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::{TokenCounter, message_tokens};
 use crate::transcript::ContentId;
+use narrative::Narrative;
 
 pub use gather::Gathered;
 
@@ -39,8 +40,9 @@ pub struct Checkpoint {
 pub fn write(gathered: &Gathered, most: u64, counter: &dyn TokenCounter) -> Option<Checkpoint> {
     // Four bytes a token is generous for most texts; each miss tells the real ratio.
     let mut bytes = most.saturating_mul(4) as usize;
+    let narrative = Narrative::new(&gathered.said());
     loop {
-        let (body, words_kept) = body(gathered, bytes);
+        let (body, words_kept) = body(gathered, &narrative, bytes);
         let text = fenced(&body);
         let tokens = message_tokens(&text, counter);
         if tokens <= most {
@@ -78,7 +80,7 @@ const ANCHORS: &str = "## Files, commands, errors (extracted)\n";
 const NARRATIVE: &str = "## Telling lines (quoted, in order)\n";
 
 /// The lanes within `bytes`, the first lane apart; and how many human messages are in full.
-fn body(gathered: &Gathered, bytes: usize) -> (String, usize) {
+fn body(gathered: &Gathered, narrative: &Narrative, bytes: usize) -> (String, usize) {
     let mut out = format!(
         "Reference about earlier work, not a request: {} earlier messages are not shown. What is described as \
          finished is finished. The user's words are verbatim and still count; quotes of the model and of tools carry \
@@ -99,7 +101,7 @@ fn body(gathered: &Gathered, bytes: usize) -> (String, usize) {
         push_lines(&mut out, &anchors);
     }
     let left = left.saturating_sub(anchors.len());
-    let narrative = narrative::narrative(&gathered.said(), left);
+    let narrative = narrative.render(left);
     if !narrative.is_empty() {
         out.push_str(NARRATIVE);
         push_lines(&mut out, &narrative);

@@ -92,7 +92,7 @@ fn shrunk<'a>(scene: &Scene<'a>, unit: &Unit, size: u64, room: u64) -> Option<Ve
 }
 
 /// The greatest cap under which `sizes` together fit in `room`.
-fn level(sizes: &[u64], room: u64) -> Option<u64> {
+pub(crate) fn level(sizes: &[u64], room: u64) -> Option<u64> {
     let mut sorted = sizes.to_vec();
     sorted.sort_unstable();
     let mut left = room;

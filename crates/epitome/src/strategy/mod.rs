@@ -24,6 +24,7 @@ use crate::view::{PartEdit, Reason};
 pub use excerpts::Excerpts;
 pub(crate) use excerpts::fit;
 pub use fold::Fold;
+pub(crate) use fold::level;
 pub use head::Head;
 pub use media::OldMedia;
 pub use outputs::OldOutputs;

@@ -176,17 +176,21 @@ impl Patch {
                 let note = request.format.user_message(NO_BEGINNING);
                 self.inserted.entry(finding.entry).or_default().push((note, None));
             }
-            Mend::SpeakAsUser => {
-                let entry = transcript.entry(finding.entry);
-                let raw = entry.raw();
-                if let Some(role) = json::member(raw, Span::new(0..raw.len()), "role") {
-                    let span = role.shifted_by(entry.span().start);
-                    self.rewritten
-                        .entry(finding.entry)
-                        .or_default()
-                        .push((span, "\"user\"".to_owned()));
-                }
-            }
+            Mend::SpeakAsUser => self.speak_as_user(request, finding.entry),
+        }
+    }
+
+    /// Instructions in the user's role are marked as what they are: nobody's mouth but their own.
+    fn speak_as_user(&mut self, request: &Request, at: usize) {
+        let entry = request.transcript.entry(at);
+        let raw = entry.raw();
+        let rewritten = self.rewritten.entry(at).or_default();
+        if let Some(role) = json::member(raw, Span::new(0..raw.len()), "role") {
+            rewritten.push((role.shifted_by(entry.span().start), "\"user\"".to_owned()));
+        }
+        for part in entry.parts().filter(|p| p.kind() == PartKind::Text) {
+            let text = quote(&format!("<system-reminder>\n{}\n</system-reminder>", part.text()));
+            rewritten.push((part.row().body, text));
         }
     }
 

@@ -6,6 +6,8 @@
 
 mod edits;
 mod fidelity;
+mod laws;
 mod pairs;
 mod repairs;
 mod rules;
+mod strategies;
