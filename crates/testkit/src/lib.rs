@@ -4,6 +4,7 @@
 //! - [`generate`]: transcripts of every kind that providers accept, or that they don't
 //! - [`bulk`]: long ones, fast
 //! - [`features`]: how often each feature occurred, and a failure if one hardly did
+//! - [`laws`]: what must hold of every compaction
 //! - [`oracle`]: what providers accept, written independently of `epitome::wire`
 
 mod break_up;
@@ -14,6 +15,7 @@ pub mod draft;
 mod encode;
 pub mod features;
 pub mod generate;
+pub mod laws;
 pub mod notation;
 mod observe;
 pub mod oracle;

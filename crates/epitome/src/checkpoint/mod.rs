@@ -8,6 +8,7 @@ pub mod anchors;
 mod gather;
 pub mod narrative;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -133,15 +134,14 @@ fn words_lane(gathered: &Gathered, bytes: usize) -> (String, usize) {
         return (String::new(), 0);
     }
     let mut out = String::from(WORDS);
-    let mut elided = 0;
     for (word, _) in words.iter().zip(&chosen).filter(|(_, kept)| **kept) {
         out.push_str(&word.label());
         out.push_str(&word.text);
         out.push('\n');
     }
-    elided += words.len() - kept;
-    if elided > 0 {
-        out.push_str(&format!("({elided} of the user's messages are not quoted here.)\n"));
+    if kept < words.len() {
+        let _ =
+            writeln!(out, "({} of the user's messages are not quoted here.)", words.len() - kept);
     }
     (out, kept)
 }

@@ -93,12 +93,22 @@ enum State {
     Mend,
     Count(Tally),
     Plan(Tally),
-    Gather { tally: Tally, units: Units, plan: Box<Plan>, gathered: Gathered, next: usize },
+    Gather(Box<Gathering>),
     Render { tally: Tally, plan: Box<Plan>, checkpoint: Option<Checkpoint> },
     Waiting(Box<Outcome>),
     Ready(Box<Outcome>),
     Failed(CompactError),
     Over,
+}
+
+/// What the checkpoint is being made from.
+#[derive(Debug)]
+struct Gathering {
+    tally: Tally,
+    units: Units,
+    plan: Plan,
+    gathered: Gathered,
+    next: usize,
 }
 
 /// One compaction, under way.
@@ -150,9 +160,7 @@ impl Compaction {
             State::Mend => self.mend(),
             State::Count(tally) => self.count(tally),
             State::Plan(tally) => self.plan(tally),
-            State::Gather { tally, units, plan, gathered, next } => {
-                self.gather(tally, units, plan, gathered, next)
-            }
+            State::Gather(gathering) => self.gather(gathering),
             State::Render { tally, plan, checkpoint } => self.render(&tally, &plan, checkpoint),
             State::Waiting(outcome) => {
                 let originals = outcome.originals();
@@ -210,7 +218,8 @@ impl Compaction {
         }
         self.tell(&Event::Started);
         plan.steps.iter().for_each(|step| self.tell(&Event::Applied(step.clone())));
-        State::Gather { tally, units, plan: Box::new(plan), gathered: Gathered::default(), next: 0 }
+        let gathered = Gathered::default();
+        State::Gather(Box::new(Gathering { tally, units, plan, gathered, next: 0 }))
     }
 
     fn target(&self, tally: &Tally) -> u64 {
@@ -245,35 +254,30 @@ impl Compaction {
         (units, plan)
     }
 
-    fn gather(
-        &mut self,
-        tally: Tally,
-        units: Units,
-        mut plan: Box<Plan>,
-        mut gathered: Gathered,
-        mut next: usize,
-    ) -> State {
+    fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
         let transcript = &self.request.transcript;
+        let Gathering { units, plan, gathered, next, .. } = gathering.as_mut();
         let mut done = 0;
-        while next < transcript.len() && done < STEP_BYTES {
-            if plan.draft.is_folded(next) {
-                let entry = transcript.entry(next);
+        while *next < transcript.len() && done < STEP_BYTES {
+            if plan.draft.is_folded(*next) {
+                let entry = transcript.entry(*next);
                 done += entry.raw().len();
-                gathered.add(transcript, &units, entry);
+                gathered.add(transcript, units, entry);
             }
-            next += 1;
+            *next += 1;
         }
-        if next < transcript.len() {
-            return State::Gather { tally, units, plan, gathered, next };
+        if *next < transcript.len() {
+            return State::Gather(gathering);
         }
+        let Gathering { tally, mut plan, gathered, .. } = *gathering;
+        let counter = self.compactor.counter();
         let checkpoint = (gathered.entries() > 0)
-            .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, self.compactor.counter()))
+            .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, counter))
             .flatten();
         let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
         let room = self.target(&tally).saturating_sub(plan.draft.total() + own);
-        let matter = Matter { transcript, tally: &tally, counter: self.compactor.counter() };
-        plan.draft.give_back(room, &matter);
-        State::Render { tally, plan, checkpoint }
+        plan.draft.give_back(room, &Matter { transcript, tally: &tally, counter });
+        State::Render { tally, plan: Box::new(plan), checkpoint }
     }
 
     fn render(&mut self, tally: &Tally, plan: &Plan, checkpoint: Option<Checkpoint>) -> State {

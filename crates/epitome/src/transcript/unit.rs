@@ -32,7 +32,7 @@ pub struct Unit {
 /// in one belongs to the calls in the next.
 #[derive(Clone, Debug, Default)]
 pub struct Units {
-    units: Vec<Unit>,
+    all: Vec<Unit>,
     pairs: Vec<Pair>,
     call_of: HashMap<Slot, Slot>,
 }
@@ -87,17 +87,17 @@ impl Units {
                 }
             }
         }
-        Units { units: runs(transcript, &reach), pairs, call_of }
+        Units { all: runs(transcript, &reach), pairs, call_of }
     }
 
     /// The units, oldest first.
     pub fn all(&self) -> &[Unit] {
-        &self.units
+        &self.all
     }
 
     /// The index of the unit that holds `entry`.
     pub fn index_of(&self, entry: usize) -> usize {
-        self.units.partition_point(|unit| unit.entries.end <= entry)
+        self.all.partition_point(|unit| unit.entries.end <= entry)
     }
 
     /// All pairs, by the order of their calls.
@@ -122,9 +122,9 @@ impl Units {
 
     fn newest(&self, n: usize, counts: impl Fn(&Unit) -> bool) -> usize {
         if n == 0 {
-            return self.units.len();
+            return self.all.len();
         }
-        let mut starts = self.units.iter().enumerate().rev().filter(|(_, unit)| counts(unit));
+        let mut starts = self.all.iter().enumerate().rev().filter(|(_, unit)| counts(unit));
         starts.nth(n - 1).map_or(0, |(index, _)| index)
     }
 }

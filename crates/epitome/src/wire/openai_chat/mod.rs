@@ -113,16 +113,12 @@ impl Message {
                     scanner.value()?;
                 }
             }
-            "function_call" => {
-                if scanner.peek() == Some(b'{') {
-                    // The older form has no id; it is answered by a `function` message.
-                    self.calls.retain(|p| !p.id.is_empty());
-                    let mut call = row(PartKind::Call, Span::NONE, Span::NONE);
-                    call.span = read_function(scanner, &mut call)?;
-                    self.calls.push(call);
-                } else {
-                    scanner.value()?;
-                }
+            // The older form has no id; it is answered by a `function` message.
+            "function_call" if scanner.peek() == Some(b'{') => {
+                self.calls.retain(|p| !p.id.is_empty());
+                let mut call = row(PartKind::Call, Span::NONE, Span::NONE);
+                call.span = read_function(scanner, &mut call)?;
+                self.calls.push(call);
             }
             _ => {
                 scanner.value()?;

@@ -1,0 +1,338 @@
+//! The laws of DESIGN.md §3, as checks of one compaction; property tests run them over generated
+//! transcripts, and over real ones.
+
+use epitome::archive::{Archive, ArchiveError, MemoryArchive, Original};
+use epitome::count::{Tally, counter};
+use epitome::engine::{Answer, Step};
+use epitome::plan::Reached;
+use epitome::request::Envelope;
+use epitome::transcript::{ContentId, Entry, Marks, Part, PartKind};
+use epitome::view::{Fate, PartEdit, Put, Reason};
+use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target, Task, wire};
+
+use crate::oracle;
+
+macro_rules! holds {
+    ($holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err(format!($($why)+));
+        }
+    };
+    ($holds:expr) => {
+        holds!($holds, "{}", stringify!($holds))
+    };
+}
+
+macro_rules! same {
+    ($left:expr, $right:expr $(, $why:literal)?) => {{
+        let (left, right) = (&$left, &$right);
+        if left != right {
+            let (one, other) = (stringify!($left), stringify!($right));
+            return Err(format!("{one} isn't {other}:\n{left:?}\n{right:?}"));
+        }
+    }};
+}
+
+/// Checks every law of a compaction of `request`.
+///
+/// # Errors
+/// The law that is broken, and how.
+pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String> {
+    let outcome = compactor.compact(request).map_err(|e| e.to_string())?;
+    coverage(&outcome)?;
+    pairing(&outcome)?;
+    fidelity(&outcome)?;
+    descent(&outcome, compactor)?;
+    rest(&outcome, compactor)?;
+    pins(&outcome, compactor)?;
+    returns(request, compactor, &outcome)?;
+    sameness(request, compactor, &outcome)?;
+    all_or_nothing(request, compactor)?;
+    nobodys_mouth(&outcome)?;
+    honest_counts(&outcome)
+}
+
+/// Law 1: every entry has one fate; every edit names a slot of its entry.
+fn coverage(outcome: &Outcome) -> Result<(), String> {
+    let transcript = &outcome.base.transcript;
+    same!(outcome.view.len(), transcript.len());
+    for (entry, fate) in transcript.entries().zip(outcome.view.fates()) {
+        if let Fate::Edit(edits) = fate {
+            holds!(!edits.is_empty());
+            for edit in edits {
+                holds!(entry.slots().contains(&edit.at.0), "an edit outside of its entry");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Law 2: the provider accepts what comes out.
+fn pairing(outcome: &Outcome) -> Result<(), String> {
+    let out = &outcome.request;
+    let known: Vec<_> = outcome.receipt.left.iter().map(|finding| finding.rule).collect();
+    let new: Vec<_> = wire::check(out).into_iter().filter(|f| !known.contains(&f.rule)).collect();
+    holds!(new.is_empty(), "{new:?}");
+    if !known.is_empty() {
+        return Ok(());
+    }
+    let text = out.source().trim_start_matches('\u{feff}');
+    let body = match out.frame.envelope {
+        Envelope::Body => text.to_owned(),
+        Envelope::Array => format!(r#"{{"messages":{text}}}"#),
+        Envelope::Lines => {
+            let lines: Vec<_> = out.transcript.entries().map(|e| e.raw()).collect();
+            format!(r#"{{"messages":[{}]}}"#, lines.join(","))
+        }
+    };
+    let body = serde_json::from_str(&body).map_err(|e| e.to_string())?;
+    oracle::accepts(out.format, &body)
+}
+
+/// Law 3: kept entries keep their bytes, edited ones differ in edited slots only.
+fn fidelity(outcome: &Outcome) -> Result<(), String> {
+    let mut shown = outcome.request.transcript.entries();
+    let placed = outcome.view.checkpoint();
+    for (entry, fate) in outcome.base.transcript.entries().zip(outcome.view.fates()) {
+        if placed.is_some_and(|placed| placed.before == entry.index) {
+            shown.next();
+        }
+        if !fate.is_shown() {
+            continue;
+        }
+        let out = shown.next().expect("every shown entry is rendered");
+        if let Fate::Edit(edits) = fate {
+            edited(entry.parts(), out.parts(), edits)?;
+        } else {
+            same!(entry.raw(), out.raw());
+        }
+    }
+    if placed.is_some_and(|placed| placed.before == outcome.base.transcript.len()) {
+        shown.next();
+    }
+    holds!(shown.next().is_none(), "nothing is rendered that isn't shown");
+    Ok(())
+}
+
+fn edited<'a>(
+    before: impl Iterator<Item = Part<'a>>,
+    after: impl Iterator<Item = Part<'a>>,
+    edits: &[PartEdit],
+) -> Result<(), String> {
+    let mut after = after.peekable();
+    let mut in_replaced = false;
+    for part in before {
+        let edit = edits.iter().find(|edit| edit.at == part.slot);
+        if part.is(Marks::NESTED) && in_replaced {
+            continue;
+        }
+        if !part.is(Marks::NESTED) {
+            in_replaced = edit.is_some() && part.kind() == PartKind::Result;
+        }
+        if edit.is_some_and(|edit| edit.put == Put::Nothing) {
+            continue;
+        }
+        let out = after.next();
+        holds!(out.is_some(), "a part is missing");
+        let out = out.expect("it was just looked at");
+        match edit.map(|edit| &edit.put) {
+            Some(Put::Text(text)) => same!(out.text().into_owned(), text.to_string()),
+            Some(_) => {}
+            None if part.kind() == PartKind::Result => same!(part.id(), out.id()),
+            None => same!(part.raw(), out.raw()),
+        }
+    }
+    Ok(())
+}
+
+/// Law 4: never more than before; at or under the target, or the floor is above it.
+///
+/// # Errors
+/// How it is broken.
+pub fn descent(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
+    let receipt = &outcome.receipt;
+    let recount = Tally::of(&outcome.request, compactor.counter()).total().tokens;
+    same!(receipt.after.count.tokens, recount, "the receipt counts what is there");
+    holds!(recount <= receipt.before.count.tokens);
+    if outcome.base.transcript.is_empty() {
+        return Ok(());
+    }
+    match &receipt.reached {
+        Reached::Unreachable { floor, held_by } => {
+            holds!(*floor > receipt.target, "unreachable, but the floor is under the target");
+            holds!(!held_by.is_empty());
+        }
+        _ => holds!(recount <= receipt.target, "{} > {}", recount, receipt.target),
+    }
+    holds!(!outcome.request.transcript.is_empty(), "an empty request");
+    Ok(())
+}
+
+/// Law 5: again, without new entries, changes nothing.
+fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
+    let target = outcome.receipt.target;
+    if target == 0 {
+        return Ok(());
+    }
+    // Positions are those of the first transcript.
+    let shown: Vec<usize> = (0..)
+        .zip(outcome.view.fates())
+        .filter(|(_, fate)| fate.is_shown())
+        .map(|(at, _)| at)
+        .collect();
+    let place = |at: usize| {
+        let before = outcome.view.checkpoint().is_some_and(|placed| placed.before <= at);
+        shown.iter().position(|index| *index == at).map(|shown| shown + usize::from(before))
+    };
+    let pins = compactor.options().pins.iter().filter_map(|pin| match pin {
+        Pin::Entry(at) => place(*at).map(Pin::Entry),
+        text @ Pin::Text(_) => Some(text.clone()),
+    });
+    let options = Options {
+        target: Target::Tokens(target),
+        pins: pins.collect(),
+        ..compactor.options().clone()
+    };
+    let again = Compactor::new(options, counter("o200k").expect("a known name"))
+        .expect("in range")
+        .knowing(outcome.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id));
+    let second = again.compact(&outcome.request).map_err(|e| e.to_string())?;
+    let same = second.rendered() == outcome.rendered();
+    let (first, second) = (&outcome.receipt, &second.receipt);
+    holds!(
+        same,
+        "again changed it: {:?}\n{:?}\nthen {:?}\n{:?}",
+        first.steps,
+        first.edits,
+        second.steps,
+        second.edits
+    );
+    Ok(())
+}
+
+/// Law 6: instructions, pins, task and newest human message stay verbatim, unless one is larger than
+/// its share.
+fn pins(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
+    let transcript = &outcome.base.transcript;
+    let fates: Vec<_> = outcome.view.fates().collect();
+    let share = outcome.receipt.target / 4;
+    let excerpted = |fate: &Fate| match fate {
+        Fate::Edit(edits) => {
+            let is_words = |edit: &PartEdit| transcript.part(edit.at).is_human();
+            edits.iter().any(|edit| edit.reason == Reason::TooLarge && is_words(edit))
+        }
+        _ => false,
+    };
+    let humans: Vec<usize> =
+        transcript.entries().filter(Entry::is_human).map(|e| e.index).collect();
+    let task = humans.first().filter(|_| compactor.options().task == Task::Keep);
+    for at in task.into_iter().chain(humans.last()) {
+        let entry = transcript.entry(*at);
+        let tally = Tally::of(&outcome.base, compactor.counter());
+        holds!(fates[*at].is_shown(), "a human message that must stay is gone");
+        if excerpted(fates[*at]) {
+            holds!(tally.entry(*at) > share, "excerpted, but within its share");
+            continue;
+        }
+        if let Fate::Edit(edits) = fates[*at] {
+            let human = |edit: &PartEdit| transcript.part(edit.at).is_human();
+            holds!(!edits.iter().any(human), "human words were edited: {}", entry.raw());
+        }
+    }
+    for pin in &compactor.options().pins {
+        let Pin::Entry(original) = pin else { continue };
+        let Some(at) = outcome.came_from.iter().position(|from| *from == Some(*original)) else {
+            continue;
+        };
+        holds!(fates[at].is_shown(), "a pin is gone");
+        let is_cut = match fates[at] {
+            Fate::Edit(edits) => edits.iter().all(|edit| edit.reason == Reason::TooLarge),
+            fate => *fate == Fate::Keep,
+        };
+        holds!(is_cut, "a pin was edited");
+    }
+    Ok(())
+}
+
+/// Law 8: what is hidden can be had back byte for byte, and is durable first.
+fn returns(request: &Request, compactor: &Compactor, first: &Outcome) -> Result<(), String> {
+    let archive = MemoryArchive::default();
+    let outcome = compactor.compact_into(request, &archive).map_err(|e| e.to_string())?;
+    same!(outcome.rendered(), first.rendered());
+    for (entry, fate) in outcome.base.transcript.entries().zip(outcome.view.fates()) {
+        if *fate != Fate::Keep {
+            let kept = archive.get(ContentId::of_text(entry.raw()));
+            same!(kept.as_deref(), Some(entry.raw()));
+        }
+    }
+    Ok(())
+}
+
+/// Law 9: the same input gives the same bytes.
+fn sameness(request: &Request, compactor: &Compactor, first: &Outcome) -> Result<(), String> {
+    let second = compactor.compact(request).map_err(|e| e.to_string())?;
+    same!(second.rendered(), first.rendered());
+    same!(&second.view, &first.view);
+    Ok(())
+}
+
+#[derive(Debug)]
+struct Full;
+
+impl Archive for Full {
+    fn put(&self, _: &[Original]) -> Result<(), ArchiveError> {
+        Err(ArchiveError::Write { why: "no space left".to_owned() })
+    }
+
+    fn get(&self, _: ContentId) -> Option<String> {
+        None
+    }
+}
+
+/// Law 10: cancelled at any step, or without an archive, there is no view.
+fn all_or_nothing(request: &Request, compactor: &Compactor) -> Result<(), String> {
+    for stop in 0.. {
+        let mut compaction = compactor.begin(request);
+        let mut done = false;
+        for _ in 0..stop {
+            done |= matches!(compaction.step(), Step::Done(_));
+        }
+        if done {
+            break;
+        }
+        compaction.supply(Answer::Cancel);
+        holds!(matches!(compaction.step(), Step::Yield | Step::Done(Err(CompactError::Cancelled))));
+    }
+    match compactor.compact_into(request, &Full) {
+        Ok(outcome) => holds!(outcome.view.is_whole(), "hidden, but kept nowhere"),
+        Err(error) => holds!(matches!(error, CompactError::Archive(_))),
+    }
+    Ok(())
+}
+
+/// Law 12: the checkpoint quotes human words as they were said, and closes its fence once.
+fn nobodys_mouth(outcome: &Outcome) -> Result<(), String> {
+    let Some(placed) = outcome.view.checkpoint() else { return Ok(()) };
+    let close = placed.text.lines().last().unwrap_or_default();
+    holds!(close.starts_with("</checkpoint "));
+    same!(placed.text.matches(close).count(), 1);
+    let humans: Vec<String> = outcome.base.transcript.entries().map(|e| e.human_text()).collect();
+    let mut rest = placed.text.as_ref();
+    while let Some((_, tail)) = rest.split_once("\n[message ") {
+        rest = tail;
+        let Some((label, words)) = tail.split_once(" bytes]\n") else { continue };
+        let Some((at, len)) = label.split_once(", ") else { continue };
+        let (Ok(at), Ok(len)) = (at.parse::<usize>(), len.parse::<usize>()) else { continue };
+        same!(words.get(..len), humans.get(at).map(String::as_str));
+        rest = &words[len..];
+    }
+    Ok(())
+}
+
+/// Law 13: every count has its basis, and its upper edge is an upper edge.
+fn honest_counts(outcome: &Outcome) -> Result<(), String> {
+    for size in [outcome.receipt.before, outcome.receipt.after] {
+        holds!(size.count.upper >= size.count.tokens);
+    }
+    Ok(())
+}
