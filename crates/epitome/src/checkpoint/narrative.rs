@@ -1,8 +1,9 @@
 //! What happened, without a model: the sentences that tell most, quoted in order.
 //!
-//! Candidates are sentences of people and models and the telling lines of tools. They are weighed by what they say (decisions, causes,
-//! results; not announcements of what comes next), by where they stand, and by LexRank among a bounded number of them; what
-//! says the same again is skipped. Every line is an exact excerpt, white space apart, and cut with `…` where it is long.
+//! Candidates are sentences of people and models and the telling lines of tools. They are weighed
+//! by what they say (decisions, causes, results; not announcements of what comes next), by where
+//! they stand, and by LexRank among a bounded number of them; what says the same again is skipped.
+//! Every line is an exact excerpt, white space apart, and cut with `…` where it is long.
 
 use std::cmp::Reverse;
 
@@ -43,7 +44,8 @@ pub struct Said<'a> {
     pub text: &'a str,
 }
 
-/// The telling sentences of `said`, in order, each on a line as `model: …`, in at most `max_bytes` bytes.
+/// The telling sentences of `said`, in order, each on a line as `model: …`, in at most `max_bytes`
+/// bytes.
 ///
 /// Where several lengths are tried, [`Narrative`] ranks only once.
 pub fn narrative(said: &[Said<'_>], max_bytes: usize) -> String {

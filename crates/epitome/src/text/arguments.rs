@@ -1,4 +1,5 @@
-//! The arguments of tool calls in short: for people on part of a line, and as smaller JSON for a model.
+//! The arguments of tool calls in short: for people on part of a line, and as smaller JSON for a
+//! model.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -45,8 +46,9 @@ const BULK: [&str; 14] = [
     "input",
 ];
 
-/// What a call was about, in at most `max_chars` characters and on one line: `Read(src/main.rs, 1-80)`,
-/// `Bash(cargo test)`, `book(user_id=mia, cabin=economy)`. Arguments that are no JSON object are shown as they are.
+/// What a call was about, in at most `max_chars` characters and on one line: `Read(src/main.rs,
+/// 1-80)`, `Bash(cargo test)`, `book(user_id=mia, cabin=economy)`. Arguments that are no JSON
+/// object are shown as they are.
 pub fn short_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> String {
     let tool = cut::one_line(tool, 48);
     // Room for the parentheses; the tool's name alone where that is all that fits.
@@ -58,8 +60,8 @@ pub fn short_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> St
 /// Arguments without their bulk: the same JSON object with long strings cut to their beginning and
 /// `[… 1,234 bytes elided]`, long arrays to their first elements.
 ///
-/// At most `max_bytes` long where keys, numbers and short values alone allow it, and never longer than what was given. Arguments
-/// that are no JSON object come back as they are.
+/// At most `max_bytes` long where keys, numbers and short values alone allow it, and never longer
+/// than what was given. Arguments that are no JSON object come back as they are.
 pub fn shorten_arguments(arguments_json: &str, max_bytes: usize) -> String {
     let Some(outline) =
         Outline::read(arguments_json).filter(|outline| outline.kind() == Kind::Object)
@@ -169,7 +171,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// A string decoded; an array of strings (a command with its arguments) joined by spaces; else the JSON.
+/// A string decoded; an array of strings (a command with its arguments) joined by spaces; else the
+/// JSON.
 fn plain(raw: &str) -> Cow<'_, str> {
     if !raw.starts_with('[') {
         return unquote(raw);

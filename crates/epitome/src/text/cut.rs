@@ -1,7 +1,8 @@
-//! Cutting text where a reader can bear it: never inside a `char`, nor between a base character and what
-//! combines with it where that is cheap to see, nor between the two bytes of a line end.
+//! Cutting text where a reader can bear it: never inside a `char`, nor between a base character and
+//! what combines with it where that is cheap to see, nor between the two bytes of a line end.
 
-/// How many joined characters a cut moves back over before it gives up and takes any `char` boundary.
+/// How many joined characters a cut moves back over before it gives up and takes any `char`
+/// boundary.
 const MAX_JOINED: usize = 16;
 
 /// The greatest good place for a cut at or before byte `at`.
@@ -52,9 +53,12 @@ pub fn tail(text: &str, max: usize) -> &str {
 
 /// `text` on one line of at most `max_chars` characters, ending in `…` if something was cut.
 ///
-/// Terminal escapes, control characters and characters that reorder or hide text are left out; runs of white
-/// space become one space.
+/// Terminal escapes, control characters and characters that reorder or hide text are left out; runs
+/// of white space become one space.
 pub fn one_line(text: &str, max_chars: usize) -> String {
+    if text.len() <= max_chars && is_plain(text.as_bytes()) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len().min(max_chars));
     let mut length = 0;
     // Where the text goes if the next character turns out to be one too many.
@@ -87,14 +91,24 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     out
 }
 
+/// Whether a text is one clean line as it is. Most are, so this comes first.
+fn is_plain(text: &[u8]) -> bool {
+    let single = |pair: &[u8]| pair[1] != b' ' || pair[0] != b' ';
+    text.iter().all(|b| matches!(b, b' '..=b'~'))
+        && text.first() != Some(&b' ')
+        && text.last() != Some(&b' ')
+        && text.windows(2).all(single)
+}
+
 /// Whether a reader can't see the character, or sees other text in another place because of it.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// What follows ESC: a CSI sequence up to its final byte, an OSC string up to its end, or one character.
+/// What follows ESC: a CSI sequence up to its final byte, an OSC string up to its end, or one
+/// character.
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match chars.peek() {
         Some('[') => {
@@ -119,7 +133,8 @@ fn sticks(before: char, after: char) -> bool {
     before == '\u{200d}' || combines(after)
 }
 
-/// Combining marks, joiners, variation selectors and skin tones: the blocks, not the whole Unicode table.
+/// Combining marks, joiners, variation selectors and skin tones: the blocks, not the whole Unicode
+/// table.
 fn combines(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}'
         | '\u{64b}'..='\u{65f}' | '\u{93a}'..='\u{94d}' | '\u{e31}' | '\u{e34}'..='\u{e3a}'

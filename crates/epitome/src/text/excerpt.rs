@@ -1,9 +1,9 @@
 //! A long text in fewer bytes: its beginning, its end and the lines between that tell something.
 //!
-//! What is left out is said so, in its place: `[… 1,234 lines (56.7 kB) elided …]`. Everything else is copied byte for
-//! byte and in order. A JSON array or object stays JSON: keys, first and last elements, long strings cut,
-//! `"… 97 more items"` for the rest. A text that fits is given back as it is, so an excerpt of an excerpt is the
-//! same excerpt.
+//! What is left out is said so, in its place: `[… 1,234 lines (56.7 kB) elided …]`. Everything else
+//! is copied byte for byte and in order. A JSON array or object stays JSON: keys, first and last
+//! elements, long strings cut, `"… 97 more items"` for the rest. A text that fits is given back as
+//! it is, so an excerpt of an excerpt is the same excerpt.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -99,8 +99,8 @@ fn excerpt_json(text: &str, max_bytes: usize) -> Option<Excerpt<'_>> {
     Some(Excerpt { text: Cow::Owned(telling.unwrap_or(plain)), form: Form::Json })
 }
 
-/// The same shape with small containers spelled out and strings left as long as fits, in this order; nothing if not even
-/// the shape fits.
+/// The same shape with small containers spelled out and strings left as long as fits, in this
+/// order; nothing if not even the shape fits.
 pub(super) fn widen(
     outline: &Outline<'_>,
     limits: Limits,
@@ -118,8 +118,8 @@ pub(super) fn widen(
     Some((limits, outline.write(&limits, max_bytes)?))
 }
 
-/// The greatest number found that fits, if `fits` does. Not every number is tried: the last digit of precision is not
-/// worth another pass.
+/// The greatest number found that fits, if `fits` does. Not every number is tried: the last digit
+/// of precision is not worth another pass.
 fn widest(mut fits: usize, mut too_long: usize, does_fit: impl Fn(usize) -> bool) -> usize {
     while too_long.saturating_sub(fits) > 8 + fits / 16 {
         let number = fits.midpoint(too_long);
@@ -135,7 +135,8 @@ fn widest(mut fits: usize, mut too_long: usize, does_fit: impl Fn(usize) -> bool
 /// Less room than this is not shared between head, telling lines and tail.
 const MIN_SHARED: usize = 240;
 
-/// A run of the text that is kept or left out as one: a line with its end, or a piece of a very long line.
+/// A run of the text that is kept or left out as one: a line with its end, or a piece of a very
+/// long line.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     start: usize,
@@ -210,7 +211,8 @@ impl<'a> Choice<'a> {
         Self { text, pieces, max, marker, used: marker, head: 0, tail }
     }
 
-    /// The pieces that tell something, most telling first; of lines that differ only in digits, the first one.
+    /// The pieces that tell something, most telling first; of lines that differ only in digits, the
+    /// first one.
     fn telling(&self) -> Vec<usize> {
         let mut seen = BTreeSet::new();
         let mut found: Vec<(Tell, usize)> = Vec::new();
@@ -231,7 +233,8 @@ impl<'a> Choice<'a> {
         if kept {
             return true;
         }
-        // A piece in the middle of a gap makes two of it, one at its edge none, one that fills it closes it.
+        // A piece in the middle of a gap makes two of it, one at its edge none, one that fills it
+        // closes it.
         let before = at > 0 && !self.pieces[at - 1].kept;
         let after = at + 1 < self.pieces.len() && !self.pieces[at + 1].kept;
         let gaps = usize::from(before) + usize::from(after);
@@ -301,7 +304,8 @@ fn marker(run: &str, whole_lines: bool, at_end: bool) -> String {
     }
 }
 
-/// Lines with their ends; lines over `max` bytes in pieces that end at a space where there is one near.
+/// Lines with their ends; lines over `max` bytes in pieces that end at a space where there is one
+/// near.
 fn pieces(text: &str, max: usize) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut start = 0;

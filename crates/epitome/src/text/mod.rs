@@ -1,8 +1,8 @@
 //! Text as such: cutting it, shortening it to its telling lines, splitting, ranking.
 //!
-//! Everything here works on plain `&str`s and knows nothing of wire formats or of transcripts. It is pure,
-//! linear in its input, and the same input gives the same output. Sizes are in bytes unless a name says
-//! otherwise; no function cuts inside a `char`.
+//! Everything here works on plain `&str`s and knows nothing of wire formats or of transcripts. It
+//! is pure, linear in its input, and the same input gives the same output. Sizes are in bytes
+//! unless a name says otherwise; no function cuts inside a `char`.
 
 pub mod arguments;
 pub mod cut;

@@ -45,8 +45,8 @@ pub fn judge(output: &str, reported: Outcome) -> Verdict<'_> {
     Verdict { outcome, exit_code, line }
 }
 
-/// The exit code that an output names in its first or last words: `exit code 1`, `exited with code 1`,
-/// `exit status: 1`, `"exit_code":1`.
+/// The exit code that an output names in its first or last words: `exit code 1`, `exited with code
+/// 1`, `exit status: 1`, `"exit_code":1`.
 pub fn exit_code(output: &str) -> Option<i32> {
     let bytes = output.as_bytes();
     let head = &bytes[..bytes.len().min(EXIT_WINDOW)];

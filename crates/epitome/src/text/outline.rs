@@ -1,6 +1,7 @@
 //! JSON as the outline of its text, to write it out again in less.
 //!
-//! Keys, numbers and short values keep their own bytes and their order, which an owned tree would not give.
+//! Keys, numbers and short values keep their own bytes and their order, which an owned tree would
+//! not give.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -203,10 +204,12 @@ fn shorten(raw: &str, limits: &Limits) -> String {
     }
 }
 
-/// The first `max` bytes of a string literal's text with a note of how many bytes of JSON are missing, unless that would be
-/// longer. Looks at no more of a long literal than it has to: many lengths are tried before one is written.
+/// The first `max` bytes of a string literal's text with a note of how many bytes of JSON are
+/// missing, unless that would be longer. Looks at no more of a long literal than it has to: many
+/// lengths are tried before one is written.
 fn cut_head(raw: &str, max: usize) -> String {
-    // No byte of text takes more than the six of `\u0041`, so an escape that is cut apart here is cut off below.
+    // No byte of text takes more than the six of `\u0041`, so an escape that is cut apart here is
+    // cut off below.
     let enough = raw.floor_char_boundary(max.saturating_mul(6).saturating_add(16));
     let (start, whole) = if enough < raw.len() - 1 {
         (&raw[1..enough], false)

@@ -15,7 +15,8 @@ pub struct Hit {
 
 /// Documents indexed for BM25.
 ///
-/// Postings are one sorted list of word digests: no map, and about 16 bytes for each different word of a document.
+/// Postings are one sorted list of word digests: no map, and about 16 bytes for each different word
+/// of a document.
 #[derive(Debug, Clone, Default)]
 pub struct Bm25 {
     postings: Vec<Posting>,
@@ -108,7 +109,8 @@ const JUMP: f64 = 0.15;
 /// Sentences less alike than this have nothing in common.
 const ALIKE: f32 = 0.08;
 
-/// How central each sentence is among all, by shared words (LexRank): one number each, 1 on average.
+/// How central each sentence is among all, by shared words (LexRank): one number each, 1 on
+/// average.
 ///
 /// Every pair is compared, so at most `cap` sentences are, evenly spread; the others get 0.
 pub fn lexrank(sentences: &[&str], cap: usize) -> Vec<f64> {
@@ -212,7 +214,8 @@ pub(crate) fn vectors<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<Vecto
     counted.into_iter().map(|weights| Vector { weights }).collect()
 }
 
-/// The words that tell texts apart, each as a digest. Only compared within one run, so the function is free to change.
+/// The words that tell texts apart, each as a digest. Only compared within one run, so the function
+/// is free to change.
 fn digests(text: &str) -> impl Iterator<Item = u64> {
     words(text).filter(|word| !is_stop_word(word)).map(|word| {
         word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

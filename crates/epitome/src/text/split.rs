@@ -1,7 +1,8 @@
 //! Lines and sentences by where they stand.
 //!
-//! Prose is split into sentences; lines of code, list items, headings and table rows stay lines. A full stop ends a sentence
-//! only before white space, so `v1.2`, `main.rs` and `e.g.` don't; a CJK full stop always does.
+//! Prose is split into sentences; lines of code, list items, headings and table rows stay lines. A
+//! full stop ends a sentence only before white space, so `v1.2`, `main.rs` and `e.g.` don't; a CJK
+//! full stop always does.
 
 use std::ops::Range;
 
@@ -23,7 +24,8 @@ pub enum Kind {
 /// A sentence, or a line that is no prose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sentence {
-    /// Where it stands, in bytes, without white space around it. Sentences of hard-wrapped prose hold line ends.
+    /// Where it stands, in bytes, without white space around it. Sentences of hard-wrapped prose
+    /// hold line ends.
     pub range: Range<usize>,
     /// What it stands in.
     pub kind: Kind,
@@ -154,7 +156,8 @@ const ABBREVIATIONS: [&str; 17] = [
     "eq", "approx", "resp",
 ];
 
-/// Whether the stop `mark` between `before` and `after` (what closes quotes skipped) ends a sentence.
+/// Whether the stop `mark` between `before` and `after` (what closes quotes skipped) ends a
+/// sentence.
 fn ends_sentence(before: &str, mark: char, after: &str) -> bool {
     if matches!(mark, '。' | '！' | '？' | '｡') {
         return true;

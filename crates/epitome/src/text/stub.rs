@@ -11,7 +11,8 @@ const MAX_LINE: usize = 72;
 
 /// What is left of a result: the call in short, how much it said, and how it went.
 ///
-/// One line of at most about 210 characters without control characters. It may be longer than a short output: the caller compares.
+/// One line of at most about 210 characters without control characters. It may be longer than a
+/// short output: the caller compares.
 ///
 /// ```
 /// use epitome::text::{Outcome, stub};

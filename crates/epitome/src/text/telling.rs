@@ -1,8 +1,9 @@
 //! How much a single line tells somebody who looks for what went wrong or what came out.
 //!
-//! A line of tool output is judged by its words: failures, exit codes and totals, warnings, differences of an
-//! assertion, places in files. Lines that look like source code are not telling, whatever they mention: a file that
-//! throws errors is no error. One pass over at most [`MAX_SEEN`] bytes of the line.
+//! A line of tool output is judged by its words: failures, exit codes and totals, warnings,
+//! differences of an assertion, places in files. Lines that look like source code are not telling,
+//! whatever they mention: a file that throws errors is no error. One pass over at most [`MAX_SEEN`]
+//! bytes of the line.
 
 /// What a line tells, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -175,8 +176,8 @@ const LENGTHS: [u16; 26] = {
     lengths
 };
 
-/// Words are ASCII letters, digits and `_`; bytes of other alphabets count as letters. A table, as every byte of a
-/// long output is looked up in it.
+/// Words are ASCII letters, digits and `_`; bytes of other alphabets count as letters. A table, as
+/// every byte of a long output is looked up in it.
 const IS_WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -239,8 +240,8 @@ fn weigh(kind: Kind, word: &[u8], previous: &[u8], rest: &[u8]) -> Tell {
     }
 }
 
-/// Whether the word, with what follows, is the statement itself and not a mention: `error:`, `error[E0308]`,
-/// `error TS2345`, `FAILED`, `npm ERR!`, `panicked at`.
+/// Whether the word, with what follows, is the statement itself and not a mention: `error:`,
+/// `error[E0308]`, `error TS2345`, `FAILED`, `npm ERR!`, `panicked at`.
 fn states(word: &[u8], rest: &[u8]) -> bool {
     let shouted = word.len() > 3 && word.iter().all(u8::is_ascii_uppercase);
     let coded = rest.len() > 2 && rest[0] == b' ' && rest[1].is_ascii_uppercase() && {
@@ -254,7 +255,8 @@ fn states(word: &[u8], rest: &[u8]) -> bool {
         || (word.eq_ignore_ascii_case(b"panicked") && rest.starts_with(b" at"))
 }
 
-/// Whether the number `bytes[start..end]` follows a file's name: `a.rs:12`, `a.ts(12,3)`, or the word `line`.
+/// Whether the number `bytes[start..end]` follows a file's name: `a.rs:12`, `a.ts(12,3)`, or the
+/// word `line`.
 fn is_place(bytes: &[u8], start: usize, end: usize) -> bool {
     if !bytes[start].is_ascii_digit()
         || start < 3

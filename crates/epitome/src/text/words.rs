@@ -1,8 +1,8 @@
 //! Words for searching: identifiers as a whole and in their pieces.
 //!
-//! `getUserDetails`, `get_user_details` and `src/foo/bar.rs` give themselves and what they are made of, so that a question in plain
-//! words finds an identifier and an exact identifier finds itself first. Text without spaces between words
-//! (Chinese, Japanese, Korean) gives pairs of characters.
+//! `getUserDetails`, `get_user_details` and `src/foo/bar.rs` give themselves and what they are made
+//! of, so that a question in plain words finds an identifier and an exact identifier finds itself
+//! first. Text without spaces between words (Chinese, Japanese, Korean) gives pairs of characters.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! One entry of a rendering: a value with its note. The value is written as it is where it can be read back as it is, and as a JSON
-//! string otherwise.
+//! One entry of a rendering: a value with its note. The value is written as it is where it can be
+//! read back as it is, and as a JSON string otherwise.
 
 use super::note::{Runs, is_note};
 use crate::json::{Scanner, Span, quote, unquote};
@@ -7,7 +7,8 @@ use crate::json::{Scanner, Span, quote, unquote};
 /// How an entry is read: its value and its note.
 pub(super) type Reader = dyn Fn(&str) -> Option<(String, String)>;
 
-/// A value with its note (which brings its own separator), quoted if it would be read as something else.
+/// A value with its note (which brings its own separator), quoted if it would be read as something
+/// else.
 pub(super) fn entry_text(value: &str, note: &str, reader: &Reader) -> String {
     let plain = format!("{value}{note}");
     let read =

@@ -1,4 +1,5 @@
-//! One kind of anchor: its items in the order they were first seen, found by their text, ranked by use and recency.
+//! One kind of anchor: its items in the order they were first seen, found by their text, ranked by
+//! use and recency.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -72,7 +73,8 @@ impl<T: Note> Lane<T> {
         &mut item.note
     }
 
-    /// Notes an item as it was written down, the next in rank of its list after `rank`. The rank it gets.
+    /// Notes an item as it was written down, the next in rank of its list after `rank`. The rank it
+    /// gets.
     pub(super) fn carry(&mut self, text: &str, note: T, weight: u32, rank: i32) -> i32 {
         let rank = rank.min(use_rank(weight));
         if !self.index.contains_key(text) {
@@ -139,7 +141,8 @@ impl<T: Note> Lane<T> {
         at
     }
 
-    /// Drops all but the best `most`. Done once the lane is twice as long, so each item pays for one sort in the mean.
+    /// Drops all but the best `most`. Done once the lane is twice as long, so each item pays for
+    /// one sort in the mean.
     fn prune(&mut self, now: u32) {
         let mut order: Vec<usize> = (0..self.items.len()).collect();
         order.sort_by_key(|&at| Reverse((self.items[at].rank(now), self.items[at].last)));

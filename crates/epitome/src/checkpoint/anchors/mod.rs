@@ -1,9 +1,9 @@
-//! What is extracted mechanically, never by a model: files and how they were touched, commands and how they went, errors,
-//! ids, addresses, figures.
+//! What is extracted mechanically, never by a model: files and how they were touched, commands and
+//! how they went, errors, ids, addresses, figures.
 //!
-//! Anchors grow with the transcript and are merged from one compaction to the next: their rendering can be
-//! read back, so what a checkpoint says is not lost when it is itself folded. Each kind is bounded, ranked by use and recency,
-//! and rendered into a budget.
+//! Anchors grow with the transcript and are merged from one compaction to the next: their rendering
+//! can be read back, so what a checkpoint says is not lost when it is itself folded. Each kind is
+//! bounded, ranked by use and recency, and rendered into a budget.
 
 mod call;
 mod entry;
@@ -26,7 +26,8 @@ use crate::text::split::lines;
 use crate::text::telling::{Tell, opens_with_failure, tell};
 use crate::text::{Outcome, cut};
 
-/// Everything extracted from some entries. Values are exact and on one line; control characters are left out.
+/// Everything extracted from some entries. Values are exact and on one line; control characters are
+/// left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anchors {
     files: Lane<Touches>,
@@ -37,7 +38,8 @@ pub struct Anchors {
     numbers: Lane<()>,
     /// What earlier renderings only counted, for each of their sections.
     unlisted: [u32; render::Section::COUNT],
-    /// The folder that most paths of a rendering stood below; decided anew when anchors are merged.
+    /// The folder that most paths of a rendering stood below; decided anew once there are more
+    /// files.
     root: Option<Box<str>>,
     /// The file that an editor with an open file works on.
     open: Option<Box<str>>,
@@ -74,7 +76,8 @@ impl Default for Anchors {
 }
 
 impl Anchors {
-    /// Notes a tool call at entry `at`: the files it touches, the command it runs, the ids it is given.
+    /// Notes a tool call at entry `at`: the files it touches, the command it runs, the ids it is
+    /// given.
     pub fn observe_call(&mut self, at: u32, tool: &str, arguments_json: &str) {
         self.now = self.now.max(at);
         let call = Call::read(tool, arguments_json);
@@ -88,13 +91,15 @@ impl Anchors {
             self.take(at, cut::head(line, 2_048), Taken::Exact, 2);
         } else if !call.act.only_reads() {
             for (key, raw) in call.arguments.short(512) {
-                // The key is the label of its value; JSON as it stands is what the scan understands.
+                // The key is the label of its value; JSON as it stands is what the scan
+                // understands.
                 self.take(at, &format!("\"{key}\": {raw}"), Taken::Exact, 3);
             }
         }
     }
 
-    /// Notes the result of a call at entry `at`: how it went, its error lines, ids and addresses in it.
+    /// Notes the result of a call at entry `at`: how it went, its error lines, ids and addresses in
+    /// it.
     pub fn observe_result(
         &mut self,
         at: u32,
@@ -233,6 +238,8 @@ impl Anchors {
 
     fn touch(&mut self, path: &str, at: u32, weight: u32) -> &mut Touches {
         let path = path.strip_prefix("./").unwrap_or(path);
+        let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+        self.root = None;
         self.files.see(&cut::one_line(path, MAX_VALUE), at, weight)
     }
 
@@ -288,7 +295,8 @@ impl Anchors {
         slips.command = command.map(Into::into);
     }
 
-    /// Notes the error lines of an output; how many. Where the call went well, only lines that are nothing else.
+    /// Notes the error lines of an output; how many. Where the call went well, only lines that are
+    /// nothing else.
     fn take_errors(
         &mut self,
         at: u32,

@@ -1,4 +1,5 @@
-//! What is known of an anchor beside its text, and how that is written and read back: ` (edited ×3)`, ` → failed, exit code 2`.
+//! What is known of an anchor beside its text, and how that is written and read back: ` (edited
+//! ×3)`, ` → failed, exit code 2`.
 
 use std::fmt::Write as _;
 

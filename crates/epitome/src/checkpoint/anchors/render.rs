@@ -52,7 +52,8 @@ const ROOT: &str = "Paths are below: ";
 const MORE: usize = 24;
 
 impl Anchors {
-    /// The anchors as lines, best first within each group, in at most `max_bytes` bytes. What didn't fit is counted.
+    /// The anchors as lines, best first within each group, in at most `max_bytes` bytes. What
+    /// didn't fit is counted.
     ///
     /// ```text
     /// Files changed: src/lib.rs (edited ×3), src/new.rs (created)
@@ -101,6 +102,9 @@ impl Anchors {
         let mut open: Option<Section> = None;
         let mut rank = i32::MAX;
         for line in text.lines() {
+            if line.is_empty() {
+                continue;
+            }
             if let Some(root) = line.strip_prefix(ROOT) {
                 anchors.root = Some(read_plain(root)?.0.into());
             } else if let Some(entry) = line.strip_prefix("- ") {
@@ -133,7 +137,7 @@ impl Anchors {
         let ranked = self.files.ranked(now);
         let files = |wanted: fn(&Touches) -> bool, note: fn(&Touches) -> String| {
             let items =
-                ranked.iter().filter(|item| wanted(&item.note) && !self.is_another_by_name(item));
+                ranked.iter().filter(|item| wanted(&item.note) && !self.is_told_by_another(item));
             items
                 .map(|item| row_text(&below(&item.text, root), &note(&item.note), &read_noted))
                 .collect()
@@ -203,16 +207,20 @@ impl Anchors {
         Some(())
     }
 
-    /// Whether a file was only named, and a file that something was done to has the same path with more or less before it.
-    fn is_another_by_name(&self, item: &Item<Touches>) -> bool {
-        let longer = |long: &str, short: &str| {
-            short.contains('/')
-                && long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'))
+    /// Whether a path was only named, and stands elsewhere with more or less before it, or as the
+    /// folder of a file.
+    fn is_told_by_another(&self, item: &Item<Touches>) -> bool {
+        let ends = |long: &str, short: &str| {
+            long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'))
         };
         item.note.is_only_seen()
             && self.files.items().iter().any(|other| {
-                longer(&other.text, &item.text)
-                    || (!other.note.is_only_seen() && longer(&item.text, &other.text))
+                let folder = other.text.strip_prefix(&*item.text);
+                folder.is_some_and(|rest| rest.starts_with('/'))
+                    || ends(&other.text, &item.text)
+                    || (!other.note.is_only_seen()
+                        && other.text.contains('/')
+                        && ends(&item.text, &other.text))
             })
     }
 

@@ -135,8 +135,9 @@ impl<'a> Scanner<'a> {
         if word.len() < 2 || word.len() > MAX_TOKEN {
             return end;
         }
-        if seen & DIGIT != 0 && self.is_id(word, start, end, seen) {
-            found(Find::Id { label: self.label(start), id: word });
+        let id = if seen & DIGIT != 0 { self.id(word, start, end, seen) } else { None };
+        if let Some(id) = id {
+            found(id);
         } else if seen & (SLASH | DOT) != 0
             && let Some(path) = path(word)
         {
@@ -166,26 +167,25 @@ impl<'a> Scanner<'a> {
         self.text.ceil_char_boundary((start + 2 * MAX_TOKEN).min(self.text.len()))
     }
 
-    fn is_id(&self, word: &str, start: usize, end: usize, seen: u16) -> bool {
+    /// The token as an id, by its own shape or by the name before it.
+    fn id(&self, word: &'a str, start: usize, end: usize, seen: u16) -> Option<Find<'a>> {
         let seen = seen & !(COLON | if word.contains('.') { 0 } else { DOT });
         let only = |classes: u16| seen & !classes == 0;
+        if !only(DIGIT | HEX | LOWER | UPPER | DASH | UNDER) || word.len() > 64 {
+            return None;
+        }
+        let label = self.label(start);
         let quoted =
             start > 0 && self.bytes[start - 1] == b'"' && self.bytes.get(end) == Some(&b'"');
-        let labelled = (3..=64).contains(&word.len())
-            && only(DIGIT | HEX | LOWER | UPPER | DASH | UNDER)
-            && (!only(DIGIT) || word.len() >= 4)
-            && self.label(start).is_some();
-        labelled
-            || (only(DIGIT | HEX)
-                && seen & HEX != 0
-                && (7..=64).contains(&word.len())
-                && !is_decimal(word))
+        let is_id = (label.is_some() && word.len() >= if only(DIGIT) { 4 } else { 3 })
+            || (only(DIGIT | HEX) && seen & HEX != 0 && word.len() >= 7 && !is_decimal(word))
             || (only(DIGIT | HEX | DASH) && is_uuid(word))
             || (only(DIGIT | UPPER | DASH) && is_ticket(word))
             || (quoted
                 && only(DIGIT | UPPER)
                 && seen & UPPER != 0
-                && (5..=12).contains(&word.len()))
+                && (5..=12).contains(&word.len()));
+        is_id.then_some(Find::Id { label, id: word })
     }
 
     /// The name before the token, if it names ids and only punctuation stands between.
@@ -208,7 +208,8 @@ impl<'a> Scanner<'a> {
         (start < end).then_some(start..end)
     }
 
-    /// Money, percentages, and whole numbers with a unit, with up to three words before on the same line.
+    /// Money, percentages, and whole numbers with a unit, with up to three words before on the same
+    /// line.
     fn number(&self, word: &'a str, start: usize, end: usize) -> Option<&'a str> {
         let digits = word.strip_prefix('$').unwrap_or(word);
         let figure = digits.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
@@ -218,7 +219,7 @@ impl<'a> Scanner<'a> {
         let money = digits.len() < word.len() && figure == digits.len();
         let unit = &digits[figure..];
         let mut to = start + word.len();
-        if !money && (unit.is_empty() || !UNITS.contains(&unit)) {
+        if !money && (unit.is_empty() || !is_unit(unit)) {
             if !unit.is_empty() {
                 return None;
             }
@@ -226,7 +227,7 @@ impl<'a> Scanner<'a> {
             let next = self.text.get(end..)?.strip_prefix(' ')?;
             let length =
                 next.find(|c: char| !c.is_ascii_alphabetic() && c != '%').unwrap_or(next.len());
-            if !UNITS.contains(&&next[..length]) {
+            if !is_unit(&next[..length]) {
                 return None;
             }
             to = end + 1 + length;
@@ -247,13 +248,47 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Units that make a number a figure.
-const UNITS: [&str; 36] = [
-    "%", "ms", "s", "sec", "seconds", "min", "minutes", "hours", "days", "weeks", "kB", "KB", "MB",
-    "GB", "TB", "bytes", "B", "k", "K", "M", "px", "tokens", "tests", "files", "lines", "users",
-    "requests", "rows", "errors", "warnings", "passed", "failed", "USD", "EUR", "dollars",
-    "percent",
-];
+/// Whether a word makes the number before it a figure.
+fn is_unit(word: &str) -> bool {
+    matches!(
+        word,
+        "%" | "ms"
+            | "s"
+            | "sec"
+            | "seconds"
+            | "min"
+            | "minutes"
+            | "hours"
+            | "days"
+            | "weeks"
+            | "kB"
+            | "KB"
+            | "MB"
+            | "GB"
+            | "TB"
+            | "bytes"
+            | "B"
+            | "k"
+            | "K"
+            | "M"
+            | "px"
+            | "tokens"
+            | "tests"
+            | "files"
+            | "lines"
+            | "users"
+            | "requests"
+            | "rows"
+            | "errors"
+            | "warnings"
+            | "passed"
+            | "failed"
+            | "USD"
+            | "EUR"
+            | "dollars"
+            | "percent"
+    )
+}
 
 fn names_ids(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
@@ -261,16 +296,16 @@ fn names_ids(name: &str) -> bool {
         return false;
     }
     let lower = name.to_ascii_lowercase();
-    let secret = ["token", "secret", "password", "apikey", "api_key", "auth", "cookie", "session"];
-    if secret.iter().any(|word| lower.contains(word)) {
-        return false;
-    }
-    matches!(lower.as_str(), "id" | "uuid" | "sha" | "commit" | "hash" | "ticket" | "issue" | "pr")
-        || ["_id", "-id", "_number", "_no", "_code", "_sha", "_hash", "_ids"]
-            .iter()
-            .any(|end| lower.ends_with(end))
+    let ends = ["_id", "-id", "_number", "_no", "_code", "_sha", "_hash", "_ids"];
+    let is_id = matches!(
+        lower.as_str(),
+        "id" | "uuid" | "sha" | "commit" | "hash" | "ticket" | "issue" | "pr"
+    ) || ends.iter().any(|end| lower.ends_with(end))
         || name.ends_with("Id")
-        || name.ends_with("ID")
+        || name.ends_with("ID");
+    // What opens doors is never copied.
+    let secret = ["token", "secret", "password", "apikey", "api_key", "auth", "cookie", "session"];
+    is_id && !secret.iter().any(|word| lower.contains(word))
 }
 
 /// `12e4567` is a number to most readers, and a digit string with one letter hardly a hash.
@@ -302,14 +337,65 @@ fn is_ticket(word: &str) -> bool {
         && !standard.contains(&project)
 }
 
-/// Endings that make a word without slashes a file.
-const ENDINGS: [&str; 54] = [
-    "rs", "py", "ts", "tsx", "js", "jsx", "mjs", "cjs", "md", "mdx", "json", "jsonl", "toml",
-    "yaml", "yml", "txt", "sh", "bash", "c", "h", "cc", "cpp", "hpp", "go", "java", "kt", "swift",
-    "rb", "php", "cs", "html", "css", "scss", "vue", "svelte", "sql", "csv", "tsv", "xml", "lock",
-    "log", "ini", "cfg", "conf", "env", "proto", "ipynb", "ex", "exs", "pdf", "png", "svg", "zip",
-    "diff",
-];
+/// Whether an ending makes a word without slashes a file.
+fn is_ending(word: &str) -> bool {
+    matches!(
+        word,
+        "rs" | "py"
+            | "ts"
+            | "tsx"
+            | "js"
+            | "jsx"
+            | "mjs"
+            | "cjs"
+            | "md"
+            | "mdx"
+            | "json"
+            | "jsonl"
+            | "toml"
+            | "yaml"
+            | "yml"
+            | "txt"
+            | "sh"
+            | "bash"
+            | "c"
+            | "h"
+            | "cc"
+            | "cpp"
+            | "hpp"
+            | "go"
+            | "java"
+            | "kt"
+            | "swift"
+            | "rb"
+            | "php"
+            | "cs"
+            | "html"
+            | "css"
+            | "scss"
+            | "vue"
+            | "svelte"
+            | "sql"
+            | "csv"
+            | "tsv"
+            | "xml"
+            | "lock"
+            | "log"
+            | "ini"
+            | "cfg"
+            | "conf"
+            | "env"
+            | "proto"
+            | "ipynb"
+            | "ex"
+            | "exs"
+            | "pdf"
+            | "png"
+            | "svg"
+            | "zip"
+            | "diff"
+    )
+}
 
 /// The path that a word is, without a place in the file.
 fn path(word: &str) -> Option<&str> {
@@ -326,7 +412,7 @@ fn path(word: &str) -> Option<&str> {
     }
     let name = word.rsplit('/').next().unwrap_or(word);
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
-    let known = ENDINGS.contains(&ending);
+    let known = is_ending(ending);
     if word.contains('/') {
         let first = word.split('/').next().unwrap_or_default();
         let site =
