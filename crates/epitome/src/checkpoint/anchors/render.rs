@@ -458,7 +458,7 @@ mod tests {
     fn value() -> impl Strategy<Value = String> {
         prop_oneof![
             "[a-z]{1,6}/[a-z]{1,6}\\.rs",
-            "/root/folder/[a-z]{1,3}/[a-z]{1,6}\\.rs",
+            "/base/folder/[a-z]{1,3}/[a-z]{1,6}\\.rs",
             "(, |\"| → |ok|\\(×3\\)| \\(fixed\\)|\\+3 more|=|é|\\./|x){1,6}",
             ".{0,30}",
         ]
