@@ -1,0 +1,277 @@
+//! What compaction does to every shipped session, as a page:
+//! `cargo run --release -p epitome-cli --example results -- [--check] docs/results.md`
+//!
+//! Writes the page, or, with `--check`, fails where it says something else than the code does. Each
+//! outcome is held against the laws before it is printed: what was rendered is read, checked and
+//! counted again from nothing.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use epitome::count::{Tally, TokenCounter, counter};
+use epitome::plan::Reached;
+use epitome::transcript::Entry;
+use epitome::view::Fate;
+use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};
+use epitome_recordings::{Input, Kind, Reach, open};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const TARGETS: [u8; 3] = [50, 20, 10];
+/// What a joined session must exceed.
+const LONG: u64 = 500_000;
+
+const HEAD: &str = "\
+# Results
+
+Every Claude Code, tau-bench and SWE-agent session in [`examples`](../examples), and all of one format \
+joined (again and again, with fresh call ids and without the later system messages) until they exceed 500,000 \
+tokens, compacted to 50 %, 20 % and 10 % of their tokens: no model, no network, default settings, and tokens of `o200k` throughout. Nothing here \
+is typed by hand; the page is made by
+
+```sh
+cargo run --release -p epitome-cli --example results -- docs/results.md
+```
+
+and `./test` fails when it is out of date. For each row the command renders the result, reads it again, \
+counts it again from nothing, and finds no breach of the provider's rules in it that wasn't in the input.
+
+*Target* is the percentage in tokens; *floor* is the least that system text, the task and the newest human message \
+allow (it may fall with the target, because one of them that is larger than its share is excerpted); *reached* is \
+where it landed. *Kept* entries are verbatim, *edited* ones have some slots replaced, \
+*folded* ones are stood for by the checkpoint, *dropped* ones are gone from the view (and can be had back, \
+like all others). *Quoted* says how many of the folded human messages the checkpoint quotes in full.
+
+";
+
+/// One input of the table.
+struct Session {
+    name: String,
+    origin: &'static str,
+    request: Request,
+}
+
+fn main() -> Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    match words[..] {
+        ["--check", file] => {
+            let old = fs::read_to_string(file)?;
+            let new = page(&root)?;
+            if old == new {
+                println!("{file} is up to date");
+                return Ok(ExitCode::SUCCESS);
+            }
+            let differs = old.lines().zip(new.lines()).enumerate().find(|(_, (a, b))| a != b);
+            if let Some((at, (old, new))) = differs {
+                eprintln!("line {}:\n  in the file: {old}\n  by the code: {new}", at + 1);
+            }
+            eprintln!("{file} is out of date; the command in it makes it anew");
+            Ok(ExitCode::FAILURE)
+        }
+        [file] if !file.starts_with('-') => {
+            fs::write(file, page(&root)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => {
+            eprintln!("usage: results [--check] FILE");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+fn page(root: &Path) -> Result<String> {
+    let counter = counter("o200k")?;
+    let mut sessions = Vec::new();
+    for folder in [Kind::ClaudeCode, Kind::TauBench, Kind::SweAgent] {
+        for file in files(&root.join("examples").join(folder.name()))? {
+            sessions.push(session(&file, Reach::SinceLastCompaction)?);
+        }
+    }
+    let joined = [
+        joined(root, Format::Anthropic, &[Kind::ClaudeCode], counter.as_ref())?,
+        joined(root, Format::OpenaiChat, &[Kind::TauBench, Kind::SweAgent], counter.as_ref())?,
+    ];
+    sessions.extend(joined);
+    let mut page = String::from(HEAD);
+    let (mut rows, mut reached, mut held) = (0, 0, Vec::new());
+    page.push_str(
+        "| session | format | entries | tokens | to | target | floor | reached | kept | edited | folded | dropped \
+         | checkpoint | quoted | outcome |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
+    );
+    for session in &sessions {
+        for percent in TARGETS {
+            let options = Options { target: Target::Percent(percent), ..Options::default() };
+            let outcome =
+                Compactor::new(options, Arc::clone(&counter))?.compact(&session.request)?;
+            hold(&session.request, &outcome, counter.as_ref())
+                .map_err(|why| format!("{} at {percent} %: {why}", session.name))?;
+            rows += 1;
+            match &outcome.receipt.reached {
+                Reached::Unreachable { held_by, .. } => {
+                    let (what, tokens) = held_by.first().ok_or("nothing holds the floor up")?;
+                    held.push(format!(
+                        "- {} at {percent} %: {} ({} tokens)",
+                        session.name,
+                        what.words(),
+                        grouped(*tokens)
+                    ));
+                }
+                Reached::Target | Reached::NothingToDo => reached += 1,
+            }
+            row(&mut page, session, percent, &outcome)?;
+        }
+    }
+    writeln!(page, "\n{reached} of {rows} land at or under the target.")?;
+    if !held.is_empty() {
+        writeln!(
+            page,
+            "\nThe floor of the others is above it. The largest part of it is\n\n{}",
+            held.join("\n")
+        )?;
+    }
+    Ok(page)
+}
+
+fn row(page: &mut String, session: &Session, percent: u8, outcome: &Outcome) -> Result<()> {
+    let receipt = &outcome.receipt;
+    let fates = |is: fn(&Fate) -> bool| outcome.view.fates().filter(|fate| is(fate)).count();
+    let (checkpoint, quoted) = match &receipt.checkpoint {
+        Some(made) => (
+            grouped(made.tokens),
+            format!("{} of {}", made.human_messages_quoted, made.human_messages),
+        ),
+        None => ("–".to_owned(), "–".to_owned()),
+    };
+    let outcome_in_words = match receipt.reached {
+        Reached::NothingToDo => "nothing to do",
+        Reached::Target => "target reached",
+        Reached::Unreachable { .. } => "**floor above target**",
+    };
+    writeln!(
+        page,
+        "| {} | {} | {} | {} | {percent} % | {} | {} | {} | {} | {} | {} | {} | {checkpoint} | {quoted} | {outcome_in_words} |",
+        session.name,
+        session.origin,
+        receipt.before.entries,
+        grouped(receipt.before.count.tokens),
+        grouped(receipt.target),
+        grouped(receipt.floor),
+        grouped(receipt.after.count.tokens),
+        fates(|fate| matches!(fate, Fate::Keep)),
+        fates(|fate| matches!(fate, Fate::Edit(_))),
+        fates(|fate| matches!(fate, Fate::Fold(_))),
+        fates(|fate| matches!(fate, Fate::Drop(_))),
+    )?;
+    Ok(())
+}
+
+/// Whether the outcome is what the receipt says and the laws demand.
+fn hold(input: &Request, outcome: &Outcome, counter: &dyn TokenCounter) -> Result<()> {
+    let receipt = &outcome.receipt;
+    let again = wire::parse(input.format, outcome.rendered().to_owned())?;
+    let tokens = Tally::of(&again, counter).total().tokens;
+    if tokens != receipt.after.count.tokens {
+        return Err(
+            format!("{} tokens by receipt, {tokens} in truth", receipt.after.count.tokens).into()
+        );
+    }
+    let is_mended =
+        |finding: &wire::Finding| !receipt.left.iter().any(|left| left.rule == finding.rule);
+    if let Some(finding) = wire::check(&again).into_iter().find(is_mended) {
+        return Err(
+            format!("{} at entry {}: {}", finding.rule, finding.entry, finding.detail).into()
+        );
+    }
+    let is_in_order = match receipt.reached {
+        Reached::NothingToDo | Reached::Target => tokens <= receipt.target,
+        Reached::Unreachable { floor, .. } => floor > receipt.target,
+    };
+    if !is_in_order || tokens > receipt.before.count.tokens {
+        return Err(format!("{tokens} tokens, target {}", receipt.target).into());
+    }
+    Ok(())
+}
+
+fn session(file: &Path, reach: Reach) -> Result<Session> {
+    let options = epitome_recordings::Options { reach, ..Default::default() };
+    let input = open(fs::read(file)?, None, options)?;
+    let origin = match &input {
+        Input::Request(request) => request.format.name(),
+        Input::Recording(recording) => recording.kind.name(),
+    };
+    let name = file.file_stem().ok_or("a file has a name")?.to_string_lossy().into_owned();
+    Ok(Session { name, origin, request: input.request().clone() })
+}
+
+/// All sessions of some kinds in a row, and over again, until they are long enough.
+fn joined(
+    root: &Path,
+    format: Format,
+    kinds: &[Kind],
+    counter: &dyn TokenCounter,
+) -> Result<Session> {
+    let mut entries: Vec<String> = Vec::new();
+    let mut tokens = 0;
+    for round in 1.. {
+        for kind in kinds {
+            for file in files(&root.join("examples").join(kind.name()))? {
+                let Session { request, .. } = session(&file, Reach::Whole)?;
+                let tally = Tally::of(&request, counter);
+                let renamed = |raw: &str| {
+                    raw.replace("toolu_", &format!("toolu_r{round}_"))
+                        .replace("call_", &format!("call_r{round}_"))
+                        .replace(&format!("\"tool_call_r{round}_"), "\"tool_call_")
+                };
+                // One conversation has one system prompt: the first one's.
+                let is_first = entries.is_empty();
+                let is_said = |entry: &Entry<'_>| is_first || !entry.role().instructs();
+                for entry in request.transcript.entries().filter(is_said) {
+                    tokens += tally.entry(entry.index);
+                    entries.push(renamed(entry.raw()));
+                }
+            }
+        }
+        if tokens > LONG {
+            break;
+        }
+    }
+    let body = format!("{{\"messages\":[{}]}}", entries.join(","));
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    let name = format!("joined {}", names.join(" and "));
+    Ok(Session { name, origin: format.name(), request: wire::parse(format, body)? })
+}
+
+/// The sessions of a folder, by name.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|ending| ["jsonl", "json", "traj"].iter().any(|e| ending == *e))
+        {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// 1234567 as 1,234,567.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
