@@ -156,8 +156,9 @@ mod tests {
                 Row::New(2),
                 Row::Gone(2),
                 Row::Kept(3, 3),
-                Row::Kept(4, 4),
-                Row::Gone(5),
+                // Of twins the newest is the one that stays.
+                Row::Gone(4),
+                Row::Kept(5, 4),
             ]
         );
     }

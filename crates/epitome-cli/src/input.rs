@@ -177,7 +177,8 @@ fn from_stdin(file: Option<&Path>) -> Result<Vec<u8>> {
 /// What is wrong with the input, and the next command to try.
 fn failure(error: &OpenError, name: &str) -> Failure {
     let shown = if name == "-" { "stdin" } else { name };
-    let file = shell(name);
+    // What was read from stdin is gone; the command is for the file that it came from.
+    let file = if name == "-" { "FILE".to_owned() } else { shell(name) };
     let hint = match error {
         OpenError::Empty => {
             "give it a request body, messages, or a recording: epitome stats --help".to_owned()
@@ -197,7 +198,7 @@ fn failure(error: &OpenError, name: &str) -> Failure {
         }
         OpenError::NotUtf8 { at, .. } | OpenError::Nul { at } => {
             format!(
-                "see what is there: tail -c +{} {file} | head -c 64 | xxd",
+                "see what is there: tail -c +{} {file} | head -c 64 | od -c",
                 (at + 1).max(17) - 16
             )
         }

@@ -55,7 +55,7 @@ fn settled(result: io::Result<()>) -> Result<()> {
 }
 
 /// Where a result is to go, looked at before any work is done.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// To stdout.
     Stdout,

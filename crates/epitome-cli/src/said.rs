@@ -12,7 +12,10 @@ const GLIMPSE: usize = 4096;
 /// line of at most `width` columns.
 pub(crate) fn says(entry: &Entry<'_>, width: usize) -> String {
     let mut said = String::new();
-    for part in entry.parts() {
+    // That the model thought is worth a word only where it did nothing else.
+    let is_thought = |part: &Part<'_>| part.kind() == PartKind::Reasoning;
+    let only_thought = entry.parts().all(|part| is_thought(&part));
+    for part in entry.parts().filter(|part| only_thought || !is_thought(part)) {
         let words = words(&part, width);
         if words.is_empty() {
             continue;
@@ -40,7 +43,7 @@ pub(crate) fn does<'a>(entries: impl Iterator<Item = Entry<'a>>, width: usize) -
             entry
                 .parts()
                 .filter(|part| part.kind() == PartKind::Call)
-                .map(|part| short_arguments(&part.name(), &part.text(), width.min(60))),
+                .map(|part| short_arguments(&part.name(), &part.text(), width.min(80))),
         );
     }
     if calls.is_empty() { first } else { line(&calls.join(" · "), width) }

@@ -21,6 +21,11 @@ use crate::{counters, formats};
 pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     let place = Place::at(args.output.output.as_deref())?;
     let receipt_place = args.receipt.as_deref().map(|path| Place::at(Some(path))).transpose()?;
+    if receipt_place.as_ref() == Some(&place) {
+        return Err(Failure::usage("request and receipt can't go to the same place")
+            .hint("epitome compact -o OUT --receipt FILE")
+            .into());
+    }
     let shape = Shape::new(&args.shape, &args.counting, &args.counter)?;
     let opened = input::open(&args.input, report)?;
     if let Some(to) = &args.to.to {

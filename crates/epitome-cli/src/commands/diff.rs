@@ -255,10 +255,16 @@ fn words(diff: &Diff) -> String {
         )
         .expect("a string takes all");
         if change.fate == Became::Edit && !reasons.is_empty() {
-            writeln!(out, "{}{}", " ".repeat(42), paint(style, reasons))
+            writeln!(out, "{}{}", " ".repeat(41), paint(style, reasons))
                 .expect("a string takes all");
         }
     }
+    foot(&mut out, diff);
+    out
+}
+
+/// Sums by fate, with the reasons for it.
+fn foot(out: &mut String, diff: &Diff) {
     let of = |fate: Became| diff.entries.iter().filter(|change| change.fate == fate).count();
     let fates = [
         (Became::Keep, "kept"),
@@ -268,14 +274,18 @@ fn words(diff: &Diff) -> String {
         (Became::Gone, "gone"),
         (Became::New, "new"),
     ];
-    let sums: Vec<String> = fates
-        .iter()
-        .filter(|(fate, _)| of(*fate) > 0)
-        .map(|(fate, word)| format!("{} {word}", count(of(*fate))))
-        .collect();
+    writeln!(out).expect("a string takes all");
+    for (fate, word) in fates.into_iter().filter(|(fate, _)| of(*fate) > 0) {
+        let changes = diff.entries.iter().filter(|change| change.fate == fate);
+        let mut reasons: Vec<&str> =
+            changes.flat_map(|change| &change.reasons).map(|reason| reason.words()).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        let reasons = paint(FAINT, reasons.join("; "));
+        writeln!(out, "{} {} {reasons}", right(&count(of(fate)), 9), left(word, 8))
+            .expect("a string takes all");
+    }
     let tokens = format!("{} → {} tokens", count(diff.tokens_before), count(diff.tokens_after));
     let by = paint(FAINT, format!("counted by {}", diff.counter));
-    writeln!(out, "{}: {} {by}", paint(STRONG, tokens), sums.join(", "))
-        .expect("a string takes all");
-    out
+    writeln!(out, "{} {by}", paint(STRONG, tokens)).expect("a string takes all");
 }

@@ -227,7 +227,7 @@ impl Weights {
     }
 
     /// All of it.
-    pub(super) fn total(&self) -> Weight {
+    pub(crate) fn total(&self) -> Weight {
         self.0.iter().fold(Weight::default(), |sum, weight| Weight {
             tokens: sum.tokens + weight.tokens,
             bytes: sum.bytes + weight.bytes,

@@ -89,7 +89,8 @@ mod tests {
     #[test]
     fn ticks_are_round_and_few() {
         let labels = |most| ticks(most).into_iter().map(|(_, label)| label).collect::<Vec<_>>();
-        assert_eq!(labels(118_934), ["0", "50k", "100k"]);
+        assert_eq!(labels(118_934), ["0", "20k", "40k", "60k", "80k", "100k"]);
+        assert_eq!(labels(48_000), ["0", "10k", "20k", "30k", "40k"]);
         assert_eq!(labels(3), ["0", "1", "2", "3"]);
         assert_eq!(labels(1_900_000), ["0", "500k", "1M", "1.5M"]);
         assert_eq!(labels(0), ["0"]);

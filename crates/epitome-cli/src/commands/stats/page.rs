@@ -17,7 +17,7 @@ svg{width:100%;height:auto;border:1px solid #e5e7eb;border-radius:10px}\
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}\
 th,td{text-align:right;padding:.25rem .6rem;border-bottom:1px solid #e5e7eb;vertical-align:top}\
 th{font-weight:600;color:#6b7280}\
-td.w,th.w{text-align:left;overflow-wrap:anywhere}p.note{color:#6b7280}code{font-size:.92em}\
+td:not(.w){white-space:nowrap}td.w,th.w{text-align:left;overflow-wrap:anywhere}p.note{color:#6b7280}code{font-size:.92em}\
 @media(prefers-color-scheme:dark){body{background:#0d1117;color:#e5e7eb}\
 svg{border-color:#1f2937}th,td{border-color:#1f2937}th,p.note{color:#9ca3af}}";
 
@@ -96,7 +96,8 @@ fn tools(survey: &Survey) -> Markup {
             table {
                 tr {
                     th.w { "tool" } th { "calls" } th { "failed" } th { "arguments" } th { "results" }
-                    th { "share" } th { "definition" }
+                    th { "share" }
+                    @if all.tools > 0 { th { "definition" } }
                 }
                 @for tool in &survey.tools {
                     tr {
@@ -106,7 +107,7 @@ fn tools(survey: &Survey) -> Markup {
                         td { (count(tool.argument_tokens)) }
                         td { (count(tool.result_tokens)) }
                         td { (percent(tool.tokens(), survey.total.tokens)) }
-                        td { (count(tool.definition_tokens)) }
+                        @if all.tools > 0 { td { (count(tool.definition_tokens)) } }
                     }
                 }
             }

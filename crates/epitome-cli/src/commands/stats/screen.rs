@@ -28,7 +28,8 @@ fn put(out: &mut String, text: &str) {
 
 fn title(out: &mut String, text: &str, note: &str) {
     put(out, "");
-    put(out, &format!("{}  {}", paint(STRONG, text), paint(FAINT, note)));
+    let gap = if note.is_empty() { "" } else { "  " };
+    put(out, &format!("{}{gap}{}", paint(STRONG, text), paint(FAINT, note)));
 }
 
 fn head(out: &mut String, survey: &Survey, width: usize) {
@@ -43,10 +44,8 @@ fn head(out: &mut String, survey: &Survey, width: usize) {
         counted(survey.pairs, "call"),
     ];
     if survey.parallel_batches > 0 {
-        facts.push(format!(
-            "{} in parallel",
-            counted(survey.parallel_batches, "batch").replace("batchs", "batches")
-        ));
+        let batches = if survey.parallel_batches == 1 { "batch" } else { "batches" };
+        facts.push(format!("{} parallel {batches}", count(survey.parallel_batches)));
     }
     if survey.open_calls > 0 {
         facts.push(format!("{} unanswered", counted(survey.open_calls, "call")));
@@ -171,37 +170,25 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
     }
 }
 
-/// Rows of the chart.
-const ROWS: u64 = 6;
+/// Rows of the chart of growth.
+const ROWS: u64 = 7;
 /// Heaviest steps that are named.
 const NAMED: usize = 5;
+/// Columns left of the chart.
+const LABEL: usize = 10;
 
 fn steps(out: &mut String, survey: &Survey, width: usize) {
     if survey.timeline.is_empty() {
         return;
     }
-    let room = width.saturating_sub(11).max(10);
-    let columns = columns(&survey.timeline, room);
-    let tallest = columns.iter().map(|(tokens, _)| *tokens).max().unwrap_or(0).max(1);
+    let room = width.saturating_sub(LABEL).max(10);
     let each = survey.timeline.len().div_ceil(room);
-    let note = match each {
-        1 => "tokens of each, from first to last".to_owned(),
-        each => format!("tokens of each {each}, from first to last"),
-    };
-    title(out, "Steps", &note);
+    let columns: Vec<&[Moment]> = survey.timeline.chunks(each).collect();
     let wide = (room / columns.len().max(1)).clamp(1, 4);
-    for row in (0..ROWS).rev() {
-        let label = match row {
-            row if row == ROWS - 1 => count(tallest),
-            0 => "0".to_owned(),
-            _ => String::new(),
-        };
-        let mut drawn = String::new();
-        for (tokens, weights) in &columns {
-            drawn.push_str(&cell(*tokens, weights, tallest, row, wide));
-        }
-        put(out, &format!("{} {drawn}", paint(FAINT, right(&label, 9))));
-    }
+    title(out, "Growth", "tokens in the context, from the first message to the last");
+    growth(out, survey, &columns, wide);
+    sizes(out, &columns, wide);
+    title(out, "Biggest steps", "");
     for at in survey.biggest.iter().take(NAMED) {
         let moment = &survey.timeline[*at];
         let place = if moment.from == moment.to {
@@ -221,40 +208,56 @@ fn steps(out: &mut String, survey: &Survey, width: usize) {
     }
 }
 
-/// Sums of neighbours, so that there are at most `most` columns.
-fn columns(timeline: &[Moment], most: usize) -> Vec<(u64, Weights)> {
-    let each = timeline.len().div_ceil(most).max(1);
-    let sum = |moments: &[Moment]| {
-        let mut weights = Weights::default();
-        moments.iter().for_each(|moment| weights.add_all(&moment.kinds));
-        (moments.iter().map(|moment| moment.tokens).sum(), weights)
-    };
-    timeline.chunks(each).map(sum).collect()
+/// The whole context after each column, kind upon kind.
+fn growth(out: &mut String, survey: &Survey, columns: &[&[Moment]], wide: usize) {
+    let mut sums = survey.frame.clone();
+    let mut heights = Vec::with_capacity(columns.len());
+    for moments in columns {
+        moments.iter().for_each(|moment| sums.add_all(&moment.kinds));
+        heights.push((sums.total().tokens, sums.clone()));
+    }
+    let tallest = survey.total.tokens.max(1);
+    for row in (0..ROWS).rev() {
+        let label = match row {
+            row if row == ROWS - 1 => count(tallest),
+            0 => "0".to_owned(),
+            _ => String::new(),
+        };
+        let cells = heights.iter().map(|(tokens, sums)| cell(*tokens, sums, tallest, row, wide));
+        let drawn: String = cells.collect();
+        put(out, &format!("{} {drawn}", paint(FAINT, right(&label, LABEL - 1))));
+    }
+}
+
+const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+
+/// What each column added.
+fn sizes(out: &mut String, columns: &[&[Moment]], wide: usize) {
+    let added = |moments: &[Moment]| moments.iter().map(|moment| moment.tokens).sum::<u64>();
+    let most = columns.iter().map(|moments| added(moments)).max().unwrap_or(0).max(1);
+    let spark =
+        |moments: &&[Moment]| EIGHTHS[(added(moments) * 8).div_ceil(most) as usize].repeat(wide);
+    let drawn: String = columns.iter().map(spark).collect();
+    put(out, &format!("{} {}", paint(FAINT, right("added", LABEL - 1)), paint(FAINT, drawn)));
 }
 
 /// The part of a column that lies in a row, in the colour of the kind at its middle.
-fn cell(tokens: u64, weights: &Weights, tallest: u64, row: u64, wide: usize) -> String {
-    const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
-    let mut height = tokens * ROWS * 8 / tallest;
-    if row == 0 && tokens > 0 {
-        height = height.max(1);
-    }
+fn cell(tokens: u64, sums: &Weights, tallest: u64, row: u64, wide: usize) -> String {
+    let height = tokens * ROWS * 8 / tallest;
     let filled = height.saturating_sub(row * 8).min(8);
     if filled == 0 {
         return " ".repeat(wide);
     }
     let middle = (row * 8 + filled / 2) * tallest / (ROWS * 8);
     let mut below = 0;
-    let kind = weights
+    let kind = sums
         .kinds()
         .find(|(_, weight)| {
             below += weight.tokens;
             below > middle
         })
         .map_or(Kind::Wrapping, |(kind, _)| kind);
-    let body = EIGHTHS[filled as usize].repeat(if wide > 2 { wide - 1 } else { wide });
-    let gap = if wide > 2 { " " } else { "" };
-    format!("{}{gap}", paint(colour(kind.shade()), body))
+    paint(colour(kind.shade()), EIGHTHS[filled as usize].repeat(wide))
 }
 
 fn foot(out: &mut String, survey: &Survey) {

@@ -1,0 +1,189 @@
+//! Input that isn't what it should be: the right exit code, where, and what next.
+
+use std::fmt::Write as _;
+
+use expect_test::expect;
+
+use crate::bench::{Bench, RUN, SESSION, SHORT, shipped};
+
+const COMMANDS: [&str; 7] =
+    ["stats", "check", "check --repair", "count", "plan", "compact", "convert --to anthropic"];
+
+fn utf16(text: &str) -> Vec<u8> {
+    let mark = [0xff, 0xfe];
+    mark.into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
+}
+
+/// Each kind of bad input, by the name of its file.
+fn bad() -> Vec<(&'static str, Vec<u8>)> {
+    let whole = std::fs::read_to_string(shipped(RUN)).expect("a shipped run");
+    let session = std::fs::read_to_string(shipped(SHORT)).expect("a shipped session");
+    vec![
+        ("empty", Vec::new()),
+        ("blank", b" \n\t\r\n".to_vec()),
+        ("truncated", whole.as_bytes()[..whole.len() / 2].to_vec()),
+        ("nul", b"{\"messages\":[{\"role\":\"user\",\"content\":\"a\0b\"}]}".to_vec()),
+        ("gzip", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0".to_vec()),
+        ("utf-16", utf16(&whole)),
+        ("latin-1", b"{\"messages\":[{\"role\":\"user\",\"content\":\"caf\xe9\"}]}".to_vec()),
+        ("binary", (0..4000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()),
+        ("deep", "[".repeat(200_000).into_bytes()),
+        ("prose", b"Dear model, please fix the build.\n".to_vec()),
+        ("number", b"42".to_vec()),
+        ("other", b"{\"a\":1,\"b\":[2,3]}".to_vec()),
+        ("mixed", format!("{whole}\n{session}").into_bytes()),
+        ("codex", b"{\"type\":\"session_meta\",\"payload\":{\"id\":\"x\"}}\n".to_vec()),
+        ("gemini", b"{\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"x\"}]}]}".to_vec()),
+        ("responses", b"{\"model\":\"gpt-6-sol\",\"input\":[]}".to_vec()),
+    ]
+}
+
+#[test]
+fn is_refused_by_every_command() {
+    let bench = Bench::new();
+    for (name, bytes) in bad() {
+        bench.write(name, bytes);
+        for command in COMMANDS {
+            let ran = bench.run(&format!("{command} {name}"));
+            assert_eq!(ran.code, 65, "{command} {name}: {}", ran.err);
+            assert!(ran.out.is_empty(), "{command} {name}: {}", ran.out);
+            assert!(ran.err.contains("\nhint: "), "{command} {name}: {}", ran.err);
+            assert!(!ran.err.contains("panicked"), "{command} {name}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn says_what_where_and_what_next() {
+    let bench = Bench::new();
+    let mut all = String::new();
+    for (name, bytes) in bad() {
+        bench.write(name, bytes);
+        write!(all, "{}", bench.run(&format!("stats {name}")).err).expect("a string");
+    }
+    expect![[r#"
+        error: empty: the input is empty
+        hint: give it a request body, messages, or a recording: epitome stats --help
+        error: blank: the input is empty
+        hint: give it a request body, messages, or a recording: epitome stats --help
+        error: truncated: not a tau-bench recording: not valid JSON: string without end (line 1, column 20874)
+        hint: see what is there: sed -n 1p truncated | cut -b 20814-20894
+        error: nul: the input has a NUL byte at offset 40, so it is damaged or not text
+        hint: see what is there: tail -c +25 nul | head -c 64 | od -c
+        error: gzip: the input is gzip, not text; unpack it first
+        hint: gzip -dc gzip | epitome stats
+        error: utf-16: the input is UTF-16 (little-endian); convert it to UTF-8 first
+        hint: iconv -f UTF-16 -t UTF-8 utf-16 | epitome stats
+        error: latin-1: the input is not UTF-8: byte 42 (line 1) starts no character
+        hint: see what is there: tail -c +27 latin-1 | head -c 64 | od -c
+        error: binary: the input is not UTF-8: byte 1 (line 1) starts no character
+        hint: see what is there: tail -c +1 binary | head -c 64 | od -c
+        error: deep: the input is in no known format
+          openai-chat: not valid JSON: the text ends where a value should be (line 1, column 200001)
+          anthropic: not valid JSON: the text ends where a value should be (line 1, column 200001)
+          claude-code: no row with a `type` of `user` or `assistant` and a `message`
+          tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
+          swe-agent: no object with `history` and `trajectory`, `environment` or `info`
+        hint: if you know the format, name it: epitome stats --from claude-code deep
+        error: prose: the input is in no known format
+          openai-chat: not openai-chat messages: neither an object nor an array
+          anthropic: not anthropic messages: neither an object nor an array
+          claude-code: no row with a `type` of `user` or `assistant` and a `message`
+          tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
+          swe-agent: no object with `history` and `trajectory`, `environment` or `info`
+        hint: if you know the format, name it: epitome stats --from claude-code prose
+        error: number: the input is in no known format
+          openai-chat: not openai-chat messages: neither an object nor an array
+          anthropic: not anthropic messages: neither an object nor an array
+          claude-code: no row with a `type` of `user` or `assistant` and a `message`
+          tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
+          swe-agent: no object with `history` and `trajectory`, `environment` or `info`
+        hint: if you know the format, name it: epitome stats --from claude-code number
+        error: other: the input is in no known format
+          openai-chat: not openai-chat messages: no list of messages, and no `role` in a line
+          anthropic: not anthropic messages: no list of messages, and no `role` in a line
+          claude-code: no row with a `type` of `user` or `assistant` and a `message`
+          tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
+          swe-agent: no object with `history` and `trajectory`, `environment` or `info`
+        hint: if you know the format, name it: epitome stats --from claude-code other
+        error: mixed: not a tau-bench recording: not valid JSON: unexpected text after the JSON value (line 2, column 1)
+        hint: see what is there: sed -n 2p mixed | cut -b 1-21
+        error: codex: the input is in the format codex, which can't be read yet; readable are openai-chat, anthropic, claude-code, tau-bench, swe-agent
+        hint: write its messages as OpenAI Chat or Anthropic JSON and read those
+        error: gemini: the input is in the format gemini, which can't be read yet; readable are openai-chat, anthropic, claude-code, tau-bench, swe-agent
+        hint: write its messages as OpenAI Chat or Anthropic JSON and read those
+        error: responses: the input is in the format openai-responses, which can't be read yet; readable are openai-chat, anthropic, claude-code, tau-bench, swe-agent
+        hint: write its messages as OpenAI Chat or Anthropic JSON and read those
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn is_refused_from_stdin_too() {
+    let bench = Bench::new();
+    for (name, bytes) in bad() {
+        let ran = bench.pipe("compact", &bytes);
+        assert_eq!(ran.code, 65, "{name}: {}", ran.err);
+        assert!(ran.err.starts_with("error: stdin: "), "{name}: {}", ran.err);
+    }
+    assert!(bench.names().is_empty(), "nothing was written");
+}
+
+#[test]
+fn leaves_an_existing_output_alone() {
+    let bench = Bench::new();
+    bench.write("bad", "not a transcript");
+    bench.write("out.json", "precious");
+    let ran = bench.run("compact bad -o out.json --receipt receipt.json");
+    assert_eq!(ran.code, 65);
+    assert_eq!(bench.read("out.json"), "precious");
+    assert_eq!(bench.names(), ["bad", "out.json"]);
+}
+
+#[test]
+fn a_recording_cut_off_in_a_row_is_read_up_to_there() {
+    let bench = Bench::new();
+    let whole = std::fs::read(shipped(SESSION)).expect("a shipped session");
+    bench.write("cut.jsonl", &whole[..whole.len() * 2 / 3]);
+    let ran = bench.run("count cut.jsonl");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.starts_with("warning: left out row "), "{}", ran.err);
+}
+
+#[test]
+fn deep_nesting_that_is_json_is_carried() {
+    let bench = Bench::new();
+    let (open, close) = ("[".repeat(50_000), "]".repeat(50_000));
+    let body = format!(r#"{{"messages":[{{"role":"user","content":{open}{close}}}]}}"#);
+    bench.write("deep.json", &body);
+    let ran = bench.run("convert deep.json --to openai-chat");
+    assert_eq!((ran.code, ran.out), (0, body));
+    for command in ["stats", "count", "plan", "diff", "compact", "stats --json"] {
+        let ran = bench.run(&format!("{command} deep.json"));
+        assert!(matches!(ran.code, 0 | 3), "{command}: {} {}", ran.code, ran.err);
+    }
+}
+
+#[test]
+fn no_messages_pass_through() {
+    let bench = Bench::new();
+    for body in ["[]", r#"{"messages":[]}"#, r#"{"model":"gpt-4o","messages":[ ] }"#] {
+        for command in ["compact", "check --repair", "convert --to openai-chat"] {
+            let ran = bench.pipe(command, body.as_bytes());
+            assert_eq!((ran.code, ran.out.as_str()), (0, body), "{command}: {}", ran.err);
+        }
+        for command in ["stats", "count", "plan", "diff", "check"] {
+            assert_eq!(bench.pipe(command, body.as_bytes()).code, 0, "{command} {body}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_failure() {
+    let ran = Bench::new().run("stats sessions/yesterday.jsonl");
+    expect![[r#"
+        exit 1
+        --- stderr
+        error: sessions/yesterday.jsonl can't be read: No such file or directory (os error 2)
+        hint: ls .
+    "#]].assert_eq(&ran.shown());
+}

@@ -1,0 +1,156 @@
+//! A folder with the real sessions in reach, and the binary run in it.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A Claude Code session.
+pub(crate) const SESSION: &str = "claude-code/session-3fe1b6bc.jsonl";
+/// A shorter one.
+pub(crate) const SHORT: &str = "claude-code/session-9eda1058.jsonl";
+/// A hand-made one, with everything that goes wrong.
+pub(crate) const EDGES: &str = "claude-code/edge_cases.jsonl";
+/// A tau-bench run.
+pub(crate) const RUN: &str = "tau-bench/00_task2_trial1.json";
+/// A SWE-agent trajectory.
+pub(crate) const TRAJECTORY: &str = "swe-agent/ctf-warmup.traj";
+
+/// A folder of its own.
+pub(crate) struct Bench {
+    folder: TempDir,
+}
+
+/// What a command said and how it ended.
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Bench {
+    /// An empty folder.
+    pub(crate) fn new() -> Self {
+        Bench { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    /// A path in it.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file into it.
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("in the folder")).expect("a folder");
+        fs::write(path, bytes).expect("a file");
+    }
+
+    /// Copies a shipped session into it, as `name`.
+    pub(crate) fn copy(&self, example: &str, name: &str) {
+        fs::copy(shipped(example), self.path(name)).expect("a shipped session");
+    }
+
+    /// The text of a file in it.
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("a file")
+    }
+
+    /// The names of what is in it, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("a folder");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The binary with `words` as arguments, knowing nothing of the user.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_epitome"));
+        command.args(words).current_dir(self.folder.path()).env_clear();
+        command.env("HOME", self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it with arguments split at spaces.
+    pub(crate) fn run(&self, words: &str) -> Ran {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        Ran::of(&self.command(&words).output().expect("the binary runs"))
+    }
+
+    /// Runs it with `input` on stdin.
+    pub(crate) fn pipe(&self, words: &str, input: &[u8]) -> Ran {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let mut command = self.command(&words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary runs");
+        // Whoever gives up on its input early may do so.
+        let _gone = child.stdin.take().expect("piped").write_all(input);
+        Ran::of(&child.wait_with_output().expect("the binary ends"))
+    }
+
+    /// Runs a shell line in which `epitome` is the binary.
+    pub(crate) fn shell(&self, line: &str) -> Ran {
+        let binary = Path::new(env!("CARGO_BIN_EXE_epitome"));
+        let mut command = Command::new("bash");
+        command.args(["-c", &format!("set -o pipefail; {line}")]).current_dir(self.folder.path());
+        command.env("HOME", self.folder.path()).stdin(Stdio::null());
+        let before = std::env::var("PATH").unwrap_or_default();
+        let folder = binary.parent().expect("in a folder").display();
+        command.env("PATH", format!("{folder}:{before}")).env_remove("NO_COLOR");
+        Ran::of(&command.output().expect("a shell"))
+    }
+}
+
+impl Ran {
+    fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+        Ran {
+            code: output.status.code().expect("no signal"),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
+    }
+
+    /// All of it, for a snapshot. Lines end where their words do.
+    pub(crate) fn shown(&self) -> String {
+        let mut shown = format!("exit {}\n", self.code);
+        for (name, text) in [("stdout", &self.out), ("stderr", &self.err)] {
+            if !text.is_empty() {
+                shown.push_str(&format!("--- {name}\n{}\n", text.trim_end()));
+            }
+        }
+        let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
+        format!("{}\n", lines.join("\n"))
+    }
+
+    /// The same without its figures, which are the engine's business.
+    pub(crate) fn shape(&self) -> String {
+        let mut shape = String::new();
+        for c in self.shown().chars() {
+            match c {
+                '0'..='9' if shape.ends_with('#') => {}
+                '0'..='9' => shape.push('#'),
+                ',' | '.' if shape.ends_with('#') => {}
+                ' ' if shape.ends_with(' ') => {}
+                c => shape.push(c),
+            }
+        }
+        shape
+    }
+
+    /// Stdout as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
+    }
+}
+
+/// The path of a shipped session.
+pub(crate) fn shipped(example: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    root.join(example).to_string_lossy().into_owned()
+}

@@ -1,0 +1,196 @@
+//! `compact` on real sessions.
+
+use expect_test::expect;
+
+use crate::bench::{Bench, EDGES, RUN, SESSION, SHORT, TRAJECTORY};
+
+#[test]
+fn the_request_is_on_stdout_and_the_receipt_on_stderr() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "session.jsonl");
+    let ran = bench.run("compact session.jsonl");
+    assert!(serde_json::from_str::<serde_json::Value>(&ran.out).is_ok());
+    expect![[r#"
+        exit #
+        --- stderr
+        # → # tokens −# % (estimated by claude, at most #)
+        # kB → # kB, # → # messages
+        target # (#% of the input, the default), floor #
+         old-reasoning # edits −#
+         old-outputs # edits −#
+         long-texts # edit −#
+         fold # edits −#
+        checkpoint # tokens, quoting # of # human messages in full
+        kept prefix # messages, # tokens: what a prompt cache can keep
+    "#]].assert_eq(&ran.err_shape());
+}
+
+#[test]
+fn its_output_compacted_to_its_own_size_is_unchanged() {
+    let bench = Bench::new();
+    for (example, target) in [
+        (SESSION, "20%"),
+        (SESSION, "5000"),
+        (SHORT, "30%"),
+        (RUN, "50%"),
+        (TRAJECTORY, "20%"),
+        (EDGES, "40%"),
+    ] {
+        bench.copy(example, "in");
+        let first = bench.run(&format!("compact in --target {target} -o once --receipt receipt"));
+        assert!(matches!(first.code, 0 | 3), "{example}: {}", first.err);
+        let size = bench.run("count once --json").json()["tokens"].as_u64().expect("a number");
+        let again = bench.run(&format!("compact once --target {size} -o twice"));
+        assert_eq!(again.code, 0, "{example} {target}: {}", again.err);
+        assert_eq!(bench.read("once"), bench.read("twice"), "{example} {target}");
+        assert_eq!(bench.run("check once").code, 0, "{example} {target}");
+    }
+}
+
+#[test]
+fn receipts_are_json_of_a_version() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "in.jsonl");
+    let to_stdout = bench.run("compact in.jsonl --target 40% --receipt receipt.json --json");
+    let file: serde_json::Value = serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+    let told: serde_json::Value = serde_json::from_str(&to_stdout.err).expect("JSON on stderr");
+    assert_eq!(file, told);
+    assert_eq!(file["version"], 1);
+    assert!(file["after"]["tokens"].as_u64() <= file["target"].as_u64());
+    let to_file = bench.run("compact in.jsonl --target 40% -o out.json --json");
+    assert_eq!(to_file.json(), file, "stdout is free for it then");
+    assert_eq!(bench.read("out.json"), to_stdout.out);
+}
+
+#[test]
+fn targets_are_said_in_three_ways() {
+    let bench = Bench::new();
+    bench.copy(RUN, "run.json");
+    let target = |flags: &str| {
+        let ran = bench.run(&format!("plan run.json --json {flags}"));
+        ran.json()["target"].as_u64().expect("a number")
+    };
+    let all = bench.run("count run.json --json").json()["tokens"].as_u64().expect("a number");
+    assert_eq!(target(""), all * 30 / 100);
+    assert_eq!(target("--target 50%"), all / 2);
+    assert_eq!(target("--target 4k"), 4000);
+}
+
+#[test]
+fn a_window_bounds_the_default_target() {
+    let bench = Bench::new();
+    bench.copy(RUN, "run.json");
+    let ran = bench.run("plan run.json --window 4000");
+    assert!(ran.out.contains("target 2,000 (half of the window of 4,000)"), "{}", ran.out);
+    let ran = bench.run("plan run.json --window 200k");
+    assert!(ran.out.contains("the default)"), "{}", ran.out);
+    let ran = bench.run("plan run.json --window 200k --target 5k");
+    assert!(ran.out.contains("target 5,000 (as asked)"), "{}", ran.out);
+}
+
+#[test]
+fn what_must_stay_stays() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "session.jsonl");
+    let pin = "TODO is not acceptable";
+    let words =
+        ["compact", "session.jsonl", "--target", "5%", "--pin", pin, "--preserve-tool", "Skill"];
+    let output = bench.command(&words).output().expect("the binary runs");
+    let out = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(out.contains(pin) && out.contains("\"Skill\""), "{out}");
+    let whole = bench.run("convert session.jsonl --to anthropic").out;
+    let tail = bench.run("compact session.jsonl --target 10% --keep-recent 4items").out;
+    let ends: Vec<&str> = whole.lines().rev().take(5).collect();
+    let kept: Vec<&str> = tail.lines().rev().take(5).collect();
+    assert_eq!(ends, kept);
+}
+
+#[test]
+fn a_pin_that_nothing_says_is_a_warning() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "s.jsonl");
+    let ran = bench.run("compact s.jsonl --pin zzzzqqqq");
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.contains("warning: no message says the pinned \"zzzzqqqq\""), "{}", ran.err);
+}
+
+#[test]
+fn the_best_is_written_where_the_target_cant_be_reached() {
+    let bench = Bench::new();
+    bench.copy(TRAJECTORY, "t.traj");
+    let ran = bench.run("compact t.traj --target 100 -o out.json");
+    assert_eq!(ran.code, 3);
+    expect![[r#"
+        exit #
+        --- stderr
+        # → # tokens −# % (exact by o#k)
+        # kB → # kB, # → # messages
+        target # (as asked), floor #
+         squeeze # edit −#
+         long-texts # edits −#
+         drop-oldest # edits −#
+        kept prefix # message, # tokens: what a prompt cache can keep
+        warning: the target of # can't be reached; this is the best that can be had is # (floor #)
+        what must stay, and its tokens:
+         # system messages
+         # the task (first human message)
+         # the newest human message
+    "#]].assert_eq(&ran.err_shape());
+    assert_eq!(bench.run("check out.json").code, 0);
+}
+
+#[test]
+fn models_choose_the_counter() {
+    let bench = Bench::new();
+    bench.copy(RUN, "run.json");
+    for (flags, counter) in [
+        ("", "o200k"),
+        ("--model gpt-4", "cl100k"),
+        ("--model claude-opus-4-5", "claude"),
+        ("--model gemini-3-pro", "gemini"),
+        ("--model llama-4 --counter chars4", "chars4"),
+    ] {
+        let plan = bench.run(&format!("plan run.json --json {flags}")).json();
+        assert_eq!(plan["counter"], counter, "{flags}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "s.jsonl");
+    for line in [
+        "epitome compact s.jsonl --target 90% 2>/dev/null | head -c 10",
+        "epitome stats s.jsonl | head -1",
+        "epitome diff s.jsonl | true",
+        "epitome convert s.jsonl --to anthropic | true",
+        "epitome stats s.jsonl --json | head -1",
+        "epitome completions zsh | true",
+        "epitome --help | true",
+        "epitome stats s.jsonl >&- 2>/dev/null || test $? = 1",
+    ] {
+        let ran = bench.shell(line);
+        assert_eq!(ran.code, 0, "{line}: {}", ran.err);
+        assert!(!ran.err.contains("panicked"), "{line}: {}", ran.err);
+    }
+}
+
+#[test]
+fn stdin_is_read_where_no_file_is_named() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "s.jsonl");
+    let named = bench.run("compact s.jsonl --target 40%");
+    for line in
+        ["epitome compact --target 40% < s.jsonl", "cat s.jsonl | epitome compact - --target 40%"]
+    {
+        let ran = bench.shell(line);
+        assert_eq!((ran.code, ran.out.as_str()), (0, named.out.as_str()), "{line}");
+    }
+}
+
+impl crate::bench::Ran {
+    /// The shape of what was said on stderr.
+    fn err_shape(&self) -> String {
+        crate::bench::Ran { code: self.code, out: String::new(), err: self.err.clone() }.shape()
+    }
+}

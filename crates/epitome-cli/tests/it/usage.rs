@@ -1,0 +1,115 @@
+//! What is asked, and asked wrongly.
+
+use expect_test::expect;
+
+use crate::bench::{Bench, SHORT};
+
+#[test]
+fn without_arguments_it_says_what_it_can_do() {
+    let ran = Bench::new().run("");
+    assert_eq!(ran.code, 2);
+    expect![[r#"
+        Sees, checks, counts and compacts the transcripts of LLM agents
+
+        Usage: epitome [OPTIONS] <COMMAND>
+
+        Commands:
+          stats        Show what fills a transcript: by kind, by tool, by step
+          check        Check a transcript against the provider's rules, and mend it
+          count        Count tokens
+          plan         Show what `compact` would do, and do nothing
+          compact      Make a transcript smaller
+          diff         Show what a compaction does to each entry, or how two transcripts differ
+          convert      Write a transcript as a request body
+          completions  Print a completion script for a shell
+          man          Print a manual page
+          help         Print this message or the help of the given subcommand(s)
+
+        Options:
+              --json     Print reports as JSON (each says its "version")
+          -h, --help     Print help (see more with '--help')
+          -V, --version  Print version
+
+        Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something or a target can't be reached,
+        65 bad input, 69 upstream failed, 75 try again.
+    "#]].assert_eq(&ran.err);
+}
+
+#[test]
+fn nonsense_is_a_usage_error_that_names_it() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "s.jsonl");
+    for (words, named) in [
+        ("frobnicate", "frobnicate"),
+        ("stats --frob s.jsonl", "--frob"),
+        ("stats s.jsonl t.jsonl", "t.jsonl"),
+        ("compact s.jsonl --target 0", "--target"),
+        ("compact s.jsonl --target 101%", "--target"),
+        ("compact s.jsonl --target -5", "-5"),
+        ("compact s.jsonl --target", "--target"),
+        ("compact s.jsonl --keep-recent 3x", "--keep-recent"),
+        ("compact s.jsonl --window 30%", "--window"),
+        ("compact s.jsonl --task maybe", "--task"),
+        ("compact s.jsonl --counter p50k", "p50k"),
+        ("compact s.jsonl --model llama-4", "--counter"),
+        ("compact s.jsonl --from nope", "nope"),
+        ("compact s.jsonl --to openai-chat", "--to anthropic"),
+        ("convert s.jsonl", "--to"),
+        ("convert s.jsonl --to gemini", "--to anthropic"),
+        ("check s.jsonl -o x.json", "--repair"),
+        ("stats s.jsonl --sidechain nobody", "nobody"),
+        ("compact s.jsonl -o x --receipt x", "--receipt"),
+        ("diff - -", "stdin"),
+        ("completions tcsh", "tcsh"),
+        ("man frobnicate", "frobnicate"),
+    ] {
+        let ran = bench.run(words);
+        assert_eq!(ran.code, 2, "{words}: {}", ran.err);
+        assert!(ran.err.contains(named), "{words}: {}", ran.err);
+        assert!(ran.out.is_empty(), "{words}: {}", ran.out);
+    }
+    assert_eq!(bench.names(), ["s.jsonl"], "nothing was written");
+}
+
+#[test]
+fn an_empty_pin_says_so() {
+    let bench = Bench::new();
+    let words = ["compact", "--pin", ""];
+    let input = r#"{"messages":[{"role":"user","content":"hi"}]}"#;
+    bench.write("r.json", input);
+    let mut command = bench.command(&[words.as_slice(), &["r.json"]].concat());
+    let output = command.output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn completions_and_pages_are_printed() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = bench.run(&format!("completions {shell}"));
+        assert_eq!(ran.code, 0, "{shell}");
+        assert!(ran.out.contains("preserve-tool"), "{shell}");
+    }
+    let page = bench.run("man");
+    assert!(page.code == 0 && page.out.contains(".TH"), "{}", page.out);
+    let page = bench.run("man compact");
+    assert!(page.code == 0 && page.out.contains("keep\\-recent"), "{}", page.out);
+    assert_eq!(bench.run("man --json").json()["version"], 1);
+    assert_eq!(bench.run("completions bash --json").json()["shell"], "bash");
+}
+
+#[test]
+fn errors_are_json_where_reports_are() {
+    let ran = Bench::new().run("count nowhere.json --json");
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    expect![[r#"
+        {
+          "error": {
+            "exit": 1,
+            "hint": "ls .",
+            "message": "nowhere.json can't be read: No such file or directory (os error 2)"
+          },
+          "version": 1
+        }
+    "#]].assert_eq(&ran.err);
+}
