@@ -68,6 +68,11 @@ impl Draft {
         self.edits.contains_key(&slot)
     }
 
+    /// Why the slot is edited, if it is.
+    pub fn reason(&self, slot: Slot) -> Option<Reason> {
+        self.edits.get(&slot).map(|edit| edit.reason)
+    }
+
     /// Tokens that the entry takes in the prompt.
     pub fn entry_tokens(&self, entry: usize) -> u64 {
         if self.is_shown(entry) { self.tokens[entry] } else { 0 }

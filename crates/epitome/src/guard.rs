@@ -168,12 +168,14 @@ impl Guard {
             let is_loop = last.has_results() || last.has_calls();
             if !is_loop || newest.is_none() {
                 guard.hold(last.index, Held::Newest);
-                guard.excerptable.entry(last.index).or_default();
+                if !last.role().instructs() {
+                    guard.excerptable.entry(last.index).or_default();
+                }
             }
         }
         guard.companions(units);
-        guard.lead(request);
         guard.turn_starts_with_thinking(request, units);
+        guard.lead(request);
         guard.companions(units);
         guard
     }
@@ -192,9 +194,9 @@ impl Guard {
     /// folded.
     pub fn may_edit(&self, entry: usize, part: &Part<'_>) -> bool {
         let is_human_text = part.is_human() && part.kind() == PartKind::Text;
-        // Whatever stays may come to stand before the newest message, as the turn in progress.
-        let starts_turn = self.thinking == Thinking::Manual && part.kind() == PartKind::Reasoning;
-        if starts_turn && !self.may_leave(entry) {
+        // What stays keeps its reasoning: it may come to stand right before the newest message, as the
+        // turn in progress, which providers want whole.
+        if part.kind() == PartKind::Reasoning && !self.may_leave(entry) {
             return false;
         }
         match self.held(entry) {

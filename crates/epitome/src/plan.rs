@@ -246,13 +246,13 @@ impl<'a> Subject<'a> {
             if pinned.is_none() && !is_companion {
                 continue;
             }
-            if draft.entry_tokens(entry.index) <= share {
+            if self.tally.entry(entry.index) <= share {
                 continue;
             }
             for part in
                 entry.parts().filter(|p| matches!(p.kind(), PartKind::Text | PartKind::Result))
             {
-                if part.raw_body().is_empty() || draft.part_tokens(&part, &matter) <= share {
+                if part.raw_body().is_empty() || matter.part_tokens(&part) <= share {
                     continue;
                 }
                 let text = matter.part_text(&part);
@@ -262,10 +262,9 @@ impl<'a> Subject<'a> {
                     .filter(|words| text.contains(words.as_str()))
                     .collect();
                 let tokens = |text: &str| matter.put_tokens(&part, text);
-                if tokens(&text) <= share {
-                    continue;
-                }
-                if let Some(short) = excerpt_around(&text, &words, share, tokens) {
+                let current = draft.part_tokens(&part, &matter);
+                let short = excerpt_around(&text, &words, share, tokens);
+                if let Some(short) = short.filter(|short| tokens(short) < current) {
                     let put = Put::Text(short.into());
                     edits.push(Edit::Put(PartEdit {
                         at: part.slot,

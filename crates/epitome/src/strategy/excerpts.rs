@@ -1,5 +1,6 @@
 //! Long texts are cut to head, tail and telling lines; JSON stays JSON-like.
 
+use super::outputs::is_stub;
 use super::{Edit, LEAST_TEXT, Scene, Strategy, Which};
 use crate::text::excerpt;
 use crate::transcript::{Marks, Part, PartKind};
@@ -60,7 +61,7 @@ pub(super) fn excerpted<'a>(
         PartKind::Result => !part.is(Marks::SERVER) && !part.raw_body().is_empty(),
         _ => false,
     };
-    if !is_cuttable || scene.tokens(part) <= cap {
+    if !is_cuttable || scene.tokens(part) <= cap || is_stub(scene, part) {
         return None;
     }
     let text = scene.matter.part_text(part);
@@ -70,18 +71,28 @@ pub(super) fn excerpted<'a>(
 
 /// The longest excerpt found of at most `cap` tokens; `None` if even a few bytes are too many.
 pub(crate) fn fit(text: &str, cap: u64, tokens: impl Fn(&str) -> u64) -> Option<String> {
-    // Four bytes a token is generous for most texts; each miss tells the real ratio.
-    let mut bytes = (cap.saturating_mul(4)).min(text.len() as u64);
+    let mut best = None;
+    let (mut fits, mut exceeds) = (0, text.len() as u64 + 1);
+    // Four bytes a token is generous for most texts; each try tells the real ratio.
+    let mut bytes = cap.saturating_mul(4).min(text.len() as u64);
     for _ in 0..12 {
         let short = excerpt(text, bytes as usize).text;
         let count = tokens(&short);
         if count <= cap {
-            return Some(short.into_owned());
+            let is_close = count >= cap - cap / 10 || short.len() == text.len();
+            best = Some(short.into_owned());
+            fits = bytes;
+            if is_close {
+                break;
+            }
+        } else {
+            exceeds = bytes;
         }
-        bytes = (bytes * cap / count.max(1) * 9 / 10).min(bytes.saturating_sub(1));
-        if bytes == 0 {
+        if exceeds - fits <= 1 {
             break;
         }
+        let aim = bytes.saturating_mul(cap) / count.max(1) * 19 / 20;
+        bytes = aim.clamp(fits + 1, exceeds - 1);
     }
-    None
+    best
 }

@@ -53,12 +53,18 @@ impl Strategy for OldOutputs {
 const MARK: &str = "[elided: ";
 const MAX_STUB: usize = 1024;
 
+/// Whether the result is a stub, from this compaction or an earlier one. A look-alike gains nothing
+/// but to stay as short as it is.
+pub(super) fn is_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
+    let now = scene.draft.reason(result.slot) == Some(Reason::OldOutput);
+    now || result.raw_body().len() < MAX_STUB && result.text().starts_with(MARK)
+}
+
 /// The stub for a result and what it saves; `None` where it saves nothing.
 pub(super) fn stubbed<'a>(scene: &Scene<'a>, result: &Part<'a>) -> Option<(Edit, u64)> {
     let before = scene.tokens(result);
     // What is short is worth keeping, and a stub isn't stubbed again.
-    let is_stub = result.raw_body().len() < MAX_STUB && result.text().starts_with(MARK);
-    if before <= LEAST_TEXT || is_stub {
+    if before <= LEAST_TEXT || is_stub(scene, result) {
         return None;
     }
     let line = stub_line(scene, result);

@@ -19,6 +19,8 @@ impl Strategy for OldReasoning {
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
         scene
             .worthwhile(scene.guard.reasoning_from())
+            // An entry of nothing else parts what is said around it; it leaves with its unit or not.
+            .filter(|entry| entry.parts().any(|part| part.kind() != PartKind::Reasoning))
             .flat_map(|entry| scene.editable(entry))
             .filter(|part| part.kind() == PartKind::Reasoning)
             .map(|part| {
