@@ -240,6 +240,7 @@ impl<'a> Subject<'a> {
         for entry in transcript
             .entries()
             .filter(|e| draft.is_shown(e.index) && !self.guard.may_leave(e.index))
+            .filter(|e| !e.role().instructs())
         {
             let pinned = self.guard.excerptable().get(&entry.index);
             let is_companion = self.guard.held(entry.index) == Some(Held::Companion);
