@@ -268,9 +268,12 @@ impl Guard {
     }
 
     fn state(&mut self, request: &Request, entry: Entry<'_>, tally: &Tally, target: u64) {
-        if entry.parts().any(|p| p.is(Marks::STATEFUL)) {
+        let mut stateful = entry.parts().filter(|p| p.is(Marks::STATEFUL)).peekable();
+        if stateful.peek().is_some() {
             // A provider's own compaction hides what is before it: the cut moves behind.
-            (0..=entry.index).for_each(|at| self.hold(at, Held::State));
+            let hides = stateful.any(|part| part.name() == "compaction");
+            let from = if hides { 0 } else { entry.index };
+            (from..=entry.index).for_each(|at| self.hold(at, Held::State));
         } else if entry.role().instructs() {
             // Anthropic lets system text stand only before a reply; with its reply gone it is
             // restated in the checkpoint.
@@ -341,6 +344,17 @@ impl Guard {
             return;
         }
         let transcript = &request.transcript;
+        // What parts an older batch from the newest message stays with it: with nothing between
+        // them the batch would become the turn in progress.
+        let mut is_bare = false;
+        for unit in units.all().iter().filter(|unit| unit.is_step) {
+            if is_bare {
+                unit.entries.clone().for_each(|at| self.hold(at, Held::Companion));
+            }
+            let is_held = unit.entries.clone().any(|at| !self.may_leave(at));
+            let calls = unit.entries.clone().any(|at| transcript.entry(at).has_calls());
+            is_bare = is_held && calls && !starts_with_reasoning(transcript, unit);
+        }
         let turn = units.index_of(turn_start(request));
         let is_held =
             |unit: &Unit| unit.is_step && unit.entries.clone().any(|at| !self.may_leave(at));

@@ -147,13 +147,18 @@ impl<'a> Subject<'a> {
         Plan { draft: work.draft, steps: work.steps, reached, floor, checkpoint, place }
     }
 
-    /// Where a checkpoint stands: behind the task, where anything is shown behind it; else where the
-    /// first folded entry was. The newest message stays last.
+    /// Where a checkpoint stands: where the first folded entry was; behind the task, if that is the
+    /// first thing shown and isn't the last. The newest message stays last.
     fn place(&self, draft: &Draft) -> usize {
-        let len = self.request.transcript.len();
-        let first = (0..len).find(|at| draft.is_folded(*at)).unwrap_or(len);
-        match self.guard.task() {
-            Some(task) if task >= first && (task + 1..len).any(|at| draft.is_shown(at)) => task + 1,
+        let transcript = &self.request.transcript;
+        let first =
+            (0..transcript.len()).find(|at| draft.is_folded(*at)).unwrap_or(transcript.len());
+        let mut spoken = transcript
+            .entries()
+            .filter(|e| draft.is_shown(e.index) && !e.role().instructs())
+            .map(|e| e.index);
+        match (spoken.next(), spoken.next()) {
+            (Some(task), Some(_)) if self.guard.task() == Some(task) && task >= first => task + 1,
             _ => first,
         }
     }
@@ -240,7 +245,7 @@ impl<'a> Subject<'a> {
         for entry in transcript
             .entries()
             .filter(|e| draft.is_shown(e.index) && !self.guard.may_leave(e.index))
-            .filter(|e| !e.role().instructs())
+            .filter(|e| !e.is_stateful())
         {
             let pinned = self.guard.excerptable().get(&entry.index);
             let is_companion = self.guard.held(entry.index) == Some(Held::Companion);

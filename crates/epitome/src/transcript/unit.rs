@@ -59,9 +59,8 @@ impl Units {
             if entry.role() == Role::Assistant && previous == Some(Role::Assistant) {
                 reach[entry.index - 1] = entry.index;
             }
-            let touches_instructions = entry.role().instructs()
-                != previous.is_some_and(Role::instructs)
-                && previous.is_some();
+            let touches_instructions =
+                previous.is_some_and(|previous| previous.instructs() || entry.role().instructs());
             if touches_instructions && instructions == Instructions::BetweenUserAndReply {
                 reach[entry.index - 1] = entry.index;
             }

@@ -260,7 +260,7 @@ impl Block {
                 part.id = self.tool_use_id;
                 part.marks = part.marks.with(Marks::SERVER);
             }
-            "compaction" | "tool_addition" | "tool_removal" | "fallback" => {
+            "compaction" | "tool_addition" | "tool_removal" => {
                 part.marks = part.marks.with(Marks::STATEFUL);
             }
             _ => {}
