@@ -2,6 +2,8 @@
 //! transcripts, and over real ones.
 
 use epitome::archive::{Archive, ArchiveError, MemoryArchive, Original};
+use epitome::budget::Budget;
+use epitome::checkpoint::LEAST_TOKENS;
 use epitome::count::{Tally, counter};
 use epitome::engine::{Answer, Step};
 use epitome::plan::Reached;
@@ -45,9 +47,11 @@ pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String>
     descent(&outcome, compactor)?;
     rest(&outcome, compactor)?;
     pins(&outcome, compactor)?;
+    prefix(&outcome, compactor)?;
     returns(request, compactor, &outcome)?;
     sameness(request, compactor, &outcome)?;
     all_or_nothing(request, compactor)?;
+    bounds(&outcome)?;
     nobodys_mouth(&outcome)?;
     honest_counts(&outcome)
 }
@@ -254,6 +258,20 @@ fn pins(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     Ok(())
 }
 
+/// Law 7, as far as one compaction goes: the prefix that the receipt claims is kept.
+fn prefix(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
+    let kept = outcome.receipt.kept_prefix;
+    let before = outcome.base.source().get(..kept.bytes);
+    same!(before, outcome.rendered().get(..kept.bytes), "the kept prefix keeps its bytes");
+    let same = outcome.base.transcript.entries().zip(outcome.request.transcript.entries());
+    let len = same.take_while(|(before, after)| before.raw() == after.raw()).count();
+    holds!(kept.entries <= len, "{} entries claimed, {len} kept", kept.entries);
+    let tally = Tally::of(&outcome.base, compactor.counter());
+    let tokens = (0..kept.entries).map(|at| tally.entry(at)).sum::<u64>();
+    same!(kept.tokens, tally.frame.total().tokens + tokens);
+    Ok(())
+}
+
 /// Law 8: what is hidden can be had back byte for byte, and is durable first.
 fn returns(request: &Request, compactor: &Compactor, first: &Outcome) -> Result<(), String> {
     let archive = MemoryArchive::default();
@@ -306,6 +324,16 @@ fn all_or_nothing(request: &Request, compactor: &Compactor) -> Result<(), String
     match compactor.compact_into(request, &Full) {
         Ok(outcome) => holds!(outcome.view.is_whole(), "hidden, but kept nowhere"),
         Err(error) => holds!(matches!(error, CompactError::Archive(_))),
+    }
+    Ok(())
+}
+
+/// Law 11, as far as one compaction tells: nothing written is larger than its cap.
+fn bounds(outcome: &Outcome) -> Result<(), String> {
+    let budget = Budget { target: outcome.receipt.target };
+    if let Some(checkpoint) = &outcome.receipt.checkpoint {
+        let cap = budget.checkpoint().max(LEAST_TOKENS);
+        holds!(checkpoint.tokens <= cap, "a checkpoint of {} over {cap}", checkpoint.tokens);
     }
     Ok(())
 }
