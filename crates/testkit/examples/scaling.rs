@@ -81,19 +81,25 @@ fn report(format: Format, sizes: &[usize]) -> Result<f64, Box<dyn Error>> {
         }
     }
     print!("{:<22}{:>9}", format.name(), "MB");
-    STAGES.iter().for_each(|stage| print!("{stage:>10}"));
+    for stage in STAGES {
+        print!("{stage:>10}");
+    }
     println!("{:>12}{:>8}", "peak MB", "× file");
     for (at, sample) in samples.iter().enumerate() {
         let megabytes = sample.source.len() as f64 / 1e6;
         let peak = peak_of_another_process(format, &sample.source)?;
         print!("{:>9} messages, ms{megabytes:>13.2}", sample.entries);
-        sample.best.iter().for_each(|time| print!("{:>10.2}", time * 1e3));
+        for time in sample.best {
+            print!("{:>10.2}", time * 1e3);
+        }
         match peak {
             Some(peak) => println!("{peak:>12.1}{:>8.2}", peak / megabytes),
             None => println!("{:>12}{:>8}", "-", "-"),
         }
         print!("{:>18}, ms/MB{:>8}", "", "");
-        sample.best.iter().for_each(|time| print!("{:>10.2}", time * 1e3 / megabytes));
+        for time in sample.best {
+            print!("{:>10.2}", time * 1e3 / megabytes);
+        }
         println!();
         if at > 0 {
             print!("{:>18}, ratio{:>8}", "", "");
