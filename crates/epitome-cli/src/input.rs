@@ -109,17 +109,14 @@ fn recorded(recording: Recording, name: String, how: &ReadingArgs) -> Result<Ope
     let Some(id) = &how.sidechain else {
         return Ok(Opened { request: recording.request, source });
     };
-    match recording.sidechains.into_iter().find(|side| side.id == *id) {
-        Some(side) => Ok(Opened { request: side.request, source }),
-        None => {
-            let failure = Failure::usage(format!("{} has no sub-agent {id:?}", source.file));
-            let hint = match ids.first() {
-                Some(first) => format!("there are {}: try --sidechain {first}", ids.join(", ")),
-                None => "there is none in this file; leave --sidechain out".to_owned(),
-            };
-            Err(failure.hint(hint).into())
-        }
+    if let Some(side) = recording.sidechains.into_iter().find(|side| side.id == *id) {
+        return Ok(Opened { request: side.request, source });
     }
+    let hint = match ids.first() {
+        Some(first) => format!("there are {}: try --sidechain {first}", ids.join(", ")),
+        None => "there is none in this file; leave --sidechain out".to_owned(),
+    };
+    Err(Failure::usage(format!("{} has no sub-agent {id:?}", source.file)).hint(hint).into())
 }
 
 /// Rows that should have been messages and couldn't be read are worth a word; others aren't.

@@ -74,7 +74,7 @@ fn steps(out: &mut String, receipt: &Receipt) {
     }
     for step in &receipt.steps {
         let edits = if step.edits == 1 { "edit" } else { "edits" };
-        let saved = right(&format!("−{}", count(step.saved)), 10);
+        let saved = right(&format!("−{}", count(step.saved)), 12);
         put(
             out,
             "",

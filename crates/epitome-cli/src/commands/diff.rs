@@ -243,7 +243,7 @@ fn words(diff: &Diff) -> String {
         let reasons = reasons.join("; ");
         let room = width.saturating_sub(54).max(16);
         let what =
-            format!("{} {}", paint(FAINT, left(change.speaker, 10)), line(&change.says, room),);
+            format!("{} {}", paint(FAINT, left(change.speaker, 10)), line(&change.says, room));
         writeln!(
             out,
             "{} {}  {}  {} {}  {what}",

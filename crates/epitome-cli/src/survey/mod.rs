@@ -39,7 +39,7 @@ pub(crate) struct Survey {
     pub(crate) human_messages: usize,
     /// The share of all tokens that a person wrote, from 0 to 1.
     pub(crate) human_share: f64,
-    pub(crate) kinds: Vec<Share>,
+    pub(crate) kinds: Vec<Slice>,
     /// What stands around the transcript, by kind.
     #[serde(skip)]
     pub(crate) frame: Weights,
@@ -55,7 +55,7 @@ pub(crate) struct Survey {
 
 /// A kind and what it weighs.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Share {
+pub(crate) struct Slice {
     pub(crate) kind: Kind,
     #[serde(flatten)]
     pub(crate) weight: Weight,
@@ -100,7 +100,7 @@ impl Survey {
             human_share: share(weights.get(Kind::Human).tokens, total.tokens),
             kinds: weights
                 .kinds()
-                .map(|(kind, weight)| Share {
+                .map(|(kind, weight)| Slice {
                     kind,
                     weight,
                     share: share(weight.tokens, total.tokens),
@@ -116,7 +116,7 @@ impl Survey {
     }
 
     /// Kinds, the heaviest first.
-    pub(crate) fn by_weight(&self) -> Vec<Share> {
+    pub(crate) fn by_weight(&self) -> Vec<Slice> {
         let mut kinds = self.kinds.clone();
         kinds.sort_by_key(|share| std::cmp::Reverse(share.weight.tokens));
         kinds

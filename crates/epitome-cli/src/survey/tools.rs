@@ -110,12 +110,11 @@ fn define(
         let inner = json::member(raw, element, "function").unwrap_or(element);
         let name = json::member(raw, inner, "name").map(|name| unquote(name.of(raw)).into_owned());
         let tokens = counter.text(element.of(raw)).tokens;
-        match name.and_then(|name| tools.get_mut(&name)) {
-            Some(tool) => tool.definition_tokens += tokens,
-            None => {
-                definitions.unused += 1;
-                definitions.unused_tokens += tokens;
-            }
+        if let Some(tool) = name.and_then(|name| tools.get_mut(&name)) {
+            tool.definition_tokens += tokens;
+        } else {
+            definitions.unused += 1;
+            definitions.unused_tokens += tokens;
         }
     }
     definitions

@@ -1,7 +1,8 @@
 //! A folder with the real sessions in reach, and the binary run in it.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -121,7 +122,7 @@ impl Ran {
         let mut shown = format!("exit {}\n", self.code);
         for (name, text) in [("stdout", &self.out), ("stderr", &self.err)] {
             if !text.is_empty() {
-                shown.push_str(&format!("--- {name}\n{}\n", text.trim_end()));
+                write!(shown, "--- {name}\n{}\n", text.trim_end()).expect("a string takes all");
             }
         }
         let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();

@@ -1,6 +1,6 @@
 //! What read-only commands say of real sessions.
 
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 
 use crate::bench::{Bench, EDGES, RUN, SESSION, SHORT, TRAJECTORY};
 
@@ -42,23 +42,23 @@ fn stats_of_a_session() {
         A person wrote 0.1 % of it, in 8 messages.
 
         Tools
-                                                                     calls  arguments    results    share
-        Read     ▎████████████████████████████████████████████████▋     10        308     45,642   38.6 %  1 failed
-        Edit     ████████████▉███████████▋                              18     11,906     14,458   22.2 %
-        Bash     ███▏██████████████████████▏                            38      2,883     22,160   21.1 %  4 failed
-        Write    ██████▎▏                                                1      5,852         37    5.0 %
-        Glob     ▏██▎                                                    8        151      2,167    1.9 %
-        Skill    ▏▏                                                      1         69         19    0.1 %
+                                                                  calls failed arguments   results   share
+        Read     ███████████████████████████████████████████████     10      1       308    45,642  38.6 %
+        Edit     ██████████████████████████▉                         18           11,906    14,458  22.2 %
+        Bash     █████████████████████████▌                          38      4     2,883    22,160  21.1 %
+        Write    ██████                                               1            5,852        37   5.0 %
+        Glob     ██▎                                                  8              151     2,167   1.9 %
+        Skill    ▏                                                    1               69        19   0.1 %
 
         Growth  tokens in the context, from the first message to the last
-          118,934                                                                    ▁▁▂▃▄▅▅▆▆▆▇▇▇▇
-                                                                               ▁▁▁▁▁███████████████
-                                                               ▁▂▃▃▃▃▄▄▄▅▅▅▅▆▇█████████████████████
-                                        ▃▃▃▃▃▃▄▄▅▆▆▆▆▆▆▆▆▆▇▇▇██████████████████████████████████████
-                               ▂▂▃▇▇▇▇█████████████████████████████████████████████████████████████
-                            ▇██████████████████████████████████████████████████████████████████████
-                0      ▁▁▁▁▂███████████████████████████████████████████████████████████████████████
-            added ▁▁▁▁▁▁▁▁▁▁█▁▁▂▁▁▃▁▁▁▁▁▂▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▅▁▁▁▁▂▁▁▁▁▁▁▁▁▁
+          118,934                                                                            ▁▁▂▃▄▅▅▅▆▆▆▇▇▇▇
+                                                                                      ▁▁▁▁▁▁████████████████
+                                                                    ▁▁▂▃▃▃▃▄▄▄▅▅▅▅▅▆▇███████████████████████
+                                           ▃▃▃▃▃▃▃▄▄▅▆▆▆▆▆▆▆▆▆▆▇▇▇██████████████████████████████████████████
+                                 ▂▂▃▇▇▇▇▇███████████████████████████████████████████████████████████████████
+                              ▇█████████████████████████████████████████████████████████████████████████████
+                0       ▁▁▁▁▂▂██████████████████████████████████████████████████████████████████████████████
+            added ▁▁▁▁▁▁▁▁▁▁▁▁█▁▁▂▁▁▃▁▁▁▁▁▁▂▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▅▁▁▁▁▂▁▁▁▁▁▁▁▁▁▁
 
         Biggest steps
            29,011 [13–14]     Read(/Users/user/repo/src/agents/plugins/codex.plugin.ts) · Read(/Users/user…
@@ -108,8 +108,8 @@ fn stats_of_a_run_with_tool_definitions() {
         A person wrote 7.1 % of it, in 1 message.
 
         Tools
-                                                                     calls  arguments    results    share
-        ls       █████████████████████████████████████▌                  1          9          9   21.4 %
+                                                                         calls arguments   results   share
+        ls       ██████████████████████████████████████████████████████      1         9         9  21.4 %
         2 tools defined: 36 tokens, 42.9 % of it all; 1 of them never called (18 tokens)
 
         Growth  tokens in the context, from the first message to the last
@@ -369,7 +369,7 @@ fn diff_in_words() {
          # # ~ edit # # result Perfect! I now have a comprehensive view of t…
          old tool output, stubbed
          # # ~ edit # # model Excellent! Here's what I discovered in the de…
-         old reasoning, dropped; long text, cut to its telling lines
+         long text, cut to its telling lines
 
          # kept
          # edited long text, cut to its telling lines; old reasoning, dropped; old tool output, stubbed
@@ -431,4 +431,14 @@ fn a_sub_agent_is_picked_by_its_id() {
     let id = ids[0].as_str().expect("a sub-agent");
     let side = bench.run(&format!("convert side.jsonl --sidechain {id} --to anthropic"));
     assert!(side.out.contains("aside") && !side.out.contains("main"), "{}{}", side.out, side.err);
+}
+
+/// The picture in the README; `UPDATE_EXPECT=1` draws it anew, as does
+/// `epitome stats examples/claude-code/session-3fe1b6bc.jsonl --svg docs/stats.svg`.
+#[test]
+fn the_shipped_picture_is_what_the_tool_draws() {
+    let bench = bench();
+    let ran = bench.run("stats session.jsonl --svg -");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    expect_file!["../../../../docs/stats.svg"].assert_eq(&ran.out);
 }

@@ -59,7 +59,9 @@ fn points(survey: &Survey) -> Vec<(usize, Weights)> {
     let mut points = vec![(0, sums.clone())];
     let each = survey.timeline.len().div_ceil(MOST_POINTS).max(1);
     for moments in survey.timeline.chunks(each) {
-        moments.iter().for_each(|moment| sums.add_all(&moment.kinds));
+        for moment in moments {
+            sums.add_all(&moment.kinds);
+        }
         points.extend(moments.last().map(|moment| (moment.to + 1, sums.clone())));
     }
     points

@@ -1,6 +1,7 @@
 //! `stats`: what fills a transcript.
 
 mod chart;
+mod growth;
 mod page;
 mod picture;
 mod screen;

@@ -59,8 +59,10 @@ pub(super) fn draw(survey: &Survey) -> Markup {
                 text class="ep-head" x=(MARGIN) y=(n(tools_top - 14.0)) { "Tools" }
                 text class="ep-faint" x=(n(MARGIN + 56.0)) y=(n(tools_top - 14.0)) { "tokens of their calls' arguments and results" }
                 @let largest = tools[0].tokens();
+                @let longest = tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or(0);
+                @let names = (longest as f64 * 7.4 + 18.0).clamp(72.0, 196.0);
                 @for (at, tool) in tools.iter().enumerate() {
-                    (bar(tool, largest, survey.total.tokens, tools_top + at as f64 * LINE))
+                    (bar(tool, (largest, survey.total.tokens), names, tools_top + at as f64 * LINE))
                 }
             }
         }
@@ -77,7 +79,7 @@ fn subtitle(survey: &Survey) -> String {
 /// One bar that is everything.
 fn whole(survey: &Survey, y: f64) -> Markup {
     let mut x = MARGIN;
-    let segments: Vec<(f64, f64, &crate::survey::Share)> = survey
+    let segments: Vec<(f64, f64, &crate::survey::Slice)> = survey
         .kinds
         .iter()
         .map(|share| {
@@ -122,9 +124,10 @@ fn growth(survey: &Survey, top: f64) -> Markup {
     }
 }
 
-fn bar(tool: &Tool, largest: u64, total: u64, y: f64) -> Markup {
-    let left = MARGIN + 190.0;
-    let room = INNER - 190.0 - 240.0;
+/// The bar of a tool, behind `names` for the longest name.
+fn bar(tool: &Tool, (largest, total): (u64, u64), names: f64, y: f64) -> Markup {
+    let left = MARGIN + names;
+    let room = INNER - names - 240.0;
     let scale = |tokens: u64| tokens as f64 / largest.max(1) as f64 * room;
     let arguments = scale(tool.argument_tokens);
     let calls = match tool.calls {

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use epitome::text::figure::counted;
 
+use super::growth;
 use crate::receipt;
-use crate::survey::{Kind, Moment, Survey, Weights};
+use crate::survey::{Kind, Survey, Tool, share};
 use crate::terminal::{
     FAINT, GOOD, STRONG, WARN, bar, colour, count, left, line, lines, paint, percent, right, shell,
     size,
@@ -108,52 +109,48 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
         return;
     }
     title(out, "Tools", "");
-    let names = survey.tools.iter().map(|tool| tool.name.chars().count());
+    let shown = &survey.tools[..survey.tools.len().min(MOST_TOOLS)];
+    let names = shown.iter().map(|tool| tool.name.chars().count());
     let name_width = names.max().unwrap_or(0).clamp(8, 28);
-    let room = width.saturating_sub(name_width + 7 + 11 + 11 + 9 + 4).max(8);
-    let defined = survey.definitions.tools > 0;
+    let failures = shown.iter().any(|tool| tool.errors > 0);
+    let room = width.saturating_sub(name_width + 38 + if failures { 7 } else { 0 }).max(8);
     let heads = format!(
-        "{} {} {:>6} {:>10} {:>10} {:>8}",
-        left("", name_width),
-        left("", room),
+        "{}{:>6}{} {:>9} {:>9} {:>7}",
+        " ".repeat(name_width + room + 2),
         "calls",
+        if failures { " failed" } else { "" },
         "arguments",
         "results",
         "share"
     );
     put(out, &paint(FAINT, heads));
-    let largest = survey.tools.first().map_or(0, crate::survey::Tool::tokens);
-    for tool in survey.tools.iter().take(MOST_TOOLS) {
-        let arguments = bar(tool.argument_tokens, largest, room);
-        let rest = room.saturating_sub(arguments.chars().count());
-        let results = bar(tool.result_tokens, largest, rest);
-        let used = arguments.chars().count() + results.chars().count();
+    let largest = shown.first().map_or(0, Tool::tokens);
+    for tool in shown {
         let failed = match tool.errors {
-            0 => String::new(),
-            errors => paint(WARN, format!("  {errors} failed")),
+            _ if !failures => String::new(),
+            0 => " ".repeat(7),
+            errors => paint(WARN, right(&count(errors), 7)),
         };
         put(
             out,
             &format!(
-                "{} {}{}{} {} {} {} {}{failed}",
+                "{} {} {}{failed} {} {} {}",
                 left(&line(&tool.name, name_width), name_width),
-                paint(colour(Kind::CallArguments.shade()), arguments),
-                paint(colour(Kind::ToolResults.shade()), results),
-                " ".repeat(room.saturating_sub(used)),
+                two_bars(tool, largest, room),
                 right(&count(tool.calls), 6),
-                right(&count(tool.argument_tokens), 10),
-                right(&count(tool.result_tokens), 10),
-                right(&percent(tool.tokens(), survey.total.tokens), 8),
+                right(&count(tool.argument_tokens), 9),
+                right(&count(tool.result_tokens), 9),
+                right(&percent(tool.tokens(), survey.total.tokens), 7),
             ),
         );
     }
     if survey.tools.len() > MOST_TOOLS {
         let rest = &survey.tools[MOST_TOOLS..];
-        let tokens: u64 = rest.iter().map(crate::survey::Tool::tokens).sum();
+        let tokens: u64 = rest.iter().map(Tool::tokens).sum();
         let share = percent(tokens, survey.total.tokens);
         put(out, &paint(FAINT, format!("and {} more tools with {share}", rest.len())));
     }
-    if defined {
+    if survey.definitions.tools > 0 {
         let all = &survey.definitions;
         let mut text = format!(
             "{} defined: {} tokens, {} of it all",
@@ -170,24 +167,33 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
     }
 }
 
-/// Rows of the chart of growth.
-const ROWS: u64 = 7;
+/// Arguments and results, one behind the other; where they meet, at a whole column.
+fn two_bars(tool: &Tool, largest: u64, room: usize) -> String {
+    let both = bar(tool.tokens(), largest, room);
+    let columns = both.chars().count();
+    let share = share(tool.argument_tokens, tool.tokens());
+    let first = (columns as f64 * share).round() as usize;
+    let arguments: String = both.chars().take(first).collect();
+    let results: String = both.chars().skip(first).collect();
+    format!(
+        "{}{}{}",
+        paint(colour(Kind::CallArguments.shade()), arguments),
+        paint(colour(Kind::ToolResults.shade()), results),
+        " ".repeat(room - columns)
+    )
+}
+
 /// Heaviest steps that are named.
 const NAMED: usize = 5;
-/// Columns left of the chart.
-const LABEL: usize = 10;
 
 fn steps(out: &mut String, survey: &Survey, width: usize) {
     if survey.timeline.is_empty() {
         return;
     }
-    let room = width.saturating_sub(LABEL).max(10);
-    let each = survey.timeline.len().div_ceil(room);
-    let columns: Vec<&[Moment]> = survey.timeline.chunks(each).collect();
-    let wide = (room / columns.len().max(1)).clamp(1, 4);
     title(out, "Growth", "tokens in the context, from the first message to the last");
-    growth(out, survey, &columns, wide);
-    sizes(out, &columns, wide);
+    for row in growth::rows(survey, width) {
+        put(out, &row);
+    }
     title(out, "Biggest steps", "");
     for at in survey.biggest.iter().take(NAMED) {
         let moment = &survey.timeline[*at];
@@ -206,58 +212,6 @@ fn steps(out: &mut String, survey: &Survey, width: usize) {
             ),
         );
     }
-}
-
-/// The whole context after each column, kind upon kind.
-fn growth(out: &mut String, survey: &Survey, columns: &[&[Moment]], wide: usize) {
-    let mut sums = survey.frame.clone();
-    let mut heights = Vec::with_capacity(columns.len());
-    for moments in columns {
-        moments.iter().for_each(|moment| sums.add_all(&moment.kinds));
-        heights.push((sums.total().tokens, sums.clone()));
-    }
-    let tallest = survey.total.tokens.max(1);
-    for row in (0..ROWS).rev() {
-        let label = match row {
-            row if row == ROWS - 1 => count(tallest),
-            0 => "0".to_owned(),
-            _ => String::new(),
-        };
-        let cells = heights.iter().map(|(tokens, sums)| cell(*tokens, sums, tallest, row, wide));
-        let drawn: String = cells.collect();
-        put(out, &format!("{} {drawn}", paint(FAINT, right(&label, LABEL - 1))));
-    }
-}
-
-const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
-
-/// What each column added.
-fn sizes(out: &mut String, columns: &[&[Moment]], wide: usize) {
-    let added = |moments: &[Moment]| moments.iter().map(|moment| moment.tokens).sum::<u64>();
-    let most = columns.iter().map(|moments| added(moments)).max().unwrap_or(0).max(1);
-    let spark =
-        |moments: &&[Moment]| EIGHTHS[(added(moments) * 8).div_ceil(most) as usize].repeat(wide);
-    let drawn: String = columns.iter().map(spark).collect();
-    put(out, &format!("{} {}", paint(FAINT, right("added", LABEL - 1)), paint(FAINT, drawn)));
-}
-
-/// The part of a column that lies in a row, in the colour of the kind at its middle.
-fn cell(tokens: u64, sums: &Weights, tallest: u64, row: u64, wide: usize) -> String {
-    let height = tokens * ROWS * 8 / tallest;
-    let filled = height.saturating_sub(row * 8).min(8);
-    if filled == 0 {
-        return " ".repeat(wide);
-    }
-    let middle = (row * 8 + filled / 2) * tallest / (ROWS * 8);
-    let mut below = 0;
-    let kind = sums
-        .kinds()
-        .find(|(_, weight)| {
-            below += weight.tokens;
-            below > middle
-        })
-        .map_or(Kind::Wrapping, |(kind, _)| kind);
-    paint(colour(kind.shade()), EIGHTHS[filled as usize].repeat(wide))
 }
 
 fn foot(out: &mut String, survey: &Survey) {
