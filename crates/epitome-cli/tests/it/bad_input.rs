@@ -185,5 +185,6 @@ fn a_file_that_is_not_there_is_a_failure() {
         --- stderr
         error: sessions/yesterday.jsonl can't be read: No such file or directory (os error 2)
         hint: ls .
-    "#]].assert_eq(&ran.shown());
+    "#]]
+    .assert_eq(&ran.shown());
 }

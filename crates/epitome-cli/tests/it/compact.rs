@@ -22,7 +22,8 @@ fn the_request_is_on_stdout_and_the_receipt_on_stderr() {
          fold # edits −#
         checkpoint # tokens, quoting # of # human messages in full
         kept prefix # messages, # tokens: what a prompt cache can keep
-    "#]].assert_eq(&ran.err_shape());
+    "#]]
+    .assert_eq(&ran.err_shape());
 }
 
 #[test]
@@ -135,7 +136,8 @@ fn the_best_is_written_where_the_target_cant_be_reached() {
          # system messages
          # the task (first human message)
          # the newest human message
-    "#]].assert_eq(&ran.err_shape());
+    "#]]
+    .assert_eq(&ran.err_shape());
     assert_eq!(bench.run("check out.json").code, 0);
 }
 

@@ -140,14 +140,16 @@ fn count_in_words_and_as_json() {
         --- stdout
         10,052 tokens  exact by o200k
         41.7 kB, 62 messages
-    "#]].assert_eq(&bench.run("count run.json").shown());
+    "#]]
+    .assert_eq(&bench.run("count run.json").shown());
     expect![[r#"
         exit 0
         --- stdout
         14,854 tokens  exact by o200k
         14,666 tokens  exact by cl100k
         68.4 kB, 12 messages
-    "#]].assert_eq(&bench.run("count short.jsonl --counter o200k --counter cl100k").shown());
+    "#]]
+    .assert_eq(&bench.run("count short.jsonl --counter o200k --counter cl100k").shown());
     expect![[r#"
         exit 0
         --- stdout
@@ -202,7 +204,8 @@ fn count_in_words_and_as_json() {
             }
           ]
         }
-    "#]].assert_eq(&bench.run("count warmup.traj --json").shown());
+    "#]]
+    .assert_eq(&bench.run("count warmup.traj --json").shown());
 }
 
 #[test]
@@ -247,7 +250,8 @@ fn check_finds_and_repairs() {
         exit 0
         --- stdout
         nothing found in 4 messages by the rules of anthropic
-    "#]].assert_eq(&again.shown());
+    "#]]
+    .assert_eq(&again.shown());
     let found = bench.run("check broken.json --json");
     assert_eq!(found.code, 3);
     let found = found.json();
@@ -297,7 +301,8 @@ fn plan_says_what_compact_would_do() {
          fold # edits −#
         checkpoint # tokens, quoting # of # human messages in full
         kept prefix # messages, # tokens: what a prompt cache can keep
-    "#]].assert_eq(&plan.shape());
+    "#]]
+    .assert_eq(&plan.shape());
     let planned = bench.run("plan session.jsonl --target 20% --json").json();
     bench.run("compact session.jsonl --target 20% -o out.json --receipt receipt.json");
     let receipt: serde_json::Value =
@@ -389,7 +394,8 @@ fn diff_in_words() {
                 1 gone
                 1 new
         11 → 11 tokens counted by o200k
-    "#]].assert_eq(&bench.run("diff a.json b.json").shown());
+    "#]]
+    .assert_eq(&bench.run("diff a.json b.json").shown());
 }
 
 #[test]

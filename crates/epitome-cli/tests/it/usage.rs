@@ -111,5 +111,6 @@ fn errors_are_json_where_reports_are() {
           },
           "version": 1
         }
-    "#]].assert_eq(&ran.err);
+    "#]]
+    .assert_eq(&ran.err);
 }
