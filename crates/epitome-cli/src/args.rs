@@ -14,11 +14,11 @@ Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something or a target can'
 65 bad input, 69 upstream failed, 75 try again.";
 
 const CONFIGURATION: &str = "\
-Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this folder
-and those above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, tail
-(--keep-recent), task, pins, preserved-tools, counter, model, window. In the environment they are
-EPITOME_TARGET and so on; EPITOME_PINS holds one a line, EPITOME_PRESERVED_TOOLS is split at commas.
-A flag goes before the environment, that before the project's file, that before your own.";
+Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \
+folder and those above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, \
+tail (--keep-recent), task, pins, preserved-tools, counter, model, window. In the environment they \
+are EPITOME_TARGET and so on; EPITOME_PINS holds one a line, EPITOME_PRESERVED_TOOLS is split at \
+commas. A flag goes before the environment, that before the project's file, that before your own.";
 
 /// Sees, checks, counts and compacts the transcripts of LLM agents.
 ///
@@ -90,7 +90,7 @@ Examples:
   epitome compact session.jsonl --target 20k > smaller.json
   epitome compact request.json --target 25% --keep-recent 3turns --pin 'never push to main'
   epitome compact request.json -o request.json --receipt receipt.json
-  tail -c +1 request.json | epitome compact --window 200k | curl --data @- …
+  epitome compact --window 200k < request.json | curl --data-binary @- https://…
 
 With --json the receipt is JSON: on stderr, or on stdout if -o takes the request.
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use epitome::count::TokenCounter;
 use epitome::plan::Reached;
+use epitome::transcript::PartKind;
 use epitome::{Compactor, Outcome, Request, Target};
 
 use crate::args::{CompactArgs, CounterArg, CountingArgs, ShapeArgs};
@@ -100,6 +101,9 @@ impl Shape {
             .compact(&compactor, &opened.request)
             .context("nothing was changed, because the compaction failed")?;
         drop(progress);
+        if report == Report::Words {
+            self.warn_of_tools(&opened.request);
+        }
         if let Some(window) = self.settings.window
             && outcome.receipt.after.count.upper > window
             && report == Report::Words
@@ -111,6 +115,16 @@ impl Shape {
             ));
         }
         Ok(Done { outcome, target: said, counter })
+    }
+
+    /// A tool that nothing calls is most likely misspelt.
+    fn warn_of_tools(&self, request: &Request) {
+        for name in self.settings.preserved_tools.iter().flatten() {
+            let mut parts = request.transcript.entries().flat_map(|entry| entry.parts());
+            if !parts.any(|part| part.kind() == PartKind::Call && part.name() == *name) {
+                output::warn(&format!("no message calls the tool {:?}", terminal::line(name, 60)));
+            }
+        }
     }
 
     /// What is to count.

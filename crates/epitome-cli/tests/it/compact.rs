@@ -110,9 +110,10 @@ fn what_must_stay_stays() {
 fn a_pin_that_nothing_says_is_a_warning() {
     let bench = Bench::new();
     bench.copy(SHORT, "s.jsonl");
-    let ran = bench.run("compact s.jsonl --pin zzzzqqqq");
+    let ran = bench.run("compact s.jsonl --pin zzzzqqqq --preserve-tool Bsah");
     assert_eq!(ran.code, 0);
     assert!(ran.err.contains("warning: no message says the pinned \"zzzzqqqq\""), "{}", ran.err);
+    assert!(ran.err.contains("warning: no message calls the tool \"Bsah\""), "{}", ran.err);
 }
 
 #[test]
