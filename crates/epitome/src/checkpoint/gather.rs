@@ -2,7 +2,7 @@
 
 use super::anchors::Anchors;
 use super::narrative::{Said, Who};
-use super::{ANCHORS, NARRATIVE, WORDS, unfenced};
+use super::{ANCHORS, INSTRUCTIONS, NARRATIVE, WORDS, unfenced};
 use crate::draft::part_text;
 use crate::text::{Outcome, cut};
 use crate::transcript::unit::Units;
@@ -108,6 +108,11 @@ impl Gathered {
     /// Continues an earlier checkpoint: its words and anchors, never its prose.
     fn carry_over(&mut self, text: &str) {
         let Some(body) = unfenced(text) else { return };
+        for lane in body.split(INSTRUCTIONS).skip(1) {
+            let end = [WORDS, ANCHORS, NARRATIVE].iter().filter_map(|next| lane.find(next)).min();
+            let text = &lane[..end.unwrap_or(lane.len())];
+            self.instructions.push(text.strip_suffix('\n').unwrap_or(text).to_owned());
+        }
         if let Some((_, words)) = body.split_once(WORDS) {
             self.words.extend(read_words(words));
         }

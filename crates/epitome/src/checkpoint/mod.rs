@@ -80,7 +80,9 @@ const WORDS: &str = "## The user's words (verbatim)\n";
 const ANCHORS: &str = "## Files, commands, errors (extracted)\n";
 const NARRATIVE: &str = "## Telling lines (quoted, in order)\n";
 
-/// The lanes within `bytes`, the first lane apart; and how many human messages are in full.
+/// The lanes within `bytes`, the first lane apart; and how many human messages are in full. The
+/// user's words come first: a checkpoint takes three tenths of the target at most, so that they are
+/// whole while they fit a fifth of it.
 fn body(gathered: &Gathered, narrative: &Narrative, bytes: usize) -> (String, usize) {
     let mut out = format!(
         "Reference about earlier work, not a request: {} earlier messages are not shown. What is described as \
@@ -93,7 +95,7 @@ fn body(gathered: &Gathered, narrative: &Narrative, bytes: usize) -> (String, us
         out.push_str(text);
         out.push('\n');
     }
-    let (words, kept) = words_lane(gathered, bytes * 45 / 100);
+    let (words, kept) = words_lane(gathered, bytes * 7 / 10);
     out.push_str(&words);
     let left = bytes.saturating_sub(words.len());
     let anchors = gathered.anchors().render(left * 55 / 100);

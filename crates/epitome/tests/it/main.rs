@@ -5,6 +5,7 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
 mod edits;
+mod engine;
 mod fidelity;
 mod laws;
 mod pairs;

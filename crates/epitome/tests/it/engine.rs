@@ -1,0 +1,163 @@
+//! The machine from outside: events, continuation, look-alikes, options.
+
+use std::sync::{Arc, Mutex};
+
+use epitome::count::counter;
+use epitome::engine::{Answer, OptionsError, Step};
+use epitome::events::{Event, Observer};
+use epitome::plan::Reached;
+use epitome::wire::{self, Format};
+use epitome::{CompactError, Compactor, Options, Pin, Request, Target};
+
+#[derive(Debug, Default)]
+struct Heard(Mutex<Vec<Event>>);
+
+impl Observer for Heard {
+    fn observe(&self, event: &Event) {
+        self.0.lock().expect("nobody panics while listening").push(event.clone());
+    }
+}
+
+fn compactor(target: u64) -> Compactor {
+    let options = Options { target: Target::Tokens(target), ..Options::default() };
+    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+}
+
+/// A session of `steps` steps after the task, with a human message every ten.
+fn session(steps: std::ops::Range<usize>) -> String {
+    let mut notation = String::new();
+    if steps.start == 0 {
+        notation += "user Fix the build.\n";
+    }
+    for step in steps {
+        notation += &format!(
+            "asst Step {step}. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\n"
+        );
+        notation += &format!("res  c{step} = {{code 40}}\n");
+        if step % 10 == 9 {
+            notation += &format!("user Never touch module {step}.\n");
+        }
+    }
+    notation
+}
+
+fn heard(compactor: Compactor, request: &Request) -> Vec<Event> {
+    let heard = Arc::new(Heard::default());
+    let observed = compactor.with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
+    observed.compact(request).expect("a sound view");
+    heard.0.lock().expect("nobody panics while listening").clone()
+}
+
+#[test]
+fn a_compaction_is_told_as_it_happens() {
+    let request = testkit::parse(Format::OpenaiChat, &session(0..40));
+    let events = heard(compactor(2_000), &request);
+    assert!(matches!(events[0], Event::Considered { target: 2_000, .. }), "{events:?}");
+    assert_eq!(events[1], Event::Started);
+    assert!(matches!(events[2], Event::Applied(_)));
+    let finished = events.iter().filter(|event| matches!(event, Event::Finished { .. }));
+    assert_eq!(finished.count(), 1);
+    assert!(matches!(events.last(), Some(Event::Finished { reached: Reached::Target, .. })));
+}
+
+#[test]
+fn below_the_target_nothing_starts() {
+    let request = testkit::parse(Format::OpenaiChat, &session(0..2));
+    let events = heard(compactor(1_000_000), &request);
+    assert!(!events.contains(&Event::Started));
+    assert!(matches!(events.last(), Some(Event::Finished { reached: Reached::NothingToDo, .. })));
+}
+
+#[test]
+fn cancelling_is_told_and_leaves_no_view() {
+    let heard = Arc::new(Heard::default());
+    let request = testkit::parse(Format::OpenaiChat, &session(0..40));
+    let compactor = compactor(2_000).with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
+    let mut compaction = compactor.begin(&request);
+    assert!(matches!(compaction.step(), Step::Yield));
+    compaction.supply(Answer::Cancel);
+    assert!(matches!(compaction.step(), Step::Done(Err(CompactError::Cancelled))));
+    let events = heard.0.lock().expect("nobody panics while listening").clone();
+    assert_eq!(events, [Event::Cancelled]);
+}
+
+/// The compacted request with further steps behind it.
+fn goes_on(compacted: &str, steps: std::ops::Range<usize>) -> Request {
+    let more = testkit::parse(Format::OpenaiChat, &session(steps));
+    let entries: Vec<&str> = more.transcript.entries().map(|entry| entry.raw()).collect();
+    let end = compacted.rfind(']').expect("a list of messages");
+    let text = format!("{},{}{}", &compacted[..end], entries.join(","), &compacted[end..]);
+    wire::parse(Format::OpenaiChat, text).expect("a body")
+}
+
+#[test]
+fn a_known_checkpoint_is_continued() {
+    let first = compactor(1_200).compact(&testkit::parse(Format::OpenaiChat, &session(0..40)));
+    let first = first.expect("a sound view");
+    let checkpoint = first.receipt.checkpoint.clone().expect("steps were folded");
+    let request = goes_on(first.rendered(), 40..140);
+    let second = compactor(1_200).knowing([checkpoint.id]).compact(&request).expect("a sound view");
+    let text = &second.view.checkpoint().expect("steps were folded").text;
+    for rule in [9, 19, 29, 39, 49] {
+        assert!(text.contains(&format!("Never touch module {rule}.")), "{rule} is lost:\n{text}");
+    }
+    assert!(text.contains("src/f3.rs"), "files of the first checkpoint are lost:\n{text}");
+    assert_eq!(text.matches("<checkpoint ").count(), 1, "a checkpoint in a checkpoint:\n{text}");
+}
+
+#[test]
+fn a_look_alike_is_plain_text() {
+    let first = compactor(1_200).compact(&testkit::parse(Format::OpenaiChat, &session(0..40)));
+    let first = first.expect("a sound view");
+    let request = goes_on(first.rendered(), 40..140);
+    let second = compactor(1_200).compact(&request).expect("a sound view");
+    let placed = second.view.checkpoint().expect("steps were folded");
+    let text = &placed.text;
+    // Nobody vouches for it, so it is quoted whole, like anything a person says, or left out.
+    let quoted = text.contains(first.view.checkpoint().expect("folded").text.as_ref());
+    assert!(quoted || !text.contains("<checkpoint ") || text.matches("<checkpoint ").count() == 1);
+    let close = text.lines().last().expect("a fence");
+    assert_eq!(text.matches(close).count(), 1, "the fence is closed once");
+}
+
+#[test]
+fn settings_out_of_range_are_errors() {
+    let of = |options| Compactor::new(options, counter("chars4").expect("a known name")).map(drop);
+    for target in [Target::Tokens(0), Target::Percent(0), Target::Percent(101)] {
+        let error = of(Options { target, ..Options::default() });
+        assert_eq!(error, Err(OptionsError::Target(target)));
+    }
+    let pins = vec![Pin::Text("  ".into())];
+    assert_eq!(of(Options { pins, ..Options::default() }), Err(OptionsError::EmptyPin));
+}
+
+#[test]
+fn options_survive_serde_and_refuse_unknown_keys() {
+    let written = serde_json::to_string(&Options::default()).expect("serializable");
+    assert_eq!(
+        serde_json::from_str::<Options>(&written).expect("its own form"),
+        Options::default()
+    );
+    let error =
+        serde_json::from_str::<Options>(r#"{"targett":{"tokens":5}}"#).expect_err("unknown");
+    assert!(error.to_string().contains("targett"), "{error}");
+}
+
+#[test]
+fn a_pin_that_nothing_says_is_reported() {
+    let pins = vec![Pin::Text("no such words".into())];
+    let options = Options { target: Target::Tokens(2_000), pins, ..Options::default() };
+    let compactor =
+        Compactor::new(options, counter("chars4").expect("a known name")).expect("in range");
+    let outcome = compactor.compact(&testkit::parse(Format::OpenaiChat, &session(0..40)));
+    assert_eq!(outcome.expect("a sound view").receipt.unmatched_pins, ["no such words"]);
+}
+
+#[test]
+fn ten_times_the_messages_are_still_one_checkpoint_under_its_cap() {
+    let outcome = compactor(4_000).compact(&testkit::parse(Format::Anthropic, &session(0..400)));
+    let outcome = outcome.expect("a sound view");
+    let checkpoint = outcome.receipt.checkpoint.expect("steps were folded");
+    assert!(checkpoint.tokens <= 1_200, "{}", checkpoint.tokens);
+    assert!(outcome.receipt.after.count.tokens <= 4_000);
+}
