@@ -384,9 +384,10 @@ impl Guard {
 
 fn leniency(held: Held) -> u8 {
     match held {
-        Held::Companion => 2,
-        Held::Task | Held::Newest => 1,
-        _ => 0,
+        Held::State | Held::Instructions => 0,
+        Held::Companion => 3,
+        Held::Task | Held::Newest => 2,
+        _ => 1,
     }
 }
 

@@ -245,7 +245,7 @@ impl<'a> Subject<'a> {
         for entry in transcript
             .entries()
             .filter(|e| draft.is_shown(e.index) && !self.guard.may_leave(e.index))
-            .filter(|e| !e.is_stateful())
+            .filter(|e| !matches!(self.guard.held(e.index), Some(Held::State | Held::Instructions)))
         {
             let pinned = self.guard.excerptable().get(&entry.index);
             let is_companion = self.guard.held(entry.index) == Some(Held::Companion);

@@ -28,6 +28,7 @@ fn session(steps: std::ops::Range<usize>) -> String {
     let mut notation = String::new();
     if steps.start == 0 {
         notation += "user Fix the build.\n";
+        notation += "asst call e Edit {\"file_path\":\"src/kept.rs\"}\nres  e = ok\n";
     }
     for step in steps {
         notation += &format!(
@@ -101,7 +102,7 @@ fn a_known_checkpoint_is_continued() {
     for rule in [9, 19, 29, 39, 49] {
         assert!(text.contains(&format!("Never touch module {rule}.")), "{rule} is lost:\n{text}");
     }
-    assert!(text.contains("src/f3.rs"), "files of the first checkpoint are lost:\n{text}");
+    assert!(text.contains("src/kept.rs"), "files of the first checkpoint are lost:\n{text}");
     assert_eq!(text.matches("<checkpoint ").count(), 1, "a checkpoint in a checkpoint:\n{text}");
 }
 
