@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use highway::{HighwayHash, HighwayHasher, Key};
 
-use super::Count;
+use super::{Count, TokenCounter, media};
 
 /// The hash key. Who doesn't know it can't make two texts share a count, so where texts come from
 /// strangers it should be drawn at random; results don't depend on it.
@@ -92,9 +93,78 @@ impl Hasher for Hashed {
     }
 }
 
+/// A counter that counts each text once: a second pass over a known history costs a hash a text.
+#[derive(Debug)]
+pub struct Cached {
+    counter: Arc<dyn TokenCounter>,
+    cache: Mutex<CountCache>,
+}
+
+/// Shorter texts are counted faster than they are looked up.
+const LEAST_BYTES: usize = 64;
+
+impl Cached {
+    /// `counter`, remembering at most `capacity` texts.
+    pub fn new(counter: Arc<dyn TokenCounter>, capacity: usize, key: CacheKey) -> Self {
+        Cached { counter, cache: Mutex::new(CountCache::new(capacity, key)) }
+    }
+}
+
+impl TokenCounter for Cached {
+    fn name(&self) -> &str {
+        self.counter.name()
+    }
+
+    fn text(&self, text: &str) -> Count {
+        if text.len() < LEAST_BYTES {
+            return self.counter.text(text);
+        }
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.get_or_count(text.as_bytes(), || self.counter.text(text))
+    }
+
+    fn media_rule(&self) -> media::Rule {
+        self.counter.media_rule()
+    }
+
+    fn media(&self, image: &media::Image) -> Count {
+        self.counter.media(image)
+    }
+
+    fn document(&self, document: &media::Document) -> Count {
+        self.counter.document(document)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, Default)]
+    struct Tolled(std::sync::atomic::AtomicUsize);
+
+    impl TokenCounter for Tolled {
+        fn name(&self) -> &str {
+            "tolled"
+        }
+
+        fn text(&self, text: &str) -> Count {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Count::exact(text.len() as u64)
+        }
+    }
+
+    #[test]
+    fn a_known_text_is_not_counted_again() {
+        let tolled = Arc::new(Tolled::default());
+        let cached =
+            Cached::new(Arc::clone(&tolled) as Arc<dyn TokenCounter>, 16, CacheKey([7; 4]));
+        let long = "word ".repeat(100);
+        for _ in 0..3 {
+            assert_eq!(cached.text(&long), Count::exact(500));
+        }
+        assert_eq!(tolled.0.load(std::sync::atomic::Ordering::Relaxed), 1);
+    }
 
     const KEY: CacheKey = CacheKey([1, 2, 3, 4]);
 

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 pub use bpe::Bpe;
-pub use cache::{CacheKey, CountCache};
+pub use cache::{CacheKey, Cached, CountCache};
 pub use estimate::{BytesPer, CharsPer};
 #[cfg(feature = "o200k")]
 pub use estimate::{Claude, Gemini};

@@ -1,5 +1,6 @@
 //! The machine from outside: events, continuation, look-alikes, options.
 
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use epitome::count::counter;
@@ -31,12 +32,12 @@ fn session(steps: std::ops::Range<usize>) -> String {
         notation += "asst call e Edit {\"file_path\":\"src/kept.rs\"}\nres  e = ok\n";
     }
     for step in steps {
-        notation += &format!(
-            "asst Step {step}. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\n"
+        let _ = writeln!(
+            notation,
+            "asst Step {step}. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {{code 40}}"
         );
-        notation += &format!("res  c{step} = {{code 40}}\n");
         if step % 10 == 9 {
-            notation += &format!("user Never touch module {step}.\n");
+            let _ = writeln!(notation, "user Never touch module {step}.");
         }
     }
     notation
