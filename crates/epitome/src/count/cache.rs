@@ -144,7 +144,7 @@ mod tests {
     struct Tolled(std::sync::atomic::AtomicUsize);
 
     impl TokenCounter for Tolled {
-        fn name(&self) -> &str {
+        fn name(&self) -> &'static str {
             "tolled"
         }
 
