@@ -29,3 +29,8 @@ pub use check::{check, check_in};
 pub use features::{Feature, Histogram};
 pub use generate::Case;
 pub use notation::{parse, show, show_view};
+
+/// The README's code compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -9,6 +9,7 @@ mod bad_input;
 mod bench;
 mod compact;
 mod escapes;
+mod papers;
 mod places;
 mod reports;
 mod settings;
