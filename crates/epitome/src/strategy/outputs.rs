@@ -1,6 +1,6 @@
 //! Old tool outputs become one-line stubs: tool, arguments in short, size, outcome.
 //!
-//! Masking old observations halves cost at equal or better solve rate (FIELD.md 1.9). The call stays,
+//! Masking old observations halves cost at equal or better solve rate (DESIGN.md §1). The call stays,
 //! so the model doesn't invent what it did.
 
 use super::{Edit, LEAST_TEXT, Scene, Strategy, Which};
