@@ -111,7 +111,8 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
 /// A bar of `part` in `whole`, at most `width` columns, to an eighth of a column.
 pub(crate) fn bar(part: u64, whole: u64, width: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-    if whole == 0 || part == 0 {
+    // Long names can leave a bar no room.
+    if whole == 0 || part == 0 || width == 0 {
         return String::new();
     }
     let eighths = u128::from(part) * width as u128 * 8 / u128::from(whole);
@@ -162,6 +163,7 @@ mod tests {
     #[test]
     fn bars_are_never_longer_than_their_room() {
         assert_eq!(bar(1, 2, 4), "██");
+        assert_eq!(bar(1, 2, 0), "");
         assert_eq!(bar(1, 1_000_000, 4), "▏");
         assert_eq!(bar(9, 3, 4), "████");
         assert_eq!(bar(0, 3, 4), "");
