@@ -211,11 +211,11 @@ pub(crate) struct ShapeArgs {
     pub(crate) keep_recent: Option<Tail>,
 
     /// Keep the messages that say this (may be repeated).
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) pin: Vec<String>,
 
     /// Keep the calls of this tool, with their results (may be repeated).
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) preserve_tool: Vec<String>,
 
     /// Whether the first human message stays or may be folded [default: keep].

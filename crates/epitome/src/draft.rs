@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
-use crate::strategy::Edit;
+use crate::strategy::{Edit, fit};
 use crate::transcript::{Marks, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
 
@@ -15,6 +15,9 @@ enum State {
     Folded(Reason),
     Dropped(Reason),
 }
+
+/// With fewer tokens than this left, no excerpt is worth making longer.
+const LEAST_ROOM: u64 = 200;
 
 /// What stands for the folded entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,8 +186,30 @@ impl Draft {
                 room -= before.saturating_sub(after);
                 self.edits.remove(&slot);
                 self.change(at, after, before);
+            } else if room > LEAST_ROOM && self.lengthen(slot, after + room, matter) {
+                room -= Self::tokens_of(&self.edits[&slot], matter) - after;
             }
         }
+    }
+
+    /// Puts the longest excerpt of at most `most` tokens where a shorter text of a tool's result
+    /// stands; whether it did.
+    fn lengthen(&mut self, slot: Slot, most: u64, matter: &Matter<'_>) -> bool {
+        let part = matter.transcript.part(slot);
+        let old = self.edits[&slot].clone();
+        if part.kind() != PartKind::Result || part.is(Marks::SERVER) || old.put == Put::Nothing {
+            return false;
+        }
+        let tokens = |text: &str| matter.put_tokens(&part, text);
+        let Some(text) = fit(&matter.part_text(&part), most, tokens) else { return false };
+        let (before, after) = (Self::tokens_of(&old, matter), tokens(&text));
+        if after <= before {
+            return false;
+        }
+        let edit = PartEdit { at: slot, put: Put::Text(text.into()), reason: Reason::TooLarge };
+        self.change(matter.transcript.entry_of(slot), before, after);
+        self.edits.insert(slot, edit);
+        true
     }
 
     /// The view, without its checkpoint.

@@ -112,7 +112,15 @@ impl Guard {
     /// Finds what must stay.
     pub fn new(request: &Request, units: &Units, tally: &Tally, wishes: Wishes<'_>) -> Self {
         let transcript = &request.transcript;
-        let open_loop = open_loop(request, units);
+        let mut open_loop = open_loop(request, units);
+        if let Some(entries) = &mut open_loop
+            && wishes.binding == Binding::PrefixManual
+        {
+            // The turn as the API sees it: text behind results doesn't end it.
+            let turn = units.index_of(turn_start(request));
+            let first = units.all()[turn..].iter().find(|unit| unit.is_step);
+            entries.start = first.map_or(entries.start, |unit| unit.entries.start);
+        }
         let mut guard = Guard {
             held: BTreeMap::new(),
             reasoning_from: reasoning_from(request, units, open_loop.as_ref()),
@@ -146,7 +154,9 @@ impl Guard {
             let is_preserved =
                 |p: &Part<'_>| wishes.preserved_tools.iter().any(|name| *name == p.name());
             if entry.parts().any(|p| p.kind() == PartKind::Call && is_preserved(&p)) {
-                guard.hold(entry.index, Held::Tool);
+                for at in units.all()[units.index_of(entry.index)].entries.clone() {
+                    guard.hold(at, Held::Tool);
+                }
             }
         }
         for pin in wishes.pins {

@@ -27,7 +27,8 @@ pub enum Reached {
     Target,
     /// The floor is above the target; the plan is the best that can be had.
     Unreachable {
-        /// The least that can be reached.
+        /// The least that can be reached; receipts say it for every outcome.
+        #[serde(skip)]
         floor: u64,
         /// What holds the floor up, largest first, with its tokens.
         held_by: Vec<(Held, u64)>,
@@ -138,10 +139,11 @@ impl<'a> Subject<'a> {
         work.settle();
         let checkpoint = work.checkpoint();
         let landing = work.draft.total();
+        let floor = floor.min(landing);
         let reached = if landing <= target {
             Reached::Target
         } else {
-            Reached::Unreachable { floor: landing.min(floor), held_by: self.held_by(&work.draft) }
+            Reached::Unreachable { floor, held_by: self.held_by(&work.draft) }
         };
         let place = self.place(&work.draft);
         Plan { draft: work.draft, steps: work.steps, reached, floor, checkpoint, place }
@@ -386,7 +388,9 @@ impl Work<'_, '_> {
         let (nth, first) =
             steps.find(|(_, unit)| unit.entries.clone().any(|at| self.draft.is_shown(at)))?;
         // A turn that came in without thinking isn't ours to mend.
-        let lacks = nth > 0 && !starts_with_reasoning(transcript, first);
+        let had = units.iter().find(|unit| unit.is_step);
+        let had = had.is_some_and(|unit| starts_with_reasoning(transcript, unit));
+        let lacks = had && nth > 0 && !starts_with_reasoning(transcript, first);
         lacks.then_some(first.entries.start)
     }
 

@@ -129,8 +129,10 @@ fn speaker(part: &Part<'_>) -> Option<Who> {
     match part.origin() {
         Origin::Model => Some(Who::Model),
         Origin::Tool => Some(Who::Tool),
+        // Notes of the agent's, summaries of its own among them: quoted like any output.
+        Origin::Injected => Some(Who::Tool),
         // Quoted in their own lane.
-        Origin::Human | Origin::Injected | Origin::Checkpoint => None,
+        Origin::Human | Origin::Checkpoint => None,
     }
 }
 

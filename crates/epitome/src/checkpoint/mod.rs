@@ -74,6 +74,11 @@ fn unfenced(text: &str) -> Option<&str> {
     (ContentId::of_text(body).short() == nonce).then_some(body)
 }
 
+/// Whether a text has a checkpoint's fence, intact. Anybody can write one.
+pub(crate) fn looks_like_one(text: &str) -> bool {
+    text.starts_with(OPEN) && unfenced(text).is_some()
+}
+
 const INSTRUCTIONS: &str =
     "## Standing instructions given in mid-conversation, still in force (verbatim)\n";
 const WORDS: &str = "## The user's words (verbatim)\n";

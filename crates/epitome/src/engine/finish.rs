@@ -59,7 +59,7 @@ impl Compaction {
                     human_messages_quoted: checkpoint.words_kept,
                 }
             }),
-            kept_prefix: kept_prefix(&self.request, tally, &view),
+            kept_prefix: kept_prefix(&self.request, tally, &view, self.first_mended()),
             repaired: self.mended.clone(),
             left: self.left.clone(),
             unmatched_pins: self.unmatched_pins.clone(),
@@ -68,6 +68,14 @@ impl Compaction {
         };
         let (base, came_from) = (self.request.clone(), self.came_from.clone());
         Ok(Outcome { base, came_from, view, request, receipt })
+    }
+
+    /// The first entry that isn't what it was when it came in; what is before it a cache knows.
+    fn first_mended(&self) -> usize {
+        let broken = self.mended.iter().map(|mended| mended.entry.unwrap_or(0)).min();
+        let moved = (0..self.came_from.len()).find(|at| self.came_from[*at] != Some(*at));
+        let all = self.came_from.len();
+        broken.unwrap_or(all).min(moved.unwrap_or(all))
     }
 
     /// Renders the view and checks exactly what would be sent.
@@ -90,8 +98,8 @@ fn size(request: &Request, count: crate::count::Count) -> Size {
     Size { count, bytes: request.source().len(), entries: request.transcript.len() }
 }
 
-fn kept_prefix(request: &Request, tally: &Tally, view: &View) -> KeptPrefix {
-    let entries = view.kept_prefix();
+fn kept_prefix(request: &Request, tally: &Tally, view: &View, mended: usize) -> KeptPrefix {
+    let entries = view.kept_prefix().min(mended);
     let bytes = match entries.checked_sub(1) {
         Some(last) => request.transcript.entry(last).span().end as usize,
         None => request.head().len(),

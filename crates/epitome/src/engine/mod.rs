@@ -198,9 +198,17 @@ impl Compaction {
         for at in 0..self.request.transcript.len() {
             if self.compactor.knows(self.request.transcript.entry(at)) {
                 self.request.transcript.set_origin(at, Origin::Checkpoint);
+            } else if self.looks_like_checkpoint(at) {
+                // Nobody vouches for it, but no person wrote it either.
+                self.request.transcript.set_origin(at, Origin::Injected);
             }
         }
         State::Count(Tally::begin(&self.request, self.compactor.counter()))
+    }
+
+    fn looks_like_checkpoint(&self, at: usize) -> bool {
+        let mut parts = self.request.transcript.entry(at).parts();
+        parts.len() == 1 && parts.all(|part| crate::checkpoint::looks_like_one(&part.text()))
     }
 
     fn count(&mut self, mut tally: Tally) -> State {

@@ -62,8 +62,19 @@ impl<'a> Scene<'a> {
             .map(move |at| scene.matter.transcript.entry(at))
     }
 
-    /// Index of the first entry of the newest units that fit in `tokens`.
+    /// Index of the first entry of the newest units that fit in `tokens`. The newest step, which the
+    /// model has yet to answer, is new however large it is; without any `tokens` nothing is.
     pub fn newest_from(&self, tokens: u64) -> usize {
+        if tokens == 0 {
+            return self.matter.transcript.len();
+        }
+        let units = self.units.all();
+        let step = units.iter().rfind(|unit| unit.is_step);
+        let newest = step.map_or(self.matter.transcript.len(), |unit| unit.entries.start);
+        self.fitting_from(tokens).min(newest)
+    }
+
+    fn fitting_from(&self, tokens: u64) -> usize {
         let mut left = tokens;
         for unit in self.units.all().iter().rev() {
             let size: u64 = unit.entries.clone().map(|at| self.draft.entry_tokens(at)).sum();

@@ -34,20 +34,20 @@ fn old_outputs_become_stubs() {
         to(500),
         BUILD,
         &expect![[r#"
-        1511 → 220 tokens, target 500
-        keep sys  You are terse.
-        keep user Fix the build.
-        keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
-        edit res  a = {code 60}
-           > res a = [elided: Read(src/x.rs) → 60 lines, 3.0 kB]  # old tool output, stubbed
-        edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-           > res b = [elided: Bash(cargo test) → 43 lines, 2.2 kB, failed: error[E0308]: mismatched types]  # old tool output, stubbed
-        keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
-        keep res  c = ok
-        keep user And the docs.
-        keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
-        keep res  d = {lines 6}
-    "#]],
+            1511 → 493 tokens, target 500
+            keep sys  You are terse.
+            keep user Fix the build.
+            keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
+            edit res  a = {code 60}
+               > res a = [elided: Read(src/x.rs) → 60 lines, 3.0 kB]  # old tool output, stubbed
+            edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
+               > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (1193 bytes)  # larger than its share of the target, excerpted
+            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+            keep res  c = ok
+            keep user And the docs.
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep res  d = {lines 6}
+        "#]],
     );
 }
 
@@ -176,20 +176,20 @@ fn a_pin_stays_where_it_is() {
         options,
         BUILD,
         &expect![[r#"
-        1511 → 603 tokens, target 900
-        keep sys  You are terse.
-        keep user Fix the build.
-        keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
-        edit res  a = {code 60}
-           > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (832 bytes)  # larger than its share of the target, excerpted
-        edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-           > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (868 bytes)  # larger than its share of the target, excerpted
-        keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
-        keep res  c = ok
-        keep user And the docs.
-        keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
-        keep res  d = {lines 6}
-    "#]],
+            1511 → 899 tokens, target 900
+            keep sys  You are terse.
+            keep user Fix the build.
+            keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
+            edit res  a = {code 60}
+               > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (832 bytes)  # larger than its share of the target, excerpted
+            edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
+               > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2040 bytes)  # larger than its share of the target, excerpted
+            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+            keep res  c = ok
+            keep user And the docs.
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep res  d = {lines 6}
+        "#]],
     );
 }
 
@@ -201,12 +201,11 @@ fn a_preserved_tool_keeps_its_calls() {
         options,
         BUILD,
         &expect![[r#"
-            1511 → 1093 tokens, target 1490
+            1511 → 1511 tokens, target 1490
             keep sys  You are terse.
             keep user Fix the build.
             keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
-            edit res  a = {code 60}
-               > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (1409 bytes)  # larger than its share of the target, excerpted
+            keep res  a = {code 60}
             keep res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
@@ -349,15 +348,15 @@ res  b = {lines 3}
         to(700),
         before,
         &expect![[r#"
-        863 → 106 tokens, target 700
-        keep user Fix the build.
-        edit asst think* one | call a Read {"file_path":"x"}
-           > think* = nothing  # old reasoning, dropped
-        edit res  a = {code 60}
-           > res a = [elided: Read(x) → 60 lines, 3.0 kB]  # old tool output, stubbed
-        keep asst think* two | call b Read {"file_path":"y"}
-        keep res  b = {lines 3}
-    "#]],
+            863 → 695 tokens, target 700
+            keep user Fix the build.
+            edit asst think* one | call a Read {"file_path":"x"}
+               > think* = nothing  # old reasoning, dropped
+            edit res  a = {code 60}
+               > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (2401 bytes)  # larger than its share of the target, excerpted
+            keep asst think* two | call b Read {"file_path":"y"}
+            keep res  b = {lines 3}
+        "#]],
     );
 }
 
