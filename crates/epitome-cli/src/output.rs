@@ -66,6 +66,14 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    /// Whether both are the same place, however their paths are spelled.
+    pub(crate) fn is_same(&self, other: &Place) -> bool {
+        match (self, other) {
+            (Place::File(one), Place::File(other)) => resolved(one) == resolved(other),
+            _ => self == other,
+        }
+    }
+
     /// The place that `-o` names.
     ///
     /// # Errors
@@ -198,4 +206,10 @@ fn followed(path: &Path) -> Result<PathBuf> {
         }
     }
     Err(Failure::other(format!("{}: too many symbolic links", path.display())).into())
+}
+/// The path with its folder resolved; the file itself may not be there yet.
+fn resolved(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).unwrap_or_default();
+    path.file_name().map_or_else(|| path.to_owned(), |name| folder.join(name))
 }

@@ -22,7 +22,7 @@ use crate::{counters, formats};
 pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     let place = Place::at(args.output.output.as_deref())?;
     let receipt_place = args.receipt.as_deref().map(|path| Place::at(Some(path))).transpose()?;
-    if receipt_place.as_ref() == Some(&place) {
+    if receipt_place.as_ref().is_some_and(|receipt| receipt.is_same(&place)) {
         return Err(Failure::usage("request and receipt can't go to the same place")
             .hint("epitome compact -o OUT --receipt FILE")
             .into());
