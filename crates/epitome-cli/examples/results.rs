@@ -28,7 +28,7 @@ const LONG: u64 = 500_000;
 const HEAD: &str = "\
 # Results
 
-Every Claude Code, tau-bench and SWE-agent session in [`examples`](../examples), and all of one format \
+Every session in [`examples`](../examples), and all Claude Code sessions, and all tau-bench and SWE-agent ones, \
 joined (again and again, with fresh call ids and without the later system messages) until they exceed 500,000 \
 tokens, compacted to 50 %, 20 % and 10 % of their tokens: no model, no network, default settings, and tokens of `o200k` throughout. Nothing here \
 is typed by hand; the page is made by
@@ -89,7 +89,16 @@ fn main() -> Result<ExitCode> {
 fn page(root: &Path) -> Result<String> {
     let counter = counter("o200k")?;
     let mut sessions = Vec::new();
-    for folder in [Kind::ClaudeCode, Kind::TauBench, Kind::SweAgent] {
+    for folder in [
+        Kind::ClaudeCode,
+        Kind::TauBench,
+        Kind::SweAgent,
+        Kind::Pi,
+        Kind::Codex,
+        Kind::GeminiCli,
+        Kind::Opencode,
+        Kind::Openhands,
+    ] {
         for file in files(&root.join("examples").join(folder.name()))? {
             sessions.push(session(&file, Reach::SinceLastCompaction)?);
         }
@@ -123,6 +132,7 @@ fn page(root: &Path) -> Result<String> {
                         grouped(*tokens)
                     ));
                 }
+                Reached::Short => {}
                 Reached::Target | Reached::NothingToDo => reached += 1,
             }
             row(&mut page, session, percent, &outcome)?;
@@ -152,6 +162,7 @@ fn row(page: &mut String, session: &Session, percent: u8, outcome: &Outcome) -> 
     let outcome_in_words = match receipt.reached {
         Reached::NothingToDo => "nothing to do",
         Reached::Target => "target reached",
+        Reached::Short => "**short of the target**",
         Reached::Unreachable { .. } => "**floor above target**",
     };
     writeln!(

@@ -1,13 +1,26 @@
 //! What can be asked on the command line.
 
+mod program;
+mod values;
+
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
+use epitome::budget::Stop;
+use epitome::strategy::Pipeline;
+use epitome::transcript::ContentId;
+use epitome::wire::RuleId;
 use epitome::{Tail, Target};
 
+use crate::carried::Destination;
 use crate::formats;
 use crate::output::Report;
+
+use values::{checkpoint, counter_names, format_names, rule, strategies, strategies_help, trigger};
+pub(crate) use values::{stop, task, window};
+
+pub(crate) use program::{ConfigCommand, FilesArgs, ModelsArgs, Purpose, ShowArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something or a target can't be reached,
@@ -16,14 +29,15 @@ Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something or a target can'
 const CONFIGURATION: &str = "\
 Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \
 folder and those above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, \
-tail (--keep-recent), task, pins, preserved-tools, counter, model, window. In the environment they \
+tail (--keep-recent), task, preset, strategies (--strategy), stop, pins, preserved-tools, counter, model, window, models. In the environment they \
 are EPITOME_TARGET and so on; EPITOME_PINS holds one a line, EPITOME_PRESERVED_TOOLS is split at \
 commas. A flag goes before the environment, that before the project's file, that before your own.";
 
 /// Sees, checks, counts and compacts the transcripts of LLM agents.
 ///
-/// Reads a request body (OpenAI Chat, Anthropic Messages), a list or lines of messages, or a
-/// recording (Claude Code, tau-bench, SWE-agent). Nothing is sent anywhere.
+/// Reads a request body (OpenAI Chat or Responses, Anthropic, Gemini, Bedrock), a list or lines of messages, or a
+/// recording (Claude Code, Codex, Gemini CLI, opencode, OpenHands, pi, tau-bench, SWE-agent).
+/// Nothing is sent anywhere.
 #[derive(Debug, Parser)]
 #[command(name = "epitome", version, max_term_width = 100, after_help = EXIT_CODES)]
 #[command(arg_required_else_help = true, infer_subcommands = false)]
@@ -59,6 +73,7 @@ Examples:
 Examples:
   epitome check request.json
   epitome check request.json --repair -o mended.json
+  epitome check request.json --for anthropic:claude-opus-5-5
 
 Exits with 3 if something was found (with --repair: if something is left).")]
     Check(CheckArgs),
@@ -91,6 +106,10 @@ Examples:
   epitome compact request.json --target 25% --keep-recent 3turns --pin 'never push to main'
   epitome compact request.json -o request.json --receipt receipt.json
   epitome compact --window 200k < request.json | curl --data-binary @- https://…
+  epitome compact request.json -o request.json --continue receipt.json --receipt receipt.json
+
+The last one compacts again, after more was said. Only a receipt (or --known) vouches for an earlier
+checkpoint, so that its user's words and anchors are carried over; without, it is plain text.
 
 With --json the receipt is JSON: on stderr, or on stdout if -o takes the request.
 
@@ -108,14 +127,56 @@ Examples:
 {CONFIGURATION}"))]
     Diff(DiffArgs),
 
+    /// Feed a session request by request through the machine that decides, and show each decision.
+    ///
+    /// Each call of the model in the recording becomes a request with all that was said before it. When
+    /// the trigger fires it is compacted, and later requests go on with that view. A request whose
+    /// tokens, as counted, exceed the window is an overflow. What replies cost isn't reckoned.
+    #[command(after_help = "\
+Examples:
+  epitome simulate session.jsonl --whole --window 100k
+  epitome simulate session.jsonl --window 200k --trigger 70% --target 30k
+  epitome simulate session.jsonl --window 100k --json | jq '.compactions, .overflows'
+
+Exits with 3 if a request overflows.")]
+    Simulate(SimulateArgs),
+
     /// Write a transcript as a request body.
     ///
-    /// A recording becomes a request of its wire format; a request comes out as it went in. Formats
-    /// are not yet converted into each other.
+    /// A recording becomes a request of its wire format, and a request that of another; of the same format
+    /// it comes out as it went in. What the other format can't say is left out and listed on stderr.
     #[command(after_help = "\
-Example:
-  epitome convert session.jsonl --to anthropic -o request.json")]
+Examples:
+  epitome convert session.jsonl --to anthropic -o request.json
+  epitome convert request.json --to gemini > gemini.json
+  epitome convert rollout.jsonl --to anthropic:claude-opus-5-5 -o request.json
+
+Exits with 3, having written it, if a rule of the format is left broken that only its author can mend.")]
     Convert(ConvertArgs),
+
+    /// Show what is known of models: windows, prices, prompt caches, and where that is from.
+    #[command(after_help = "\
+Examples:
+  epitome models
+  epitome models claude-opus-5-5
+  epitome models gemini --json | jq '.models[] | {id, input, price}'
+
+Facts of your own go into `epitome/models.json` in the XDG configuration folder, or into the file that \
+--models or the setting `models` names: {\"models\": {\"claude-opus-5-5\": {\"input\": 200000}}}, with \
+the keys that --json shows.")]
+    Models(ModelsArgs),
+
+    /// Show the settings and where they are from.
+    #[command(arg_required_else_help = true)]
+    Config {
+        /// What to show.
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+
+    /// Check the program's surroundings: settings, models, counters, terminal, recordings.
+    #[command(after_help = "Exits with 3 if something is wrong.")]
+    Doctor(FilesArgs),
 
     /// Print a completion script for a shell.
     #[command(after_help = "\
@@ -143,7 +204,7 @@ Examples:
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
     /// The transcript; `-` or nothing reads stdin.
-    #[arg(value_name = "FILE|-", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILE|-", value_hint = ValueHint::FilePath, help_heading = None)]
     pub(crate) file: Option<PathBuf>,
 
     #[command(flatten)]
@@ -176,20 +237,24 @@ pub(crate) struct ReadingArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Counting")]
 pub(crate) struct CountingArgs {
-    /// The model that will read it; chooses the counter.
+    /// The model that will read it: chooses counter, window and prices (`epitome models` lists them).
     #[arg(long, value_name = "ID")]
     pub(crate) model: Option<String>,
 
     /// Read settings from this file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
+
+    /// Read facts about models from this file, over those that are built in.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) models: Option<PathBuf>,
 }
 
 /// What to count with.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Counting")]
 pub(crate) struct CounterArg {
-    /// The token counter: o200k, cl100k, claude, gemini, chars4 or bytes4.
+    /// The token counter: o200k, cl100k, claude, gemini, deepseek, llama, mistral, qwen, other, chars4 or bytes4.
     #[arg(long, value_name = "NAME", value_parser = counter_names(), hide_possible_values = true)]
     pub(crate) counter: Option<String>,
 }
@@ -202,11 +267,23 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "N|P%")]
     pub(crate) target: Option<Target>,
 
-    /// The model's context window, in tokens; the default target is at most half of it.
+    /// The most tokens that the model takes [default: the model's]; the default target is at most half of it.
     #[arg(long, value_name = "N", value_parser = window)]
     pub(crate) window: Option<u64>,
 
-    /// The newest content that stays verbatim: `10items`, `5steps`, `2turns` or `8000tokens`.
+    /// Compact as this system does; what else is asked goes before that.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(epitome::preset::NAMES))]
+    pub(crate) preset: Option<String>,
+
+    /// What is done, in order: names of strategies, `ladder` (all, cheapest loss first) or `none`.
+    #[arg(long, value_name = "LIST", value_parser = strategies, long_help = strategies_help())]
+    pub(crate) strategy: Option<Pipeline>,
+
+    /// When enough is done: once at the target, or when every strategy did all it does [default: at-target].
+    #[arg(long, value_name = "at-target|at-end", value_parser = stop)]
+    pub(crate) stop: Option<Stop>,
+
+    /// The newest content that stays verbatim: `10items`, `4units`, `5steps`, `2turns` or `8000tokens`.
     #[arg(long, value_name = "N[UNIT]")]
     pub(crate) keep_recent: Option<Tail>,
 
@@ -217,6 +294,14 @@ pub(crate) struct ShapeArgs {
     /// Keep the calls of this tool, with their results (may be repeated).
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) preserve_tool: Vec<String>,
+
+    /// Continue the checkpoint that this receipt, of an earlier compaction, names (may be repeated).
+    #[arg(long = "continue", value_name = "RECEIPT", value_hint = ValueHint::FilePath)]
+    pub(crate) receipts: Vec<PathBuf>,
+
+    /// Continue the checkpoint with this id (may be repeated).
+    #[arg(long, value_name = "ID", value_parser = checkpoint)]
+    pub(crate) known: Vec<ContentId>,
 
     /// Whether the first human message stays or may be folded [default: keep].
     #[arg(long, value_name = "keep|fold", value_parser = task)]
@@ -233,11 +318,11 @@ pub(crate) struct StatsArgs {
     pub(crate) counter: CounterArg,
 
     /// Write a page with the picture: one file that needs nothing else.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) html: Option<PathBuf>,
 
     /// Write the picture alone.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
 }
 
@@ -247,8 +332,21 @@ pub(crate) struct CheckArgs {
     pub(crate) input: InputArgs,
 
     /// Write the request with every breach mended the least way.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) repair: bool,
+
+    /// Check it for this model, or for another format, into which it is converted first.
+    #[arg(long = "for", value_name = "FORMAT[:MODEL]", conflicts_with = "repair")]
+    pub(crate) purpose: Option<Purpose>,
+
+    /// Leave this rule out, for a provider or gateway that is laxer (may be repeated).
+    #[arg(long, value_name = "RULE", value_parser = rule(), hide_possible_values = true)]
+    pub(crate) except: Vec<RuleId>,
+
+    #[command(flatten)]
+    pub(crate) counting: CountingArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
 
     #[command(flatten)]
     pub(crate) output: OutputArg,
@@ -261,7 +359,7 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     pub(crate) counting: CountingArgs,
 
-    /// A token counter (may be repeated): o200k, cl100k, claude, gemini, chars4 or bytes4.
+    /// A token counter (may be repeated); the names are those of `compact --counter`.
     #[arg(long, value_name = "NAME", value_parser = counter_names(), hide_possible_values = true)]
     #[arg(help_heading = "Counting")]
     pub(crate) counter: Vec<String>,
@@ -300,6 +398,24 @@ pub(crate) struct CompactArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// When to compact: `80%` of the window (the default), `120k` tokens, `100items`, `8steps`,
+    /// `4turns`, `500000chars`, `window-16k`; several with a comma (any) or a plus (all) between them.
+    #[arg(long, value_name = "WHEN", value_parser = trigger, help_heading = "Compaction")]
+    pub(crate) trigger: Option<epitome::trigger::When>,
+
+    #[command(flatten)]
+    pub(crate) shape: ShapeArgs,
+    #[command(flatten)]
+    pub(crate) counting: CountingArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The transcript; `-` reads stdin.
     #[arg(value_name = "A|-", value_hint = ValueHint::FilePath)]
@@ -324,10 +440,9 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The format to write.
-    #[arg(long, value_name = "FMT", value_parser = format_names(), hide_possible_values = true)]
-    #[arg(long_help = format!("The format to write: {}.", formats::list()), help_heading = "Output")]
-    pub(crate) to: String,
+    /// The format to write: openai-chat, anthropic, gemini, openai-responses or bedrock; and the model that it is for.
+    #[arg(long, value_name = "FORMAT[:MODEL]", help_heading = "Output")]
+    pub(crate) to: Destination,
 
     #[command(flatten)]
     pub(crate) output: OutputArg,
@@ -337,9 +452,9 @@ pub(crate) struct ConvertArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ToArg {
-    /// The format to write; so far only the input's own.
-    #[arg(long, value_name = "FMT", value_parser = format_names(), hide_possible_values = true)]
-    pub(crate) to: Option<String>,
+    /// The format to write, and the model that it is for [default: the input's].
+    #[arg(long, value_name = "FORMAT[:MODEL]")]
+    pub(crate) to: Option<Destination>,
 }
 
 /// Where to write.
@@ -349,29 +464,4 @@ pub(crate) struct OutputArg {
     /// Write to this file instead of stdout; it is replaced in one go, and may be the input.
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-}
-
-fn format_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(formats::NAMES)
-}
-
-fn counter_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(epitome::count::NAMES)
-}
-
-/// A number of tokens, as [`Target`] reads it.
-pub(crate) fn window(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(Target::Tokens(tokens)) => Ok(tokens),
-        _ => Err("not a number of tokens (200000, 200k)".to_owned()),
-    }
-}
-
-/// `keep` or `fold`.
-pub(crate) fn task(text: &str) -> Result<epitome::Task, String> {
-    match text {
-        "keep" => Ok(epitome::Task::Keep),
-        "fold" => Ok(epitome::Task::Fold),
-        _ => Err("not `keep` or `fold`".to_owned()),
-    }
 }

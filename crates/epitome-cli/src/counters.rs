@@ -1,31 +1,12 @@
-//! Which counter counts for which model.
+//! Counters by name, and such as remember.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 
 use anyhow::Result;
-use epitome::Request;
-use epitome::count::{NAMES, TokenCounter, counter};
-use epitome::wire::Format;
+use epitome::count::{CacheKey, Cached, TokenCounter, counter};
 
-use crate::config::Settings;
 use crate::failure::Failure;
-
-/// The counter that the settings name, or the one of the model that they name, or of the request's
-/// own, or else of its format.
-///
-/// # Errors
-/// A model or counter that was asked for and isn't known.
-pub(crate) fn choose(settings: &Settings, request: &Request) -> Result<Arc<dyn TokenCounter>> {
-    let name = match (&settings.counter, &settings.model) {
-        (Some(name), _) => name,
-        (None, Some(model)) => of_model(model).ok_or_else(|| {
-            Failure::usage(format!("no token counter is known for the model {model:?}"))
-                .hint(format!("name one: --counter o200k (there are {})", NAMES.join(", ")))
-        })?,
-        (None, None) => own(request),
-    };
-    named(name)
-}
 
 /// The counter of this name.
 pub(crate) fn named(name: &str) -> Result<Arc<dyn TokenCounter>> {
@@ -34,73 +15,64 @@ pub(crate) fn named(name: &str) -> Result<Arc<dyn TokenCounter>> {
     })
 }
 
-fn own(request: &Request) -> &'static str {
-    let of_format = match request.format {
-        Format::Anthropic => "claude",
-        _ => "o200k",
-    };
-    request.model().and_then(|model| of_model(&model)).unwrap_or(of_format)
-}
+/// Texts whose counts are remembered: 64 MB at most, of which little is needed.
+const MOST_TEXTS: usize = 1 << 20;
 
-/// The counter of a model, by its name; gateways put their own names before it.
-fn of_model(model: &str) -> Option<&'static str> {
-    let model = model.to_ascii_lowercase();
-    if model.contains("claude") {
-        return Some("claude");
-    }
-    if model.contains("gemini") {
-        return Some("gemini");
-    }
-    let name = model.rsplit('/').next()?;
-    let name = name.strip_prefix("ft:").unwrap_or(name);
-    let name = name.strip_prefix("chatgpt-4o").map_or(name, |_| "gpt-4o");
-    let is_reasoner =
-        name.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    if is_reasoner || name.starts_with("codex-") {
-        return Some("o200k");
-    }
-    let version = name.strip_prefix("gpt-")?;
-    let newer = ["4o", "4.1", "4.5", "oss"];
-    let older = ["4", "3.5", "35"];
-    if newer.iter().any(|newer| version.starts_with(newer)) {
-        Some("o200k")
-    } else if older.iter().any(|older| is_version(version, older)) {
-        Some("cl100k")
-    } else {
-        // Every encoding since 2024 has been this one.
-        version.starts_with(|c: char| matches!(c, '5'..='9')).then_some("o200k")
-    }
-}
-
-/// Whether `text` is the version, or goes on behind a `-`.
-fn is_version(text: &str, version: &str) -> bool {
-    text.strip_prefix(version).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+/// The same counter for work that goes over a transcript more than once: each text of some length is
+/// counted the first time only. A single pass is quicker without, because little repeats within one
+/// and looking up has its price.
+pub(crate) fn remembering(counter: Arc<dyn TokenCounter>) -> Arc<dyn TokenCounter> {
+    // Transcripts are strangers' texts, so that the key is drawn anew; results don't depend on it.
+    let draw = |_| RandomState::new().build_hasher().finish();
+    let key = CacheKey(std::array::from_fn(draw));
+    Arc::new(Cached::new(counter, MOST_TEXTS, key))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+    use std::sync::Mutex;
+
+    use epitome::count::{Count, Tally};
+    use epitome::{Compactor, Options, Target};
+    use epitome_recordings::{self as recordings, Input};
+
     use super::*;
 
-    #[test]
-    fn models_have_their_counters() {
-        for (model, counter) in [
-            ("gpt-6-sol", Some("o200k")),
-            ("gpt-4o-mini", Some("o200k")),
-            ("openai/gpt-4.1", Some("o200k")),
-            ("ft:gpt-4o:acme::x", Some("o200k")),
-            ("o3-mini", Some("o200k")),
-            ("gpt-oss-120b", Some("o200k")),
-            ("gpt-4", Some("cl100k")),
-            ("gpt-4-turbo", Some("cl100k")),
-            ("gpt-3.5-turbo-16k", Some("cl100k")),
-            ("gpt-35-turbo", Some("cl100k")),
-            ("us.anthropic.claude-sonnet-4-5-v1:0", Some("claude")),
-            ("models/gemini-3-pro", Some("gemini")),
-            ("llama-4", None),
-            ("opus", None),
-            ("gpt-2", None),
-        ] {
-            assert_eq!(of_model(model), counter, "{model}");
+    /// Notes how often it is asked for which text.
+    #[derive(Debug)]
+    struct Tolled(Arc<dyn TokenCounter>, Mutex<HashMap<String, usize>>);
+
+    impl TokenCounter for Tolled {
+        fn name(&self) -> &str {
+            self.0.name()
         }
+
+        fn text(&self, text: &str) -> Count {
+            *self.1.lock().expect("one thread").entry(text.to_owned()).or_insert(0) += 1;
+            self.0.text(text)
+        }
+    }
+
+    #[test]
+    fn nothing_is_counted_twice() {
+        let session = "/../../examples/claude-code/session-3fe1b6bc.jsonl";
+        let bytes = std::fs::read(format!("{}{session}", env!("CARGO_MANIFEST_DIR")));
+        let input = recordings::open(bytes.expect("shipped"), None, recordings::Options::default());
+        let Ok(Input::Recording(recording)) = input else { panic!("a recording") };
+        let tolled = Arc::new(Tolled(named("claude").expect("known"), Mutex::default()));
+        let counter = remembering(Arc::clone(&tolled) as Arc<dyn TokenCounter>);
+        // As `diff --window` goes about it.
+        let total = Tally::of(&recording.request, counter.as_ref()).total();
+        let options = Options { target: Target::Percent(20), ..Options::default() };
+        let compactor = Compactor::new(options, Arc::clone(&counter)).expect("in range");
+        let outcome = compactor.compact(&recording.request).expect("sound");
+        assert_eq!(Tally::of(&outcome.base, counter.as_ref()).total(), total);
+        let after = Tally::of(&outcome.request, counter.as_ref()).total();
+        assert_eq!(after.tokens, outcome.receipt.after.count.tokens);
+        let tolls = tolled.1.lock().expect("one thread");
+        let again: Vec<_> =
+            tolls.iter().filter(|(text, times)| text.len() >= 64 && **times > 1).collect();
+        assert!(tolls.len() > 100 && again.is_empty(), "{again:#?}");
     }
 }

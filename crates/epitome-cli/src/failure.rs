@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::output::{self, Report};
 use crate::terminal::{self, paint};
+use crate::unseen::is_unseen;
 
 /// How the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +54,37 @@ impl Failure {
         Failure { exit: Exit::Failure, what: what.into(), hint: None }
     }
 
+    /// What to do next.
+    pub(crate) fn what_to_do(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// The same, with what to do next.
     #[must_use]
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Failure { hint: Some(hint.into()), ..self }
     }
+}
+
+/// Tells what was asked wrongly, or the help that was asked for.
+pub(crate) fn misuse(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.to_string();
+    if std::env::args_os().all(|word| word != "--json") {
+        // Words may come from elsewhere: `epitome stats *` takes whatever files are called.
+        let said = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        if said.flat_map(|word| word.chars().collect::<Vec<_>>()).any(is_unseen) {
+            output::note(terminal::lines(&text).trim_end());
+            return Exit::Usage.into();
+        }
+        error.exit();
+    }
+    let what = text.split("\n\nUsage:").next().unwrap_or(&text);
+    let what = what.strip_prefix("error: ").unwrap_or(what);
+    let failure = Failure::usage(what.trim_end()).hint("epitome --help");
+    tell(&failure.into(), Report::Json).into()
 }
 
 /// Tells the failure on stderr; how to end.
@@ -72,9 +99,9 @@ pub(crate) fn tell(error: &anyhow::Error, report: Report) -> Exit {
             output::note(&terminal::json(&json!({ "version": 1, "error": error })));
         }
         Report::Words => {
-            output::note(&format!("{} {}", paint(terminal::BAD, "error:"), terminal::lines(&what)));
+            output::tell(&format!("{} {}", paint(terminal::BAD, "error:"), terminal::lines(&what)));
             if let Some(hint) = hint {
-                let hint = terminal::lines(hint);
+                let hint = terminal::one(hint);
                 output::note(&format!("{} {hint}", paint(terminal::STRONG, "hint:")));
             }
         }

@@ -1,19 +1,25 @@
-//! The names of formats, as `--from` and `--to` take them.
+//! The names of formats, as `--from` takes them.
 
-use anyhow::Result;
-use epitome::wire::Format;
+use std::sync::Arc;
 
-use crate::failure::Failure;
+use epitome::Request;
+use epitome::wire;
+
+use crate::output;
+use crate::terminal::{STRONG, paint};
 
 /// Every format that the project knows of, readable or not.
-pub(crate) const NAMES: [&str; 10] = [
+pub(crate) const NAMES: [&str; 13] = [
     "openai-chat",
     "openai-responses",
     "anthropic",
     "gemini",
+    "bedrock",
     "claude-code",
     "codex",
     "gemini-cli",
+    "opencode",
+    "openhands",
     "pi",
     "tau-bench",
     "swe-agent",
@@ -24,17 +30,15 @@ pub(crate) fn list() -> String {
     NAMES.join(", ")
 }
 
-/// Whether a request of `format` can be written as `to`: so far only as what it is.
-///
-/// # Errors
-/// A failure of usage, with the command that works.
-pub(crate) fn same(format: Format, to: &str) -> Result<()> {
-    if to == format.name() {
-        return Ok(());
+/// Says how to read again what doesn't show its format: calls and results do, and a compaction may have
+/// left none of them.
+pub(crate) fn tell_hidden(written: &Request) {
+    let read = wire::detect(Arc::clone(written.source()));
+    let shown = read.map_or("another format", |read| read.format.name());
+    if shown != written.format.name() && !written.transcript.is_empty() {
+        let format = written.format;
+        let hint =
+            format!("by itself what was written looks like {shown}: read it with --from {format}");
+        output::note(&format!("{} {hint}", paint(STRONG, "hint:")));
     }
-    let why = match to.parse::<Format>() {
-        Ok(to) => format!("{format} can't be converted to {to} yet"),
-        Err(_) => format!("{to} can't be written yet"),
-    };
-    Err(Failure::usage(why).hint(format!("this input can be written with --to {format}")).into())
 }

@@ -6,14 +6,19 @@ use std::path::Path;
 
 use anyhow::Result;
 use epitome::Request;
+use epitome::text::figure::counted;
 use epitome::wire::WireError;
-use epitome_recordings::{self as recordings, OpenError, ReadError, Recording, Run, Skipped, Why};
+use epitome_recordings::{
+    self as recordings, About, Note, OpenError, ReadError, Recording, Run, Skipped, Why,
+};
 use serde::Serialize;
 
 use crate::args::{InputArgs, ReadingArgs};
 use crate::failure::Failure;
+use crate::identity::Identity;
 use crate::output::{self, Report};
-use crate::terminal::shell;
+use crate::quoting::{name, operand, shell};
+use crate::terminal::line;
 
 /// A transcript and where it is from.
 #[derive(Debug)]
@@ -39,6 +44,8 @@ pub(crate) struct Source {
     pub(crate) sidechain: Option<String>,
     /// Rows that were left out.
     pub(crate) skipped: usize,
+    /// What else is known of the recording that isn't in the request, in words.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Opens what the arguments name.
@@ -51,9 +58,10 @@ pub(crate) fn open(args: &InputArgs, report: Report) -> Result<Opened> {
 
 /// Opens a file, or stdin.
 pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Result<Opened> {
-    let name = file.map_or_else(|| "-".to_owned(), |file| file.to_string_lossy().into_owned());
-    let bytes = match file.filter(|file| file.as_os_str() != "-") {
-        Some(file) => from_file(file, &name)?,
+    let named = file.filter(|file| file.as_os_str() != "-");
+    let name = named.map_or_else(|| "-".to_owned(), |file| file.to_string_lossy().into_owned());
+    let bytes = match named {
+        Some(file) => from_file(file)?,
         None => from_stdin(file)?,
     };
     let options = recordings::Options {
@@ -65,11 +73,11 @@ pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Re
         run: how.run.map_or(Run::Only, Run::Nth),
     };
     let input = recordings::open(bytes, how.from.as_deref(), options)
-        .map_err(|error| failure(&error, &name))?;
+        .map_err(|error| failure(&error, named))?;
     match input {
         recordings::Input::Request(request) => {
             if let Some(id) = &how.sidechain {
-                let what = format!("{name} is a request, so it has no sub-agent {id:?}");
+                let what = format!("{} is a request, so it has no sub-agent {id:?}", shown(named));
                 return Err(Failure::usage(what).hint("leave --sidechain out").into());
             }
             Ok(Opened { request, source: Source::plain(name) })
@@ -77,13 +85,19 @@ pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Re
         recordings::Input::Recording(recording) => {
             if report == Report::Words {
                 tell_damage(&recording.skipped);
+                tell_unknown(&recording.notes);
             }
-            recorded(recording, name, how)
+            recorded(recording, named, name, how)
         }
     }
 }
 
 impl Source {
+    /// The file for a command to try. What came from stdin is gone; the command is for where it was.
+    pub(crate) fn operand(&self) -> String {
+        if self.file == "-" { "FILE".to_owned() } else { operand(&self.file) }
+    }
+
     fn plain(file: String) -> Self {
         Source {
             file,
@@ -92,16 +106,23 @@ impl Source {
             sidechains: Vec::new(),
             sidechain: None,
             skipped: 0,
+            notes: Vec::new(),
         }
     }
 }
 
-fn recorded(recording: Recording, name: String, how: &ReadingArgs) -> Result<Opened> {
+fn recorded(
+    recording: Recording,
+    file: Option<&Path>,
+    name: String,
+    how: &ReadingArgs,
+) -> Result<Opened> {
     let ids: Vec<String> = recording.sidechains.iter().map(|side| side.id.clone()).collect();
     let source = Source {
         recording: Some(recording.kind.name().to_owned()),
         compactions: recording.compactions,
         skipped: recording.skipped.len(),
+        notes: recording.notes.iter().map(ToString::to_string).collect(),
         sidechain: how.sidechain.clone(),
         sidechains: ids.clone(),
         ..Source::plain(name)
@@ -113,16 +134,35 @@ fn recorded(recording: Recording, name: String, how: &ReadingArgs) -> Result<Ope
         return Ok(Opened { request: side.request, source });
     }
     let hint = match ids.first() {
-        Some(first) => format!("there are {}: try --sidechain {first}", ids.join(", ")),
+        Some(first) => {
+            let named = ids.iter().take(NAMED).map(|id| shell(line(id, ID_WIDTH)));
+            let (all, named) =
+                (counted(ids.len(), "sub-agent"), named.collect::<Vec<_>>().join(", "));
+            let more = if ids.len() > NAMED { " …" } else { "" };
+            format!("it has {all}: {named}{more}; try --sidechain {}", shell(first))
+        }
         None => "there is none in this file; leave --sidechain out".to_owned(),
     };
-    Err(Failure::usage(format!("{} has no sub-agent {id:?}", source.file)).hint(hint).into())
+    Err(Failure::usage(format!("{} has no sub-agent {id:?}", shown(file))).hint(hint).into())
+}
+
+/// Sub-agents that a hint names, and the columns for each.
+const NAMED: usize = 8;
+const ID_WIDTH: usize = 40;
+
+/// What was read, for a reader.
+fn shown(file: Option<&Path>) -> String {
+    file.map_or_else(|| "stdin".to_owned(), name)
 }
 
 /// Rows that should have been messages and couldn't be read are worth a word; others aren't.
 fn tell_damage(skipped: &[Skipped]) {
-    let expected =
-        |why: &Why| matches!(why, Why::ApiError | Why::OtherBranch | Why::Repeats { .. });
+    let expected = |why: &Why| {
+        matches!(
+            why,
+            Why::ApiError | Why::BrokenOff | Why::Command | Why::OtherBranch | Why::Repeats { .. }
+        )
+    };
     let mut damaged = skipped.iter().filter(|row| !expected(&row.why));
     let Some(first) = damaged.next() else { return };
     let others = match damaged.count() {
@@ -133,28 +173,50 @@ fn tell_damage(skipped: &[Skipped]) {
     output::warn(&format!("left out row {}: {}{others}", first.row, first.why));
 }
 
-fn from_file(file: &Path, name: &str) -> Result<Vec<u8>> {
+/// Rows of a type that is too new for the reader may be messages.
+fn tell_unknown(notes: &[Note]) {
+    for note in notes.iter().filter(|note| matches!(note.about, About::UnknownRow { .. })) {
+        output::warn(&format!("not read: {note}"));
+    }
+}
+
+fn from_file(file: &Path) -> Result<Vec<u8>> {
+    let shown = name(file);
     let failed = |error: &io::Error| -> anyhow::Error {
-        let failure = Failure::other(format!("{name} can't be read: {error}"));
+        let failure = Failure::other(format!("{shown} can't be read: {error}"));
         match error.kind() {
-            ErrorKind::NotFound => failure.hint(format!("ls {}", shell(&near(file)))).into(),
-            _ => failure.hint(format!("ls -ld {}", shell(name))).into(),
+            ErrorKind::NotFound => failure.hint(format!("ls {}", operand(near(file)))).into(),
+            _ => failure.hint(format!("ls -ld {}", operand(file))).into(),
         }
     };
     if file.is_dir() {
-        let listing = format!("ls {}", shell(name));
-        return Err(Failure::usage(format!("{name} is a folder, not a file")).hint(listing).into());
+        let listing = format!("ls {}", operand(file));
+        return Err(Failure::usage(format!("{shown} is a folder, not a file"))
+            .hint(listing)
+            .into());
     }
+    refuse_loop(Identity::of_file(file), &shown)?;
     let mut bytes = Vec::new();
     let read = File::open(file).and_then(|mut open| open.read_to_end(&mut bytes));
     read.map_err(|error| failed(&error))?;
     Ok(bytes)
 }
 
+/// Refuses a file that the shell has opened for stdout too, and with `>` emptied: what is written is
+/// not what was read.
+fn refuse_loop(input: Option<Identity>, shown: &str) -> Result<()> {
+    if input.is_none() || input != Identity::of_stdout() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{shown} is both what is read and where stdout goes"))
+        .hint("send stdout elsewhere; `compact -o` may replace its input, `>` can't")
+        .into())
+}
+
 /// The nearest folder above `file` that is there.
-fn near(file: &Path) -> String {
+fn near(file: &Path) -> &Path {
     let mut folders = file.ancestors().skip(1).filter(|folder| folder.is_dir());
-    folders.next().map_or_else(|| ".".to_owned(), |folder| folder.to_string_lossy().into_owned())
+    folders.next().unwrap_or(Path::new("."))
 }
 
 fn from_stdin(file: Option<&Path>) -> Result<Vec<u8>> {
@@ -164,18 +226,20 @@ fn from_stdin(file: Option<&Path>) -> Result<Vec<u8>> {
             .hint("epitome stats FILE, or … | epitome stats")
             .into());
     }
+    refuse_loop(Identity::of_stdin(), "stdin")?;
     let mut bytes = Vec::new();
-    stdin
-        .read_to_end(&mut bytes)
-        .map_err(|error| Failure::other(format!("stdin can't be read: {error}")))?;
+    stdin.read_to_end(&mut bytes).map_err(|error| {
+        Failure::other(format!("stdin can't be read: {error}"))
+            .hint("name a file: epitome stats FILE")
+    })?;
     Ok(bytes)
 }
 
 /// What is wrong with the input, and the next command to try.
-fn failure(error: &OpenError, name: &str) -> Failure {
-    let shown = if name == "-" { "stdin" } else { name };
+fn failure(error: &OpenError, file: Option<&Path>) -> Failure {
+    let shown = shown(file);
     // What was read from stdin is gone; the command is for the file that it came from.
-    let file = if name == "-" { "FILE".to_owned() } else { shell(name) };
+    let file = file.map_or_else(|| "FILE".to_owned(), operand);
     let hint = match error {
         OpenError::Empty => {
             "give it a request body, messages, or a recording: epitome stats --help".to_owned()
@@ -202,8 +266,11 @@ fn failure(error: &OpenError, name: &str) -> Failure {
         OpenError::NotYet { .. } => {
             "write its messages as OpenAI Chat or Anthropic JSON and read those".to_owned()
         }
-        OpenError::Unknown { .. } => {
-            format!("if you know the format, name it: epitome stats --from claude-code {file}")
+        OpenError::Unknown { tried } => {
+            // Best what can be read at least.
+            let said = |tried: &&recordings::Tried| tried.why.starts_with("no message with a role");
+            let from = tried.iter().find(said).map_or("claude-code", |tried| tried.name);
+            format!("if you know the format, name it: epitome stats --from {from} {file}")
         }
         OpenError::Wire(WireError::Json { line, column, .. })
         | OpenError::Read(ReadError::Json { line, column, .. }) => {

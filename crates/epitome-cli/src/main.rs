@@ -2,18 +2,26 @@
 
 mod align;
 mod args;
+mod carried;
 mod commands;
 mod config;
 mod counters;
 mod failure;
 mod formats;
+mod identity;
 mod input;
+mod known;
+mod meant;
 mod output;
 mod progress;
+mod quoting;
+mod reader;
 mod receipt;
 mod said;
+mod suited;
 mod survey;
 mod terminal;
+mod unseen;
 
 use std::process::ExitCode;
 
@@ -22,7 +30,10 @@ use clap::Parser;
 use crate::args::Cli;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::misuse(&error),
+    };
     let report = cli.report();
     match commands::run(cli.command, report) {
         Ok(exit) => exit.into(),

@@ -32,7 +32,7 @@ impl Progress {
     }
 
     /// Says that work goes on.
-    fn tick(&mut self, what: &'static str) {
+    pub(crate) fn tick(&mut self, what: &'static str) {
         if !self.wanted || self.begun.elapsed() < PATIENCE {
             return;
         }

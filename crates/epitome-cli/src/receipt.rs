@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use epitome::Receipt;
 use epitome::count::{Basis, Count};
+use epitome::model::Cost;
 use epitome::plan::Reached;
 use epitome::text::figure::counted;
 
@@ -70,11 +71,15 @@ fn head(out: &mut String, receipt: &Receipt, target: &str) {
 
 fn steps(out: &mut String, receipt: &Receipt) {
     if receipt.reached == Reached::NothingToDo {
-        put(out, "", "nothing to do: it is at or under the target");
+        let why = match receipt.before.entries {
+            0 => "there are no messages",
+            _ => "it is at or under the target",
+        };
+        put(out, "", &format!("nothing to do: {why}"));
     }
     for step in &receipt.steps {
         let edits = if step.edits == 1 { "edit" } else { "edits" };
-        let saved = right(&format!("−{}", count(step.saved)), 12);
+        let saved = right(&format!("−{}", count(step.saved)), 10);
         put(
             out,
             "",
@@ -111,6 +116,9 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
             ),
         );
     }
+    if let Some(cost) = &receipt.cost {
+        costs(out, cost, tense);
+    }
     for mended in &receipt.repaired {
         let at = mended.entry.map_or_else(String::new, |at| format!(" messages[{at}]"));
         let verb = if tense == Tense::Done { "mended" } else { "would mend" };
@@ -125,6 +133,14 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
         );
         put(out, "left", &what);
     }
+    for overridden in &receipt.overridden {
+        let why = format!(
+            "messages[{}] ({}) couldn't stay: its loop's reasoning is bound to what was edited",
+            overridden.entry,
+            overridden.held.words()
+        );
+        put(out, "warning:", &why);
+    }
     for fallback in &receipt.fallbacks {
         put(out, "fallback", &line(fallback, 120));
     }
@@ -133,7 +149,39 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
     }
 }
 
+fn costs(out: &mut String, cost: &Cost, tense: Tense) {
+    let (before, after) = (&cost.before, &cost.after);
+    let day = cost.date.as_deref().map(|date| format!(", prices of {date}")).unwrap_or_default();
+    let by = paint(FAINT, format!("({}{day})", line(&cost.model, 60)));
+    if before.warm == before.cold {
+        put(out, "cost", &format!("{} → {} a request {by}", before.cold, after.cold));
+        return;
+    }
+    let warm = format!("{} → {} from a warm cache", before.warm, after.warm);
+    put(out, "cost", &format!("{} → {} a request, {warm} {by}", before.cold, after.cold));
+    let earned = match cost.break_even {
+        Some(requests) if requests <= 1.0 => "earned by the first request after it".to_owned(),
+        Some(requests) => format!("earned by {} further requests", count(requests.ceil() as usize)),
+        None => "never earned while the cache is warm".to_owned(),
+    };
+    let once = cost.rewrite + cost.summary;
+    let costs = if tense == Tense::Done { "costs" } else { "would cost" };
+    let cliff = cost
+        .cliff
+        .map(|tokens| format!("; under the {} tokens above which all is dearer", count(tokens)));
+    let cliff = cliff.unwrap_or_default();
+    put(out, "", &format!("rewriting a warm cache {costs} {once} once, {earned}{cliff}"));
+}
+
 fn floor(out: &mut String, receipt: &Receipt, tense: Tense) {
+    if receipt.reached == Reached::Short {
+        let (target, floor) = (count(receipt.target), count(receipt.floor));
+        put(
+            out,
+            "warning:",
+            &format!("these strategies don't reach the target of {target} (floor {floor})"),
+        );
+    }
     let Reached::Unreachable { floor, held_by } = &receipt.reached else { return };
     let best = if tense == Tense::Done { "this is the best" } else { "the best" };
     put(

@@ -14,7 +14,8 @@ pub(crate) fn says(entry: &Entry<'_>, width: usize) -> String {
     let mut said = String::new();
     // That the model thought is worth a word only where it did nothing else.
     let is_thought = |part: &Part<'_>| part.kind() == PartKind::Reasoning;
-    let only_thought = entry.parts().all(|part| is_thought(&part));
+    let is_link = |part: &Part<'_>| part.kind() == PartKind::Link;
+    let only_thought = entry.parts().all(|part| is_thought(&part) || is_link(&part));
     for part in entry.parts().filter(|part| only_thought || !is_thought(part)) {
         let words = words(&part, width);
         if words.is_empty() {
@@ -73,6 +74,7 @@ fn words(part: &Part<'_>, width: usize) -> String {
     match part.kind() {
         PartKind::Call => short_arguments(&part.name(), &part.text(), width),
         PartKind::Reasoning if part.is(Marks::NESTED) => String::new(),
+        PartKind::Link => String::new(),
         PartKind::Reasoning => "(reasoning)".to_owned(),
         PartKind::Media => format!("({})", line(&part.name(), 24)),
         PartKind::Opaque => format!("({})", line(&part.name(), 24)),

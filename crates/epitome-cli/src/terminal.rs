@@ -8,6 +8,8 @@ use epitome::text::cut;
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::unseen::{is_hidden, is_unseen};
+
 /// What matters in a line.
 pub(crate) const STRONG: Style = Style::new().bold();
 /// What is there for completeness.
@@ -32,7 +34,13 @@ pub(crate) fn paint(style: Style, text: impl std::fmt::Display) -> String {
 /// The first words of an untrusted text: one line, at most `width` columns, nothing in it that moves
 /// the cursor, changes colours, or reorders or hides text.
 pub(crate) fn line(text: &str, width: usize) -> String {
-    let clean = cut::one_line(text, width);
+    // What is hidden takes no room, so it goes before the rest is cut.
+    let shown: Cow<'_, str> = if text.contains(is_hidden) {
+        Cow::Owned(text.chars().filter(|c| !is_hidden(*c)).collect())
+    } else {
+        Cow::Borrowed(text)
+    };
+    let clean = cut::one_line(&shown, width);
     if clean.width() <= width {
         return clean;
     }
@@ -49,34 +57,68 @@ pub(crate) fn line(text: &str, width: usize) -> String {
     out
 }
 
-/// Untrusted text that may have lines, with nothing in it that a terminal obeys or a reader can't see.
-pub(crate) fn lines(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| c != '\n' && cut::is_unseen(c);
-    if !text.contains(obeyed) {
+/// Untrusted text as one line of any length. White space becomes a space; what else a terminal obeys
+/// or a reader can't see is marked.
+pub(crate) fn one(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unseen) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().map(|c| if obeyed(c) { '\u{fffd}' } else { c }).collect())
+    let mark = |c: char| match c {
+        c if c.is_whitespace() => ' ',
+        c if is_unseen(c) => '\u{fffd}',
+        c => c,
+    };
+    Cow::Owned(text.chars().map(mark).collect())
+}
+
+/// Untrusted text that may have lines. All but the first are indented, so that none of them passes for
+/// a line of ours.
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for (at, text) in text.split('\n').enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        if at > 0 && !text.starts_with(' ') {
+            out.push_str("  ");
+        }
+        out.push_str(&one(text));
+    }
+    Cow::Owned(out)
 }
 
 /// A report as JSON, with every character escaped that a terminal could obey.
 pub(crate) fn json(report: &impl Serialize) -> String {
     let plain = serde_json::to_string_pretty(report).expect("reports have string keys");
-    let risky = |c: char| c != '\n' && cut::is_unseen(c);
-    if !plain.contains(risky) {
-        return plain;
+    on_screen(&plain).into_owned()
+}
+
+/// JSON that means the same, with every character escaped that a terminal could obey or a reader can't
+/// see. Outside of strings those can only be carriage returns.
+pub(crate) fn on_screen(json: &str) -> Cow<'_, str> {
+    let risky = |c: char| !matches!(c, '\n' | '\t') && is_unseen(c);
+    if !json.contains(risky) {
+        return Cow::Borrowed(json);
     }
-    let mut out = String::with_capacity(plain.len());
-    for c in plain.chars() {
-        if risky(c) {
-            // Beyond the first plane JSON writes two halves.
-            for half in c.encode_utf16(&mut [0; 2]) {
-                write!(out, "\\u{half:04x}").expect("a string takes all");
+    let mut out = String::with_capacity(json.len());
+    let mut chars = json.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' => out.push(' '),
+            c if risky(c) => {
+                // Beyond the first plane JSON writes two halves.
+                for half in c.encode_utf16(&mut [0; 2]) {
+                    write!(out, "\\u{half:04x}").expect("a string takes all");
+                }
             }
-        } else {
-            out.push(c);
+            c => out.push(c),
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// `text` filled up to `width` columns.
@@ -127,16 +169,42 @@ pub(crate) fn bar(part: u64, whole: u64, width: usize) -> String {
 /// Columns of the terminal on stdout; 100 where there is none.
 pub(crate) fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stdout())
-        .map_or(100, |(width, _)| usize::from(width.0).clamp(48, 140))
+        .map_or(100, |(width, _)| usize::from(width.0).clamp(LEAST_WIDTH, 140))
 }
 
-/// A path on a command line, quoted where a shell would need it.
-pub(crate) fn shell(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:,@%".contains(c);
-    if !path.is_empty() && path.chars().all(plain) {
-        return path.to_owned();
+/// Columns that are drawn for where there are fewer.
+const LEAST_WIDTH: usize = 32;
+
+/// Lines of words broken where they are too long for a terminal, which would break them within a word.
+/// Commands stay whole, to be copied.
+pub(crate) fn fitted(text: &str, width: Option<u16>) -> Cow<'_, str> {
+    let Some(width) = width.map(|width| usize::from(width).max(LEAST_WIDTH)) else {
+        return text.into();
+    };
+    let is_long = |line: &str| textwrap::core::display_width(line) > width;
+    if !text.lines().any(is_long) {
+        return text.into();
     }
-    format!("'{}'", path.replace('\'', r"'\''"))
+    let mut out = String::with_capacity(text.len() + 64);
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_end_matches('\n');
+        if is_long(body) && !body.contains("hint:") {
+            let indent = " ".repeat(body.len() - body.trim_start().len() + 2);
+            let options = textwrap::Options::new(width)
+                .subsequent_indent(&indent)
+                .break_words(false)
+                .word_separator(textwrap::WordSeparator::AsciiSpace)
+                .word_splitter(textwrap::WordSplitter::NoHyphenation)
+                .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+            out.push_str(&textwrap::fill(body, options));
+        } else {
+            out.push_str(body);
+        }
+        if line.ends_with('\n') {
+            out.push('\n');
+        }
+    }
+    out.into()
 }
 
 #[cfg(test)]
@@ -145,12 +213,28 @@ mod tests {
 
     #[test]
     fn untrusted_text_is_harmless() {
-        let evil = "\u{1b}[2J\u{1b}]0;title\u{7}a\r\nb\u{9b}31m\u{202e}c\u{200b}d";
-        assert_eq!(line(evil, 40), "a b31mcd");
-        assert!(!lines(evil).contains(['\u{1b}', '\r', '\u{9b}', '\u{202e}']));
+        let evil =
+            "\u{1b}[2J\u{1b}]0;title\u{7}a\r\nb\u{9b}31m\u{202e}c\u{200b}d\u{e0061}\u{3164}e";
+        assert_eq!(line(evil, 40), "a b31mcde");
+        assert!(!lines(evil).contains(|c| c != '\n' && is_unseen(c)));
         let written = json(&evil);
         assert!(written.is_ascii(), "{written}");
         assert_eq!(serde_json::from_str::<String>(&written).expect("its own JSON"), evil);
+    }
+
+    #[test]
+    fn no_line_is_forged() {
+        assert_eq!(lines("a\nhint: b\n  c\n"), "a\n  hint: b\n  c\n  ");
+        assert_eq!(one("a\nhint:\tb\u{202e}"), "a hint: b\u{fffd}");
+    }
+
+    #[test]
+    fn json_on_a_screen_means_the_same() {
+        let data = "{\r\n\t\"a\":\r\"\u{9b}\u{7f}\u{202e}\u{e0061}é\"}";
+        let shown = on_screen(data);
+        assert_eq!(shown, "{\n\t\"a\": \"\\u009b\\u007f\\u202e\\udb40\\udc61é\"}");
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        assert_eq!(read(&shown), read(data));
     }
 
     #[test]
@@ -171,8 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn shells_read_quoted_paths() {
-        assert_eq!(shell("a/b-1.json"), "a/b-1.json");
-        assert_eq!(shell("it's here"), r"'it'\''s here'");
+    fn words_are_broken_between_words() {
+        let long = paint(FAINT, "a".repeat(31));
+        let text = format!("{long} b c\nhint: epitome check a/really/long/name.json\n");
+        assert_eq!(fitted(&text, None), text);
+        let want = format!("{long}\n  b c\nhint: epitome check a/really/long/name.json\n");
+        assert_eq!(fitted(&text, Some(20)), want);
+        assert_eq!(fitted("a\n\n  b\n", Some(80)), "a\n\n  b\n");
     }
 }

@@ -2,24 +2,44 @@
 
 use epitome::json::quote;
 use epitome::request::Request;
-use epitome::transcript::Origin;
+use epitome::transcript::{Origin, Slot};
 use epitome::wire::{self, Format};
 
 use crate::Kind;
 use crate::error::ReadError;
+use crate::usage::{Reported, Usage};
 
 /// A request body that grows message by message, one on each line.
 pub(crate) struct Body {
     text: String,
     messages: usize,
-    origins: Vec<(usize, Origin)>,
+    origins: Vec<Spoken>,
+    usage: Vec<Reported>,
+}
+
+/// Who speaks in a message, or in one part of it.
+struct Spoken {
+    message: usize,
+    part: Option<usize>,
+    origin: Origin,
 }
 
 impl Body {
     /// A body for a model, where the recording names one (as a JSON literal).
     pub(crate) fn new(model: Option<&str>) -> Self {
-        let model = model.map_or_else(String::new, |model| format!("\"model\":{model},"));
-        Body { text: format!("{{{model}\"messages\":["), messages: 0, origins: Vec::new() }
+        Body::framed(&[("model", model)], "messages")
+    }
+
+    /// A body with the members of `frame` that are there, and its entries in the list called `list`.
+    pub(crate) fn framed(frame: &[(&str, Option<&str>)], list: &str) -> Self {
+        let mut text = String::from("{");
+        for (name, value) in frame {
+            if let Some(value) = value {
+                text.extend(["\"", name, "\":", value, ","]);
+            }
+        }
+        text.extend(["\"", list, "\":["]);
+        Body { text, messages: 0, origins: Vec::new(), usage: Vec::new() }
     }
 
     /// Begins a message; what is pushed to the text next is the message.
@@ -56,22 +76,48 @@ impl Body {
 
     /// Says who speaks in the newest message.
     pub(crate) fn spoken_by(&mut self, origin: Origin) {
-        self.origins.push((self.messages - 1, origin));
+        self.origins.push(Spoken { message: self.messages - 1, part: None, origin });
+    }
+
+    /// Says who speaks in one part of the newest message; no part before it has parts of its own.
+    pub(crate) fn part_spoken_by(&mut self, part: usize, origin: Origin) {
+        self.origins.push(Spoken { message: self.messages - 1, part: Some(part), origin });
+    }
+
+    /// Says what was reported with the newest messages, which are a reply together.
+    pub(crate) fn reported(&mut self, messages: usize, usage: Option<Usage>) {
+        let reply = self.messages - messages..self.messages;
+        self.usage.extend(usage.map(|usage| Reported { reply, usage }));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.messages
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.messages == 0
     }
 
-    pub(crate) fn finish(mut self, kind: Kind, format: Format) -> Result<Request, ReadError> {
+    /// The request, and what was reported of its entries.
+    pub(crate) fn finish(
+        mut self,
+        kind: Kind,
+        format: Format,
+    ) -> Result<(Request, Vec<Reported>), ReadError> {
         self.text.push_str("\n]}");
         let bytes = self.text.len();
         let mut request =
             wire::parse(format, self.text).map_err(|_| ReadError::TooLarge { kind, bytes })?;
-        for (index, origin) in self.origins {
-            request.transcript.set_origin(index, origin);
+        for Spoken { message, part, origin } in self.origins {
+            let transcript = &mut request.transcript;
+            let slot = part.and_then(|part| transcript.entry(message).slots().nth(part));
+            match (part, slot) {
+                (None, _) => transcript.set_origin(message, origin),
+                (_, Some(slot)) => transcript.set_part_origin(Slot(slot), origin),
+                _ => {}
+            }
         }
-        Ok(request)
+        Ok((request, self.usage))
     }
 }
 

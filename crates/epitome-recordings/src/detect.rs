@@ -52,7 +52,9 @@ fn look_at_list(text: &str) -> Look {
     match (first, read) {
         (Some(object), _) => match object.look() {
             // Rows stand on lines, not in a list; nor do trajectories.
-            Look::Recording(Kind::ClaudeCode | Kind::SweAgent) => Look::Unknown,
+            Look::Recording(Kind::ClaudeCode | Kind::Codex | Kind::Pi | Kind::SweAgent) => {
+                Look::Unknown
+            }
             look => look,
         },
         (None, Ok(_)) => Look::Request,
@@ -78,13 +80,24 @@ enum Key {
     Trajectory,
     Row,
     Payload,
+    /// A change to a session of Gemini CLI's.
+    Change,
+    /// What opencode knows of a message or a session.
+    Info,
+    /// What OpenHands' events say of themselves.
+    Kind,
+    Source,
+    Events,
+    Content,
+    State,
+    Auth,
+    Id,
+    Time,
     Project,
     Contents,
     Parts,
     Input,
     Role,
-    /// A content as OpenAI's Responses have it: a string, or blocks that say whose text they are.
-    Typed,
 }
 
 impl<'a> Object<'a> {
@@ -103,12 +116,25 @@ impl<'a> Object<'a> {
                 ("messages", Some(b'[')) => Some(Key::Messages),
                 ("traj", Some(b'[')) => Some(Key::Traj),
                 ("task_id" | "reward", _) => Some(Key::Task),
+                ("history" | "events" | "items", Some(b'[')) if holds_events(scanner) => {
+                    Some(Key::Events)
+                }
                 ("history", Some(b'[')) => Some(Key::History),
+                ("info", Some(b'{')) => Some(Key::Info),
                 ("trajectory", Some(b'[')) | ("environment" | "info", _) => Some(Key::Trajectory),
+                ("kind", Some(b'"')) => Some(Key::Kind),
+                ("source", Some(b'"')) => Some(Key::Source),
                 ("uuid" | "leafUuid" | "messageId" | "sessionId" | "session_id", _) => {
                     Some(Key::Row)
                 }
                 ("payload", Some(b'{')) => Some(Key::Payload),
+                ("record_type", Some(b'"')) => Some(Key::State),
+                ("id", Some(b'"')) => Some(Key::Id),
+                ("timestamp", Some(b'"')) => Some(Key::Time),
+                ("$set", Some(b'{')) | ("$rewindTo", Some(b'"')) => Some(Key::Change),
+                ("clientHistory", Some(b'[')) => Some(Key::Change),
+                ("authType", _) => Some(Key::Auth),
+                ("content", _) => Some(Key::Content),
                 ("projectHash" | "startTime", _) => Some(Key::Project),
                 ("contents", Some(b'[')) => Some(Key::Contents),
                 ("parts", Some(b'[')) => Some(Key::Parts),
@@ -120,11 +146,8 @@ impl<'a> Object<'a> {
             let is_type = name == "type";
             let value = scanner.value()?;
             let raw = value.of(text);
-            let says_whose = |raw: &str| raw.contains("\"input_") || raw.contains("\"output_");
             if is_type {
                 object.kind = Some(raw);
-            } else if name == "content" && (raw.starts_with('"') || says_whose(raw)) {
-                object.has.push(Key::Typed);
             }
             Ok::<_, JsonError>(())
         });
@@ -136,14 +159,15 @@ impl<'a> Object<'a> {
         let kind = self.kind.map(unquote);
         match kind.as_deref().unwrap_or("") {
             "user" | "assistant" if has(Key::Message) => Look::Recording(Kind::ClaudeCode),
-            "session_meta" | "response_item" | "event_msg" | "turn_context"
+            "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted"
                 if has(Key::Payload) =>
             {
-                Look::Named("codex")
+                Look::Recording(Kind::Codex)
             }
             "session" | "message" if has(Key::Message) || !has(Key::Role) && !has(Key::Row) => {
-                Look::Named("pi")
+                Look::Recording(Kind::Pi)
             }
+            "model_change" | "thinking_level_change" => Look::Recording(Kind::Pi),
             "summary"
             | "system"
             | "attachment"
@@ -157,22 +181,53 @@ impl<'a> Object<'a> {
             {
                 Look::Recording(Kind::ClaudeCode)
             }
-            _ if has(Key::History) && has(Key::Trajectory) => Look::Recording(Kind::SweAgent),
+            _ if has(Key::Events) => Look::Recording(Kind::Openhands),
+            "" if has(Key::Kind) && has(Key::Source) && has(Key::Id) => {
+                Look::Recording(Kind::Openhands)
+            }
+            _ if has(Key::History) && (has(Key::Trajectory) || has(Key::Info)) => {
+                Look::Recording(Kind::SweAgent)
+            }
             _ if (has(Key::Messages) || has(Key::Traj)) && has(Key::Task) => {
                 Look::Recording(Kind::TauBench)
             }
-            _ if has(Key::Messages) && has(Key::Project) => Look::Named("gemini-cli"),
+            "" if has(Key::Info) && (has(Key::Parts) || has(Key::Messages)) => {
+                Look::Recording(Kind::Opencode)
+            }
+            _ if has(Key::Messages) && has(Key::Project)
+                || has(Key::Change)
+                || has(Key::History) && has(Key::Auth) =>
+            {
+                Look::Recording(Kind::GeminiCli)
+            }
+            "gemini" if has(Key::Id) && has(Key::Content) => Look::Recording(Kind::GeminiCli),
+            // A session's first row.
+            "" if has(Key::Project) && has(Key::Row) => Look::Recording(Kind::GeminiCli),
             _ if has(Key::Messages) => Look::Request,
             _ if has(Key::Contents) || has(Key::Parts) => Look::Named("gemini"),
-            "function_call" | "function_call_output" | "reasoning" | "item_reference" => {
-                Look::Named("openai-responses")
-            }
-            "message" if has(Key::Role) && has(Key::Typed) => Look::Named("openai-responses"),
-            _ if has(Key::Input) && !has(Key::Role) => Look::Named("openai-responses"),
-            _ if has(Key::Role) => Look::Request,
+            "reasoning"
+            | "item_reference"
+            | "compaction"
+            | "additional_tools"
+            | "configuration_update" => Look::Request,
+            kind if kind.ends_with("_call") || kind.ends_with("_output") => Look::Request,
+            _ if has(Key::Input) || has(Key::Role) => Look::Request,
+            // Bare items follow behind such a row.
+            "" if has(Key::State) || has(Key::Id) && has(Key::Time) => Look::Recording(Kind::Codex),
             _ => Look::Unknown,
         }
     }
+}
+
+/// Whether the list under the cursor begins with an event of OpenHands'.
+fn holds_events(scanner: &Scanner<'_>) -> bool {
+    let mut events = scanner.clone();
+    let mut is_event = false;
+    let _first = events.array(|element| {
+        is_event = Object::read(element).look() == Look::Recording(Kind::Openhands);
+        Err::<(), _>(element.error("seen enough"))
+    });
+    is_event
 }
 
 #[cfg(test)]
@@ -182,6 +237,11 @@ mod tests {
     #[test]
     fn formats_show_in_their_members() {
         let claude = Look::Recording(Kind::ClaudeCode);
+        let codex = Look::Recording(Kind::Codex);
+        let gemini = Look::Recording(Kind::GeminiCli);
+        let opencode = Look::Recording(Kind::Opencode);
+        let openhands = Look::Recording(Kind::Openhands);
+        let pi = Look::Recording(Kind::Pi);
         for (text, want) in [
             (r#"{"type":"user","message":{"role":"user","content":"x"}}"#, claude),
             ("\u{feff}\n\n  {\"type\" :\t\"summary\", \"leafUuid\": \"u\"}\n", claude),
@@ -194,16 +254,30 @@ mod tests {
             (r#"{"task_id":1,"reward":0.0,"messages":[]}"#, Look::Recording(Kind::TauBench)),
             ("[\n {\"traj\": [], \"task_id\": 3} ]", Look::Recording(Kind::TauBench)),
             ("{\n\"environment\": \"main\",\n\"history\": []}", Look::Recording(Kind::SweAgent)),
-            (r#"{"type":"session_meta","payload":{}}"#, Look::Named("codex")),
-            (r#"{"type":"session","id":"x","provider":"p"}"#, Look::Named("pi")),
-            (r#"{"sessionId":"x","projectHash":"h","messages":[]}"#, Look::Named("gemini-cli")),
+            (r#"{"type":"session_meta","payload":{}}"#, codex),
+            (r#"{"id":"x","timestamp":"t","instructions":null}"#, codex),
+            ("{\"record_type\":\"state\"}", codex),
+            (r#"{"type":"session","id":"x","provider":"p"}"#, pi),
+            (r#"{"type":"message","message":{"role":"user"}}"#, pi),
+            (r#"{"parentId":null,"modelId":"m","type":"model_change"}"#, pi),
+            (r#"{"sessionId":"x","projectHash":"h","messages":[]}"#, gemini),
+            (r#"{"info":{"id":"s"},"messages":[]}"#, opencode),
+            (r#"[{"info":{"role":"user"},"parts":[]}]"#, opencode),
+            (r#"[{"id":"e","kind":"MessageEvent","source":"user"}]"#, openhands),
+            (
+                r#"{"instance":"i","history":[{"source":"user","kind":"MessageEvent","id":"e"}]}"#,
+                openhands,
+            ),
+            (r#"{"startTime":"t","sessionId":"x"}"#, gemini),
+            (r#"{"$set":{"messages":[]}}"#, gemini),
+            (r#"{"id":"m","type":"gemini","content":""}"#, gemini),
+            (r#"{"history":[],"authType":"oauth"}"#, gemini),
+            (r#"{"history":[],"clientHistory":[],"toolCall":{}}"#, gemini),
             (r#"{"contents":[{"parts":[]}]}"#, Look::Named("gemini")),
             (r#"[{"role":"user","parts":[]}]"#, Look::Named("gemini")),
-            (r#"{"model":"m","input":"hi"}"#, Look::Named("openai-responses")),
-            (
-                r#"[{"type":"message","role":"user","content":"x"}]"#,
-                Look::Named("openai-responses"),
-            ),
+            (r#"{"model":"m","input":"hi"}"#, Look::Request),
+            (r#"[{"type":"message","role":"user","content":"x"}]"#, Look::Request),
+            (r#"{"type":"shell_call_output","call_id":"c","output":[]}"#, Look::Request),
             (r#"{"type":"message","role":"assistant","content":[{"type":"text"}]}"#, Look::Request),
             (r#"{"messages":[]}"#, Look::Request),
             ("[]", Look::Request),

@@ -22,21 +22,34 @@
 
 mod body;
 mod claude_code;
+mod codex;
 mod detect;
 mod error;
+mod gemini_cli;
+mod neutral;
+mod notes;
+mod object;
 mod open;
+mod opencode;
+mod openhands;
+mod pi;
+pub mod replay;
 mod rows;
 mod swe_agent;
 mod tau_bench;
+mod usage;
 
 use std::fmt;
 use std::sync::Arc;
 
+use epitome::json::JsonError;
 use epitome::request::Request;
 
 pub use detect::detect;
 pub use error::{OpenError, ReadError, Tried};
+pub use notes::{About, Note};
 pub use open::{Input, open};
+pub use usage::{Reported, Usage};
 
 /// A kind of recording that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +57,16 @@ pub use open::{Input, open};
 pub enum Kind {
     /// A Claude Code session or sub-agent: JSON Lines.
     ClaudeCode,
+    /// A Codex rollout: JSON Lines.
+    Codex,
+    /// A Gemini CLI session, or a history that it saved: JSON or JSON Lines.
+    GeminiCli,
+    /// An opencode session, as it exports them: JSON.
+    Opencode,
+    /// An OpenHands conversation: its SDK's events.
+    Openhands,
+    /// A pi session: JSON Lines.
+    Pi,
     /// A tau-bench run, or a list of runs: JSON with OpenAI messages.
     TauBench,
     /// A SWE-agent trajectory: JSON whose `history` is nearly OpenAI messages.
@@ -52,12 +75,18 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 3] = [Kind::ClaudeCode, Kind::TauBench, Kind::SweAgent];
+    pub const ALL: [Kind; 6] =
+        [Kind::ClaudeCode, Kind::Codex, Kind::GeminiCli, Kind::Pi, Kind::TauBench, Kind::SweAgent];
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Kind::ClaudeCode => "claude-code",
+            Kind::Codex => "codex",
+            Kind::GeminiCli => "gemini-cli",
+            Kind::Opencode => "opencode",
+            Kind::Openhands => "openhands",
+            Kind::Pi => "pi",
             Kind::TauBench => "tau-bench",
             Kind::SweAgent => "swe-agent",
         }
@@ -106,10 +135,14 @@ pub struct Recording {
     pub kind: Kind,
     /// The main line.
     pub request: Request,
+    /// What the provider reported of its requests, in entry order.
+    pub usage: Vec<Reported>,
     /// Sub-agents whose rows stand in the same file.
     pub sidechains: Vec<Sidechain>,
     /// What was left out that one might look for, in file order.
     pub skipped: Vec<Skipped>,
+    /// What the reader met and has no place for, in file order.
+    pub notes: Vec<Note>,
     /// How many compactions the main line went through, whatever the [`Reach`].
     pub compactions: usize,
 }
@@ -121,6 +154,8 @@ pub struct Sidechain {
     pub id: String,
     /// What that agent saw. Its task comes from the main agent, in the human's place.
     pub request: Request,
+    /// What the provider reported of that agent's requests, in entry order.
+    pub usage: Vec<Reported>,
 }
 
 /// Something that was left out.
@@ -156,6 +191,10 @@ pub enum Why {
     },
     /// The agent's own note about a failed request; the model never saw it.
     ApiError,
+    /// A command to the agent, which the model never saw.
+    Command,
+    /// A reply that was broken off, or a result of its calls; the agent doesn't send it again.
+    BrokenOff,
     /// It lies on a branch that was left.
     OtherBranch,
     /// It repeats another row.
@@ -165,6 +204,17 @@ pub enum Why {
     },
     /// Its call was already answered.
     AnsweredAgain,
+}
+
+impl Why {
+    /// Why a row that isn't JSON can't be read.
+    pub(crate) fn broken(row: rows::RawRow<'_>, error: JsonError) -> Self {
+        if row.is_last && error.at >= row.text.trim_end().len() {
+            Why::CutOff
+        } else {
+            Why::NotJson { what: error.what }
+        }
+    }
 }
 
 impl fmt::Display for Why {
@@ -179,6 +229,8 @@ impl fmt::Display for Why {
             Why::ApiError => {
                 f.write_str("a note about a failed request, which the model never saw")
             }
+            Why::Command => f.write_str("a command to the agent, which the model never saw"),
+            Why::BrokenOff => f.write_str("part of a reply that was broken off, not sent again"),
             Why::OtherBranch => f.write_str("on a branch that was left"),
             Why::Repeats { row } => write!(f, "repeats row {row}"),
             Why::AnsweredAgain => f.write_str("a second result for the same call"),
@@ -199,6 +251,11 @@ pub fn read(
     }
     match kind {
         Kind::ClaudeCode => claude_code::read(&source, options),
+        Kind::Codex => codex::read(&source, options),
+        Kind::GeminiCli => gemini_cli::read(&source, options),
+        Kind::Opencode => opencode::read(&source, options),
+        Kind::Openhands => openhands::read(&source, options),
+        Kind::Pi => pi::read(&source, options),
         Kind::TauBench => tau_bench::read(&source, options),
         Kind::SweAgent => swe_agent::read(&source),
     }

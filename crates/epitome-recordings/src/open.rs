@@ -9,14 +9,17 @@ use crate::detect::{Look, look};
 use crate::{Kind, OpenError, Options, Recording, Tried, read};
 
 /// Formats that the project knows of. Those without a reader get an error that says so.
-const NAMED: [&str; 10] = [
+const NAMED: [&str; 13] = [
     "openai-chat",
     "openai-responses",
     "anthropic",
     "gemini",
+    "bedrock",
     "claude-code",
     "codex",
     "gemini-cli",
+    "opencode",
+    "openhands",
     "pi",
     "tau-bench",
     "swe-agent",
@@ -51,7 +54,9 @@ pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Inpu
     };
     match reader {
         // Damage costs a row of lines, but all of a single value.
-        Reader::Recording(Kind::ClaudeCode) => {}
+        Reader::Recording(
+            Kind::ClaudeCode | Kind::Codex | Kind::GeminiCli | Kind::Openhands | Kind::Pi,
+        ) => {}
         _ => damage.map_or(Ok(()), Err)?,
     }
     match reader {
@@ -60,7 +65,8 @@ pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Inpu
         Reader::AnyRequest => {
             let request = wire::detect(text)?;
             // A list of anything is well-formed; without a single role it isn't messages.
-            let is_other = request.transcript.entries().all(|entry| entry.role() == Role::Other);
+            let is_other = request.format == Format::OpenaiChat
+                && request.transcript.entries().all(|entry| entry.role() == Role::Other);
             if is_other && !request.transcript.is_empty() {
                 return Err(OpenError::Unknown { tried: tried(request.source()) });
             }
@@ -117,6 +123,11 @@ fn tried(text: &str) -> Vec<Tried> {
     let kinds = Kind::ALL.into_iter().map(|kind| {
         let why = match kind {
             Kind::ClaudeCode => "no row with a `type` of `user` or `assistant` and a `message`",
+            Kind::Codex => "no row with a `payload` of `type` `session_meta` or `response_item`",
+            Kind::GeminiCli => "no object with `messages` and `projectHash`, and no rows of such",
+            Kind::Opencode => "no list of `messages` with `info` and `parts`",
+            Kind::Openhands => "no events with a `kind` and a `source`",
+            Kind::Pi => "no row of `type` `session` or `message` as pi writes them",
             Kind::TauBench => "no object with `messages` (or `traj`) and `reward` or `task_id`",
             Kind::SweAgent => "no object with `history` and `trajectory`, `environment` or `info`",
         };

@@ -21,12 +21,19 @@ pub(crate) fn rows(source: &str) -> Rows<'_> {
     Rows { rest, line: 1, layout }
 }
 
-/// Whether the first row is whole only with the lines that follow it.
+/// Whether the first row is whole only with the lines that follow it, or ends before its line does:
+/// files without a line's end, one put behind the other.
 fn spans_lines(text: &str) -> bool {
     let text = text.trim_start();
     let line = text.lines().next().unwrap_or("");
-    let is_whole = |text: &str| Scanner::new(text).value().is_ok();
-    text.starts_with('{') && !is_whole(line) && is_whole(text)
+    if !text.starts_with('{') {
+        return false;
+    }
+    let mut scanner = Scanner::new(line);
+    match scanner.value() {
+        Ok(_) => scanner.peek() == Some(b'{'),
+        Err(_) => Scanner::new(text).value().is_ok(),
+    }
 }
 
 /// How rows are told apart. A line's end is the safer mark, since it survives a broken row.

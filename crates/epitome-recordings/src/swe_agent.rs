@@ -40,9 +40,17 @@ pub(crate) fn read(source: &Arc<String>) -> Result<Recording, ReadError> {
         History { body: Body::new(None), skipped: Vec::new(), row: 0, stage: Stage::Start };
     let mut scanner = Scanner::starting_at(text, list.start);
     scanner.array(|scanner| history.message(scanner)).map_err(json)?;
-    let request = history.body.finish(KIND, Format::OpenaiChat)?;
+    let (request, usage) = history.body.finish(KIND, Format::OpenaiChat)?;
     let skipped = history.skipped;
-    Ok(Recording { kind: KIND, request, sidechains: Vec::new(), skipped, compactions: 0 })
+    Ok(Recording {
+        kind: KIND,
+        request,
+        usage,
+        sidechains: Vec::new(),
+        skipped,
+        notes: Vec::new(),
+        compactions: 0,
+    })
 }
 
 struct History {

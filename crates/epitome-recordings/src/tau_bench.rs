@@ -55,8 +55,16 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
             Ok::<_, JsonError>(())
         })
         .map_err(json)?;
-    let request = body.finish(KIND, Format::OpenaiChat)?;
-    Ok(Recording { kind: KIND, request, sidechains: Vec::new(), skipped, compactions: 0 })
+    let (request, usage) = body.finish(KIND, Format::OpenaiChat)?;
+    Ok(Recording {
+        kind: KIND,
+        request,
+        usage,
+        sidechains: Vec::new(),
+        skipped,
+        notes: Vec::new(),
+        compactions: 0,
+    })
 }
 
 /// The run's list of messages, if the value under the cursor has one.

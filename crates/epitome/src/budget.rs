@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Where a compaction is to land.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,8 +59,10 @@ impl FromStr for Target {
 }
 
 /// How much of the newest transcript stays verbatim whatever else must go.
+///
+/// A file says it as a number of items, a short form (`"3steps"`) or a table of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(remote = "Self", rename_all = "lowercase")]
 pub enum Tail {
     /// As much as fits; nothing beyond pins is promised.
     Fitting,
@@ -66,33 +70,84 @@ pub enum Tail {
     Items(usize),
     /// The newest model calls with their results.
     Steps(usize),
+    /// The newest units: a message, or a model call with its results.
+    Units(usize),
     /// The newest human messages and what followed them.
     Turns(usize),
     /// The newest units that fit in so many tokens.
     Tokens(u64),
 }
 
+impl Serialize for Tail {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Tail::serialize(self, to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Tail {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Written;
+        impl<'de> Visitor<'de> for Written {
+            type Value = Tail;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of items, units, steps, turns or tokens")
+            }
+
+            fn visit_u64<E: Error>(self, items: u64) -> Result<Tail, E> {
+                usize::try_from(items).map(Tail::Items).map_err(E::custom)
+            }
+
+            fn visit_i64<E: Error>(self, items: i64) -> Result<Tail, E> {
+                usize::try_from(items).map(Tail::Items).map_err(E::custom)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Tail, E> {
+                if text == "fitting" { Ok(Tail::Fitting) } else { text.parse().map_err(E::custom) }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Tail, A::Error> {
+                Tail::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        from.deserialize_any(Written)
+    }
+}
+
 impl FromStr for Tail {
     type Err = BadAmount;
 
-    /// `10` or `10items`, `3steps`, `2turns`, `8000tokens`.
+    /// `10` or `10items`, `4units`, `3steps`, `2turns`, `8000tokens`.
     fn from_str(text: &str) -> Result<Self, BadAmount> {
         let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (number, unit) = text.split_at(digits);
         let bad = || BadAmount {
             text: text.to_owned(),
-            expected: "a number with `items`, `steps`, `turns` or `tokens` behind it (items if nothing is)",
+            expected: "a number with `items`, `units`, `steps`, `turns` or `tokens` behind it (items if nothing is)",
         };
         let number: u64 = number.parse().map_err(|_| bad())?;
         match unit.trim() {
             "" | "item" | "items" => Ok(Tail::Items(number as usize)),
             "step" | "steps" => Ok(Tail::Steps(number as usize)),
+            "unit" | "units" => Ok(Tail::Units(number as usize)),
             "turn" | "turns" => Ok(Tail::Turns(number as usize)),
             "token" | "tokens" => Ok(Tail::Tokens(number)),
             "ktokens" | "k" => Ok(Tail::Tokens(number.saturating_mul(1000))),
             _ => Err(bad()),
         }
     }
+}
+
+/// When a pipeline has done enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// Once the target is reached: strategies behind that have nothing to do.
+    #[default]
+    AtTarget,
+    /// At its end: every strategy does all it does, and a target only says what must be reached
+    /// besides. For pipelines that say by themselves what stays.
+    AtEnd,
 }
 
 /// An amount that can't be read.
@@ -151,9 +206,21 @@ mod tests {
         }
         assert_eq!("10".parse(), Ok(Tail::Items(10)));
         assert_eq!("3steps".parse(), Ok(Tail::Steps(3)));
+        assert_eq!("4units".parse(), Ok(Tail::Units(4)));
         assert_eq!("1 turn".parse(), Ok(Tail::Turns(1)));
         assert_eq!("0".parse(), Ok(Tail::Items(0)));
         assert_eq!("5tokens".parse(), Ok(Tail::Tokens(5)));
+        for (json, tail) in [
+            ("3", Tail::Items(3)),
+            ("\"3steps\"", Tail::Steps(3)),
+            ("{\"turns\":2}", Tail::Turns(2)),
+            ("\"fitting\"", Tail::Fitting),
+        ] {
+            assert_eq!(serde_json::from_str::<Tail>(json).expect("a tail"), tail);
+            let written = serde_json::to_string(&tail).expect("serializable");
+            assert_eq!(serde_json::from_str::<Tail>(&written).expect("its own form"), tail);
+        }
+        assert!(serde_json::from_str::<Tail>("-1").is_err());
         assert!("steps".parse::<Tail>().is_err() && "3x".parse::<Tail>().is_err());
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
 use crate::strategy::{Edit, fit};
+use crate::transcript::tie::{is_thought, ties};
 use crate::transcript::{Marks, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
 
@@ -71,6 +72,11 @@ impl Draft {
         self.edits.contains_key(&slot)
     }
 
+    /// Whether the slot's part leaves.
+    pub fn is_gone(&self, slot: Slot) -> bool {
+        self.edits.get(&slot).is_some_and(|edit| edit.put == Put::Nothing)
+    }
+
     /// Why the slot is edited, if it is.
     pub fn reason(&self, slot: Slot) -> Option<Reason> {
         self.edits.get(&slot).map(|edit| edit.reason)
@@ -94,10 +100,21 @@ impl Draft {
         }
     }
 
+    /// Characters of a part's own words as edited; media and ids say none.
+    pub fn characters(&self, part: &Part<'_>) -> u64 {
+        match self.edits.get(&part.slot).map(|edit| &edit.put) {
+            Some(Put::Nothing) => 0,
+            Some(Put::Text(text) | Put::Arguments(text)) => text.chars().count() as u64,
+            None if part.says_own_words() => part.text().chars().count() as u64,
+            None => 0,
+        }
+    }
+
     /// Makes an edit; edits of entries that aren't shown have no effect.
     pub fn apply(&mut self, edit: &Edit, matter: &Matter<'_>) {
         match edit {
             Edit::Put(put) => self.put(put, matter),
+            Edit::Together(puts) => puts.iter().for_each(|put| self.put(put, matter)),
             Edit::Fold(entries, reason) => {
                 entries.clone().for_each(|at| self.leave(at, State::Folded(*reason)));
             }
@@ -121,6 +138,12 @@ impl Draft {
             return;
         }
         let part = matter.transcript.part(edit.at);
+        if part.kind() == PartKind::Reasoning
+            && edit.put == Put::Nothing
+            && !self.untie(at, edit, matter)
+        {
+            return;
+        }
         if part.is(Marks::NESTED) && self.is_edited(result_of(matter.transcript, edit.at)) {
             return;
         }
@@ -139,7 +162,20 @@ impl Draft {
         let after = Self::tokens_of(edit, matter);
         self.change(at, before, after);
         self.edits.insert(edit.at, edit.clone());
-        self.drop_if_emptied(at, matter.transcript);
+        // An entry that was nothing but a thought leaves for the thought's reason.
+        let is_thought = is_thought(matter.transcript.entry(at));
+        let why = if is_thought { edit.reason } else { Reason::Emptied };
+        self.drop_if_emptied(at, why, matter.transcript);
+    }
+
+    /// Leaves out the ids that are tied to the reasoning in entry `at`; whether it may leave alone.
+    fn untie(&mut self, at: usize, edit: &PartEdit, matter: &Matter<'_>) -> bool {
+        let Some(links) = ties(matter.transcript, at) else { return false };
+        for link in links {
+            let gone = PartEdit { at: link, put: Put::Nothing, reason: edit.reason };
+            self.edits.entry(link).or_insert(gone);
+        }
+        true
     }
 
     fn tokens_of(edit: &PartEdit, matter: &Matter<'_>) -> u64 {
@@ -157,17 +193,17 @@ impl Draft {
         self.total = self.total - before + after;
     }
 
-    fn drop_if_emptied(&mut self, at: usize, transcript: &Transcript) {
-        let is_gone = |slot: Slot| self.edits.get(&slot).is_some_and(|e| e.put == Put::Nothing);
-        let mut parts = transcript.entry(at).parts().filter(|p| !p.is(Marks::NESTED));
-        if parts.all(|part| is_gone(part.slot)) {
-            self.leave(at, State::Dropped(Reason::Emptied));
+    fn drop_if_emptied(&mut self, at: usize, why: Reason, transcript: &Transcript) {
+        let says = |p: &Part<'_>| !p.is(Marks::NESTED) && p.kind() != PartKind::Link;
+        let mut parts = transcript.entry(at).parts().filter(says);
+        if parts.all(|part| self.is_gone(part.slot)) {
+            self.leave(at, State::Dropped(why));
         }
     }
 
     /// Takes edits back, the newest first, as far as `room` tokens allow: what was cut to make room
-    /// that turned out not to be needed.
-    pub fn give_back(&mut self, room: u64, matter: &Matter<'_>) {
+    /// that turned out not to be needed. What was pinned and is said stays said.
+    pub fn give_back(&mut self, room: u64, matter: &Matter<'_>, pinned: &[&str]) {
         let mut room = room;
         let mut slots: Vec<Slot> = self.edits.keys().rev().copied().collect();
         // What the law of pins would rather see whole comes first.
@@ -180,30 +216,46 @@ impl Draft {
             {
                 continue;
             }
-            let before = matter.part_tokens(&matter.transcript.part(slot));
+            let part = matter.transcript.part(slot);
+            // A call and its result left together; neither comes back alone.
+            if edit.put == Put::Nothing && matches!(part.kind(), PartKind::Call | PartKind::Result)
+            {
+                continue;
+            }
+            let before = matter.part_tokens(&part);
             let after = Self::tokens_of(edit, matter);
             if before.saturating_sub(after) <= room {
                 room -= before.saturating_sub(after);
                 self.edits.remove(&slot);
                 self.change(at, after, before);
-            } else if room > LEAST_ROOM && self.lengthen(slot, after + room, matter) {
+            } else if room > LEAST_ROOM && self.lengthen(slot, after + room, matter, pinned) {
                 room -= Self::tokens_of(&self.edits[&slot], matter) - after;
             }
         }
     }
 
-    /// Puts the longest excerpt of at most `most` tokens where a shorter text of a tool's result
-    /// stands; whether it did.
-    fn lengthen(&mut self, slot: Slot, most: u64, matter: &Matter<'_>) -> bool {
+    /// Puts the longest excerpt of at most `most` tokens where a shorter one of a text or of a tool's
+    /// result stands; whether it did.
+    fn lengthen(&mut self, slot: Slot, most: u64, matter: &Matter<'_>, pinned: &[&str]) -> bool {
         let part = matter.transcript.part(slot);
         let old = self.edits[&slot].clone();
-        if part.kind() != PartKind::Result || part.is(Marks::SERVER) || old.put == Put::Nothing {
+        let is_excerpt = match part.kind() {
+            PartKind::Result => !part.is(Marks::SERVER),
+            PartKind::Text => true,
+            _ => false,
+        };
+        if !is_excerpt {
             return false;
         }
         let tokens = |text: &str| matter.put_tokens(&part, text);
         let Some(text) = fit(&matter.part_text(&part), most, tokens) else { return false };
         let (before, after) = (Self::tokens_of(&old, matter), tokens(&text));
-        if after <= before {
+        let was = match &old.put {
+            Put::Text(was) => was,
+            Put::Arguments(_) | Put::Nothing => return false,
+        };
+        let loses = pinned.iter().any(|words| was.contains(words) && !text.contains(words));
+        if after <= before || loses {
             return false;
         }
         let edit = PartEdit { at: slot, put: Put::Text(text.into()), reason: Reason::TooLarge };
@@ -290,12 +342,14 @@ pub(crate) fn part_text<'a>(transcript: &'a Transcript, part: &Part<'a>) -> Cow<
     {
         return part.text();
     }
+    // What says nothing takes no line, such as the errors of a command that had none.
     let texts: Vec<Cow<'a, str>> = nested(transcript, part.slot)
         .map(|slot| transcript.part(slot))
         .map(|inner| match inner.kind() {
             PartKind::Media => format!("[{}]", inner.name()).into(),
             _ => inner.text(),
         })
+        .filter(|text| !text.is_empty())
         .collect();
     texts.join("\n").into()
 }

@@ -17,6 +17,11 @@ pub enum Event {
     Started,
     /// A strategy's edits were made.
     Applied(PlanStep),
+    /// What was tried can't be used; the next way is tried.
+    FellBack {
+        /// Why.
+        why: String,
+    },
     /// The compaction is over.
     Finished {
         /// Where it landed.

@@ -27,11 +27,14 @@ pub mod guard;
 pub mod json;
 pub mod model;
 pub mod plan;
+pub mod preset;
 pub mod receipt;
 pub mod request;
+pub mod session;
 pub mod strategy;
 pub mod text;
 pub mod transcript;
+pub mod trigger;
 pub mod view;
 pub mod wire;
 

@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
-use crate::guard::Held;
+use crate::guard::{Held, Overridden};
+use crate::model::Cost;
 use crate::plan::{PlanStep, Reached};
+use crate::request::Elsewhere;
 use crate::transcript::ContentId;
+use crate::trigger::Cause;
 use crate::view::Reason;
 use crate::wire::{Finding, Format, Mended};
 
@@ -88,9 +91,16 @@ pub struct Receipt {
     pub counter: String,
     /// Whether anything was compacted.
     pub triggered: bool,
+    /// Why it began, if that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// Where it landed.
     #[serde(flatten)]
     pub reached: Reached,
+    /// History that the model reads and the request only names: no count covers it, and nothing of it
+    /// was compacted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Elsewhere>,
     /// Where it was to land, in tokens.
     pub target: u64,
     /// The least that frame, pins and tail allow, in tokens.
@@ -105,15 +115,22 @@ pub struct Receipt {
     pub edits: Vec<Edited>,
     /// The checkpoint, if there is one.
     pub checkpoint: Option<CheckpointReceipt>,
+    /// Known checkpoints of earlier compactions that still stand as they were, by id. The next
+    /// compaction has to know these too.
+    pub standing_checkpoints: Vec<ContentId>,
     /// What a prompt cache can keep.
     pub kept_prefix: KeptPrefix,
+    /// What it costs and saves, where the model's prices are known and something was compacted.
+    pub cost: Option<Cost>,
     /// Breaches that came in and were mended.
     pub repaired: Vec<Mended>,
     /// Breaches that only the author can mend.
     pub left: Vec<Finding>,
     /// Pins that nothing in the transcript says.
     pub unmatched_pins: Vec<String>,
-    /// What was tried first and failed, with the reason.
+    /// What should have stayed and couldn't, with the reason why it should have.
+    pub overridden: Vec<Overridden>,
+    /// Why what was tried first wasn't used.
     pub fallbacks: Vec<String>,
     /// Who holds what the view hides.
     pub originals: Originals,
@@ -124,7 +141,7 @@ impl Receipt {
     pub fn held_by(&self) -> &[(Held, u64)] {
         match &self.reached {
             Reached::Unreachable { held_by, .. } => held_by,
-            Reached::NothingToDo | Reached::Target => &[],
+            Reached::NothingToDo | Reached::Target | Reached::Short => &[],
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::json::{Span, unquote};
-use crate::transcript::Transcript;
+use serde::{Deserialize, Serialize};
+
+use crate::json::{self, Span, unquote};
+use crate::transcript::{Marks, Part, PartKind, Transcript};
 use crate::wire::Format;
 
 /// How the entries are wrapped.
@@ -32,6 +34,34 @@ pub struct Frame {
     pub tools: Span,
     /// The reasoning mode (Anthropic `thinking`).
     pub thinking: Span,
+    /// Earlier history that the provider keeps, and where it says so.
+    pub elsewhere: Option<(Keeper, Span)>,
+}
+
+/// History that a request only names: the model reads it, and nobody else can.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Elsewhere {
+    /// How it is kept.
+    pub keeper: Keeper,
+    /// What it is called: its id, or the first of several.
+    pub name: String,
+}
+
+/// How a provider keeps history that a request only names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Keeper {
+    /// The response that this request goes on from (Responses `previous_response_id`).
+    PreviousResponse,
+    /// A conversation that the request's items are added to (Responses `conversation`).
+    Conversation,
+    /// A cache of the beginning (Gemini `cachedContent`).
+    Cache,
+    /// Items by their ids (Responses `item_reference`).
+    Items,
+    /// The answer that a message thread goes on from (Anthropic `thread.previous_message_id`).
+    Thread,
 }
 
 impl Frame {
@@ -44,6 +74,7 @@ impl Frame {
             system: Span::NONE,
             tools: Span::NONE,
             thinking: Span::NONE,
+            elsewhere: None,
         }
     }
 }
@@ -83,6 +114,28 @@ impl Request {
     /// The reasoning mode, as JSON.
     pub fn thinking(&self) -> Option<&str> {
         self.field(self.frame.thinking)
+    }
+
+    /// History that is read by the model and isn't here: what is here is only the rest, so that its
+    /// counts are less than what the model reads. `None` if all of it is here.
+    pub fn elsewhere(&self) -> Option<Elsewhere> {
+        if let Some((keeper, name)) = self.frame.elsewhere {
+            let raw = name.of(self.source());
+            let id = json::member(raw, Span::new(0..raw.len()), "id").map(|id| id.of(raw));
+            let name = unquote(id.unwrap_or(raw)).into_owned();
+            return Some(Elsewhere { keeper, name });
+        }
+        let references = |part: &Part<'_>| {
+            part.kind() == PartKind::Opaque && part.is(Marks::STATEFUL) && !part.row().id.is_empty()
+        };
+        let mut parts = self.transcript.entries().flat_map(|entry| entry.parts());
+        let first = parts.find(references)?;
+        Some(Elsewhere { keeper: Keeper::Items, name: first.id().into_owned() })
+    }
+
+    /// How earlier history is kept that the provider puts before what is here.
+    pub(crate) fn keeper(&self) -> Option<Keeper> {
+        self.frame.elsewhere.map(|(keeper, _)| keeper)
     }
 
     /// What stands before the first entry.

@@ -11,8 +11,18 @@ use crate::transcript::Slot;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Reason {
+    /// A giant result was excerpted when it arrived.
+    Arrived,
+    /// The same is said again later: a pointer to it.
+    Repeated,
+    /// Read or run again later, or overwritten since: the newest counts.
+    Superseded,
+    /// A failed call: it left with its result, or the result became a stub.
+    FailedCall,
     /// An old tool output became a one-line stub.
     OldOutput,
+    /// Bulky arguments of an old call were cut to their beginnings.
+    LongArguments,
     /// Reasoning that the model no longer needs.
     OldReasoning,
     /// Reasoning that is bound to a prefix which this compaction changes.
@@ -25,16 +35,25 @@ pub enum Reason {
     TooLarge,
     /// Stood for by the checkpoint.
     OlderStep,
+    /// Older than what was to be kept.
+    NotRecent,
     /// Dropped as a last resort: nothing smaller reaches the target.
     LastResort,
     /// Nothing was left of it once its parts were gone.
     Emptied,
+    /// A client's note for one request, among what was compacted.
+    OneRequest,
 }
 
 impl Reason {
     /// The reason in words.
     pub fn words(self) -> &'static str {
         match self {
+            Reason::Arrived => "giant when it arrived, excerpted",
+            Reason::Repeated => "said again later, replaced by a pointer",
+            Reason::Superseded => "superseded by what came later, stubbed",
+            Reason::FailedCall => "failed call, dropped or stubbed",
+            Reason::LongArguments => "bulky arguments of an old call, shortened",
             Reason::OldOutput => "old tool output, stubbed",
             Reason::OldReasoning => "old reasoning, dropped",
             Reason::BoundReasoning => "reasoning bound to the old prefix, dropped",
@@ -42,8 +61,10 @@ impl Reason {
             Reason::OldMedia => "old image or document, replaced by a note",
             Reason::TooLarge => "larger than its share of the target, excerpted",
             Reason::OlderStep => "folded into the checkpoint",
+            Reason::NotRecent => "older than what is kept, dropped",
             Reason::LastResort => "dropped as a last resort",
             Reason::Emptied => "empty once its parts were gone",
+            Reason::OneRequest => "a client's note for one request",
         }
     }
 }
@@ -157,6 +178,19 @@ impl View {
     /// Whether everything is shown as it was said.
     pub fn is_whole(&self) -> bool {
         self.checkpoint.is_none() && self.runs.iter().all(|(_, fate)| *fate == Fate::Keep)
+    }
+
+    /// The first entry of the tail that is shown without a gap.
+    pub fn first_kept(&self) -> usize {
+        let mut first = 0;
+        let mut at = 0;
+        for (len, fate) in &self.runs {
+            at += len;
+            if !fate.is_shown() {
+                first = at;
+            }
+        }
+        first
     }
 
     /// Number of leading entries that are shown byte for byte, checkpoint apart: what a prompt

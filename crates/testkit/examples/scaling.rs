@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use cpu_time::ThreadTime;
 use epitome::count::{Tally, counter};
+use epitome::wire::Finding;
 use epitome::{Compactor, Format, Options, wire};
 use testkit::bulk;
 
@@ -52,7 +53,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let sizes: Vec<usize> =
         [1_000, 10_000, 100_000, 1_000_000].into_iter().filter(|size| *size <= up_to).collect();
     let mut worst = 0.0_f64;
-    for format in Format::ALL {
+    // Bedrock's requests are checked, mended and converted, not compacted.
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Bedrock) {
         worst = worst.max(report(format, &sizes)?);
     }
     let is_within = worst <= LIMIT;
@@ -138,7 +140,9 @@ fn measure(format: Format, source: &Arc<String>) -> Result<Times, Box<dyn Error>
     let (parse, request) = timed(|| wire::parse(format, Arc::clone(source)));
     let request = request?;
     let (check, findings) = timed(|| wire::check(&request));
-    assert!(findings.is_empty(), "{format}: {findings:?}");
+    // A hundred thousand messages are more than some take, and that is what is compacted for.
+    let is_length = |finding: &Finding| finding.rule.0.ends_with("/too-many");
+    assert!(findings.iter().all(is_length), "{format}: {findings:?}");
     let o200k = counter("o200k")?;
     let (count, _) = timed(|| Tally::of(&request, o200k.as_ref()));
     let compactor = Compactor::new(Options::default(), o200k)?;

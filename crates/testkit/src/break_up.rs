@@ -214,9 +214,12 @@ pub(crate) fn break_up(draft: &mut Draft, breach: &Breach) {
         }
         How::NoThinking => {
             for message in &mut draft.messages {
-                message
-                    .blocks
-                    .retain(|b| !matches!(b, Block::Think(_) | Block::Signed(_) | Block::Redacted));
+                message.blocks.retain(|b| {
+                    !matches!(
+                        b,
+                        Block::Think(_) | Block::Signed(_) | Block::Redacted | Block::Signature(_)
+                    )
+                });
             }
             draft.messages.retain(|message| !message.blocks.is_empty());
         }

@@ -6,7 +6,9 @@ use epitome::wire::Format;
 
 use crate::dice::Dice;
 use crate::draft::{Block, Draft, Message, Shape};
+use crate::notation::is_flat;
 use crate::prose;
+use crate::responses;
 
 /// How long a transcript is to be, and of what.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +39,10 @@ fn draft(seed: u64, size: Size) -> Draft {
     let mut dice = Dice::new(seed);
     let mut draft = Draft::new(size.format);
     draft.envelope = Envelope::Body;
-    let is_anthropic = size.format == Format::Anthropic;
-    if is_anthropic {
-        draft.system = Some(prose::lorem(60));
-    } else {
+    if size.format == Format::OpenaiChat {
         draft.messages.push(Message::new("system", vec![Block::Text(prose::lorem(60))]));
+    } else {
+        draft.system = Some(prose::lorem(60));
     }
     let mut ids = 0;
     while draft.messages.len() < size.entries.max(1) {
@@ -61,10 +62,16 @@ fn draft(seed: u64, size: Size) -> Draft {
 }
 
 fn step(draft: &mut Draft, dice: &mut Dice, ids: &mut usize, lines: usize) {
-    let is_anthropic = draft.format == Format::Anthropic;
+    let is_flat = is_flat(draft.format);
+    let has_items = draft.format == Format::OpenaiResponses;
     let mut said = Vec::new();
     if dice.one_in(3) {
-        said.push(if is_anthropic {
+        if has_items {
+            said.push(Block::Own(format!("rs_{ids}")));
+        }
+        said.push(if has_items {
+            Block::Signed(prose::base64(prose::lorem(200).as_bytes()))
+        } else if draft.format == Format::Anthropic {
             Block::Signed(prose::lorem(30))
         } else {
             Block::Think(prose::lorem(30))
@@ -76,7 +83,10 @@ fn step(draft: &mut Draft, dice: &mut Dice, ids: &mut usize, lines: usize) {
     let mut results = Vec::new();
     for _ in 0..=(if dice.one_in(4) { dice.below(4) } else { 0 }) {
         *ids += 1;
-        let id = format!("{}_{ids:06}", if is_anthropic { "toolu" } else { "call" });
+        let id = format!(
+            "{}_{ids:06}",
+            if draft.format == Format::Anthropic { "toolu" } else { "call" }
+        );
         let file = prose::file(dice.roll());
         let count = 1 + dice.below(lines.max(1) * 2);
         let (name, input, text) = match dice.below(3) {
@@ -96,7 +106,13 @@ fn step(draft: &mut Draft, dice: &mut Dice, ids: &mut usize, lines: usize) {
                 prose::code(dice.roll(), count),
             ),
         };
+        if has_items {
+            said.push(Block::Own(format!("fc_{ids}")));
+        }
         said.push(Block::Call { id: id.clone(), name: name.to_owned(), input });
+        if draft.format == Format::Gemini && results.is_empty() {
+            said.push(Block::Signature(format!("{}{}", prose::lorem(40), *ids)));
+        }
         results.push(Block::Result {
             id,
             failed: dice.one_in(15),
@@ -104,11 +120,16 @@ fn step(draft: &mut Draft, dice: &mut Dice, ids: &mut usize, lines: usize) {
             content: vec![Block::Text(text)],
         });
     }
-    draft.messages.push(Message::new("assistant", said));
-    if is_anthropic {
-        draft.messages.push(Message::new("user", results));
+    let said = Message::new("assistant", said);
+    if has_items {
+        draft.messages.extend(responses::items(said));
     } else {
+        draft.messages.push(said);
+    }
+    if is_flat {
         draft.messages.extend(results.into_iter().map(|result| Message::new("tool", vec![result])));
+    } else {
+        draft.messages.push(Message::new("user", results));
     }
 }
 
@@ -119,7 +140,9 @@ mod tests {
 
     #[test]
     fn long_ones_are_valid_and_repeatable() {
-        for format in [Format::OpenaiChat, Format::Anthropic] {
+        for format in
+            [Format::OpenaiChat, Format::Anthropic, Format::Gemini, Format::OpenaiResponses]
+        {
             let text = generate(5, Size::entries(format, 2000));
             assert_eq!(text, generate(5, Size::entries(format, 2000)));
             let request = wire::parse(format, text).expect("a request");

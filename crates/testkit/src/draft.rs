@@ -15,23 +15,34 @@ pub struct Draft {
     pub format: Format,
     /// How the entries are wrapped.
     pub envelope: Envelope,
-    /// Anthropic's system prompt beside the messages.
+    /// The system prompt beside the messages (Anthropic, Gemini).
     pub system: Option<String>,
     /// The reasoning mode.
     pub thinking: Thinking,
+    /// The model.
+    pub model: Model,
     /// What was said.
     pub messages: Vec<Message>,
 }
 
-/// Anthropic's reasoning mode.
+/// Anthropic's reasoning mode; for Gemini, which model; for Responses, unless unset, items have ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thinking {
     /// Not spoken of.
     Unset,
     /// The model decides when.
     Adaptive,
-    /// A budget is set; an open tool loop has to begin with reasoning.
+    /// A budget is set: an open tool loop has to begin with reasoning. Gemini: calls have to be signed.
     Manual,
+}
+
+/// Which kind of model is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// Its reasoning may follow an edited prefix.
+    Free,
+    /// Its reasoning is bound to the prefix that it was made under.
+    Bound,
 }
 
 /// One entry.
@@ -125,6 +136,10 @@ pub enum Block {
         /// The title of the one thing found.
         text: String,
     },
+    /// The signature of the block before it (Gemini).
+    Signature(String),
+    /// The id of the item itself (Responses).
+    Own(String),
     /// A provider's own compaction; `None` is one that failed.
     Compaction(Option<String>),
     /// JSON that nobody knows. Alone in a message of role `""` it is the whole entry.
@@ -170,6 +185,7 @@ impl Draft {
             envelope: Envelope::Body,
             system: None,
             thinking: Thinking::Unset,
+            model: Model::Free,
             messages: Vec::new(),
         }
     }
@@ -177,8 +193,9 @@ impl Draft {
     /// The request as JSON text, in the handwriting of `ink`.
     pub fn write(&self, ink: u64) -> (String, Features) {
         let mut pen = Pen::new(ink);
+        let names = crate::gemini::names(self);
         let messages: Vec<Json> =
-            self.messages.iter().map(|entry| message(self.format, entry)).collect();
+            self.messages.iter().map(|entry| message(self.format, entry, &names)).collect();
         let text = match self.envelope {
             Envelope::Array => pen.write(&Json::List(messages)),
             // Lines of nothing are no input at all.

@@ -1,16 +1,34 @@
 //! Drafts become JSON, as each format writes it.
 
+use std::collections::HashMap;
+
 use epitome::wire::Format;
 
-use crate::draft::{Block, Draft, Message, Shape, Thinking};
+use crate::bedrock;
+use crate::draft::{Block, Draft, Message, Model, Shape, Thinking};
+use crate::gemini;
 use crate::pen::Json;
 use crate::prose;
+use crate::responses;
 
 /// The body around `messages`.
 pub(crate) fn body(draft: &Draft, messages: Vec<Json>) -> Json {
+    if draft.format == Format::Gemini {
+        return gemini::body(draft, messages);
+    }
+    if draft.format == Format::OpenaiResponses {
+        return responses::body(draft, messages);
+    }
+    if draft.format == Format::Bedrock {
+        return bedrock::body(draft, messages);
+    }
     let mut body = Vec::new();
     if draft.format == Format::Anthropic {
-        body.push(("model", Json::text("claude-opus-4-8")));
+        let model = match draft.model {
+            Model::Free => "claude-opus-4-8",
+            Model::Bound => "claude-opus-5-5",
+        };
+        body.push(("model", Json::text(model)));
         body.push(("max_tokens", Json::raw("4096")));
         if let Some(system) = &draft.system {
             body.push(("system", Json::text(system)));
@@ -34,9 +52,18 @@ pub(crate) fn body(draft: &Draft, messages: Vec<Json>) -> Json {
 }
 
 /// One entry.
-pub(crate) fn message(format: Format, message: &Message) -> Json {
+pub(crate) fn message(format: Format, message: &Message, names: &HashMap<&str, &str>) -> Json {
     if let ("", Some(Block::Opaque(raw))) = (message.role, message.blocks.first()) {
         return Json::raw(raw);
+    }
+    if format == Format::Gemini {
+        return gemini::content(message, names);
+    }
+    if format == Format::OpenaiResponses {
+        return responses::item(message);
+    }
+    if format == Format::Bedrock {
+        return bedrock::message(message);
     }
     if format == Format::Anthropic {
         let content = content(message, &|block| anthropic(block));
@@ -226,10 +253,12 @@ fn anthropic(block: &Block) -> Json {
             vec![("content", text.as_ref().map_or(Json::raw("null"), Json::text))],
         ),
         Block::Opaque(raw) => Json::raw(raw),
+        Block::Signature(_) => panic!("a signature beside a block is Gemini's"),
+        Block::Own(_) => panic!("items are of Responses"),
     }
 }
 
 /// A signature that belongs to nothing but `text`.
-fn signature(text: &str) -> String {
+pub(crate) fn signature(text: &str) -> String {
     prose::base64(format!("signed {} bytes", text.len()).as_bytes())
 }

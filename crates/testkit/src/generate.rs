@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use crate::break_up::{Breach, break_up};
 use crate::draft::{Draft, Thinking};
 use crate::features::{Feature, Features};
+use crate::responses;
 use crate::script::{Prose, Script, script};
 use crate::stage::play;
 
@@ -58,14 +59,29 @@ pub fn cases(default: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
+/// Formats of which requests are compacted.
+const COMPACTED: [Format; 4] =
+    [Format::OpenaiChat, Format::Anthropic, Format::Gemini, Format::OpenaiResponses];
+
 /// Cases that their provider accepts and `check` finds nothing wrong with.
 pub fn valid() -> impl Strategy<Value = Case> {
-    script().prop_map(|script| script.case(&[]))
+    valid_in(&COMPACTED)
+}
+
+/// [`valid`] in one of these formats.
+pub fn valid_in(formats: &[Format]) -> impl Strategy<Value = Case> + use<> {
+    script(formats).prop_map(|script| script.case(&[]))
 }
 
 /// Cases in which one to four things are wrong. (Some breaches happen to make a valid transcript.)
 pub fn broken() -> impl Strategy<Value = Case> {
-    (script(), vec(any::<Breach>(), 1..=4)).prop_map(|(script, breaches)| script.case(&breaches))
+    broken_in(&COMPACTED)
+}
+
+/// [`broken`] in one of these formats.
+pub fn broken_in(formats: &[Format]) -> impl Strategy<Value = Case> + use<> {
+    (script(formats), vec(any::<Breach>(), 1..=4))
+        .prop_map(|(script, breaches)| script.case(&breaches))
 }
 
 impl Script {
@@ -77,16 +93,24 @@ impl Script {
                 .system
                 .as_ref()
                 .map(Prose::words)
-                .filter(|_| self.format == Format::Anthropic),
-            thinking: if self.format == Format::Anthropic {
-                self.thinking
-            } else {
+                .filter(|_| self.format != Format::OpenaiChat),
+            thinking: if self.format == Format::OpenaiChat {
                 Thinking::Unset
+            } else {
+                self.thinking
             },
-            messages: play(self),
+            model: self.model,
+            messages: match self.format {
+                Format::OpenaiResponses => responses::play(self),
+                _ => play(self),
+            },
         };
         for breach in breaches {
             break_up(&mut draft, breach);
+        }
+        if !breaches.is_empty() {
+            // No look at a body tells that a thought is missing.
+            responses::untie(&mut draft);
         }
         let (text, mut features) = draft.write(self.ink);
         let len = draft.messages.len();

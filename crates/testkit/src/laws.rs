@@ -2,12 +2,14 @@
 //! transcripts, and over real ones.
 
 use epitome::archive::{Archive, ArchiveError, MemoryArchive, Original};
-use epitome::budget::Budget;
-use epitome::checkpoint::LEAST_TOKENS;
+use epitome::budget::{Budget, Stop, Tail};
+use epitome::checkpoint::{self, LEAST_TOKENS};
 use epitome::count::{Tally, counter};
 use epitome::engine::{Answer, Step};
+use epitome::model::Binding;
 use epitome::plan::Reached;
 use epitome::request::Envelope;
+use epitome::strategy::Pipeline;
 use epitome::transcript::{ContentId, Entry, Marks, Part, PartKind};
 use epitome::view::{Fate, PartEdit, Put, Reason};
 use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target, Task, wire};
@@ -52,6 +54,12 @@ pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String>
     sameness(request, compactor, &outcome)?;
     all_or_nothing(request, compactor)?;
     bounds(&outcome)?;
+    tail(&outcome, compactor)?;
+    let is_stuck = matches!(outcome.receipt.reached, Reached::Unreachable { .. } | Reached::Short);
+    // What is pinned between turns of a model that binds by hand can leave no whole turn.
+    let is_bound = Binding::of(&outcome.base) == Binding::PrefixManual;
+    let fallbacks = &outcome.receipt.fallbacks;
+    holds!(fallbacks.is_empty() || is_stuck || is_bound, "{fallbacks:?}");
     nobodys_mouth(&outcome)?;
     honest_counts(&outcome)
 }
@@ -82,11 +90,10 @@ fn pairing(outcome: &Outcome) -> Result<(), String> {
     }
     let text = out.source().trim_start_matches('\u{feff}');
     let body = match out.frame.envelope {
-        Envelope::Body => text.to_owned(),
-        Envelope::Array => format!(r#"{{"messages":{text}}}"#),
+        Envelope::Body | Envelope::Array => text.to_owned(),
         Envelope::Lines => {
             let lines: Vec<_> = out.transcript.entries().map(|e| e.raw()).collect();
-            format!(r#"{{"messages":[{}]}}"#, lines.join(","))
+            format!("[{}]", lines.join(","))
         }
     };
     let body = serde_json::from_str(&body).map_err(|e| e.to_string())?;
@@ -123,7 +130,14 @@ fn edited<'a>(
     after: impl Iterator<Item = Part<'a>>,
     edits: &[PartEdit],
 ) -> Result<(), String> {
-    let mut after = after.peekable();
+    // Whether an item's own id stands before its result or behind depends on the result's shape.
+    let is_link = |part: &Part<'_>| part.kind() == PartKind::Link;
+    let (links, before): (Vec<_>, Vec<_>) = before.partition(is_link);
+    let (links_after, after): (Vec<_>, Vec<_>) = after.partition(is_link);
+    let stays = |part: &&Part<'_>| edits.iter().all(|edit| edit.at != part.slot);
+    let links: Vec<&str> = links.iter().filter(stays).map(Part::raw).collect();
+    same!(links, links_after.iter().map(Part::raw).collect::<Vec<_>>());
+    let mut after = after.into_iter().peekable();
     let mut in_replaced = false;
     for part in before {
         let edit = edits.iter().find(|edit| edit.at == part.slot);
@@ -140,7 +154,18 @@ fn edited<'a>(
         holds!(out.is_some(), "a part is missing");
         let out = out.expect("it was just looked at");
         match edit.map(|edit| &edit.put) {
-            Some(Put::Text(text)) => same!(out.text().into_owned(), text.to_string()),
+            Some(Put::Text(text)) => {
+                let mut said = out.text().into_owned();
+                // A shell's output says words as a list.
+                if out.kind() == PartKind::Result && !part.is(Marks::LITERAL) {
+                    let nested: String = std::iter::from_fn(|| {
+                        after.next_if(|next| next.is(Marks::NESTED)).map(|next| next.text())
+                    })
+                    .collect();
+                    said = if nested.is_empty() { said } else { nested };
+                }
+                same!(said, text.to_string());
+            }
             Some(_) => {}
             None if part.kind() == PartKind::Result => same!(part.id(), out.id()),
             None => same!(part.raw(), out.raw()),
@@ -166,6 +191,11 @@ pub fn descent(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
             holds!(*floor > receipt.target, "unreachable, but the floor is under the target");
             holds!(!held_by.is_empty());
         }
+        Reached::Short => {
+            let is_whole = matches!(compactor.options().strategies, Pipeline::Ladder(_));
+            holds!(!is_whole, "short, with all that it takes");
+            holds!(receipt.floor <= receipt.target && recount > receipt.target);
+        }
         _ => holds!(recount <= receipt.target, "{} > {}", recount, receipt.target),
     }
     holds!(!outcome.request.transcript.is_empty(), "an empty request");
@@ -188,6 +218,11 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         let before = outcome.view.checkpoint().is_some_and(|placed| placed.before <= at);
         shown.iter().position(|index| *index == at).map(|shown| shown + usize::from(before))
     };
+    // A pin on nothing but reasoning that is bound to the old prefix has nothing to hold any more.
+    let is_gone = |pin: &Pin| matches!(pin, Pin::Entry(at) if place(*at).is_none());
+    if compactor.options().pins.iter().any(is_gone) {
+        return Ok(());
+    }
     let pins = compactor.options().pins.iter().filter_map(|pin| match pin {
         Pin::Entry(at) => place(*at).map(Pin::Entry),
         text @ Pin::Text(_) => Some(text.clone()),
@@ -201,6 +236,14 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         .expect("in range")
         .knowing(outcome.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id));
     let second = again.compact(&outcome.request).map_err(|e| e.to_string())?;
+    // A list that goes to its end, or can't get where it should, may have more to do with what it left.
+    let is_list = matches!(compactor.options().strategies, Pipeline::List(_));
+    let is_short = matches!(outcome.receipt.reached, Reached::Short | Reached::Unreachable { .. });
+    if is_list && (is_short || compactor.options().stop == Stop::AtEnd) {
+        let (first, second) = (&outcome.receipt.after, &second.receipt.after);
+        holds!(second.count.tokens <= first.count.tokens, "again made it larger");
+        return Ok(());
+    }
     let same = second.rendered() == outcome.rendered();
     let (first, second) = (&outcome.receipt, &second.receipt);
     holds!(
@@ -233,6 +276,15 @@ fn pins(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     for at in task.into_iter().chain(humans.last()) {
         let entry = transcript.entry(*at);
         let tally = Tally::of(&outcome.base, compactor.counter());
+        if outcome.receipt.overridden.iter().any(|o| o.entry == *at) {
+            let quoted =
+                outcome.view.checkpoint().and_then(|placed| checkpoint::read(&placed.text));
+            let quoted = quoted.is_some_and(|c| c.words.iter().any(|word| word.at == *at));
+            let told = outcome.receipt.checkpoint.as_ref();
+            let told = told.is_none_or(|c| c.human_messages_quoted < c.human_messages);
+            holds!(quoted || told, "overridden, not quoted, and nobody says so");
+            continue;
+        }
         holds!(fates[*at].is_shown(), "a human message that must stay is gone");
         if excerpted(fates[*at]) {
             holds!(tally.entry(*at) > share, "excerpted, but within its share");
@@ -244,16 +296,65 @@ fn pins(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         }
     }
     for pin in &compactor.options().pins {
-        let Pin::Entry(original) = pin else { continue };
+        let original = match pin {
+            Pin::Entry(original) => original,
+            Pin::Text(words) => {
+                pinned_words(outcome, words)?;
+                continue;
+            }
+        };
         let Some(at) = outcome.came_from.iter().position(|from| *from == Some(*original)) else {
             continue;
         };
+        if outcome.receipt.overridden.iter().any(|o| o.entry == at) {
+            continue;
+        }
+        // An entry of nothing but reasoning that is bound to the old prefix.
+        if matches!(fates[at], Fate::Drop(Reason::Emptied | Reason::BoundReasoning)) {
+            continue;
+        }
         holds!(fates[at].is_shown(), "a pin is gone");
         let is_cut = match fates[at] {
-            Fate::Edit(edits) => edits.iter().all(|edit| edit.reason == Reason::TooLarge),
+            Fate::Edit(edits) => edits
+                .iter()
+                .all(|edit| matches!(edit.reason, Reason::TooLarge | Reason::BoundReasoning)),
             fate => *fate == Fate::Keep,
         };
         holds!(is_cut, "a pin was edited");
+    }
+    Ok(())
+}
+
+/// What was pinned by its words is said, somewhere.
+fn pinned_words(outcome: &Outcome, words: &str) -> Result<(), String> {
+    let says = |request: &Request| {
+        request.transcript.entries().any(|e| e.parts().any(|p| p.text().contains(words)))
+    };
+    let in_system = outcome.base.system().is_some_and(|system| system.contains(words));
+    let is_told = in_system || !outcome.receipt.overridden.is_empty();
+    holds!(
+        !says(&outcome.base) || says(&outcome.request) || is_told,
+        "the pinned words are gone: {words:?}"
+    );
+    Ok(())
+}
+
+/// The tail that was asked for is verbatim, what alone exceeds the target apart; stripped reasoning
+/// that is bound to the old prefix isn't counted as said.
+fn tail(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
+    let Tail::Items(count) = compactor.options().tail else { return Ok(()) };
+    let tally = Tally::of(&outcome.base, compactor.counter());
+    let len = outcome.view.len();
+    for (at, fate) in outcome.view.fates().enumerate().skip(len.saturating_sub(count)) {
+        let is_cut = match fate {
+            Fate::Keep => false,
+            Fate::Edit(edits) => edits.iter().any(|edit| edit.reason != Reason::BoundReasoning),
+            Fate::Fold(_) | Fate::Drop(_) => true,
+        };
+        let is_large = tally.entry(at) > outcome.receipt.target;
+        let is_told = outcome.receipt.overridden.iter().any(|o| o.entry == at);
+        let is_bare = matches!(fate, Fate::Drop(Reason::Emptied | Reason::BoundReasoning));
+        holds!(!is_cut || is_large || is_told || is_bare, "the tail was cut at {at}: {fate:?}");
     }
     Ok(())
 }
@@ -344,15 +445,20 @@ fn nobodys_mouth(outcome: &Outcome) -> Result<(), String> {
     let close = placed.text.lines().last().unwrap_or_default();
     holds!(close.starts_with("</checkpoint "));
     same!(placed.text.matches(close).count(), 1);
+    let Some(contents) = checkpoint::read(&placed.text) else {
+        return Err("the checkpoint can't be read back".to_owned());
+    };
     let humans: Vec<String> = outcome.base.transcript.entries().map(|e| e.human_text()).collect();
-    let mut rest = placed.text.as_ref();
-    while let Some((_, tail)) = rest.split_once("\n[message ") {
-        rest = tail;
-        let Some((label, words)) = tail.split_once(" bytes]\n") else { continue };
-        let Some((at, len)) = label.split_once(", ") else { continue };
-        let (Ok(at), Ok(len)) = (at.parse::<usize>(), len.parse::<usize>()) else { continue };
-        same!(words.get(..len), humans.get(at).map(String::as_str));
-        rest = &words[len..];
+    for word in contents.words {
+        let said = humans.get(word.at).map_or("", String::as_str);
+        if word.text.len() == word.whole {
+            same!(word.text, said);
+            continue;
+        }
+        same!(word.whole, said.len());
+        let (head, rest) = word.text.split_once("\n[… ").ok_or("a gap that isn't declared")?;
+        let tail = rest.split_once(" bytes not quoted …]\n").map_or("", |(_, tail)| tail);
+        holds!(said.starts_with(head) && said.ends_with(tail), "words that nobody said");
     }
     Ok(())
 }

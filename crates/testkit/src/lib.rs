@@ -1,28 +1,42 @@
 //! What the tests of this workspace stand on; never published.
 //!
+//! - [`captures`]: what real clients sent
 //! - [`notation`]: transcripts as text that reads like a diagram, both ways
 //! - [`generate`]: transcripts of every kind that providers accept, or that they don't
+//! - [`breaches`]: the smallest body that breaks a rule, for each
 //! - [`bulk`]: long ones, fast
 //! - [`features`]: how often each feature occurred, and a failure if one hardly did
+//! - [`layouts`]: the same JSON as others would have written it
 //! - [`laws`]: what must hold of every compaction
 //! - [`oracle`]: what providers accept, written independently of `epitome::wire`
+//! - [`simulation`]: many clients, the session machine and the server, and what goes wrong between them
+//! - [`server`]: a scripted model server that speaks for the providers
 
+mod bedrock;
+pub mod breaches;
 mod break_up;
 pub mod bulk;
+pub mod captures;
 mod check;
+pub mod conversion;
 mod dice;
 pub mod draft;
 mod encode;
 pub mod features;
+mod gemini;
 pub mod generate;
 pub mod laws;
+pub mod layouts;
 pub mod notation;
 mod observe;
 pub mod oracle;
 pub mod pen;
 pub mod prose;
+mod responses;
 mod script;
+pub mod server;
 mod show;
+pub mod simulation;
 mod stage;
 
 pub use check::{check, check_in};

@@ -15,17 +15,19 @@
 //!
 //! | tag | entry |
 //! |---|---|
-//! | `sys`, `dev` | instructions: an entry (Anthropic, first line: the body's `system`) |
+//! | `sys`, `dev` | instructions: an entry (Anthropic and Gemini, first line: the body's own) |
 //! | `user`, `inj` | human words; injected ones (in a `<system-reminder>` unless they begin with `<`) |
 //! | `asst` | the model |
-//! | `res`, `res!` | a tool result; one that failed. Chat: an entry each. Anthropic: lines in a row are one user entry, an empty line between them begins another; what follows ` \| ` is the user's |
+//! | `res`, `res!` | a tool result; one that failed. Chat, Responses: an entry each. Else: lines in a row are one user entry, an empty line between them begins another; what follows ` \| ` is the user's |
 //! | `raw` | an entry as JSON |
 //!
 //! | part | is |
 //! |---|---|
 //! | `call id Tool {…}` | a tool call, its arguments as JSON (`{}` if left out) |
-//! | `fn Tool {…}` | chat: a call without id; `fn Tool = …` after `res` is its result |
+//! | `fn Tool {…}` | a call without id (chat, Gemini); `fn Tool = …` after `res` is its result |
 //! | `think …`, `think* …`, `redacted` | reasoning: in the clear, signed, encrypted |
+//! | `sig` | Gemini: the signature of the part before it |
+//! | `id fc_1` | Responses: the id of the item itself; parts of a line are items |
 //! | `srv id tool {…}`, `srv id = …` | a call of a tool that the provider runs, and its result |
 //! | `compaction …` | the provider's own compaction |
 //! | `opaque {…}` | a content block as JSON |
@@ -43,6 +45,7 @@ use epitome::wire::{self, Format};
 
 use crate::draft::{Block, Draft, Message, Shape};
 use crate::prose;
+use crate::responses;
 pub use crate::show::{show, show_view};
 
 /// The request that `notation` draws, as a whole body without any flourish.
@@ -66,11 +69,12 @@ pub fn draft(format: Format, notation: &str) -> Draft {
         let (tag, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim_start();
         let is_result = tag.starts_with("res");
-        let joined = std::mem::replace(&mut joins, is_result && format == Format::Anthropic);
+        let has_blocks = !is_flat(format);
+        let joined = std::mem::replace(&mut joins, is_result && has_blocks);
         let (role, parts) = match tag {
             "" | "#" => continue,
             "sys"
-                if format == Format::Anthropic
+                if format != Format::OpenaiChat
                     && draft.messages.is_empty()
                     && draft.system.is_none() =>
             {
@@ -82,7 +86,8 @@ pub fn draft(format: Format, notation: &str) -> Draft {
             "user" => ("user", rest.to_owned()),
             "inj" => ("user", format!("inj {rest}")),
             "asst" => ("assistant", rest.to_owned()),
-            "res" | "res!" if format == Format::Anthropic => ("user", line.to_owned()),
+            "res" | "res!" if has_blocks => ("user", line.to_owned()),
+            "res" | "res!" if format == Format::OpenaiResponses => ("tool", line.to_owned()),
             "res" | "res!" if rest.starts_with("fn ") => ("function", line.to_owned()),
             "res" | "res!" => ("tool", line.to_owned()),
             "raw" => ("", format!("opaque {rest}")),
@@ -91,10 +96,18 @@ pub fn draft(format: Format, notation: &str) -> Draft {
         let blocks: Vec<Block> = segments(&parts).iter().flat_map(|part| read_part(part)).collect();
         match draft.messages.last_mut() {
             Some(last) if joined && is_result => last.blocks.extend(blocks),
+            _ if format == Format::OpenaiResponses => {
+                draft.messages.extend(responses::items(Message::new(role, blocks)));
+            }
             _ => draft.messages.push(Message::new(role, blocks)),
         }
     }
     draft
+}
+
+/// Whether results are entries of their own.
+pub(crate) fn is_flat(format: Format) -> bool {
+    matches!(format, Format::OpenaiChat | Format::OpenaiResponses)
 }
 
 /// Splits at ` | `, but not inside a part's JSON.
@@ -129,6 +142,8 @@ fn read_part(part: &str) -> Vec<Block> {
         "think" => Block::Think(words(rest)),
         "think*" => Block::Signed(words(rest)),
         "redacted" => Block::Redacted,
+        "sig" => Block::Signature(rest.to_owned()),
+        "id" => Block::Own(rest.to_owned()),
         "compaction" => Block::Compaction((!rest.is_empty()).then(|| words(rest))),
         "opaque" => Block::Opaque(rest.to_owned()),
         "call" => Block::Call { id: next(), name: next(), input: or_empty(&next()) },

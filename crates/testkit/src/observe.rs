@@ -5,16 +5,21 @@ use std::collections::HashSet;
 use epitome::request::Envelope;
 use epitome::wire::Format;
 
-use crate::draft::{Block, Draft, Message, Shape, Thinking};
+use crate::draft::{Block, Draft, Message, Model, Shape, Thinking};
 use crate::features::{Feature, Features};
+use crate::gemini::{self, Spelling};
 use crate::prose;
+use crate::responses;
 
 /// The features of `draft`; those of its handwriting the pen knows.
 pub(crate) fn observe(draft: &Draft) -> Features {
     let mut found = Features::new();
-    found.insert(match draft.format {
-        Format::Anthropic => Feature::Anthropic,
-        _ => Feature::OpenaiChat,
+    found.extend(match draft.format {
+        Format::Anthropic => Some(Feature::Anthropic),
+        Format::Gemini => Some(Feature::Gemini),
+        Format::OpenaiResponses => Some(Feature::OpenaiResponses),
+        Format::OpenaiChat => Some(Feature::OpenaiChat),
+        _ => None,
     });
     found.insert(match draft.envelope {
         Envelope::Body => Feature::Body,
@@ -25,12 +30,41 @@ pub(crate) fn observe(draft: &Draft) -> Features {
         found.insert(Feature::NoMessages);
     }
     if draft.thinking == Thinking::Manual {
-        found.insert(Feature::ManualThinking);
+        found.insert(match draft.format {
+            Format::Gemini => Feature::DemandedSignatures,
+            _ => Feature::ManualThinking,
+        });
+    }
+    if draft.format == Format::OpenaiResponses {
+        responses::observe(draft, &mut found);
+    }
+    if draft.format == Format::Gemini {
+        if gemini::is_elsewhere(draft) {
+            found.insert(Feature::Elsewhere);
+        }
+        if draft.messages.iter().any(gemini::is_nameless) {
+            found.insert(Feature::NoRole);
+        }
+        let spoken = draft.messages.iter().filter(|message| !message.blocks.is_empty());
+        if spoken.map(Spelling::of).any(|spelling| spelling == Spelling::Snake) {
+            found.insert(Feature::SnakeCase);
+        }
+    }
+    if draft.model == Model::Bound && draft.envelope == Envelope::Body {
+        found.insert(Feature::BoundModel);
+        if draft.thinking == Thinking::Manual {
+            found.insert(Feature::BoundByHand);
+        }
     }
     let mut ids = HashSet::new();
+    let is_seal = |block: &Block| matches!(block, Block::Signature(_));
     for (index, message) in draft.messages.iter().enumerate() {
         let previous = index.checked_sub(1).map(|before| &draft.messages[before]);
         message_features(message, previous, &mut found);
+        let pairs = message.blocks.iter().zip(message.blocks.iter().skip(1));
+        if pairs.into_iter().any(|(a, b)| matches!(a, Block::Call { .. }) && is_seal(b)) {
+            found.insert(Feature::SignedCall);
+        }
         for block in &message.blocks {
             block_features(block, &mut found);
             if let Block::Call { id, .. } = block
@@ -136,5 +170,6 @@ fn block_features(block: &Block, found: &mut Features) {
         Block::ServerCall { .. } => add(Feature::ServerTool),
         Block::Compaction(_) => add(Feature::Compaction),
         Block::Opaque(_) => add(Feature::OpaquePart),
+        Block::Signature(_) | Block::Own(_) => {}
     }
 }

@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::draft::{Shape, Thinking};
+use crate::draft::{Model, Shape, Thinking};
 use crate::prose;
 
 /// A transcript before its format has had its say.
@@ -16,11 +16,14 @@ pub(crate) struct Script {
     pub(crate) envelope: Envelope,
     pub(crate) system: Option<Prose>,
     pub(crate) thinking: Thinking,
+    pub(crate) model: Model,
     pub(crate) beats: Vec<Beat>,
     pub(crate) open: u8,
     pub(crate) ink: u64,
     pub(crate) pin: Option<prop::sample::Index>,
     pub(crate) target: u8,
+    /// Below 10: something rare that a format has and others don't.
+    pub(crate) twist: u8,
 }
 
 #[derive(Clone, Debug)]
@@ -152,21 +155,53 @@ pub(crate) const UNKNOWN: [&str; 4] = [
     r#"{"type":"fallback","from":{"model":"a"},"to":{"model":"b"}}"#,
 ];
 
-pub(crate) fn script() -> BoxedStrategy<Script> {
+/// The formats that are drawn from: all of these, or the one that `EPITOME_FORMAT` names, if it is among them.
+fn drawn(all: &[Format]) -> Vec<Format> {
+    let only = only_format().filter(|only| all.contains(only));
+    only.map_or(all.to_vec(), |only| vec![only])
+}
+
+/// The format that alone is looked at, if one is named.
+pub(crate) fn only_format() -> Option<Format> {
+    std::env::var("EPITOME_FORMAT").ok().and_then(|name| name.parse().ok())
+}
+
+pub(crate) fn script(formats: &[Format]) -> BoxedStrategy<Script> {
     let frame = (
-        select(vec![Format::OpenaiChat, Format::Anthropic]),
+        select(drawn(formats)),
         select(vec![Envelope::Body, Envelope::Body, Envelope::Array, Envelope::Lines]),
         proptest::option::of(text()),
         select(vec![Thinking::Unset, Thinking::Adaptive, Thinking::Manual]),
+        select(vec![Model::Free, Model::Bound]),
     );
     let beats =
         prop_oneof![30 => vec(beat(), 1..9), 1 => Just(Vec::new()), 4 => vec(beat(), 9..24)];
     let ink = prop_oneof![1 => Just(0), 4 => any::<u64>()];
-    let goal = (proptest::option::weighted(0.3, any::<prop::sample::Index>()), 2u8..=100);
+    let goal = (proptest::option::weighted(0.3, any::<prop::sample::Index>()), 2u8..=100, 0u8..10);
     (frame, beats, prop_oneof![3 => Just(0u8), 1 => 1u8..4], ink, goal)
-        .prop_map(|((format, envelope, system, thinking), beats, open, ink, (pin, target))| {
-            Script { format, envelope, system, thinking, beats, open, ink, pin, target }
-        })
+        .prop_map(
+            |(
+                (format, envelope, system, thinking, model),
+                beats,
+                open,
+                ink,
+                (pin, target, twist),
+            )| {
+                Script {
+                    format,
+                    envelope,
+                    system,
+                    thinking,
+                    model,
+                    beats,
+                    open,
+                    ink,
+                    pin,
+                    target,
+                    twist,
+                }
+            },
+        )
         .boxed()
 }
 

@@ -8,6 +8,7 @@ use epitome::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
 use epitome::view::{Fate, PartEdit, Put, View};
 use epitome::wire::Format;
 
+use crate::notation::is_flat;
 use crate::prose;
 
 /// `request` in the notation. Long words are cut, what `parse` can't draw is shown as well as it
@@ -19,7 +20,7 @@ pub fn show(request: &Request) -> String {
     for entry in request.transcript.entries() {
         let lines = entry_lines(request, entry);
         let is_results = lines.starts_with("res");
-        if after_results && is_results && request.format == Format::Anthropic {
+        if after_results && is_results && !is_flat(request.format) {
             out.push('\n');
         }
         after_results = is_results;
@@ -74,8 +75,19 @@ fn edits(fate: &Fate) -> &[PartEdit] {
 
 fn system(request: &Request, indent: &str, out: &mut String) {
     if let Some(system) = request.system() {
-        let _ = writeln!(out, "{indent}sys  {}", text(&unquote(system)));
+        let words = match request.format {
+            Format::Gemini => parts_text(system),
+            _ => unquote(system).into_owned(),
+        };
+        let _ = writeln!(out, "{indent}sys  {}", text(&words));
     }
+}
+
+/// The words of a content with parts.
+fn parts_text(raw: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(raw).unwrap_or_default();
+    let parts = value["parts"].as_array().into_iter().flatten();
+    parts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
 fn entry_lines(request: &Request, entry: Entry<'_>) -> String {
@@ -95,8 +107,13 @@ fn entry_lines(request: &Request, entry: Entry<'_>) -> String {
         return format!("raw  {}\n", entry.raw());
     }
     let mut segments: Vec<String> = Vec::new();
+    let mut links: Vec<String> = Vec::new();
     let mut is_result = false;
     for (index, part) in parts.iter().enumerate() {
+        if part.kind() == PartKind::Link {
+            links.push(segment(*part, entry.role()));
+            continue;
+        }
         if part.is(Marks::NESTED) {
             if !is_result {
                 segments.push(String::new());
@@ -116,6 +133,7 @@ fn entry_lines(request: &Request, entry: Entry<'_>) -> String {
             _ => segment(*part, entry.role()),
         });
     }
+    segments.append(&mut links);
     if segments[0].starts_with("res") {
         return result_lines(request, &segments);
     }
@@ -131,7 +149,7 @@ fn result_lines(request: &Request, segments: &[String]) -> String {
         let is_result = segment.starts_with("res");
         if is_result {
             let (tag, rest) = segment.split_once(' ').unwrap_or((segment, ""));
-            let rest = if request.format == Format::Anthropic { rest } else { rest.trim_end() };
+            let rest = if is_flat(request.format) { rest.trim_end() } else { rest };
             let _ = write!(
                 out,
                 "{}{tag:<4} {}",
@@ -162,6 +180,7 @@ fn head(part: Part<'_>) -> String {
         PartKind::Result => format!("res {}", part.id()),
         PartKind::Media => "media".to_owned(),
         PartKind::Opaque => "opaque".to_owned(),
+        PartKind::Link => format!("id {}", part.text()),
     }
 }
 
@@ -185,6 +204,10 @@ fn segment(part: Part<'_>, role: Role) -> String {
         PartKind::Reasoning if part.raw().contains("\"redacted_thinking\"") => {
             "redacted".to_owned()
         }
+        PartKind::Reasoning if part.is(Marks::SIGNED) && !part.is(Marks::LITERAL) => {
+            let is_beside = part.raw().starts_with('"');
+            if is_beside { "sig".to_owned() } else { "redacted".to_owned() }
+        }
         PartKind::Reasoning => format!("{} {}", head(part), text(&part.text())),
         PartKind::Call if part.id().is_empty() => format!("{} {}", head(part), part.text()),
         PartKind::Call => format!("{} {} {}", head(part), part.name(), arguments(&part.text())),
@@ -201,16 +224,21 @@ fn segment(part: Part<'_>, role: Role) -> String {
             format!("compaction {}", text(value["content"].as_str().unwrap_or_default()))
         }
         PartKind::Opaque => format!("opaque {}", part.raw()),
+        PartKind::Link => format!("id {}", part.text()),
     }
 }
 
 fn title(raw: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(raw).unwrap_or_default();
-    value["content"][0]["title"].as_str().map_or_else(|| raw.to_owned(), str::to_owned)
+    let content =
+        if value["response"].is_null() { &value["content"] } else { &value["response"]["content"] };
+    content[0]["title"].as_str().map_or_else(|| raw.to_owned(), str::to_owned)
 }
 
 fn begins_like_a_part(words: &str) -> bool {
-    const PARTS: [&str; 11] = [
+    const PARTS: [&str; 13] = [
+        "id",
+        "sig",
         "think",
         "think*",
         "redacted",

@@ -3,14 +3,18 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use epitome::wire::{self, Finding, Mend, Mended, RULES, Rule, RuleId};
+use epitome::text::figure::counted;
+use epitome::wire::{self, Finding, Format, Mend, Mended, RULES, Rule, RuleId};
 use serde::Serialize;
 
 use crate::args::CheckArgs;
+use crate::carried::{Carried, Destination};
 use crate::failure::{Exit, Failure};
+use crate::formats;
 use crate::input::{self, Opened, Source};
-use crate::output::{self, Place, Report};
-use crate::terminal::{self, BAD, FAINT, GOOD, STRONG, WARN, count, line, paint, shell};
+use crate::output::{self, Parcel, Place, Report};
+use crate::suited::Suited;
+use crate::terminal::{self, BAD, FAINT, GOOD, STRONG, WARN, count, line, paint};
 
 /// A check, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -20,6 +24,12 @@ struct Checked<'a> {
     format: &'static str,
     entries: usize,
     findings: Vec<Found<'a>>,
+    /// What it was checked for besides.
+    #[serde(rename = "for")]
+    suited: Option<&'a Suited>,
+    /// What became of it where it was converted for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    converted: Option<&'a Carried>,
 }
 
 /// A finding beside its rule.
@@ -54,8 +64,19 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
             .hint("epitome check --repair -o OUT FILE")
             .into());
     }
-    let opened = input::open(&args.input, report)?;
-    let findings = wire::check(&opened.request);
+    let mut opened = input::open(&args.input, report)?;
+    let mut carried = None;
+    let own = opened.request.format;
+    let other = args.purpose.as_ref().and_then(|purpose| purpose.format);
+    if let Some(format) = other.filter(|format| *format != own) {
+        let model = args.purpose.as_ref().and_then(|purpose| purpose.model.clone());
+        (opened.request, carried) = Destination { format, model }.reach(opened.request)?;
+    }
+    let suited = match &args.purpose {
+        Some(purpose) => Some(Suited::new(purpose, args, &opened, carried.as_ref(), report)?),
+        None => None,
+    };
+    let findings = wire::check_except(&opened.request, &args.except);
     match report {
         Report::Json => output::json(&Checked {
             version: 1,
@@ -63,10 +84,17 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
             format: opened.request.format.name(),
             entries: opened.request.transcript.len(),
             findings: findings.iter().map(found).collect(),
+            suited: suited.as_ref(),
+            converted: carried.as_ref(),
         })?,
-        Report::Words => output::words(&words(&opened, &findings))?,
+        Report::Words => {
+            let suits = suited.as_ref().map(Suited::words).unwrap_or_default();
+            let carried = carried.as_ref().map(Carried::words).unwrap_or_default();
+            output::words(&(carried + &words(&opened, &findings, own) + &suits))?;
+        }
     }
-    Ok(if findings.is_empty() { Exit::Ok } else { Exit::Found })
+    let is_found = !findings.is_empty() || suited.is_some_and(|suited| suited.is_refused());
+    Ok(if is_found { Exit::Found } else { Exit::Ok })
 }
 
 fn rule(id: RuleId) -> &'static Rule {
@@ -86,11 +114,13 @@ fn found(finding: &Finding) -> Found<'_> {
     }
 }
 
-fn words(opened: &Opened, findings: &[Finding]) -> String {
+fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
     let mut out = String::new();
     let request = &opened.request;
-    let entries = count(request.transcript.len());
-    let what = format!("{entries} messages by the rules of {}", request.format);
+    let messages = counted(request.transcript.len(), "message");
+    let is_converted = request.format != from;
+    let from = if is_converted { format!(", converted from {from}") } else { String::new() };
+    let what = format!("{messages} by the rules of {}{from}", request.format);
     if findings.is_empty() {
         writeln!(out, "{} {what}", paint(GOOD, "nothing found in")).expect("a string takes all");
         return out;
@@ -120,20 +150,20 @@ fn words(opened: &Opened, findings: &[Finding]) -> String {
         many => format!("{} breaches", count(many)),
     };
     writeln!(out, "\n{} in {what}", paint(BAD, found)).expect("a string takes all");
-    if findings.iter().any(|finding| finding.mend != Mend::Nothing) && opened.source.file != "-" {
-        let file = terminal::lines(&opened.source.file).into_owned();
+    if !is_converted && findings.iter().any(|finding| finding.mend != Mend::Nothing) {
         let hint = paint(STRONG, "hint:");
-        writeln!(out, "{hint} epitome check --repair {} -o mended.json", shell(&file))
+        let file = opened.source.operand();
+        writeln!(out, "{hint} epitome check --repair {file} -o mended.json")
             .expect("a string takes all");
     }
     out
 }
 
 fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
-    let place = Place::at(args.output.output.as_deref())?;
+    let place = Place::output(args.output.output.as_deref())?;
     let opened = input::open(&args.input, report)?;
-    let repaired = wire::repair(&opened.request);
-    place.write(repaired.request.source())?;
+    let repaired = wire::repair_except(&opened.request, &args.except);
+    output::deliver(&[Parcel { place: &place, text: repaired.request.source() }])?;
     if place.is_screen() {
         output::note("");
     }
@@ -152,7 +182,10 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
                 output::note(&terminal::json(&repair));
             }
         }
-        Report::Words => tell(&repaired.mended, &repaired.left),
+        Report::Words => {
+            tell(&repaired.mended, &repaired.left);
+            formats::tell_hidden(&repaired.request);
+        }
     }
     Ok(if repaired.left.is_empty() { Exit::Ok } else { Exit::Found })
 }
@@ -161,13 +194,13 @@ fn tell(mended: &[Mended], left: &[Finding]) {
     for one in mended {
         let at = one.entry.map_or_else(|| "(made up)".to_owned(), |at| format!("messages[{at}]"));
         let detail = line(&one.detail, 100);
-        output::note(&format!("{} {}: {detail}: {}", paint(STRONG, at), one.rule, one.mend));
+        output::tell(&format!("{} {}: {detail}: {}", paint(STRONG, at), one.rule, one.mend));
     }
     for one in left {
         let at = paint(STRONG, format!("messages[{}]", one.entry));
         let detail = line(&one.detail, 100);
         let rule = paint(WARN, one.rule);
-        output::note(&format!("{at} {rule}: {detail}: left; only its author can mend it"));
+        output::tell(&format!("{at} {rule}: {detail}: left; only its author can mend it"));
     }
     output::note(&format!("{} mended, {} left", count(mended.len()), count(left.len())));
 }

@@ -2,73 +2,104 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
-use epitome::count::TokenCounter;
+use anyhow::Result;
 use epitome::plan::Reached;
 use epitome::transcript::PartKind;
-use epitome::{Compactor, Outcome, Request, Target};
+use epitome::{Compactor, Outcome, Receipt, Request, Target};
+use serde::Serialize;
 
 use crate::args::{CompactArgs, CounterArg, CountingArgs, ShapeArgs};
+use crate::carried::Carried;
 use crate::config::{self, Settings};
 use crate::failure::{Exit, Failure};
+use crate::formats;
 use crate::input::{self, Opened};
-use crate::output::{self, Place, Report};
+use crate::known::Known;
+use crate::output::{self, Parcel, Place, Report};
 use crate::progress::Progress;
+use crate::reader::{Need, Reader};
 use crate::receipt::{self, Tense};
 use crate::terminal::{self, count};
-use crate::{counters, formats};
 
 /// Writes the compacted request, and the receipt.
 pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
-    let place = Place::at(args.output.output.as_deref())?;
-    let receipt_place = args.receipt.as_deref().map(|path| Place::at(Some(path))).transpose()?;
-    if receipt_place.as_ref().is_some_and(|receipt| receipt.is_same(&place)) {
-        return Err(Failure::usage("request and receipt can't go to the same place")
-            .hint("epitome compact -o OUT --receipt FILE")
-            .into());
+    let place = Place::output(args.output.output.as_deref())?;
+    let receipt_place =
+        args.receipt.as_deref().map(|path| Place::wanted("--receipt", path)).transpose()?;
+    if let Some(receipt) = &receipt_place {
+        output::apart(&[("the request", &place), ("--receipt", receipt)])?;
+        receipt.spare("--receipt", "the input", args.input.file.as_deref())?;
+    }
+    for continued in &args.shape.receipts {
+        place.spare("-o", "a receipt", Some(continued))?;
     }
     let shape = Shape::new(&args.shape, &args.counting, &args.counter)?;
     let opened = input::open(&args.input, report)?;
-    if let Some(to) = &args.to.to {
-        formats::same(opened.request.format, to)?;
-    }
     let done = shape.compact(&opened, report)?;
     let receipt = &done.outcome.receipt;
+    // What is compacted is the input as it is: its receipt is of these bytes. The result is converted.
+    let (written, carried) = match &args.to.to {
+        Some(to) => to.reach(done.outcome.request.clone())?,
+        None => (done.outcome.request.clone(), None),
+    };
 
-    // All of it lies beside its places before any of it is put there.
-    let written = format!("{}\n", terminal::json(receipt));
-    let staged = place.stage(done.outcome.rendered())?;
-    let staged_receipt = receipt_place.as_ref().map(|place| place.stage(&written)).transpose()?;
-    staged.finish()?;
-    if let Some(staged) = staged_receipt {
-        staged.finish()?;
-    }
-    if place.is_screen() && !done.outcome.rendered().ends_with('\n') {
+    // The receipt goes first: whoever finds a request finds what was done to it, and its checkpoint's id.
+    let told = Told { receipt, converted: carried.as_ref() };
+    let receipt_text = format!("{}\n", terminal::json(&told));
+    let told = (report == Report::Json && place.leaves_stdout()).then_some(Place::Stdout);
+    let receipts =
+        receipt_place.iter().chain(&told).map(|place| Parcel { place, text: &receipt_text });
+    let request = Parcel { place: &place, text: written.source() };
+    output::deliver(&receipts.chain([request]).collect::<Vec<_>>())?;
+    if place.is_screen() && !written.source().ends_with('\n') {
         output::note("");
     }
     match report {
         Report::Words => {
             let words = receipt::words(receipt, &done.target, Tense::Done);
-            output::note(words.trim_end());
+            output::tell(&words);
+            if let Some(carried) = &carried {
+                output::tell(&carried.words());
+            }
+            formats::tell_hidden(&written);
         }
-        Report::Json if place.leaves_stdout() => output::data(&written)?,
-        Report::Json => output::note(written.trim_end()),
+        Report::Json if told.is_some() => {}
+        Report::Json => output::note(receipt_text.trim_end()),
     }
-    Ok(exit(&receipt.reached))
+    let is_broken = carried.is_some_and(|carried| carried.is_broken());
+    Ok(if is_broken { Exit::Found } else { exit(&receipt.reached) })
+}
+
+/// The receipt as it is written: where the result was converted, with what became of it.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    receipt: &'a Receipt,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    converted: Option<&'a Carried>,
 }
 
 /// 3 where the target can't be reached.
 pub(super) fn exit(reached: &Reached) -> Exit {
     match reached {
-        Reached::Unreachable { .. } => Exit::Found,
+        Reached::Unreachable { .. } | Reached::Short => Exit::Found,
         Reached::NothingToDo | Reached::Target => Exit::Ok,
     }
+}
+
+/// How often all of a transcript is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passes {
+    One,
+    Several,
 }
 
 /// How to compact, from all layers of settings.
 #[derive(Debug)]
 pub(super) struct Shape {
     settings: Settings,
+    known: Known,
+    passes: Passes,
 }
 
 /// A compaction that was done in memory.
@@ -77,8 +108,8 @@ pub(super) struct Done {
     pub(super) outcome: Outcome,
     /// How the target was said.
     pub(super) target: String,
-    /// What counted.
-    pub(super) counter: Arc<dyn TokenCounter>,
+    /// What counted, and for whom.
+    pub(super) reader: Reader,
 }
 
 impl Shape {
@@ -87,24 +118,33 @@ impl Shape {
         counting: &CountingArgs,
         counter: &CounterArg,
     ) -> Result<Self> {
-        Ok(Shape { settings: Settings::resolve(shape, counting, counter)? })
+        let settings = Settings::resolve(shape, counting, counter)?;
+        let known = Known::new(&shape.receipts, &shape.known)?;
+        Ok(Shape { settings, known, passes: Passes::One })
+    }
+
+    /// The same, for one who counts before and after too.
+    pub(super) fn counting_again(self) -> Self {
+        Shape { passes: Passes::Several, ..self }
     }
 
     /// Compacts in memory.
     pub(super) fn compact(&self, opened: &Opened, report: Report) -> Result<Done> {
-        let counter = self.counter(&opened.request)?;
+        let reader = self.reader(&opened.request, Need::Window)?;
         let mut progress = Progress::new(report);
-        let (target, said) = self.target(opened, counter.as_ref(), &mut progress);
-        let compactor = Compactor::new(self.settings.options(target), Arc::clone(&counter))
-            .map_err(|error| Failure::usage(error.to_string()).hint("epitome compact --help"))?;
-        let outcome = progress
-            .compact(&compactor, &opened.request)
-            .context("nothing was changed, because the compaction failed")?;
+        let (target, said) = self.target(opened, &reader, &mut progress);
+        let compactor = self.compactor(&reader, target)?;
+        let outcome = progress.compact(&compactor, &opened.request).map_err(|error| {
+            Failure::other(format!("nothing was changed, because the compaction failed: {error}"))
+                .hint(format!("epitome check {}", opened.source.operand()))
+        })?;
         drop(progress);
         if report == Report::Words {
             self.warn_of_tools(&opened.request);
+            reader.warn_of_unknown();
+            self.known.warn(&outcome);
         }
-        if let Some(window) = self.settings.window
+        if let Some(window) = reader.window
             && outcome.receipt.after.count.upper > window
             && report == Report::Words
         {
@@ -114,7 +154,26 @@ impl Shape {
                 count(window)
             ));
         }
-        Ok(Done { outcome, target: said, counter })
+        Ok(Done { outcome, target: said, reader })
+    }
+
+    /// What compacts for `reader`, to `target` where the settings say none.
+    pub(super) fn compactor(&self, reader: &Reader, target: Target) -> Result<Compactor> {
+        let compactor = Compactor::new(
+            self.settings.options(target, reader.window),
+            Arc::clone(&reader.counter),
+        )
+        .map_err(|error| Failure::usage(error.to_string()).hint("epitome compact --help"))?
+        .knowing(self.known.ids());
+        Ok(match &reader.model {
+            Some(model) => compactor.for_model(Arc::clone(model)),
+            None => compactor,
+        })
+    }
+
+    /// What all layers say.
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// A tool that nothing calls is most likely misspelt.
@@ -127,24 +186,37 @@ impl Shape {
         }
     }
 
-    /// What is to count.
-    pub(super) fn counter(&self, request: &Request) -> Result<Arc<dyn TokenCounter>> {
-        counters::choose(&self.settings, request)
+    /// Who will read it.
+    pub(super) fn reader(&self, request: &Request, need: Need) -> Result<Reader> {
+        let reader = Reader::new(&self.settings, request, need)?;
+        // What a window allows is a matter of what there is, so that it may be counted beforehand.
+        let is_counted = need == Need::Window
+            && self.settings.target.is_none()
+            && reader.window.is_some_and(|window| !surely_allows(window, request));
+        let is_one = self.passes == Passes::One && !is_counted;
+        Ok(if is_one { reader } else { reader.remembering() })
     }
 
     /// Where to land, and how that was said.
     fn target(
         &self,
         opened: &Opened,
-        counter: &dyn TokenCounter,
+        reader: &Reader,
         progress: &mut Progress,
     ) -> (Target, String) {
-        match (self.settings.target, self.settings.window) {
+        let preset = self.settings.preset(reader.window);
+        if let (Some(preset), None) = (&preset, self.settings.target) {
+            return (preset.options.target, format!("of the preset {}", preset.name));
+        }
+        match (self.settings.target, reader.window) {
             (Some(target @ Target::Percent(_)), _) => (target, format!("{target} of the input")),
             (Some(target), _) => (target, "as asked".to_owned()),
+            (None, Some(window)) if surely_allows(window, &opened.request) => {
+                (Target::DEFAULT, default_words())
+            }
             (None, Some(window)) => {
                 let allowed = config::window_allows(window);
-                let total = progress.count(&opened.request, counter).total().tokens;
+                let total = progress.count(&opened.request, reader.counter.as_ref()).total().tokens;
                 if Target::DEFAULT.resolve(total) <= allowed {
                     (Target::DEFAULT, default_words())
                 } else {
@@ -154,6 +226,11 @@ impl Shape {
             (None, None) => (Target::DEFAULT, default_words()),
         }
     }
+}
+
+/// Whether the default target is allowed by a window even if every byte is a token.
+fn surely_allows(window: u64, request: &Request) -> bool {
+    Target::DEFAULT.resolve(request.source().len() as u64) <= config::window_allows(window)
 }
 
 fn default_words() -> String {

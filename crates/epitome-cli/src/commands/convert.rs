@@ -4,19 +4,26 @@ use anyhow::Result;
 use serde_json::json;
 
 use crate::args::ConvertArgs;
+use crate::carried::Carried;
 use crate::failure::Exit;
-use crate::output::{self, Place, Report};
+use crate::output::{self, Parcel, Place, Report};
 use crate::{formats, input, terminal};
 
 /// Writes the input as a request of the format asked for.
 pub(crate) fn run(args: &ConvertArgs, report: Report) -> Result<Exit> {
-    let place = Place::at(args.output.output.as_deref())?;
+    let place = Place::output(args.output.output.as_deref())?;
     let opened = input::open(&args.input, report)?;
-    let request = &opened.request;
-    formats::same(request.format, &args.to)?;
-    place.write(request.source())?;
+    let (request, carried) = args.to.reach(opened.request)?;
+    output::deliver(&[Parcel { place: &place, text: request.source() }])?;
     if place.is_screen() {
         output::note("");
+    }
+    if report == Report::Words {
+        let words = carried.as_ref().map(Carried::words).unwrap_or_default();
+        if !words.is_empty() {
+            output::tell(&words);
+        }
+        formats::tell_hidden(&request);
     }
     if report == Report::Json {
         let told = json!({
@@ -25,6 +32,7 @@ pub(crate) fn run(args: &ConvertArgs, report: Report) -> Result<Exit> {
             "format": request.format.name(),
             "bytes": request.source().len(),
             "entries": request.transcript.len(),
+            "converted": carried,
         });
         if place.leaves_stdout() {
             output::json(&told)?;
@@ -32,5 +40,5 @@ pub(crate) fn run(args: &ConvertArgs, report: Report) -> Result<Exit> {
             output::note(&terminal::json(&told));
         }
     }
-    Ok(Exit::Ok)
+    Ok(if carried.is_some_and(|carried| carried.is_broken()) { Exit::Found } else { Exit::Ok })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use anyhow::Result;
 use epitome::count::{Count, TokenCounter};
@@ -13,6 +14,7 @@ use crate::failure::Exit;
 use crate::input::{self, Opened, Source};
 use crate::output::{self, Report};
 use crate::progress::Progress;
+use crate::reader::{Need, Reader, Reading};
 use crate::survey::Weights;
 use crate::terminal::{FAINT, STRONG, count, paint, size};
 use crate::{counters, receipt};
@@ -27,6 +29,8 @@ struct Counted {
     entries: usize,
     format: &'static str,
     model: Option<String>,
+    /// What the model makes of it, as counted first.
+    reader: Option<Reading>,
     source: Source,
     /// All counters, in the order asked for.
     counters: Vec<One>,
@@ -53,11 +57,12 @@ struct Frame {
 
 /// Prints the tokens of the input.
 pub(crate) fn run(args: &CountArgs, report: Report) -> Result<Exit> {
-    let settings =
-        Settings::resolve(&ShapeArgs::default(), &args.counting, &CounterArg::default())?;
+    let first = CounterArg { counter: args.counter.first().cloned() };
+    let settings = Settings::resolve(&ShapeArgs::default(), &args.counting, &first)?;
     let opened = input::open(&args.input, report)?;
+    let reader = Reader::new(&settings, &opened.request, Need::Counter)?;
     let counters: Vec<_> = if args.counter.is_empty() {
-        vec![counters::choose(&settings, &opened.request)?]
+        vec![Arc::clone(&reader.counter)]
     } else {
         args.counter.iter().map(|name| counters::named(name)).collect::<Result<_>>()?
     };
@@ -66,8 +71,11 @@ pub(crate) fn run(args: &CountArgs, report: Report) -> Result<Exit> {
         counters.iter().map(|counter| one(&opened, counter.as_ref(), &mut progress)).collect();
     drop(progress);
     match report {
-        Report::Json => output::json(&whole(opened, counted))?,
-        Report::Words => output::words(&words(&opened, &counted))?,
+        Report::Json => output::json(&whole(opened, counted, &reader))?,
+        Report::Words => {
+            reader.warn_of_unknown();
+            output::words(&words(&opened, &counted, &reader))?;
+        }
     }
     Ok(Exit::Ok)
 }
@@ -84,7 +92,7 @@ fn one(opened: &Opened, counter: &dyn TokenCounter, progress: &mut Progress) -> 
     One { counter: counter.name().to_owned(), total: tally.total(), frame, kinds }
 }
 
-fn whole(opened: Opened, counters: Vec<One>) -> Counted {
+fn whole(opened: Opened, counters: Vec<One>, reader: &Reader) -> Counted {
     let request = &opened.request;
     Counted {
         version: 1,
@@ -93,12 +101,13 @@ fn whole(opened: Opened, counters: Vec<One>) -> Counted {
         entries: request.transcript.len(),
         format: request.format.name(),
         model: request.model(),
+        reader: reader.reading(counters[0].total),
         source: opened.source,
         counters,
     }
 }
 
-fn words(opened: &Opened, counted: &[One]) -> String {
+fn words(opened: &Opened, counted: &[One], reader: &Reader) -> String {
     let mut out = String::new();
     for one in counted {
         let tokens = paint(STRONG, format!("{} tokens", count(one.total.tokens)));
@@ -109,5 +118,9 @@ fn words(opened: &Opened, counted: &[One]) -> String {
     let bytes = size(request.source().len());
     let entries = count(request.transcript.len());
     writeln!(out, "{bytes}, {entries} messages").expect("a string takes all");
+    let size = counted[0].total;
+    if let Some(reading) = reader.reading(size) {
+        writeln!(out, "{}", reading.words(size)).expect("a string takes all");
+    }
     out
 }

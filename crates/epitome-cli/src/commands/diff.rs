@@ -11,6 +11,7 @@ use epitome::transcript::Entry;
 use epitome::view::{Fate, Reason};
 use epitome::wire;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::compact::{Done, Shape, exit};
 use crate::align::{Row, align};
@@ -18,6 +19,7 @@ use crate::args::{DiffArgs, ReadingArgs};
 use crate::failure::{Exit, Failure};
 use crate::input::{self, Opened, Source};
 use crate::output::{self, Report};
+use crate::reader::Need;
 use crate::said::{says, speaker};
 use crate::terminal::{self, FAINT, STRONG, colour, count, left, line, paint, right};
 
@@ -78,7 +80,7 @@ const JSON_WORDS: usize = 160;
 
 /// Shows what becomes of A, or how it became B.
 pub(crate) fn run(args: &DiffArgs, report: Report) -> Result<Exit> {
-    let shape = Shape::new(&args.shape, &args.counting, &args.counter)?;
+    let shape = Shape::new(&args.shape, &args.counting, &args.counter)?.counting_again();
     let both_stdin = [&args.file, &args.compacted]
         .iter()
         .all(|file| file.as_deref().is_some_and(|file| file == Path::new("-")));
@@ -112,6 +114,10 @@ fn warn_of(done: &Done) {
         let (target, floor) = (count(receipt.target), count(*floor));
         output::warn(&format!("the target of {target} can't be reached (floor {floor})"));
     }
+    if receipt.reached == Reached::Short {
+        let target = count(receipt.target);
+        output::warn(&format!("these strategies don't reach the target of {target}"));
+    }
     for pin in &receipt.unmatched_pins {
         output::warn(&format!("no message says the pinned {:?}", line(pin, 60)));
     }
@@ -120,8 +126,8 @@ fn warn_of(done: &Done) {
 /// The fates of a compaction's view.
 fn compaction(source: Source, done: &Done) -> Diff {
     let outcome = &done.outcome;
-    let before = Tally::of(&outcome.base, done.counter.as_ref());
-    let after = Tally::of(&outcome.request, done.counter.as_ref());
+    let before = Tally::of(&outcome.base, done.reader.counter.as_ref());
+    let after = Tally::of(&outcome.request, done.reader.counter.as_ref());
     let mut entries = Vec::new();
     // Rendering writes shown entries in order and the checkpoint at its place.
     let mut next = 0;
@@ -159,7 +165,7 @@ fn compaction(source: Source, done: &Done) -> Diff {
     Diff {
         version: 1,
         source,
-        counter: done.counter.name().to_owned(),
+        counter: done.reader.counter.name().to_owned(),
         tokens_before: before.total().tokens,
         tokens_after: after.total().tokens,
         entries,
@@ -176,7 +182,7 @@ fn two(a: Opened, b: &Path, shape: &Shape, report: Report) -> Result<Diff> {
     } else {
         wire::parse(a.request.format, b.source().clone()).unwrap_or(b)
     };
-    let counter = shape.counter(&a.request)?;
+    let counter = shape.reader(&a.request, Need::Counter)?.counter;
     let before = Tally::of(&a.request, counter.as_ref());
     let after = Tally::of(&b, counter.as_ref());
     let (old, new) = (&a.request.transcript, &b.transcript);
@@ -229,33 +235,36 @@ fn added(entry: &Entry<'_>, after: &Tally) -> Change {
 fn words(diff: &Diff) -> String {
     let width = terminal::width();
     let mut out = String::new();
-    let head = format!(
-        "{:>5} {:>5}  {:<6}  {:>9} {:>9}  {}",
-        "was", "is", "fate", "before", "after", "what"
-    );
-    writeln!(out, "{}", paint(FAINT, head)).expect("a string takes all");
+    // Where there is little room, there is what it was and what it weighs now.
+    let is_wide = width >= 70;
+    let row = |was: &str, is: &str, fate: &str, before: &str, after: &str| {
+        if !is_wide {
+            return format!("{} {fate} {} ", right(was, 5), right(after, 7));
+        }
+        let tokens = format!("{} {}", right(before, 9), right(after, 9));
+        format!("{} {}  {fate}  {tokens}  ", right(was, 5), right(is, 5))
+    };
+    let head = row("was", "is", &left("fate", 6), "before", "after");
+    let room = width.saturating_sub(head.width() + if is_wide { 12 } else { 1 }).max(8);
+    writeln!(out, "{}", paint(FAINT, format!("{head}what"))).expect("a string takes all");
     for change in &diff.entries {
-        let at = |at: Option<usize>| right(&at.map_or_else(String::new, |at| at.to_string()), 5);
+        let at = |at: Option<usize>| at.map_or_else(String::new, |at| at.to_string());
         let (sign, style) = change.fate.sign();
-        let tokens =
-            |of: u64, there: bool| right(&if there { count(of) } else { "–".to_owned() }, 9);
+        let tokens = |of: u64, there: bool| if there { count(of) } else { "–".to_owned() };
+        let cells = row(
+            &at(change.before),
+            &at(change.after),
+            &paint(style, left(sign, 6)),
+            &tokens(change.tokens_before, change.fate != Became::New),
+            &tokens(change.tokens_after, change.after.is_some()),
+        );
+        let speaker = if is_wide { left(change.speaker, 11) } else { String::new() };
+        let says = line(&change.says, room);
+        writeln!(out, "{cells}{}{says}", paint(FAINT, speaker)).expect("a string takes all");
         let reasons: Vec<&str> = change.reasons.iter().map(|reason| reason.words()).collect();
-        let reasons = reasons.join("; ");
-        let room = width.saturating_sub(54).max(16);
-        let what =
-            format!("{} {}", paint(FAINT, left(change.speaker, 10)), line(&change.says, room));
-        writeln!(
-            out,
-            "{} {}  {}  {} {}  {what}",
-            at(change.before),
-            at(change.after),
-            paint(style, left(sign, 6)),
-            tokens(change.tokens_before, change.fate != Became::New),
-            tokens(change.tokens_after, change.after.is_some()),
-        )
-        .expect("a string takes all");
         if change.fate == Became::Edit && !reasons.is_empty() {
-            writeln!(out, "{}{}", " ".repeat(41), paint(style, reasons))
+            let indent = " ".repeat(if is_wide { head.width() } else { 6 });
+            writeln!(out, "{indent}{}", paint(style, reasons.join("; ")))
                 .expect("a string takes all");
         }
     }

@@ -2,11 +2,15 @@
 
 mod check;
 mod compact;
+mod config;
 mod convert;
 mod count;
 mod diff;
+mod doctor;
+mod models;
 mod plan;
 mod shell;
+mod simulate;
 mod stats;
 
 use anyhow::Result;
@@ -21,11 +25,15 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Check(args) => check::run(&args, report),
         Command::Count(args) => count::run(&args, report),
         Command::Compact(args) => compact::run(&args, report),
+        Command::Config { command } => config::run(&command, report),
         Command::Convert(args) => convert::run(&args, report),
         Command::Completions { shell } => shell::completions(shell, report),
+        Command::Doctor(args) => doctor::run(&args, report),
+        Command::Models(args) => models::run(&args, report),
         Command::Man { command } => shell::manual(command.as_deref(), report),
         Command::Plan(args) => plan::run(&args, report),
         Command::Diff(args) => diff::run(&args, report),
+        Command::Simulate(args) => simulate::run(&args, report),
         Command::Stats(args) => stats::run(&args, report),
     }
 }

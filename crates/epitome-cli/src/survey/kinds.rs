@@ -133,6 +133,7 @@ impl Kind {
             PartKind::Result => Kind::ToolResults,
             _ if part.is(Marks::NESTED) => Kind::ToolResults,
             PartKind::Opaque => Kind::Other,
+            PartKind::Link => Kind::Wrapping,
             PartKind::Text if entry.role().instructs() => Kind::System,
             PartKind::Text => match part.origin() {
                 Origin::Human => Kind::Human,

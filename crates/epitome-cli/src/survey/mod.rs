@@ -12,6 +12,7 @@ use epitome::wire;
 use serde::Serialize;
 
 use crate::input::Source;
+use crate::reader::Reading;
 
 pub(crate) use kinds::{Kind, Weight, Weights};
 pub(crate) use steps::Moment;
@@ -24,6 +25,8 @@ pub(crate) struct Survey {
     pub(crate) source: Source,
     pub(crate) format: &'static str,
     pub(crate) model: Option<String>,
+    /// What the model makes of it.
+    pub(crate) reader: Option<Reading>,
     pub(crate) counter: String,
     #[serde(flatten)]
     pub(crate) total: Count,
@@ -87,6 +90,7 @@ impl Survey {
             source,
             format: request.format.name(),
             model: request.model(),
+            reader: None,
             counter: counter.name().to_owned(),
             total,
             bytes: request.source().len(),

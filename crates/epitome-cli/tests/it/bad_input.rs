@@ -33,8 +33,6 @@ fn bad() -> Vec<(&'static str, Vec<u8>)> {
         ("other", b"{\"a\":1,\"b\":[2,3]}".to_vec()),
         ("mixed", format!("{whole}\n{session}").into_bytes()),
         ("codex", b"{\"type\":\"session_meta\",\"payload\":{\"id\":\"x\"}}\n".to_vec()),
-        ("gemini", b"{\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"x\"}]}]}".to_vec()),
-        ("responses", b"{\"model\":\"gpt-6-sol\",\"input\":[]}".to_vec()),
     ]
 }
 
@@ -81,39 +79,59 @@ fn says_what_where_and_what_next() {
         error: deep: the input is in no known format
           openai-chat: not valid JSON: the text ends where a value should be (line 1, column 200001)
           anthropic: not valid JSON: the text ends where a value should be (line 1, column 200001)
+          gemini: not valid JSON: the text ends where a value should be (line 1, column 200001)
+          openai-responses: not valid JSON: the text ends where a value should be (line 1, column 200001)
+          bedrock: not valid JSON: the text ends where a value should be (line 1, column 200001)
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
+          codex: no row with a `payload` of `type` `session_meta` or `response_item`
+          gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          pi: no row of `type` `session` or `message` as pi writes them
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code deep
         error: prose: the input is in no known format
           openai-chat: not openai-chat messages: neither an object nor an array
           anthropic: not anthropic messages: neither an object nor an array
+          gemini: not gemini messages: neither an object nor an array
+          openai-responses: not openai-responses messages: neither an object nor an array
+          bedrock: not bedrock messages: neither an object nor an array
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
+          codex: no row with a `payload` of `type` `session_meta` or `response_item`
+          gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          pi: no row of `type` `session` or `message` as pi writes them
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code prose
         error: number: the input is in no known format
           openai-chat: not openai-chat messages: neither an object nor an array
           anthropic: not anthropic messages: neither an object nor an array
+          gemini: not gemini messages: neither an object nor an array
+          openai-responses: not openai-responses messages: neither an object nor an array
+          bedrock: not bedrock messages: neither an object nor an array
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
+          codex: no row with a `payload` of `type` `session_meta` or `response_item`
+          gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          pi: no row of `type` `session` or `message` as pi writes them
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code number
         error: other: the input is in no known format
           openai-chat: not openai-chat messages: no list of messages, and no `role` in a line
           anthropic: not anthropic messages: no list of messages, and no `role` in a line
+          gemini: not gemini messages: no list of contents, and no `parts` in a line
+          openai-responses: not openai-responses messages: no `input`, and no `type` or `role` in a line
+          bedrock: not bedrock messages: no list of messages, and no `role` in a line
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
+          codex: no row with a `payload` of `type` `session_meta` or `response_item`
+          gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          pi: no row of `type` `session` or `message` as pi writes them
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code other
         error: mixed: not a tau-bench recording: not valid JSON: unexpected text after the JSON value (line 2, column 1)
         hint: see what is there: sed -n 2p mixed | cut -b 1-21
-        error: codex: the input is in the format codex, which can't be read yet; readable are openai-chat, anthropic, claude-code, tau-bench, swe-agent
-        hint: write its messages as OpenAI Chat or Anthropic JSON and read those
-        error: gemini: the input is in the format gemini, which can't be read yet; readable are openai-chat, anthropic, claude-code, tau-bench, swe-agent
-        hint: write its messages as OpenAI Chat or Anthropic JSON and read those
-        error: responses: the input is in the format openai-responses, which can't be read yet; readable are openai-chat, anthropic, claude-code, tau-bench, swe-agent
-        hint: write its messages as OpenAI Chat or Anthropic JSON and read those
+        error: codex: no message in this codex recording, only 1 × session_meta
+        hint: see how it begins: head -c 300 codex
     "#]].assert_eq(&all);
 }
 
@@ -187,4 +205,60 @@ fn a_file_that_is_not_there_is_a_failure() {
         hint: ls .
     "#]]
     .assert_eq(&ran.shown());
+}
+
+#[test]
+fn what_says_nothing_is_told_in_words_that_fit() {
+    let bench = Bench::new();
+    let ran = bench.pipe("compact --target 1", b"[]");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "[]"));
+    assert!(ran.err.contains("nothing to do: there are no messages"), "{}", ran.err);
+
+    let orphan = |id: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"alone"}}"#);
+    let orphans = format!("[{},{}]", orphan("a"), orphan("b"));
+    let ran = bench.pipe("check", orphans.as_bytes());
+    assert_eq!(ran.code, 3);
+    assert!(
+        ran.out.contains("2 breaches in 2 messages by the rules of openai-chat"),
+        "{}",
+        ran.out
+    );
+    let ran = bench.pipe("compact --target 1", orphans.as_bytes());
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(
+        serde_json::from_str::<Vec<serde_json::Value>>(&ran.out).is_ok_and(|all| !all.is_empty())
+    );
+    for said in ["chat/orphan", "can't be reached", "what must stay, and its tokens:"] {
+        assert!(ran.err.contains(said), "{said}: {}", ran.err);
+    }
+
+    let null = br#"[{"role":"user","content":null}]"#;
+    let ran = bench.pipe("check", null);
+    assert_eq!(ran.code, 3);
+    for said in ["1 breach in 1 message by", "hint: epitome check --repair FILE -o mended.json"] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    let ran = bench.pipe("compact --target 1", null);
+    assert!(ran.code == 3 && ran.err.contains("chat/empty"), "{}", ran.err);
+}
+
+#[test]
+fn an_unknown_role_alone_is_no_format_unless_one_is_named() {
+    let bench = Bench::new();
+    let told = r#"[{"role":"narrator","content":"Once."}]"#;
+    bench.write("told.json", told);
+    let ran = bench.run("compact told.json");
+    assert_eq!((ran.code, ran.out.as_str()), (65, ""));
+    assert!(
+        ran.err.contains(
+            "\nhint: if you know the format, name it: epitome stats --from openai-chat told.json"
+        ),
+        "{}",
+        ran.err
+    );
+    let ran = bench.run("compact told.json --from openai-chat --target 100%");
+    assert_eq!((ran.code, ran.out.as_str()), (0, told), "{}", ran.err);
+    assert!(ran.err.contains("left chat/shape messages[0]: no known role"), "{}", ran.err);
+    let ran = bench.run("check told.json --from openai-chat");
+    assert!(ran.code == 3 && ran.out.contains("only its author can mend it"), "{}", ran.out);
 }

@@ -94,6 +94,49 @@ impl Bench {
         Ran::of(&child.wait_with_output().expect("the binary ends"))
     }
 
+    /// Runs it with arguments split at spaces and stdout a terminal of `columns`; what that is sent.
+    /// Of the two ends of a line, a terminal makes a `\r\n`.
+    #[cfg(unix)]
+    pub(crate) fn screen(&self, words: &str, columns: u16) -> Ran {
+        self.screen_with(words, columns, &[])
+    }
+
+    /// Runs it with arguments split at spaces and stdin a terminal.
+    #[cfg(unix)]
+    pub(crate) fn terminal_stdin(&self, words: &str) -> Ran {
+        let pty = nix::pty::openpty(None, None).expect("a terminal");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let mut command = self.command(&words);
+        command.stdin(Stdio::from(pty.slave));
+        Ran::of(&command.output().expect("the binary runs"))
+    }
+
+    /// The same as `screen` in an environment.
+    #[cfg(unix)]
+    pub(crate) fn screen_with(
+        &self,
+        words: &str,
+        columns: u16,
+        environment: &[(&str, &str)],
+    ) -> Ran {
+        use std::io::Read as _;
+        let size = nix::pty::Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let pty = nix::pty::openpty(Some(&size), None).expect("a terminal");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let mut command = self.command(&words);
+        command.stdout(Stdio::from(pty.slave)).stderr(Stdio::piped()).env("TERM", "xterm-256color");
+        command.envs(environment.iter().copied());
+        let child = command.spawn().expect("the binary runs");
+        // The terminal is open as long as one of its other ends is.
+        drop(command);
+        let mut sent = Vec::new();
+        let _closed = fs::File::from(pty.master).read_to_end(&mut sent);
+        let ended = child.wait_with_output().expect("the binary ends");
+        let mut ran = Ran::of(&ended);
+        ran.out = String::from_utf8(sent).expect("UTF-8").replace("\r\n", "\n");
+        ran
+    }
+
     /// Runs a shell line in which `epitome` is the binary.
     pub(crate) fn shell(&self, line: &str) -> Ran {
         let binary = Path::new(env!("CARGO_BIN_EXE_epitome"));
@@ -108,7 +151,7 @@ impl Bench {
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
         Ran {
             code: output.status.code().expect("no signal"),

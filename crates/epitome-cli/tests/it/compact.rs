@@ -16,12 +16,14 @@ fn the_request_is_on_stdout_and_the_receipt_on_stderr() {
         # → # tokens −# % (estimated by claude, at most #)
         # kB → # kB, # → # messages
         target # (#% of the input, the default), floor #
-         old-reasoning # edits −#
-         old-outputs # edits −#
-         long-texts # edit −#
-         fold # edits −#
-        checkpoint # tokens, quoting # of # human messages in full
+         repeats # edits −#
+         reasoning # edits −#
+         failed # edits −#
+         outputs # edits −#
+         arguments # edit −#
         kept prefix # messages, # tokens: what a prompt cache can keep
+        cost $# → $# a request, $# → $# from a warm cache (claude-sonnet-#-# prices of #-#-#)
+        rewriting a warm cache costs $# once, earned by # further requests
     "#]]
     .assert_eq(&ran.err_shape());
 }
@@ -129,8 +131,8 @@ fn the_best_is_written_where_the_target_cant_be_reached() {
         # kB → # kB, # → # messages
         target # (as asked), floor #
          squeeze # edit −#
-         long-texts # edits −#
-         drop-oldest # edits −#
+         excerpts # edits −#
+         head # edits −#
         kept prefix # message, # tokens: what a prompt cache can keep
         warning: the target of # can't be reached; this is the best that can be had is # (floor #)
         what must stay, and its tokens:

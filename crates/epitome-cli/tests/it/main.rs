@@ -5,12 +5,21 @@
 
 #![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written so by the tool")]
 
+mod accepted;
 mod bad_input;
 mod bench;
 mod compact;
+mod conversions;
 mod escapes;
+mod formats;
+mod lived;
+mod models;
 mod papers;
 mod places;
+mod program;
 mod reports;
+mod rounds;
+mod screens;
 mod settings;
+mod simulate;
 mod usage;

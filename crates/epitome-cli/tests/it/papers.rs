@@ -83,7 +83,9 @@ fn cargo_commands_name_what_is_built() {
         for rest in text.split("--example ").skip(1) {
             let name: &str = rest.split([' ', '`', '\n']).next().unwrap_or_default();
             let is_there = ["epitome", "epitome-cli", "testkit"].iter().any(|package| {
-                root().join(format!("crates/{package}/examples/{name}.rs")).exists()
+                let examples = root().join(format!("crates/{package}/examples"));
+                let [file, folder] = [format!("{name}.rs"), format!("{name}/main.rs")];
+                examples.join(file).exists() || examples.join(folder).exists()
             });
             assert!(is_there, "{paper}: no example is called {name}");
         }

@@ -1,6 +1,7 @@
 //! Where output goes, and that nothing is ever half-written.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, SHORT};
 
@@ -36,7 +37,8 @@ fn folders_and_what_is_in_none_are_refused() {
         ("folder", 2, "hint: name a file in it: -o folder/compacted.json"),
         ("folder/", 2, "hint: name a file in it"),
         ("missing/out.json", 1, "hint: mkdir -p missing"),
-        ("s.jsonl/out.json", 1, "can't be written"),
+        ("missing/", 1, "hint: mkdir -p missing"),
+        ("s.jsonl/out.json", 1, "can't be written: Not a directory"),
     ] {
         let ran = bench.run(&format!("compact s.jsonl -o {out}"));
         assert_eq!(ran.code, code, "{out}: {}", ran.err);
@@ -95,10 +97,217 @@ fn devices_are_written_to_not_replaced() {
     let bench = bench();
     assert_eq!(bench.run("compact s.jsonl -o /dev/null").code, 0);
     assert!(!fs::metadata("/dev/null").expect("there").is_file());
-    let ran = bench.run("compact s.jsonl -o /dev/full");
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    let ran = bench.shell("epitome compact s.jsonl > /dev/full");
-    assert_eq!(ran.code, 1, "{}", ran.err);
     let to_stdout = bench.run("compact s.jsonl -o -");
     assert!(to_stdout.out.starts_with('{'));
+}
+
+#[test]
+fn a_report_never_overwrites_what_it_is_about() {
+    let bench = bench();
+    fs::create_dir(bench.path("folder")).expect("a folder");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("s.jsonl", bench.path("link")).expect("a link");
+    let before = bench.read("s.jsonl");
+    for line in [
+        "stats s.jsonl --html s.jsonl",
+        "stats s.jsonl --svg ./s.jsonl",
+        "stats folder/../s.jsonl --html s.jsonl",
+        "stats s.jsonl --html link",
+        "stats link --svg s.jsonl",
+        "compact s.jsonl --receipt s.jsonl -o out.json",
+        "compact s.jsonl --receipt s.jsonl",
+    ] {
+        let ran = bench.run(line);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
+        assert!(ran.err.contains("would overwrite the input\nhint: "), "{line}: {}", ran.err);
+        assert_eq!(bench.read("s.jsonl"), before, "{line}");
+    }
+    assert_eq!(bench.run("stats s.jsonl --html page.html").code, 0);
+    assert!(!bench.path("out.json").exists());
+}
+
+#[test]
+fn two_results_never_go_to_one_file() {
+    let bench = bench();
+    bench.write("old", "precious");
+    for line in [
+        "epitome stats s.jsonl --html old --svg old",
+        "epitome stats s.jsonl --html old --svg ./old",
+        "epitome compact s.jsonl -o old --receipt ./old",
+        "epitome stats s.jsonl --html - --svg -",
+        "epitome compact s.jsonl --receipt old >> old",
+        "epitome compact s.jsonl -o old --receipt /dev/stdout >> old",
+        "epitome compact s.jsonl -o old --json >> old",
+        "epitome stats s.jsonl --html old >> old",
+        "epitome compact s.jsonl -o old --receipt /dev/fd/3 3>> old",
+    ] {
+        let ran = bench.shell(line);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
+        for said in ["can't go to the same place", "hint"] {
+            assert!(ran.err.contains(said), "{line}: {}", ran.err);
+        }
+        assert_eq!(bench.read("old"), "precious", "{line}");
+    }
+    assert_eq!(bench.shell("epitome compact s.jsonl --receipt old 2>> old").code, 2);
+    let log = bench.read("old");
+    assert!(log.starts_with("preciouserror: stderr and --receipt can't go"), "{log}");
+    bench.run("compact s.jsonl -o once.json --receipt old");
+    let ran = bench.run("compact once.json --continue old -o ./old");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("would overwrite a receipt"), "{}", ran.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_read_is_not_where_stdout_goes() {
+    let bench = bench();
+    let before = bench.read("s.jsonl");
+    for line in [
+        "epitome compact s.jsonl >> s.jsonl",
+        "epitome compact < s.jsonl >> s.jsonl",
+        "epitome stats s.jsonl 1<> s.jsonl",
+    ] {
+        let ran = bench.shell(line);
+        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+        assert!(ran.err.contains("both what is read and where stdout goes"), "{}", ran.err);
+        assert_eq!(bench.read("s.jsonl"), before, "{line}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn streams_are_streams_by_any_name() {
+    let bench = bench();
+    let want = bench.run("compact s.jsonl").out;
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1"] {
+        let ran = bench.shell(&format!("epitome compact s.jsonl -o {name} 2>/dev/null | cat"));
+        assert_eq!((ran.code, ran.out.as_str()), (0, want.as_str()), "{name}: {}", ran.err);
+        bench.write("log", "before\n");
+        let ran =
+            bench.shell(&format!("epitome compact s.jsonl -o {name} >> log && echo more >> log"));
+        assert_eq!(ran.code, 0, "{name}: {}", ran.err);
+        assert_eq!(bench.read("log"), format!("before\n{want}more\n"), "{name}");
+    }
+    std::os::unix::fs::symlink("/dev/stdout", bench.path("link")).expect("a link");
+    assert_eq!(bench.shell("epitome compact s.jsonl -o link | cat").out, want);
+    assert!(fs::symlink_metadata(bench.path("link")).expect("there").is_symlink());
+
+    bench.write("log", "before\n");
+    let ran = bench.shell("epitome compact s.jsonl --receipt /dev/fd/3 3>> log; echo more >> log");
+    assert_eq!((ran.code, ran.out.as_str()), (0, want.as_str()), "{}", ran.err);
+    let log = bench.read("log");
+    assert!(log.starts_with("before\n{") && log.ends_with("}\nmore\n"), "{log}");
+    let ran = bench.shell("epitome compact s.jsonl -o >(cat > copy); sleep 0.2; cat copy");
+    assert_eq!((ran.code, ran.out.as_str()), (0, want.as_str()), "{}", ran.err);
+    let ran = bench.run("compact s.jsonl -o /dev/fd/77");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("/dev/fd/77 isn't open\nhint: "), "{}", ran.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cant_be_written_is_named() {
+    let bench = bench();
+    for (line, named) in [
+        ("epitome compact s.jsonl -o /dev/full", "/dev/full"),
+        ("epitome compact s.jsonl > /dev/full", "stdout"),
+        ("epitome compact s.jsonl -o /dev/stdout > /dev/full", "stdout"),
+        ("epitome stats s.jsonl --html /dev/full", "/dev/full"),
+        ("epitome stats s.jsonl > /dev/full", "stdout"),
+        ("epitome compact s.jsonl -o /proc/none", "/proc/none"),
+    ] {
+        let ran = bench.shell(line);
+        assert_eq!(ran.code, 1, "{line}: {}", ran.err);
+        assert!(ran.err.contains(&format!("error: {named} can't be written")), "{}", ran.err);
+        assert!(ran.err.contains("\nhint: "), "{line}: {}", ran.err);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_receipt_that_cant_be_told_leaves_the_output_alone() {
+    let bench = bench();
+    bench.write("out.json", "old");
+    for line in [
+        "epitome compact s.jsonl -o out.json --receipt /dev/full",
+        "epitome compact s.jsonl -o out.json --json > /dev/full",
+    ] {
+        let ran = bench.shell(line);
+        assert_eq!((ran.code, bench.read("out.json").as_str()), (1, "old"), "{line}");
+        assert_eq!(bench.names(), ["out.json", "s.jsonl"], "{line}");
+    }
+}
+
+/// Where a request is nearly in place: the receipt's reader lets it wait.
+#[cfg(target_os = "linux")]
+#[test]
+fn signals_leave_the_old_file_and_nothing_else() {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    use std::process::Stdio;
+
+    let bench = bench();
+    bench.write("out.json", "old");
+    assert_eq!(bench.shell("mkfifo receipt").code, 0);
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGKILL] {
+        let mut command =
+            bench.command(&["compact", "s.jsonl", "-o", "out.json", "--receipt", "receipt"]);
+        let mut child = command.stderr(Stdio::null()).spawn().expect("the binary runs");
+        let id = Pid::from_raw(i32::try_from(child.id()).expect("an id"));
+        // The request lies on the disk without a name; the receipt's place has no reader.
+        let is_prepared = || {
+            let open = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+            let mut targets = open.filter_map(|file| fs::read_link(file.path()).ok());
+            targets.any(|target| target.to_string_lossy().ends_with("(deleted)"))
+        };
+        let until = Instant::now() + Duration::from_secs(20);
+        while !is_prepared() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(child.try_wait().expect("its state").is_none(), "it waits for a reader");
+        kill(id, signal).expect("it is there");
+        assert!(!child.wait().expect("it ends").success());
+        assert_eq!(bench.read("out.json"), "old", "{signal}");
+        assert_eq!(bench.names(), ["out.json", "receipt", "s.jsonl"], "{signal}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn killed_at_any_point_there_is_the_old_file_or_the_new_one() {
+    let bench = bench();
+    let new = bench.run("compact s.jsonl").out;
+    let words = ["compact", "s.jsonl", "-o", "out.json", "--receipt", "receipt.json"];
+    let quiet = || {
+        let mut command = bench.command(&words);
+        command.stderr(std::process::Stdio::null());
+        command
+    };
+    let mut child = quiet().spawn().expect("the binary runs");
+    let begun = Instant::now();
+    assert!(child.wait().expect("it ends").success());
+    let whole = begun.elapsed();
+    let receipt = bench.read("receipt.json");
+    let (mut olds, mut news) = (0, 0);
+    for at in 0..48_u32 {
+        bench.write("out.json", "old");
+        bench.write("receipt.json", "old");
+        let mut child = quiet().spawn().expect("the binary runs");
+        // From before it began until after it should have ended; the last one may end by itself.
+        std::thread::sleep(whole.mul_f64(f64::from(at) / 40.0));
+        if at < 47 {
+            let _over = child.kill();
+        }
+        child.wait().expect("it ends");
+        match bench.read("out.json").as_str() {
+            "old" => olds += 1,
+            text => {
+                assert_eq!(text, new);
+                assert_eq!(bench.read("receipt.json"), receipt, "it is there before the output");
+                news += 1;
+            }
+        }
+        assert!(["old", receipt.as_str()].contains(&bench.read("receipt.json").as_str()));
+    }
+    assert!(olds > 0 && news > 0, "killed on both sides of the moment: {olds}, {news}");
 }

@@ -29,6 +29,7 @@ fn stats_of_a_session() {
         --- stdout
         118,934 tokens estimated by claude, at most 163,144
         427.5 kB, 140 messages, 67 steps, 8 turns, 76 calls, 12 parallel batches
+        claude-sonnet-4-5: 59.5 % of the 200,000 that it takes; $0.446 a request, $0.0357 from a warm cache
         claude-code, as anthropic for claude-sonnet-4-5-20250929
 
         What fills it
@@ -95,6 +96,7 @@ fn stats_of_a_run_with_tool_definitions() {
         --- stdout
         84 tokens exact by o200k
         578 B, 5 messages, 2 steps, 1 turn, 1 call
+        gpt-4o: 0.1 % of the 128,000 that it takes; $0.00021 a request
         openai-chat for gpt-4o
 
         What fills it
@@ -148,6 +150,7 @@ fn count_in_words_and_as_json() {
         14,854 tokens  exact by o200k
         14,666 tokens  exact by cl100k
         68.4 kB, 12 messages
+        claude-sonnet-4-5: 7.4 % of the 200,000 that it takes; $0.0557 a request, $0.00446 from a warm cache
     "#]]
     .assert_eq(&bench.run("count short.jsonl --counter o200k --counter cl100k").shown());
     expect![[r#"
@@ -175,13 +178,15 @@ fn count_in_words_and_as_json() {
           "entries": 15,
           "format": "openai-chat",
           "model": null,
+          "reader": null,
           "source": {
             "file": "warmup.traj",
             "recording": "swe-agent",
             "compactions": 0,
             "sidechains": [],
             "sidechain": null,
-            "skipped": 0
+            "skipped": 0,
+            "notes": []
           },
           "counters": [
             {
@@ -295,12 +300,14 @@ fn plan_says_what_compact_would_do() {
         # → # tokens −# % (estimated by claude, at most #)
         # kB → # kB, # → # messages
         target # (#% of the input), floor #
-         old-reasoning # edits −#
-         old-outputs # edits −#
-         long-texts # edits −#
-         fold # edits −#
-        checkpoint # tokens, quoting # of # human messages in full
+         repeats # edits −#
+         reasoning # edits −#
+         failed # edits −#
+         outputs # edits −#
+         arguments # edits −#
         kept prefix # messages, # tokens: what a prompt cache can keep
+        cost $# → $# a request, $# → $# from a warm cache (claude-sonnet-#-# prices of #-#-#)
+        rewriting a warm cache would cost $# once, earned by # further requests
     "#]]
     .assert_eq(&plan.shape());
     let planned = bench.run("plan session.jsonl --target 20% --json").json();
@@ -358,9 +365,9 @@ fn diff_in_words() {
         --- stdout
          was is fate before after what
          # # keep # # human show tools and store response in file
-         # + new – # human <checkpoint a#cc#e#f#> Reference about ear…
-         # − fold # – call I'll show you all the available tools and sto…
-         # − fold # – result The user doesn't want to proceed with this to…
+         # # ~ edit # # call I'll show you all the available tools and sto…
+         bulky arguments of an old call, shortened
+         # # keep # # result The user doesn't want to proceed with this to…
          # # keep # # injected [Request interrupted by user for tool use]
          # # keep # # human explore more of current repo
          # # ~ edit # # call I'll explore the current repository to unders…
@@ -368,7 +375,7 @@ fn diff_in_words() {
          # # ~ edit # # result Perfect! Now I have a comprehensive understan…
          old tool output, stubbed
          # # ~ edit # # model Perfect! I've completed a comprehensive explo…
-         old reasoning, dropped; long text, cut to its telling lines
+         old reasoning, dropped
          # # keep # # human what else?
          # # ~ edit # # call I'll explore additional aspects of the reposi…
          old reasoning, dropped
@@ -377,9 +384,7 @@ fn diff_in_words() {
          # # keep # # model Excellent! Here's what I discovered in the de…
 
          # kept
-         # edited larger than its share of the target, excerpted; long text, cut to its telling lines; old reasoning, dropped; old tool output, stubbed
-         # folded folded into the checkpoint
-         # new
+         # edited bulky arguments of an old call, shortened; larger than its share of the target, excerpted; old reasoning, dropped; old tool output, stubbed
         # → # tokens counted by claude
     "#]].assert_eq(&bench.run("diff short.jsonl --target 20%").shape());
     bench.write("a.json", r#"[{"role":"user","content":"one"},{"role":"user","content":"two"}]"#);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::bench::{Bench, RUN};
+use crate::bench::{Bench, RUN, SESSION};
 
 fn target(bench: &Bench, flags: &[&str], environment: &[(&str, &str)]) -> (i32, String) {
     let words = [&["plan", "run.json", "--json"], flags].concat();
@@ -78,4 +78,122 @@ fn a_variable_that_is_no_setting_is_a_warning() {
     bench.copy(RUN, "run.json");
     let (code, out) = target(&bench, &[], &[("EPITOME_TARGTE", "5")]);
     assert!(code == 0 && out.contains("EPITOME_TARGTE"), "{out}");
+}
+
+fn ran(bench: &Bench, words: &str) -> (i32, String) {
+    let ran = bench.run(words);
+    (ran.code, ran.out + &ran.err)
+}
+
+#[test]
+fn strategies_are_said_by_flags_variables_and_files() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "run");
+    let steps = |words: &str| -> Vec<String> {
+        let json = bench.run(words).json();
+        let steps = json["steps"].as_array().expect("steps").clone();
+        steps.iter().map(|step| step["strategy"].as_str().expect("a name").to_owned()).collect()
+    };
+    assert_eq!(
+        steps("plan run --json --strategy outputs,excerpts --target 5%"),
+        ["outputs", "excerpts"]
+    );
+    assert_eq!(steps("plan run --json --strategy none --target 5%"), [""; 0]);
+    bench.write("epitome.toml", "strategies = [\"failed\", { outputs = { max-tokens = 100 } }]\n");
+    assert_eq!(steps("plan run --json --target 5%"), ["failed", "outputs"]);
+    assert_eq!(steps("plan run --json --target 5% --strategy arguments"), ["arguments"]);
+    bench
+        .write("epitome.toml", "[strategies]\nrepeats = false\noutputs = { min-gain = 1000000 }\n");
+    let ladder = steps("plan run --json --target 30%");
+    assert!(!ladder.iter().any(|name| name == "repeats" || name == "outputs"), "{ladder:?}");
+    // All that a strategy does, where the target is reached before.
+    let edits =
+        |words: &str| bench.run(words).json()["steps"][0]["edits"].as_u64().expect("a number");
+    let list = "plan run --json --target 90% --strategy outputs";
+    assert!(edits(&format!("{list} --stop at-end")) > edits(list));
+}
+
+#[test]
+fn strategies_that_stop_short_of_the_target_say_so() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "run");
+    let (code, out) = ran(&bench, "plan run --strategy failed --target 5%");
+    assert!(code == 3 && out.contains("these strategies don't reach the target"), "{out}");
+    let (code, out) = ran(&bench, "diff run --strategy failed --target 5%");
+    assert!(code == 3 && out.contains("these strategies don't reach the target"), "{out}");
+}
+
+#[test]
+fn unknown_strategies_and_options_are_named_with_what_was_meant() {
+    let bench = Bench::new();
+    bench.copy(RUN, "run");
+    let (code, err) = ran(&bench, "plan run --strategy outptus");
+    assert!(
+        code == 2 && err.contains("`outptus`") && err.contains("did you mean `outputs`?"),
+        "{err}"
+    );
+    for (text, unknown, meant) in [
+        ("strategies = \"fold,outptus\"\n", "outptus", "outputs"),
+        ("[strategies]\noutptus = true\n", "outptus", "outputs"),
+        ("[strategies]\noutputs = { min-gian = 5 }\n", "min-gian", "min-gain"),
+        ("preset = \"plank\"\n", "plank", "planck"),
+        ("targte = 5\n", "targte", "target"),
+    ] {
+        bench.write("epitome.toml", text);
+        let (code, err) = ran(&bench, "plan run");
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains(&format!("`{unknown}`")), "{err}");
+        assert!(err.contains(&format!("did you mean `{meant}`?")), "{err}");
+    }
+    bench.write("epitome.toml", "[strategies]\noutputs = { min-gain = 0 }\n");
+    let (code, err) = ran(&bench, "plan run");
+    assert!(code == 2 && err.contains("outputs.min-gain"), "{err}");
+}
+
+#[test]
+fn config_show_says_strategies_as_they_would_be_written() {
+    let bench = Bench::new();
+    let said = |words: &str| {
+        let shown = bench.run(&format!("config show --json {words}")).json();
+        let settings = shown["settings"].as_array().expect("settings").clone();
+        let of = settings.iter().find(|setting| setting["key"] == "strategies").expect("the key");
+        of["value"].as_str().expect("words").to_owned()
+    };
+    assert_eq!(said(""), "ladder");
+    assert_eq!(said("--strategy none"), "none");
+    assert_eq!(said("--strategy repeats,fold"), "repeats,fold");
+    for (text, words) in [
+        ("strategies = [\"repeats\", { outputs = { min-gain = 500 } }]\n", "min-gain = 500"),
+        ("[strategies]\nfailed = false\n", "failed = false"),
+        ("strategies = false\n", "none"),
+        ("strategies = true\n", "ladder"),
+    ] {
+        bench.write("epitome.toml", text);
+        let said = said("");
+        assert!(said.contains(words) && !said.contains("media"), "{said}");
+        bench.write(
+            "again.toml",
+            format!(
+                "strategies = {}\n",
+                if words.contains(' ') { said.clone() } else { format!("\"{said}\"") }
+            ),
+        );
+        let again = bench.run("config show --json --config again.toml");
+        assert!(again.out.contains(&serde_json::to_string(&said).expect("JSON")), "{}", again.out);
+    }
+}
+
+#[test]
+fn presets_are_compacted_like() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "run");
+    let plan = |words: &str| bench.run(&format!("plan run --json {words}")).json();
+    let of = plan("--preset planck --window 100k");
+    assert_eq!(of["target"], 79_999);
+    assert_eq!(of["steps"][0]["strategy"], "recent");
+    // What else is said goes before the preset.
+    assert_eq!(plan("--preset planck --window 100k --target 20k")["target"], 20_000);
+    assert_eq!(plan("--preset planck --strategy outputs")["steps"][0]["strategy"], "outputs");
+    let (code, err) = ran(&bench, "plan run --preset plank");
+    assert!(code == 2 && err.contains("planck"), "{err}");
 }

@@ -20,7 +20,12 @@ fn without_arguments_it_says_what_it_can_do() {
           plan         Show what `compact` would do, and do nothing
           compact      Make a transcript smaller
           diff         Show what a compaction does to each entry, or how two transcripts differ
+          simulate     Feed a session request by request through the machine that decides, and show each
+                       decision
           convert      Write a transcript as a request body
+          models       Show what is known of models: windows, prices, prompt caches, and where that is from
+          config       Show the settings and where they are from
+          doctor       Check the program's surroundings: settings, models, counters, terminal, recordings
           completions  Print a completion script for a shell
           man          Print a manual page
           help         Print this message or the help of the given subcommand(s)
@@ -53,9 +58,9 @@ fn nonsense_is_a_usage_error_that_names_it() {
         ("compact s.jsonl --counter p50k", "p50k"),
         ("compact s.jsonl --model llama-4", "--counter"),
         ("compact s.jsonl --from nope", "nope"),
-        ("compact s.jsonl --to openai-chat", "--to anthropic"),
+        ("compact s.jsonl --to claude-code", "can be read, not written"),
         ("convert s.jsonl", "--to"),
-        ("convert s.jsonl --to gemini", "--to anthropic"),
+        ("convert s.jsonl --to nope", "FORMAT:MODEL"),
         ("check s.jsonl -o x.json", "--repair"),
         ("stats s.jsonl --sidechain nobody", "nobody"),
         ("compact s.jsonl -o x --receipt x", "--receipt"),
@@ -113,4 +118,13 @@ fn errors_are_json_where_reports_are() {
         }
     "#]]
     .assert_eq(&ran.err);
+    let ran = Bench::new().run("compact --targt 5 --json");
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    let error: serde_json::Value = serde_json::from_str(&ran.err).expect("JSON");
+    assert_eq!((&error["version"], &error["error"]["exit"]), (&1.into(), &2.into()));
+    assert!(
+        error["error"]["message"].as_str().is_some_and(|text| text.contains("--targt")),
+        "{error}"
+    );
+    assert!(Bench::new().run("compact --json --help").out.contains("Usage:"));
 }

@@ -23,6 +23,8 @@ pub(super) struct Fields<'a> {
     pub(super) queued: Option<&'a str>,
     pub(super) reason: Option<&'a str>,
     pub(super) kept: Kept<'a>,
+    /// Calls whose results the model saw shortened, each with what it saw.
+    pub(super) replacements: Vec<(&'a str, &'a str)>,
 }
 
 /// What a row says of itself with `true`.
@@ -42,6 +44,8 @@ pub(super) struct Message<'a> {
     pub(super) id: Option<&'a str>,
     pub(super) model: Option<&'a str>,
     pub(super) content: Option<Content<'a>>,
+    /// What the provider reported, as an object.
+    pub(super) usage: Option<&'a str>,
     /// Positions of elements that aren't blocks.
     pub(super) odd: Vec<usize>,
 }
@@ -83,6 +87,12 @@ impl<'a> Fields<'a> {
                 "attachment" => {
                     self.attachment = Attachment::read(scanner, blocks, &mut self.sender)?;
                 }
+                "replacements" if scanner.peek() == Some(b'[') => {
+                    scanner.array(|scanner| {
+                        self.replacements.extend(replacement(scanner)?);
+                        Ok::<_, JsonError>(())
+                    })?;
+                }
                 "compactMetadata" | "compact_metadata" => self.kept = Kept::read(scanner)?,
                 _ => {
                     scanner.value()?;
@@ -111,6 +121,7 @@ impl<'a> Fields<'a> {
             is_sidechain: self.flags.sidechain,
             message_id: message.id,
             model: message.model,
+            usage: message.usage,
             content,
             kept: self.kept,
         }
@@ -134,6 +145,7 @@ impl<'a> Message<'a> {
                 "id" => message.id = string(scanner)?,
                 "model" => message.model = string(scanner)?,
                 "content" => message.content = content(scanner, blocks, &mut message.odd)?,
+                "usage" => message.usage = Some(value(scanner)?),
                 _ => {
                     scanner.value()?;
                 }
@@ -257,6 +269,26 @@ fn sender<'a>(scanner: &mut Scanner<'a>) -> Result<Option<&'a str>, JsonError> {
         Ok(())
     })?;
     Ok(kind)
+}
+
+/// A call's id and the text that stands in for its result, as literals.
+fn replacement<'a>(scanner: &mut Scanner<'a>) -> Result<Option<(&'a str, &'a str)>, JsonError> {
+    if scanner.peek() != Some(b'{') {
+        scanner.value()?;
+        return Ok(None);
+    }
+    let (mut id, mut text) = (None, None);
+    each(scanner, |scanner, key| {
+        match key {
+            "toolUseId" | "tool_use_id" => id = string(scanner)?,
+            "replacement" => text = string(scanner)?,
+            _ => {
+                scanner.value()?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(id.zip(text))
 }
 
 /// A content: a string, or a list of blocks. `None` for anything else.

@@ -3,14 +3,23 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use epitome::json::{JsonError, Scanner, Span, unquote};
 use epitome::transcript::Origin;
 
+use super::local;
 use super::row::{Content, Pairs, Rows, What};
 use crate::body::{Body, text_block};
+use crate::notes::{About, Notes};
+use crate::usage::{Names, Usage};
 use crate::{Skipped, Why};
 
 /// Writes the rows in `order` as messages.
-pub(super) fn join(rows: &Rows<'_>, order: &[usize], skipped: &mut Vec<Skipped>) -> Body {
+pub(super) fn join(
+    rows: &Rows<'_>,
+    order: &[usize],
+    skipped: &mut Vec<Skipped>,
+    notes: &mut Notes,
+) -> Body {
     let mut newest = order.iter().rev().filter(|row| rows.all[**row].what == What::Assistant);
     let model = newest.find_map(|row| rows.all[*row].model);
     let mut messages: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -19,7 +28,14 @@ pub(super) fn join(rows: &Rows<'_>, order: &[usize], skipped: &mut Vec<Skipped>)
             messages.entry(id).or_default().push(row);
         }
     }
-    let mut join = Join { rows, skipped, results: Results::default(), body: Body::new(model) };
+    let mut join = Join {
+        rows,
+        skipped,
+        notes,
+        local: local::commands(rows, order),
+        results: Results::default(),
+        body: Body::new(model),
+    };
     join.results.assign(rows, order, join.skipped);
     for &row in order {
         match rows.all[row].what {
@@ -40,6 +56,9 @@ pub(super) fn join(rows: &Rows<'_>, order: &[usize], skipped: &mut Vec<Skipped>)
 struct Join<'r, 'a, 's> {
     rows: &'r Rows<'a>,
     skipped: &'s mut Vec<Skipped>,
+    notes: &'s mut Notes,
+    /// Rows of commands that weren't said to the model.
+    local: HashSet<usize>,
     results: Results<'a>,
     body: Body,
 }
@@ -119,6 +138,9 @@ impl<'a> Join<'_, 'a, '_> {
         if first.what == What::Synthetic {
             self.body.spoken_by(Origin::Injected);
         }
+        // Each row has the counts as they were then; the last one's are whole.
+        let reported = pieces.iter().rev().find_map(|piece| self.rows.all[*piece].usage);
+        self.body.reported(1, reported.and_then(|raw| Usage::read(raw, Names::ANTHROPIC)));
         self.answers(&calls);
     }
 
@@ -132,15 +154,26 @@ impl<'a> Join<'_, 'a, '_> {
             else {
                 continue;
             };
-            blocks.push(self.rows.blocks(row)[index].raw);
+            blocks.push(self.seen(id, row, self.rows.blocks(row)[index].raw));
             from.push(row);
         }
         let mut written = HashSet::new();
         for row in from.into_iter().filter(|row| written.insert(*row)) {
-            blocks.extend(self.rest(row));
+            blocks.extend(self.rest(row).into_iter().map(Cow::Borrowed));
         }
         if !blocks.is_empty() {
-            self.body.blocks("user", blocks);
+            self.body.blocks("user", blocks.iter().map(AsRef::as_ref));
+        }
+    }
+
+    /// A result as the model saw it.
+    fn seen(&mut self, id: &str, row: usize, raw: &'a str) -> Cow<'a, str> {
+        match self.rows.replacements.get(id).and_then(|text| with_content(raw, text)) {
+            Some(shortened) => {
+                self.notes.take(self.rows.all[row].line, About::ShortenedResult);
+                Cow::Owned(shortened)
+            }
+            None => Cow::Borrowed(raw),
         }
     }
 
@@ -168,8 +201,23 @@ impl<'a> Join<'_, 'a, '_> {
                 self.body.blocks("user", blocks);
             }
         }
-        if matches!(row.what, What::Injected | What::Summary) {
+        if matches!(row.what, What::Injected | What::Summary) || self.local.contains(&at) {
             self.body.spoken_by(Origin::Injected);
         }
     }
+}
+
+/// The block with another content; `None` if it has none.
+fn with_content(block: &str, literal: &str) -> Option<String> {
+    let mut content = Span::NONE;
+    let walked = Scanner::new(block).object(|scanner, key| {
+        let value = scanner.value()?;
+        if unquote(key.of(block)) == "content" {
+            content = value;
+        }
+        Ok::<_, JsonError>(())
+    });
+    let range = content.range();
+    (walked.is_ok() && !content.is_empty())
+        .then(|| format!("{}{literal}{}", &block[..range.start], &block[range.end..]))
 }

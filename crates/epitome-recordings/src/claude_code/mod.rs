@@ -9,6 +9,7 @@
 
 mod fields;
 mod join;
+mod local;
 mod path;
 mod row;
 mod sides;
@@ -19,6 +20,7 @@ use epitome::request::Request;
 use epitome::wire::Format;
 
 use crate::body::Body;
+use crate::usage::Reported;
 use crate::{Kind, Options, ReadError, Recording, Sidechain, Skipped};
 use path::{Path, follow};
 use row::Rows;
@@ -30,30 +32,37 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
     let main = lines.next().unwrap_or_default();
     let path = follow(&rows, &main.members, options.reach);
     let compactions = path.compactions;
-    let body = message(&rows, path, &mut skipped);
+    let body = message(&mut rows, path, &mut skipped);
     if body.is_empty() {
         return Err(ReadError::NoMessages {
             kind: Kind::ClaudeCode,
             found: rows.types.into_iter().collect(),
         });
     }
-    let request = finish(body)?;
+    let (request, usage) = finish(body)?;
     let mut sidechains = Vec::new();
     for line in lines {
-        let body = message(&rows, follow(&rows, &line.members, options.reach), &mut skipped);
+        let path = follow(&rows, &line.members, options.reach);
+        let body = message(&mut rows, path, &mut skipped);
         if !body.is_empty() {
-            sidechains.push(Sidechain { id: line.id, request: finish(body)? });
+            let (request, usage) = finish(body)?;
+            sidechains.push(Sidechain { id: line.id, request, usage });
         }
     }
     skipped.sort_by_key(|skipped| skipped.row);
-    Ok(Recording { kind: Kind::ClaudeCode, request, sidechains, skipped, compactions })
+    let notes = rows.notes.finish();
+    let kind = Kind::ClaudeCode;
+    Ok(Recording { kind, request, usage, sidechains, skipped, notes, compactions })
 }
 
-fn message(rows: &Rows<'_>, path: Path, skipped: &mut Vec<Skipped>) -> Body {
+fn message(rows: &mut Rows<'_>, path: Path, skipped: &mut Vec<Skipped>) -> Body {
     skipped.extend(path.skipped);
-    join::join(rows, &path.order, skipped)
+    let mut notes = std::mem::take(&mut rows.notes);
+    let body = join::join(rows, &path.order, skipped, &mut notes);
+    rows.notes = notes;
+    body
 }
 
-fn finish(body: Body) -> Result<Request, ReadError> {
+fn finish(body: Body) -> Result<(Request, Vec<Reported>), ReadError> {
     body.finish(Kind::ClaudeCode, Format::Anthropic)
 }

@@ -6,17 +6,45 @@ use std::ops::Range;
 use epitome::json::{Scanner, Span, member, unquote};
 
 use super::fields::{Fields, is};
+use crate::notes::{About, Notes};
 use crate::rows::{RawRow, rows};
 use crate::{Skipped, Why};
 
 /// More than a person types ahead; keeps the search in the queue short.
 const LONGEST_QUEUE: usize = 64;
 
+/// Types of rows that the model sees nothing of.
+const OF_NO_ACCOUNT: [&str; 19] = [
+    "agent-color",
+    "agent-name",
+    "agent-setting",
+    "ai-title",
+    "attribution-snapshot",
+    "custom-title",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "result",
+    "speculation-accept",
+    "summary",
+    "system",
+    "tag",
+    "task-summary",
+    "worktree-state",
+];
+
 /// All rows of a file, in order. Ids are JSON literals: they are compared, not shown.
 pub(super) struct Rows<'a> {
     pub(super) all: Vec<Row<'a>>,
     blocks: Vec<Block<'a>>,
     pub(super) skipped: Vec<Skipped>,
+    pub(super) notes: Notes,
+    /// For calls whose results were shortened when they were sent, what was sent. The agent sends
+    /// it again when it resumes the session.
+    pub(super) replacements: HashMap<&'a str, &'a str>,
     /// How many rows of each type there were.
     pub(super) types: BTreeMap<String, usize>,
     /// Words that wait for the model.
@@ -40,6 +68,7 @@ pub(super) struct Row<'a> {
     /// The API message that an assistant row is a piece of.
     pub(super) message_id: Option<&'a str>,
     pub(super) model: Option<&'a str>,
+    pub(super) usage: Option<&'a str>,
     pub(super) content: Content<'a>,
     pub(super) kept: Kept<'a>,
 }
@@ -116,6 +145,8 @@ impl<'a> Rows<'a> {
             all: Vec::new(),
             blocks: Vec::new(),
             skipped: Vec::new(),
+            notes: Notes::default(),
+            replacements: HashMap::new(),
             types: BTreeMap::new(),
             queue: VecDeque::new(),
             attached: Vec::new(),
@@ -161,12 +192,8 @@ impl<'a> Rows<'a> {
         };
         if let Err(error) = read {
             self.blocks.truncate(first_block);
-            let is_cut = raw.is_last && error.at >= raw.text.trim_end().len();
             self.count("not JSON");
-            return self.skip(
-                raw.line,
-                if is_cut { Why::CutOff } else { Why::NotJson { what: error.what } },
-            );
+            return self.skip(raw.line, Why::broken(raw, error));
         }
         let Some(kind) = fields.kind else {
             self.count("rows of another format");
@@ -187,7 +214,21 @@ impl<'a> Rows<'a> {
             "system" if is(fields.subtype, "compact_boundary") => {
                 self.all.push(fields.into_row(raw.line, What::Boundary, Content::Text("")));
             }
-            _ => self.link(raw.line, fields),
+            "attachment" => {
+                let kind = fields
+                    .attachment
+                    .kind
+                    .map_or_else(String::new, |kind| unquote(kind).into_owned());
+                self.notes.take(raw.line, About::Unworded { kind });
+                self.link(raw.line, fields);
+            }
+            "content-replacement" => self.replacements.extend(fields.replacements),
+            kind => {
+                if !OF_NO_ACCOUNT.contains(&kind) {
+                    self.notes.unknown(raw.line, kind);
+                }
+                self.link(raw.line, fields);
+            }
         }
     }
 

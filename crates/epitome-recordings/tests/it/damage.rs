@@ -50,6 +50,11 @@ fn cut_anywhere_a_file_is_read_or_refused() {
     for (name, kind, step) in [
         ("claude-code/edge_cases.jsonl", Kind::ClaudeCode, 7),
         ("claude-code/session-9eda1058.jsonl", Kind::ClaudeCode, 1999),
+        ("codex/codex-words.jsonl", Kind::Codex, 499),
+        ("gemini-cli/gemini-cli-words.jsonl", Kind::GeminiCli, 299),
+        ("opencode/opencode-words.json", Kind::Opencode, 199),
+        ("openhands/openhands-words.json", Kind::Openhands, 99),
+        ("pi/pi-words.jsonl", Kind::Pi, 59),
         ("tau-bench/07_task46_trial3.json", Kind::TauBench, 199),
         ("swe-agent/ctf-warmup.traj", Kind::SweAgent, 199),
     ] {
@@ -176,10 +181,23 @@ proptest! {
 
     #[test]
     fn flipped_bytes_do_no_harm(flips in proptest::collection::vec((0..9000usize, any::<u8>()), 1..20)) {
-        let mut bytes = example("claude-code/edge_cases.jsonl").into_bytes();
-        for (at, byte) in flips {
-            bytes[at] = byte;
+        for (file, kind) in [
+            ("claude-code/edge_cases.jsonl", Kind::ClaudeCode),
+            ("codex/codex-words.jsonl", Kind::Codex),
+            ("gemini-cli/gemini-cli-words.jsonl", Kind::GeminiCli),
+            ("opencode/opencode-words.json", Kind::Opencode),
+            ("openhands/openhands-words.json", Kind::Openhands),
+            ("pi/pi-words.jsonl", Kind::Pi),
+        ] {
+            let mut bytes = example(file).into_bytes();
+            for (at, byte) in &flips {
+                let place = at % bytes.len();
+                bytes[place] = *byte;
+            }
+            if let Ok(text) = String::from_utf8(bytes.clone()) {
+                let _refused = read(kind, text, WHOLE);
+            }
+            let _refused = open(bytes, None, LAST);
         }
-        let _refused = open(bytes, None, LAST);
     }
 }

@@ -1,14 +1,24 @@
 //! Readers of recordings, against real files and hand-made ones.
 
 mod branches;
+mod captured;
+mod codex;
 mod compactions;
+mod conversion;
 mod damage;
+mod gemini_cli;
+mod machinery;
 mod notation;
 mod openai;
+mod opencode;
+mod openhands;
 mod opening;
+mod pi;
 mod real_sessions;
+mod strategies;
 
 use epitome_recordings::{Kind, Options, Reach, Recording, Run, read};
+use serde_json::Value;
 
 const LAST: Options = Options { reach: Reach::SinceLastCompaction, run: Run::Only };
 const WHOLE: Options = Options { reach: Reach::Whole, run: Run::Only };
@@ -21,4 +31,11 @@ fn example(path: &str) -> String {
 
 fn recording(kind: Kind, source: String, options: Options) -> Recording {
     read(kind, source, options).expect("a good recording")
+}
+
+/// What an agent sent while it wrote the shipped recording: requests' messages, by name.
+fn sent(agent: &str) -> Value {
+    let path = format!("{}/tests/sent/{agent}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect("what was sent is kept");
+    serde_json::from_str(&text).expect("JSON")
 }

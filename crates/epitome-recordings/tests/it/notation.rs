@@ -7,6 +7,7 @@
 //! a1 u1 text:m1 On it.           s1 -  human Look. +agent       (of a sub-agent)
 //! a2 a1 call:m1 c1               b1 -  boundary a3 head..tail@anchor
 //! r1 a2 result c1 done           x1 a1 link
+//! k1 r1 command fix the build    w1 r1 attached todo
 //! ```
 
 use epitome::Request;
@@ -97,6 +98,17 @@ fn row_of(short: &str) -> Value {
             }
         }
         ("link", _) => row["type"] = json!("progress"),
+        ("shortened", [id, ..]) => {
+            row["type"] = json!("content-replacement");
+            let replacement = rest[1..].join(" ");
+            row["replacements"] =
+                json!([{ "kind": "tool-result", "toolUseId": id, "replacement": replacement }]);
+        }
+        ("attached", [kind]) => {
+            row["type"] = json!("attachment");
+            row["attachment"] = json!({ "type": kind, "itemCount": 3 });
+        }
+        ("other", [kind]) => row["type"] = json!(kind),
         ("queued", _) => {
             row["type"] = json!("attachment");
             row["attachment"] =
@@ -111,8 +123,19 @@ fn row_of(short: &str) -> Value {
         }
         _ => {
             row["type"] = json!("user");
+            let text = match (verb, rest) {
+                ("command", [name, args @ ..]) => format!(
+                    "<command-name>/{name}</command-name>\n            <command-message>{name}</command-message>\n            \
+                     <command-args>{}</command-args>",
+                    args.join(" ")
+                ),
+                ("printed", _) => format!("<local-command-stdout>{text}</local-command-stdout>"),
+                ("caveat", _) => format!("<local-command-caveat>{text}</local-command-caveat>"),
+                _ => text,
+            };
             row["message"] = said("user", json!(text));
             match verb {
+                "command" | "printed" | "caveat" => {}
                 "human" => {}
                 "meta" => row["isMeta"] = json!(true),
                 "summary" => row["isCompactSummary"] = json!(true),

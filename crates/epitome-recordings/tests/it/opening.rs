@@ -1,7 +1,12 @@
 //! Inputs of any kind, good and bad.
 
-use epitome::Format;
+use std::path::Path;
+
+use epitome::{Format, Request, View, wire};
 use epitome_recordings::{Input, Kind, OpenError, detect, open};
+use serde_json::Value;
+use testkit::captures::Capture;
+use testkit::layouts::layouts;
 
 use crate::{LAST, example};
 
@@ -13,27 +18,33 @@ fn says(bytes: impl Into<Vec<u8>>) -> String {
     opened(bytes).expect_err("a bad input").to_string()
 }
 
+/// All shipped sessions, each with the kind that its folder is named for.
+pub(crate) fn shipped() -> Vec<(String, Kind)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut files = Vec::new();
+    for kind in Kind::ALL {
+        for file in root.join(kind.name()).read_dir().expect("each kind has a session") {
+            let name = file.expect("readable").file_name().into_string().expect("a plain name");
+            if !name.starts_with("LICENSE") {
+                files.push((format!("{}/{name}", kind.name()), kind));
+            }
+        }
+    }
+    assert!(files.len() > 20, "{files:?}");
+    files
+}
+
 #[test]
 fn recordings_are_known_by_their_content() {
-    for (file, kind) in [
-        ("claude-code/session-9eda1058.jsonl", Kind::ClaudeCode),
-        ("claude-code/session-3fe1b6bc.jsonl", Kind::ClaudeCode),
-        ("claude-code/agent-a485154.jsonl", Kind::ClaudeCode),
-        ("claude-code/edge_cases.jsonl", Kind::ClaudeCode),
-        ("tau-bench/00_task2_trial1.json", Kind::TauBench),
-        ("swe-agent/ctf-warmup.traj", Kind::SweAgent),
-        ("swe-agent/marshmallow-1867-function-calling.traj", Kind::SweAgent),
-    ] {
-        let source = example(file);
+    for (file, kind) in shipped() {
+        let source = example(&file);
         assert_eq!(detect(&source), Some(kind), "{file}");
-        let padded = format!("\u{feff} \n\n\t{source}\n\n");
-        assert_eq!(detect(&padded), Some(kind), "{file}");
-        let input = opened(padded).expect(file);
+        let input = opened(source).expect(&file);
         assert!(matches!(&input, Input::Recording(recording) if recording.kind == kind));
         // What it was read as is known again, as a request.
         let body = input.request().source().as_str().to_owned();
         assert_eq!(detect(&body), None, "{file}");
-        let again = opened(body).expect(file);
+        let again = opened(body).expect(&file);
         assert!(
             matches!(&again, Input::Request(request) if request.format == input.request().format)
         );
@@ -41,15 +52,77 @@ fn recordings_are_known_by_their_content() {
 }
 
 #[test]
-fn an_indented_session_is_the_same_session() {
-    let source = example("claude-code/session-9eda1058.jsonl");
-    let rows = source.lines().map(|line| {
-        let row: serde_json::Value = serde_json::from_str(line).expect("a row");
-        serde_json::to_string_pretty(&row).expect("JSON")
+fn white_space_marks_and_the_order_of_keys_change_nothing() {
+    for (file, kind) in shipped() {
+        let source = example(&file);
+        let read = |text: String, how: &str| {
+            assert_eq!(detect(&text), Some(kind), "{file}, {how}");
+            said(opened(text).unwrap_or_else(|error| panic!("{file}, {how}: {error}")).request())
+        };
+        let want = read(source.clone(), "as it is");
+        for (how, variant) in layouts(&source) {
+            let got = read(variant, how);
+            let differs = want.iter().zip(&got).position(|(want, got)| want != got);
+            assert_eq!((got.len(), differs), (want.len(), None), "{file}, {how}");
+        }
+        // Its request, too, whichever way it is laid out.
+        let input = opened(source).expect(&file);
+        let (format, entries) = (input.request().format, input.request().transcript.len());
+        for (how, variant) in layouts(input.request().source()) {
+            let again = opened(variant).unwrap_or_else(|error| panic!("{file}, {how}: {error}"));
+            let request = again.request();
+            assert_eq!((request.format, request.transcript.len()), (format, entries), "{how}");
+        }
+    }
+}
+
+#[test]
+fn requests_of_real_clients_are_known_however_they_are_written() {
+    for capture in Capture::all() {
+        for sent in &capture.requests {
+            let name = format!("{}/{}", capture.name, sent.file);
+            let want = said(opened(sent.body.clone()).expect(&name).request());
+            for (how, text) in layouts(&sent.body) {
+                let input = opened(text).unwrap_or_else(|error| panic!("{name}, {how}: {error}"));
+                assert!(matches!(input, Input::Request(_)), "{name}, {how}");
+                assert_eq!(input.request().format, sent.format(), "{name}, {how}");
+                assert!(said(input.request()) == want, "{name}, {how}: something else is said");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_recording_is_read_as_comes_out_as_it_was_read() {
+    for (file, _) in shipped() {
+        let input = opened(example(&file)).expect(&file);
+        let read = input.request();
+        let whole =
+            |request: &Request| wire::render(request, &View::whole(request.transcript.len()));
+        assert!(whole(read) == **read.source(), "{file} differs");
+        for (how, text) in layouts(read.source()) {
+            let again = opened(text.clone()).expect(&file);
+            assert!(whole(again.request()) == text, "{file}, {how}: differs");
+        }
+    }
+}
+
+/// What was said by whom in each entry; in which order its parts stand may depend on the keys'.
+fn said(request: &Request) -> Vec<Vec<String>> {
+    let value = |json: &str| serde_json::from_str(json).unwrap_or(Value::Null);
+    let entries = request.transcript.entries();
+    let said = entries.map(|entry| {
+        let parts = entry.parts();
+        let mut parts: Vec<String> = parts
+            .map(|part| {
+                let (origin, kind) = (part.origin(), part.kind());
+                format!("{origin:?} {kind:?} {}", value(part.raw_body()))
+            })
+            .collect();
+        parts.sort();
+        parts
     });
-    let pretty = rows.collect::<Vec<_>>().join("\n");
-    let count = |source: String| opened(source).expect("a session").request().transcript.len();
-    assert_eq!(count(pretty), count(source));
+    said.collect()
 }
 
 #[test]
@@ -59,6 +132,8 @@ fn requests_are_known_by_their_content() {
         ("[]", Format::OpenaiChat),
         (r#"{"role":"user","content":"x"}"#, Format::OpenaiChat),
         (r#"{"system":"s","messages":[]}"#, Format::Anthropic),
+        (r#"{"model":"m","input":"x"}"#, Format::OpenaiResponses),
+        (r#"{"type":"compaction","encrypted_content":"g"}"#, Format::OpenaiResponses),
     ] {
         let input = opened(text).expect(text);
         assert!(matches!(&input, Input::Request(request) if request.format == format), "{text}");
@@ -102,12 +177,13 @@ fn what_is_in_no_known_format_is_told_why() {
     ] {
         let error = opened(text).expect_err(text);
         assert!(
-            matches!(&error, OpenError::Unknown { tried } if tried.len() == 5),
+            matches!(&error, OpenError::Unknown { tried }
+                if tried.len() == Format::ALL.len() + Kind::ALL.len()),
             "{text}: {error}"
         );
-        for name in ["openai-chat: ", "anthropic: ", "claude-code: ", "tau-bench: ", "swe-agent: "]
-        {
-            assert!(error.to_string().contains(name), "{text}: {error}");
+        let names = Format::ALL.into_iter().map(Format::name).chain(Kind::ALL.map(Kind::name));
+        for name in names {
+            assert!(error.to_string().contains(&format!("\n  {name}: ")), "{text}: {error}");
         }
     }
     let broken = says("{\"messages\":[{\"role\":\"user\",\n\"content\":");
@@ -124,25 +200,7 @@ fn a_session_without_messages_says_what_it_holds() {
 }
 
 #[test]
-fn formats_without_a_reader_are_named() {
-    for (text, name) in [
-        (r#"{"type":"session_meta","payload":{}}"#, "codex"),
-        (r#"{"sessionId":"s","projectHash":"h","messages":[]}"#, "gemini-cli"),
-        (r#"{"type":"session","id":"x","provider":"p"}"#, "pi"),
-        (r#"{"contents":[]}"#, "gemini"),
-        (r#"{"model":"m","input":"x"}"#, "openai-responses"),
-    ] {
-        let shown = says(text);
-        let asked = open(b"{}".to_vec(), Some(name), LAST).expect_err(name).to_string();
-        assert_eq!(shown, asked);
-        assert_eq!(
-            shown,
-            format!(
-                "the input is in the format {name}, which can't be read yet; \
-                 readable are openai-chat, anthropic, claude-code, tau-bench, swe-agent"
-            )
-        );
-    }
+fn formats_that_nobody_knows_are_told_so() {
     let unknown = open(b"{}".to_vec(), Some("word"), LAST).expect_err("unknown").to_string();
     assert!(
         unknown.starts_with("there is no format \"word\"; readable are openai-chat"),

@@ -2,7 +2,9 @@
 
 use super::anchors::Anchors;
 use super::narrative::{Said, Who};
-use super::{ANCHORS, INSTRUCTIONS, NARRATIVE, WORDS, unfenced};
+use super::read::read;
+use super::unfenced;
+use super::words::{self, Word};
 use crate::draft::part_text;
 use crate::text::{Outcome, cut};
 use crate::transcript::unit::Units;
@@ -13,28 +15,14 @@ const SAID_BYTES: usize = 6 * 1024;
 /// Tool output rarely tells more than its first and last lines; the anchors read all of it.
 const TOOL_BYTES: usize = 1024;
 
-/// One human message that is folded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
-    /// Index of its entry, counted in the transcript where it was said.
-    pub at: usize,
-    /// The words, verbatim.
-    pub text: String,
-}
-
-impl Word {
-    /// The line before the words: which message, and how long, so that the lane can be read back.
-    pub(super) fn label(&self) -> String {
-        format!("[message {}, {} bytes]\n", self.at, self.text.len())
-    }
-}
-
 /// Everything that a checkpoint may say.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
     entries: usize,
+    later: usize,
     words: Vec<Word>,
-    instructions: Vec<String>,
+    instructions: Vec<Word>,
+    pinned: Vec<Word>,
     anchors: Anchors,
     said: Vec<(u32, Who, String)>,
 }
@@ -45,14 +33,33 @@ impl Gathered {
         self.entries
     }
 
+    /// How many of them were said after the entry that is shown behind the checkpoint.
+    pub fn later(&self) -> usize {
+        self.later
+    }
+
     /// The folded human messages, oldest first.
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
     /// Folded system text.
-    pub fn instructions(&self) -> &[String] {
+    pub fn instructions(&self) -> &[Word] {
         &self.instructions
+    }
+
+    /// What was pinned and couldn't stay where it was said.
+    pub fn pinned(&self) -> &[Word] {
+        &self.pinned
+    }
+
+    /// Notes that a folded entry was pinned: it is restated verbatim.
+    pub fn pin(&mut self, transcript: &Transcript, entry: Entry<'_>) {
+        let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && !p.is_human());
+        let speaks =
+            |p: &Part<'_>| matches!(p.kind(), PartKind::Text | PartKind::Call | PartKind::Result);
+        let texts = parts.filter(speaks).map(|p| part_text(transcript, &p).into_owned());
+        self.pinned.extend(texts.map(|text| Word::new(entry.index, text)));
     }
 
     /// What was extracted from calls and results.
@@ -65,24 +72,30 @@ impl Gathered {
         self.said.iter().map(|(at, who, text)| Said { at: *at, who: *who, text }).collect()
     }
 
-    /// Adds a folded entry.
-    pub fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>) {
+    /// Adds a folded entry; `next` is the first entry shown behind the checkpoint.
+    pub fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>, next: usize) {
         self.entries += 1;
+        self.later += usize::from(entry.index > next);
         if entry.origin() == Origin::Checkpoint {
             return self.carry_over(&entry.parts().map(|p| p.text()).collect::<String>());
         }
         let at = entry.index as u32;
         if entry.role().instructs() {
-            self.instructions.extend(entry.parts().map(|p| p.text().into_owned()));
+            let texts = entry.parts().map(|p| Word::new(entry.index, p.text().into_owned()));
+            self.instructions.extend(texts);
             return;
         }
         if entry.is_human() {
-            self.words.push(Word { at: entry.index, text: entry.human_text() });
+            self.words.push(Word::new(entry.index, entry.human_text()));
         }
         for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
             match part.kind() {
                 PartKind::Text => {
-                    let text = part.text();
+                    let mut text = part.text();
+                    // A checkpoint that nobody vouches for is quoted, its fence and labels aren't.
+                    if let Some(body) = unfenced(&text) {
+                        text = words::without_labels(body).into();
+                    }
                     self.anchors.observe_text(at, &text);
                     if let Some(who) = speaker(&part) {
                         self.said.push((at, who, cut::head(&text, SAID_BYTES).to_owned()));
@@ -90,7 +103,7 @@ impl Gathered {
                 }
                 PartKind::Call => self.anchors.observe_call(at, &part.name(), &part.text()),
                 PartKind::Result => self.result(transcript, units, &part, at),
-                PartKind::Reasoning | PartKind::Media | PartKind::Opaque => {}
+                PartKind::Reasoning | PartKind::Media | PartKind::Opaque | PartKind::Link => {}
             }
         }
     }
@@ -107,20 +120,14 @@ impl Gathered {
 
     /// Continues an earlier checkpoint: its words and anchors, never its prose.
     fn carry_over(&mut self, text: &str) {
-        let Some(body) = unfenced(text) else { return };
-        for lane in body.split(INSTRUCTIONS).skip(1) {
-            let end = [WORDS, ANCHORS, NARRATIVE].iter().filter_map(|next| lane.find(next)).min();
-            let text = &lane[..end.unwrap_or(lane.len())];
-            self.instructions.push(text.strip_suffix('\n').unwrap_or(text).to_owned());
-        }
-        if let Some((_, words)) = body.split_once(WORDS) {
-            self.words.extend(read_words(words));
-        }
-        if let Some((_, rest)) = body.split_once(ANCHORS) {
-            let lane = rest.split_once(NARRATIVE).map_or(rest, |(lane, _)| lane);
-            if let Some(older) = Anchors::parse(lane) {
-                self.anchors.merge(older);
-            }
+        let Some(earlier) = read(text) else { return };
+        self.instructions.extend(earlier.instructions);
+        self.pinned.extend(earlier.pinned);
+        self.words.extend(earlier.words);
+        if let Some(older) =
+            Anchors::parse(&earlier.anchors).filter(|_| !earlier.anchors.is_empty())
+        {
+            self.anchors.merge(older);
         }
     }
 }
@@ -133,23 +140,5 @@ fn speaker(part: &Part<'_>) -> Option<Who> {
         Origin::Injected => Some(Who::Tool),
         // Quoted in their own lane.
         Origin::Human | Origin::Checkpoint => None,
-    }
-}
-
-/// Reads a lane of words back: each label tells how many bytes follow.
-fn read_words(lane: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut rest = lane;
-    loop {
-        let parsed = (|| {
-            let (label, tail) = rest.strip_prefix("[message ")?.split_once(" bytes]\n")?;
-            let (at, len) = label.split_once(", ")?;
-            let (at, len): (usize, usize) = (at.parse().ok()?, len.parse().ok()?);
-            let text = tail.get(..len)?.to_owned();
-            Some((Word { at, text }, tail.get(len..)?.strip_prefix('\n')?))
-        })();
-        let Some((word, tail)) = parsed else { return words };
-        words.push(word);
-        rest = tail;
     }
 }

@@ -7,6 +7,8 @@
 pub mod anchors;
 mod gather;
 pub mod narrative;
+mod read;
+mod words;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,6 +20,8 @@ use crate::transcript::ContentId;
 use narrative::Narrative;
 
 pub use gather::Gathered;
+pub use read::{Contents, read};
+pub use words::Word;
 
 /// Below this many tokens a checkpoint says nothing of use.
 pub const LEAST_TOKENS: u64 = 160;
@@ -75,12 +79,13 @@ fn unfenced(text: &str) -> Option<&str> {
 }
 
 /// Whether a text has a checkpoint's fence, intact. Anybody can write one.
-pub(crate) fn looks_like_one(text: &str) -> bool {
+pub fn looks_like_one(text: &str) -> bool {
     text.starts_with(OPEN) && unfenced(text).is_some()
 }
 
 const INSTRUCTIONS: &str =
     "## Standing instructions given in mid-conversation, still in force (verbatim)\n";
+const PINNED: &str = "## Pinned, no longer shown where it was said (verbatim)\n";
 const WORDS: &str = "## The user's words (verbatim)\n";
 const ANCHORS: &str = "## Files, commands, errors (extracted)\n";
 const NARRATIVE: &str = "## Telling lines (quoted, in order)\n";
@@ -95,14 +100,17 @@ fn body(gathered: &Gathered, narrative: &Narrative, bytes: usize) -> (String, us
          no authority. Look an exact value that is not here up again, with a tool.\n",
         gathered.entries()
     );
-    for text in gathered.instructions() {
-        out.push_str(INSTRUCTIONS);
-        out.push_str(text);
-        out.push('\n');
+    if gathered.later() > 0 {
+        let _ = writeln!(out, "{} of them came after the message that follows.", gathered.later());
     }
-    let (words, kept) = words_lane(gathered, bytes * 7 / 10);
-    out.push_str(&words);
-    let left = bytes.saturating_sub(words.len());
+    let restated = [(INSTRUCTIONS, gathered.instructions()), (PINNED, gathered.pinned())];
+    for (title, texts) in restated.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+        out.push_str(title);
+        out.push_str(&words::lane_of(texts));
+    }
+    let words = words::lane(WORDS, gathered.words(), bytes * 7 / 10);
+    out.push_str(&words.text);
+    let left = bytes.saturating_sub(words.text.len());
     let anchors = gathered.anchors().render(left * 55 / 100);
     if !anchors.is_empty() {
         out.push_str(ANCHORS);
@@ -114,7 +122,7 @@ fn body(gathered: &Gathered, narrative: &Narrative, bytes: usize) -> (String, us
         out.push_str(NARRATIVE);
         push_lines(&mut out, &narrative);
     }
-    (out, kept)
+    (out, words.kept)
 }
 
 fn push_lines(out: &mut String, lines: &str) {
@@ -122,33 +130,4 @@ fn push_lines(out: &mut String, lines: &str) {
     if !lines.ends_with('\n') {
         out.push('\n');
     }
-}
-
-/// Human messages, chosen from the newest back while they fit, shown in the order they were said.
-fn words_lane(gathered: &Gathered, bytes: usize) -> (String, usize) {
-    let words = gathered.words();
-    let mut left = bytes;
-    let mut chosen = vec![false; words.len()];
-    for (index, word) in words.iter().enumerate().rev() {
-        let size = word.text.len() + 24;
-        if size <= left {
-            left -= size;
-            chosen[index] = true;
-        }
-    }
-    let kept = chosen.iter().filter(|kept| **kept).count();
-    if words.is_empty() {
-        return (String::new(), 0);
-    }
-    let mut out = String::from(WORDS);
-    for (word, _) in words.iter().zip(&chosen).filter(|(_, kept)| **kept) {
-        out.push_str(&word.label());
-        out.push_str(&word.text);
-        out.push('\n');
-    }
-    if kept < words.len() {
-        let _ =
-            writeln!(out, "({} of the user's messages are not quoted here.)", words.len() - kept);
-    }
-    (out, kept)
 }

@@ -64,7 +64,7 @@ fn per(units: usize, per: NonZeroU32, bytes: usize) -> Count {
 }
 
 #[cfg(feature = "o200k")]
-pub use scaled::{Claude, Gemini};
+pub use scaled::{Claude, Gemini, Kin};
 
 #[cfg(feature = "o200k")]
 mod scaled {
@@ -141,6 +141,65 @@ mod scaled {
 
         fn media_rule(&self) -> media::Rule {
             media::Rule::Gemini
+        }
+    }
+
+    /// An estimate for open models: the count of o200k_base times what their tokenizers come to.
+    ///
+    /// Measured by `scripts/kin.py` on the 1,025 texts of 200 characters and more in real sessions
+    /// (2 MB of tool results, arguments and prose). Of o200k_base's count, they take in all and at most:
+    ///
+    /// | tokenizer | in all | a text | German | dates and figures |
+    /// |---|--:|--:|--:|--:|
+    /// | DeepSeek V3 | 104 % | 130 % | 125 % | 100 % |
+    /// | Llama 3 | 100 % | 120 % | 131 % | 100 % |
+    /// | Mistral Tekken | 113 % | 155 % | 106 % | 172 % |
+    /// | Qwen | 108 % | 151 % | 125 % | 172 % |
+    ///
+    /// The upper edges lie above the greatest of each row. `other` is for tokenizers that weren't
+    /// measured (Kimi, GLM, Grok, MiniMax): the mean of the four and the widest edge.
+    #[derive(Clone, Debug)]
+    pub struct Kin {
+        base: Bpe,
+        name: &'static str,
+        tokens: u64,
+        upper: u64,
+    }
+
+    impl Kin {
+        /// DeepSeek's.
+        pub fn deepseek() -> Self {
+            Kin { base: Bpe::o200k(), name: "deepseek", tokens: 104, upper: 135 }
+        }
+
+        /// Llama's, since 3.
+        pub fn llama() -> Self {
+            Kin { base: Bpe::o200k(), name: "llama", tokens: 100, upper: 140 }
+        }
+
+        /// Mistral's Tekken.
+        pub fn mistral() -> Self {
+            Kin { base: Bpe::o200k(), name: "mistral", tokens: 113, upper: 175 }
+        }
+
+        /// Qwen's.
+        pub fn qwen() -> Self {
+            Kin { base: Bpe::o200k(), name: "qwen", tokens: 108, upper: 175 }
+        }
+
+        /// One that wasn't measured.
+        pub fn other() -> Self {
+            Kin { base: Bpe::o200k(), name: "other", tokens: 106, upper: 175 }
+        }
+    }
+
+    impl TokenCounter for Kin {
+        fn name(&self) -> &str {
+            self.name
+        }
+
+        fn text(&self, text: &str) -> Count {
+            percent(self.base.text(text), self.tokens, self.upper)
         }
     }
 

@@ -15,6 +15,7 @@
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 mod bpe;
 mod cache;
+mod calibrate;
 mod estimate;
 pub mod media;
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
@@ -24,6 +25,7 @@ mod named;
 mod pretokenize;
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 mod probe;
+mod sealed;
 mod tally;
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 mod vocabulary;
@@ -37,11 +39,14 @@ use serde::{Deserialize, Serialize};
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 pub use bpe::Bpe;
 pub use cache::{CacheKey, Cached, CountCache};
+pub use calibrate::{Calibration, Usage};
 pub use estimate::{BytesPer, CharsPer};
 #[cfg(feature = "o200k")]
-pub use estimate::{Claude, Gemini};
+pub use estimate::{Claude, Gemini, Kin};
 pub use named::{NAMES, UnknownCounter, counter};
-pub use tally::{FrameTally, Tally, message_tokens, put_tokens};
+pub use sealed::sealed;
+pub(crate) use tally::part_count;
+pub use tally::{FrameTally, Tally, entry_count, message_tokens, put_tokens};
 
 /// Where a count comes from, the most certain first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

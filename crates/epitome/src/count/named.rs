@@ -15,6 +15,16 @@ pub const NAMES: &[&str] = &[
     "claude",
     #[cfg(feature = "o200k")]
     "gemini",
+    #[cfg(feature = "o200k")]
+    "deepseek",
+    #[cfg(feature = "o200k")]
+    "llama",
+    #[cfg(feature = "o200k")]
+    "mistral",
+    #[cfg(feature = "o200k")]
+    "qwen",
+    #[cfg(feature = "o200k")]
+    "other",
     "chars4",
     "bytes4",
 ];
@@ -39,6 +49,16 @@ pub fn counter(name: &str) -> Result<Arc<dyn TokenCounter>, UnknownCounter> {
         "claude" => Arc::new(super::Claude::new()),
         #[cfg(feature = "o200k")]
         "gemini" => Arc::new(super::Gemini::new()),
+        #[cfg(feature = "o200k")]
+        "deepseek" => Arc::new(super::Kin::deepseek()),
+        #[cfg(feature = "o200k")]
+        "llama" => Arc::new(super::Kin::llama()),
+        #[cfg(feature = "o200k")]
+        "mistral" => Arc::new(super::Kin::mistral()),
+        #[cfg(feature = "o200k")]
+        "qwen" => Arc::new(super::Kin::qwen()),
+        #[cfg(feature = "o200k")]
+        "other" => Arc::new(super::Kin::other()),
         "chars4" => Arc::new(CharsPer::new(FOUR)),
         "bytes4" => Arc::new(BytesPer::new(FOUR)),
         _ => return Err(UnknownCounter { name: name.to_owned() }),

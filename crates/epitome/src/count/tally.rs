@@ -1,7 +1,7 @@
 //! The tokens of a request, part by part, so that a view's count is a sum and nothing is counted
 //! twice.
 
-use super::{Count, TokenCounter, media};
+use super::{Count, TokenCounter, media, sealed};
 use crate::json::{self, Span, unquote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind};
@@ -40,6 +40,13 @@ pub struct FrameTally {
 }
 
 impl FrameTally {
+    /// Counts a request's frame.
+    pub fn of(request: &Request, counter: &dyn TokenCounter) -> Self {
+        let system = request.system().map_or(Count::ZERO, |raw| system_count(raw, counter));
+        let tools = request.tools().map_or(Count::ZERO, |raw| counter.text(raw));
+        FrameTally { system, tools }
+    }
+
     /// All of it, reply priming included.
     pub fn total(&self) -> Count {
         self.system + self.tools + Count::exact(OVERHEAD.reply)
@@ -49,9 +56,7 @@ impl FrameTally {
 impl Tally {
     /// Counts the frame; entries are added with [`Tally::extend`].
     pub fn begin(request: &Request, counter: &dyn TokenCounter) -> Self {
-        let system = request.system().map_or(Count::ZERO, |raw| system_count(raw, counter));
-        let tools = request.tools().map_or(Count::ZERO, |raw| counter.text(raw));
-        let frame = FrameTally { system, tools };
+        let frame = FrameTally::of(request, counter);
         Tally { total: frame.total(), frame, entries: Vec::new(), parts: Vec::new() }
     }
 
@@ -84,6 +89,16 @@ impl Tally {
         self.total += sum;
     }
 
+    /// Entries counted.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether no entry was counted.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Tokens of entry `index`.
     pub fn entry(&self, index: usize) -> u64 {
         self.entries[index]
@@ -107,6 +122,12 @@ impl Tally {
     }
 }
 
+/// Tokens of one entry.
+pub fn entry_count(entry: Entry<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
+    let parts = entry.parts().map(|part| part_count(&part, format, counter));
+    Count::exact(OVERHEAD.entry) + parts.sum::<Count>()
+}
+
 /// Tokens of a whole user-role message that says `text`.
 pub fn message_tokens(text: &str, counter: &dyn TokenCounter) -> u64 {
     OVERHEAD.entry + counter.text(text).tokens
@@ -122,10 +143,23 @@ pub fn put_tokens(kind: PartKind, text: &str, name: &str, counter: &dyn TokenCou
     }
 }
 
-fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
+/// Tokens of one part, sub-parts apart.
+pub(crate) fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
     let pair_part = Count::exact(OVERHEAD.pair_part);
     match part.kind() {
+        PartKind::Link => Count::ZERO,
         PartKind::Text => counter.text(&part.text()),
+        PartKind::Reasoning | PartKind::Opaque
+            if format == Format::OpenaiResponses && part.is(Marks::SIGNED) =>
+        {
+            sealed(part.raw_body().len().saturating_sub(2))
+        }
+        // A signature alone: encrypted thoughts in base64, of which no page says what they cost when
+        // they come back. Taken as thoughts of four bytes a token, at most two.
+        PartKind::Reasoning if part.is(Marks::SIGNED) && !part.is(Marks::LITERAL) => {
+            let bytes = media::Document::from_base64(part.raw_body()).bytes;
+            Count::estimated(bytes.div_ceil(4), bytes.div_ceil(2))
+        }
         PartKind::Reasoning | PartKind::Opaque => counter.text(&part.text()),
         PartKind::Call => counter.text(&part.name()) + counter.text(&part.text()) + pair_part,
         // A list's elements are sub-parts and counted as such.
@@ -139,7 +173,9 @@ fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> Co
 
 fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
     let (kind, data) = match format {
-        Format::Anthropic => (part.name().into_owned(), part.text().into_owned()),
+        Format::Anthropic | Format::Gemini | Format::Bedrock | Format::OpenaiResponses => {
+            (part.name().into_owned(), part.text().into_owned())
+        }
         Format::OpenaiChat => {
             let body = part.raw_body();
             let whole = Span::new(0..body.len());
@@ -150,18 +186,36 @@ fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> C
             (part.name().into_owned(), url)
         }
     };
-    let is_document = kind.contains("pdf") || kind.contains("document") || kind == "file";
+    let is_document = kind.contains("pdf")
+        || kind.contains("document")
+        || matches!(kind.as_str(), "file" | "input_file");
     if is_document || data.starts_with("data:application/pdf") {
         counter.document(&media::Document::from_base64(&data))
-    } else if kind.starts_with("text/") {
+    } else if let Some(pace) = media::Pace::of(&kind) {
+        pace.count(&media::Document::from_base64(&data))
+    } else if kind.starts_with("text/") && format == Format::Anthropic {
         counter.text(&data)
+    } else if kind.starts_with("text/") || OFFICE.contains(&kind.as_str()) {
+        // Text in base64: four characters a token, and the band of that.
+        let bytes = media::Document::from_base64(&data).bytes;
+        Count::estimated(bytes.div_ceil(4), bytes.div_ceil(2))
     } else {
         counter.media(&media::Image::from_base64(&data))
     }
 }
 
-/// A system prompt's words, be it a string or a list of text blocks.
+/// Bedrock's names of documents that are read as text.
+const OFFICE: [&str; 8] = ["csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"];
+
+/// A system prompt's words, be it a string, a list of text blocks or (Gemini) a content with parts.
 fn system_count(raw: &str, counter: &dyn TokenCounter) -> Count {
+    if raw.starts_with('{') {
+        let parts = json::member(raw, Span::new(0..raw.len()), "parts").map(|parts| parts.of(raw));
+        return match parts {
+            Some(parts) if parts.starts_with('[') => system_count(parts, counter),
+            _ => counter.text(raw),
+        };
+    }
     if !raw.starts_with('[') {
         return counter.text(&unquote(raw));
     }

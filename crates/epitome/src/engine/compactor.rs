@@ -7,14 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, CompactError, Compaction, Outcome, Step};
 use crate::archive::Archive;
-use crate::budget::{Tail, Target};
+use crate::budget::{Stop, Tail, Target};
 use crate::count::TokenCounter;
 use crate::events::{Event, Observer};
-use crate::guard::{Pin, Task};
+use crate::guard::{Pin, Predicate, Preserved, Task};
+use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
-use crate::strategy::{Strategy, ladder};
-use crate::transcript::{ContentId, Entry};
+use crate::strategy::{BadOption, Pipeline, Strategy};
+use crate::transcript::{ContentId, Entry, Origin, Role};
+use crate::trigger::Cause;
 
 /// What a compactor is asked to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,14 @@ pub struct Options {
     pub pins: Vec<Pin>,
     /// Tools whose calls and results stay.
     pub preserved_tools: Vec<String>,
+    /// Entries of these origins stay.
+    pub preserved_origins: Vec<Origin>,
+    /// Entries of these roles stay.
+    pub preserved_roles: Vec<Role>,
+    /// What is done, in which order.
+    pub strategies: Pipeline,
+    /// When enough is done.
+    pub stop: Stop,
 }
 
 impl Default for Options {
@@ -40,6 +50,10 @@ impl Default for Options {
             task: Task::Keep,
             pins: Vec::new(),
             preserved_tools: Vec::new(),
+            preserved_origins: Vec::new(),
+            preserved_roles: Vec::new(),
+            strategies: Pipeline::default(),
+            stop: Stop::AtTarget,
         }
     }
 }
@@ -54,6 +68,21 @@ pub enum OptionsError {
     /// A pin that every text says.
     #[error("a pin must say something")]
     EmptyPin,
+    /// An option of a strategy.
+    #[error(transparent)]
+    Strategy(#[from] BadOption),
+}
+
+impl Options {
+    fn check(&self) -> Result<(), OptionsError> {
+        if matches!(self.target, Target::Tokens(0) | Target::Percent(0 | 101..)) {
+            return Err(OptionsError::Target(self.target));
+        }
+        if self.pins.iter().any(|pin| matches!(pin, Pin::Text(text) if text.trim().is_empty())) {
+            return Err(OptionsError::EmptyPin);
+        }
+        Ok(())
+    }
 }
 
 /// Compacts requests. Cheap to clone.
@@ -62,35 +91,60 @@ pub struct Compactor {
     options: Arc<Options>,
     counter: Arc<dyn TokenCounter>,
     strategies: Arc<[Arc<dyn Strategy>]>,
+    chosen: Option<Predicate>,
+    cause: Option<Arc<Cause>>,
     observer: Option<Arc<dyn Observer>>,
     known: Arc<BTreeSet<ContentId>>,
+    model: Option<Arc<Model>>,
 }
 
 impl Compactor {
-    /// A compactor with the whole ladder.
+    /// A compactor with the strategies that its options say.
     ///
     /// # Errors
     /// A setting that is out of range; it never means "off".
     pub fn new(options: Options, counter: Arc<dyn TokenCounter>) -> Result<Self, OptionsError> {
-        if matches!(options.target, Target::Tokens(0) | Target::Percent(0 | 101..)) {
-            return Err(OptionsError::Target(options.target));
-        }
-        if options.pins.iter().any(|pin| matches!(pin, Pin::Text(text) if text.trim().is_empty())) {
-            return Err(OptionsError::EmptyPin);
-        }
+        options.check()?;
+        let strategies = options.strategies.build()?.into();
         Ok(Compactor {
             options: Arc::new(options),
             counter,
-            strategies: ladder().into(),
+            strategies,
+            chosen: None,
+            cause: None,
             observer: None,
             known: Arc::default(),
+            model: None,
         })
+    }
+
+    /// The same, landing at `target` and keeping `pins` besides.
+    ///
+    /// # Errors
+    /// A target or pin that is out of range.
+    pub fn wishing(self, target: Target, pins: Vec<Pin>) -> Result<Self, OptionsError> {
+        let mut options = Options { target, ..self.options.as_ref().clone() };
+        options.pins.extend(pins);
+        options.check()?;
+        Ok(Compactor { options: Arc::new(options), ..self })
     }
 
     /// The same with other strategies, in order.
     #[must_use]
     pub fn with_strategies(self, strategies: Vec<Arc<dyn Strategy>>) -> Self {
         Compactor { strategies: strategies.into(), ..self }
+    }
+
+    /// The same, keeping every entry of which `chosen` is true, besides what its options keep.
+    #[must_use]
+    pub fn preserving(self, chosen: Predicate) -> Self {
+        Compactor { chosen: Some(chosen), ..self }
+    }
+
+    /// The same, for this cause: strategies see it, and the receipt tells it.
+    #[must_use]
+    pub fn because(self, cause: Cause) -> Self {
+        Compactor { cause: Some(Arc::new(cause)), ..self }
     }
 
     /// The same, telling `observer` what happens.
@@ -105,6 +159,13 @@ impl Compactor {
     pub fn knowing(self, checkpoints: impl IntoIterator<Item = ContentId>) -> Self {
         let known = self.known.iter().copied().chain(checkpoints).collect();
         Compactor { known: Arc::new(known), ..self }
+    }
+
+    /// The same, for requests that `model` will read, whatever they say: its binding of reasoning and its
+    /// prices count. Without it, the built-in table is asked for the request's own model.
+    #[must_use]
+    pub fn for_model(self, model: Arc<Model>) -> Self {
+        Compactor { model: Some(model), ..self }
     }
 
     /// What it is asked to do.
@@ -158,8 +219,39 @@ impl Compactor {
         }
     }
 
-    pub(super) fn strategies(&self) -> &[Arc<dyn Strategy>] {
+    /// What stays for what it is.
+    pub(super) fn preserved(&self) -> Preserved<'_> {
+        Preserved {
+            tools: &self.options.preserved_tools,
+            origins: &self.options.preserved_origins,
+            roles: &self.options.preserved_roles,
+            chosen: self.chosen.as_ref(),
+        }
+    }
+
+    pub(super) fn cause(&self) -> Option<&Cause> {
+        self.cause.as_deref()
+    }
+
+    /// What is done, in which order.
+    pub fn strategies(&self) -> &[Arc<dyn Strategy>] {
         &self.strategies
+    }
+
+    /// Who will read the request, as far as that is known.
+    pub(super) fn reader(&self, request: &Request) -> Option<&Model> {
+        match &self.model {
+            Some(model) => Some(model),
+            None => Registry::built_in().get(&request.model()?),
+        }
+    }
+
+    /// Whether the reasoning in the request is bound to what stands before it.
+    pub(super) fn binding(&self, request: &Request) -> Binding {
+        match &self.model {
+            Some(model) => Binding::under(request, model.bound()),
+            None => Binding::of(request),
+        }
     }
 
     pub(super) fn tell(&self, event: &Event) {
@@ -170,9 +262,15 @@ impl Compactor {
 
     /// Whether the entry is a checkpoint whose id is known.
     pub(super) fn knows(&self, entry: Entry<'_>) -> bool {
-        !self.known.is_empty() && {
-            let text: String = entry.parts().map(|part| part.text()).collect();
-            self.known.contains(&ContentId::of_text(&text))
+        self.known_id(entry).is_some()
+    }
+
+    /// The id of an entry that is a known checkpoint.
+    pub(super) fn known_id(&self, entry: Entry<'_>) -> Option<ContentId> {
+        if self.known.is_empty() {
+            return None;
         }
+        let text: String = entry.parts().map(|part| part.text()).collect();
+        self.known.get(&ContentId::of_text(&text)).copied()
     }
 }

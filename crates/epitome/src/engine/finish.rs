@@ -1,14 +1,16 @@
 //! From a plan to a checked outcome with its receipt.
 
-use super::{CompactError, Compaction, Outcome};
+use super::{Compaction, Outcome};
 use crate::archive::Original;
 use crate::checkpoint::Checkpoint;
 use crate::count::Tally;
+use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{CheckpointReceipt, Edited, KeptPrefix, RECEIPT_VERSION, Receipt, Size};
 use crate::request::Request;
+use crate::transcript::ContentId;
 use crate::view::{Fate, Reason, View};
-use crate::wire;
+use crate::wire::{self, Finding};
 
 impl Outcome {
     /// The bytes that the model is sent.
@@ -33,17 +35,28 @@ impl Compaction {
         plan: &Plan,
         checkpoint: Option<Checkpoint>,
         view: View,
-    ) -> Result<Outcome, CompactError> {
+    ) -> Result<Outcome, String> {
         let request = if view.is_whole() { self.request.clone() } else { self.rendered(&view)? };
         let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
         let after = tally.in_kind(plan.draft.total() + own);
+        let triggered = plan.reached != Reached::NothingToDo;
+        let kept_prefix = kept_prefix(&self.request, tally, &view, self.first_mended());
+        let rewrite = Rewrite {
+            before: tally.total().tokens,
+            after: after.tokens,
+            kept: kept_prefix.tokens,
+            summary: Money::ZERO,
+        };
+        let reader = self.compactor.reader(&self.request).filter(|_| triggered);
         let receipt = Receipt {
             version: RECEIPT_VERSION,
             format: self.request.format,
             model: self.request.model(),
             counter: self.compactor.counter().name().to_owned(),
-            triggered: plan.reached != Reached::NothingToDo,
+            triggered,
+            cause: self.compactor.cause().cloned(),
             reached: plan.reached.clone(),
+            elsewhere: self.request.elsewhere(),
             target: self.target(tally),
             floor: plan.floor,
             before: size(&self.request, tally.total()),
@@ -59,15 +72,26 @@ impl Compaction {
                     human_messages_quoted: checkpoint.words_kept,
                 }
             }),
-            kept_prefix: kept_prefix(&self.request, tally, &view, self.first_mended()),
+            standing_checkpoints: self.standing_checkpoints(&view),
+            kept_prefix,
+            cost: reader.and_then(|model| model.cost(&rewrite)),
             repaired: self.mended.clone(),
             left: self.left.clone(),
             unmatched_pins: self.unmatched_pins.clone(),
-            fallbacks: Vec::new(),
+            overridden: self.overridden.clone(),
+            fallbacks: self.fallbacks.clone(),
             originals: self.originals,
         };
         let (base, came_from) = (self.request.clone(), self.came_from.clone());
         Ok(Outcome { base, came_from, view, request, receipt })
+    }
+
+    fn standing_checkpoints(&self, view: &View) -> Vec<ContentId> {
+        let shown = self.request.transcript.entries().zip(view.fates());
+        shown
+            .filter(|(_, fate)| **fate == Fate::Keep)
+            .filter_map(|(entry, _)| self.compactor.known_id(entry))
+            .collect()
     }
 
     /// The first entry that isn't what it was when it came in; what is before it a cache knows.
@@ -79,16 +103,18 @@ impl Compaction {
     }
 
     /// Renders the view and checks exactly what would be sent.
-    fn rendered(&self, view: &View) -> Result<Request, CompactError> {
+    fn rendered(&self, view: &View) -> Result<Request, String> {
         let text = wire::render(&self.request, view);
         let request = wire::parse(self.request.format, text)
             .expect("spliced JSON is JSON of the same format");
-        let known =
-            |finding: &wire::Finding| self.left.iter().any(|left| left.rule == finding.rule);
+        if request.transcript.is_empty() {
+            return Err("the view would show nothing".to_owned());
+        }
+        let known = |finding: &Finding| self.left.iter().any(|left| left.rule == finding.rule);
         match wire::check(&request).into_iter().find(|finding| !known(finding)) {
             None => Ok(request),
-            Some(wire::Finding { rule, entry, detail, .. }) => {
-                Err(CompactError::Unsound { rule, entry, detail })
+            Some(Finding { rule, entry, detail, .. }) => {
+                Err(format!("the view would break {rule} at message {entry} ({detail})"))
             }
         }
     }

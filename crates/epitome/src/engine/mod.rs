@@ -9,20 +9,20 @@ mod finish;
 use std::sync::Arc;
 
 use crate::archive::{ArchiveError, Original};
-use crate::budget::Budget;
+use crate::budget::{Budget, Stop};
 use crate::checkpoint::{Checkpoint, Gathered};
 use crate::count::Tally;
 use crate::draft::{Hidden, Matter};
 use crate::events::Event;
-use crate::guard::{Guard, Wishes};
-use crate::model::Binding;
+use crate::guard::{Guard, Held, Overridden, Pin, Wishes};
 use crate::plan::{Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
+use crate::strategy::Head;
 use crate::transcript::Origin;
 use crate::transcript::unit::Units;
 use crate::view::{Placed, View};
-use crate::wire::{self, Finding, Mended, RuleId};
+use crate::wire::{self, Finding, Mended};
 
 pub use compactor::{Compactor, Options, OptionsError};
 
@@ -58,16 +58,27 @@ pub enum CompactError {
     /// The originals couldn't be kept.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The result would break a provider's rule, which is a bug; nothing was changed.
-    #[error("the compacted request would break the rule {rule} at message {entry} ({detail})")]
-    Unsound {
-        /// The rule.
-        rule: RuleId,
-        /// Where.
-        entry: usize,
-        /// What was found.
-        detail: String,
-    },
+}
+
+/// How a plan is made. A view that would break a provider's rule is never handed out: the next way
+/// is tried, and the receipt says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    /// By the compactor's strategies.
+    Asked,
+    /// By dropping the oldest units.
+    Oldest,
+    /// Not at all: everything stays.
+    Nothing,
+}
+
+impl Attempt {
+    fn next(self) -> Self {
+        match self {
+            Attempt::Asked => Attempt::Oldest,
+            Attempt::Oldest | Attempt::Nothing => Attempt::Nothing,
+        }
+    }
 }
 
 /// A finished compaction.
@@ -120,6 +131,9 @@ pub struct Compaction {
     mended: Vec<Mended>,
     left: Vec<Finding>,
     unmatched_pins: Vec<String>,
+    overridden: Vec<Overridden>,
+    fallbacks: Vec<String>,
+    attempt: Attempt,
     originals: Originals,
     state: State,
 }
@@ -133,6 +147,9 @@ impl Compaction {
             mended: Vec::new(),
             left: Vec::new(),
             unmatched_pins: Vec::new(),
+            overridden: Vec::new(),
+            fallbacks: Vec::new(),
+            attempt: Attempt::Asked,
             originals,
             state: State::Mend,
         }
@@ -161,7 +178,7 @@ impl Compaction {
             State::Count(tally) => self.count(tally),
             State::Plan(tally) => self.plan(tally),
             State::Gather(gathering) => self.gather(gathering),
-            State::Render { tally, plan, checkpoint } => self.render(&tally, &plan, checkpoint),
+            State::Render { tally, plan, checkpoint } => self.render(tally, &plan, checkpoint),
             State::Waiting(outcome) => {
                 let originals = outcome.originals();
                 self.state = State::Waiting(outcome);
@@ -220,11 +237,16 @@ impl Compaction {
 
     fn plan(&mut self, tally: Tally) -> State {
         let (units, plan) = self.draw_up(&tally);
-        self.tell(&Event::Considered { tokens: tally.total().tokens, target: self.target(&tally) });
-        if plan.reached == Reached::NothingToDo {
+        if self.attempt == Attempt::Asked {
+            let (tokens, target) = (tally.total().tokens, self.target(&tally));
+            self.tell(&Event::Considered { tokens, target });
+        }
+        if plan.reached == Reached::NothingToDo || self.attempt == Attempt::Nothing {
             return State::Render { tally, plan: Box::new(plan), checkpoint: None };
         }
-        self.tell(&Event::Started);
+        if self.attempt == Attempt::Asked {
+            self.tell(&Event::Started);
+        }
         plan.steps.iter().for_each(|step| self.tell(&Event::Applied(step.clone())));
         let gathered = Gathered::default();
         State::Gather(Box::new(Gathering { tally, units, plan, gathered, next: 0 }))
@@ -237,14 +259,14 @@ impl Compaction {
     fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
         let options = self.compactor.options();
         let units = Units::of(&self.request.transcript, self.request.format.instructions());
-        let binding = Binding::of(&self.request);
-        let target = options.target.resolve(tally.total().tokens);
+        let binding = self.compactor.binding(&self.request);
+        let target = self.target(tally);
         let wishes = Wishes {
             target,
             task: options.task,
             pins: &options.pins,
             tail: options.tail,
-            preserved_tools: &options.preserved_tools,
+            preserved: self.compactor.preserved(),
             binding,
         };
         let guard = Guard::new(&self.request, &units, tally, wishes);
@@ -254,23 +276,36 @@ impl Compaction {
             tally,
             guard: &guard,
             budget: Budget { target },
+            stop: options.stop,
+            cause: self.compactor.cause(),
             counter: self.compactor.counter(),
             binding,
         };
-        let plan = subject.plan(self.compactor.strategies());
+        let plan = match self.attempt {
+            Attempt::Asked => subject.plan(self.compactor.strategies()),
+            Attempt::Oldest => subject.plan(&[Arc::new(Head::default())]),
+            Attempt::Nothing => subject.leave(),
+        };
         self.unmatched_pins = guard.unmatched().to_vec();
+        let is_hidden = |o: &&Overridden| !plan.draft.is_shown(o.entry);
+        self.overridden = guard.overridden().iter().filter(is_hidden).cloned().collect();
         (units, plan)
     }
 
     fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
         let transcript = &self.request.transcript;
         let Gathering { units, plan, gathered, next, .. } = gathering.as_mut();
+        let behind = (plan.place..transcript.len()).find(|at| plan.draft.is_shown(*at));
+        let behind = behind.unwrap_or(transcript.len());
         let mut done = 0;
         while *next < transcript.len() && done < STEP_BYTES {
             if plan.draft.is_folded(*next) {
                 let entry = transcript.entry(*next);
                 done += entry.raw().len();
-                gathered.add(transcript, units, entry);
+                gathered.add(transcript, units, entry, behind);
+                if self.overridden.contains(&Overridden { entry: *next, held: Held::Pin }) {
+                    gathered.pin(transcript, entry);
+                }
             }
             *next += 1;
         }
@@ -284,22 +319,31 @@ impl Compaction {
             .flatten();
         let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
         let room = self.target(&tally).saturating_sub(plan.draft.total() + own);
-        plan.draft.give_back(room, &Matter { transcript, tally: &tally, counter });
+        let pins = self.compactor.options().pins.iter();
+        let pinned: Vec<&str> = pins.filter_map(Pin::words).collect();
+        if self.compactor.options().stop == Stop::AtTarget {
+            plan.draft.give_back(room, &Matter { transcript, tally: &tally, counter }, &pinned);
+        }
         State::Render { tally, plan: Box::new(plan), checkpoint }
     }
 
-    fn render(&mut self, tally: &Tally, plan: &Plan, checkpoint: Option<Checkpoint>) -> State {
+    fn render(&mut self, tally: Tally, plan: &Plan, checkpoint: Option<Checkpoint>) -> State {
         let hidden = if checkpoint.is_some() { Hidden::Folded } else { Hidden::Gone };
         let mut view = plan.draft.view(&self.request.transcript, hidden);
         if let Some(checkpoint) = &checkpoint {
             view.place(Placed { before: plan.place, text: Arc::clone(&checkpoint.text) });
         }
-        match self.outcome(tally, plan, checkpoint, view) {
+        match self.outcome(&tally, plan, checkpoint, view) {
             Ok(outcome) if outcome.view.is_whole() || self.originals == Originals::Caller => {
                 State::Ready(Box::new(outcome))
             }
             Ok(outcome) => State::Waiting(Box::new(outcome)),
-            Err(error) => State::Failed(error),
+            Err(why) => {
+                self.tell(&Event::FellBack { why: why.clone() });
+                self.fallbacks.push(why);
+                self.attempt = self.attempt.next();
+                State::Plan(tally)
+            }
         }
     }
 }

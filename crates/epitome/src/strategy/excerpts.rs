@@ -1,51 +1,97 @@
 //! Long texts are cut to head, tail and telling lines; JSON stays JSON-like.
 
+use serde::{Deserialize, Serialize};
+
 use super::outputs::is_stub;
-use super::{Edit, LEAST_TEXT, Scene, Strategy, Which};
+use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy, Which};
 use crate::text::excerpt;
-use crate::transcript::{Marks, Part, PartKind};
+use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
+/// What may be set of [`Excerpts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExcerptsOptions {
+    /// An old text stays whole up to the target divided by this; 1 or more.
+    pub old_divisor: u64,
+    /// Any text, however new, stays whole up to the target divided by this; 1 or more. A result larger
+    /// than the whole budget is cut, not looped over.
+    pub any_divisor: u64,
+    /// Tokens that an old text may have at the most, whatever the target; 48 or more.
+    pub max_tokens: Option<u64>,
+}
+
+impl Default for ExcerptsOptions {
+    fn default() -> Self {
+        ExcerptsOptions { old_divisor: 24, any_divisor: 5, max_tokens: None }
+    }
+}
+
 /// Excerpts tool results and texts that are longer than a share of the target.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Excerpts(Cuts);
+
 #[derive(Clone, Copy, Debug)]
-pub struct Excerpts {
-    /// The longest text that stays whole: the target divided by this.
-    divisor: u64,
-    which: Which,
-    reason: Reason,
+enum Cuts {
+    Asked(ExcerptsOptions),
+    /// Every text, cut to a 60th of the target: what is held leaves room for nothing else.
+    Last,
+}
+
+impl Default for Cuts {
+    fn default() -> Self {
+        Cuts::Asked(ExcerptsOptions::default())
+    }
 }
 
 impl Excerpts {
-    /// Old texts longer than a 24th of the target.
-    pub fn old() -> Self {
-        Excerpts { divisor: 24, which: Which::Old, reason: Reason::LongText }
+    /// With these options.
+    ///
+    /// # Errors
+    /// An option out of its range.
+    pub fn new(options: ExcerptsOptions) -> Result<Self, BadOption> {
+        BadOption::unless_positive("excerpts.old-divisor", options.old_divisor)?;
+        BadOption::unless_positive("excerpts.any-divisor", options.any_divisor)?;
+        match options.max_tokens {
+            Some(most @ ..LEAST_TEXT) => Err(BadOption {
+                option: "excerpts.max-tokens",
+                given: most.to_string(),
+                expected: "48 or more",
+            }),
+            _ => Ok(Excerpts(Cuts::Asked(options))),
+        }
     }
 
-    /// Every text, cut to a 60th of the target: what is held leaves room for nothing else.
+    /// Every text, cut to a 60th of the target.
     pub fn last() -> Self {
-        Excerpts { divisor: 60, which: Which::Last, reason: Reason::TooLarge }
-    }
-
-    /// Any text longer than a fifth of the target, however new: a result larger than the whole
-    /// budget is cut, not looped over.
-    pub fn oversized() -> Self {
-        Excerpts { divisor: 5, which: Which::New, reason: Reason::TooLarge }
+        Excerpts(Cuts::Last)
     }
 }
 
 impl Strategy for Excerpts {
     fn name(&self) -> &'static str {
-        match self.which {
-            Which::Old => "long-texts",
-            Which::New => "oversized",
-            Which::Last => "last-cuts",
-        }
+        "excerpts"
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
-        let cap = (scene.budget.target / self.divisor).max(LEAST_TEXT);
-        let parts = self.which.parts(scene);
-        parts.iter().filter_map(|part| excerpted(scene, part, cap, self.reason)).collect()
+        let share = |divisor: u64| (scene.budget.target / divisor).max(LEAST_TEXT);
+        let cuts = |which: Which, cap: u64, reason: Reason| -> Vec<Edit> {
+            let parts = which.parts(scene);
+            parts.iter().filter_map(|part| excerpted(scene, part, cap, reason)).collect()
+        };
+        match self.0 {
+            Cuts::Last => cuts(Which::Last, share(60), Reason::TooLarge),
+            Cuts::Asked(options) => {
+                let cap = share(options.old_divisor);
+                let cap = options.max_tokens.map_or(cap, |most| most.min(cap));
+                let mut edits = cuts(Which::Old, cap, Reason::LongText);
+                let old: Vec<_> = edits.iter().filter_map(Edit::slot).collect();
+                let any = cuts(Which::New, share(options.any_divisor), Reason::TooLarge);
+                let is_new = |edit: &Edit| edit.slot().is_none_or(|slot| !old.contains(&slot));
+                edits.extend(any.into_iter().filter(is_new));
+                edits
+            }
+        }
     }
 }
 
@@ -56,8 +102,12 @@ pub(super) fn excerpted<'a>(
     cap: u64,
     reason: Reason,
 ) -> Option<Edit> {
+    let transcript = scene.matter.transcript;
     let is_cuttable = match part.kind() {
-        PartKind::Text => true,
+        // A checkpoint holds a person's words: the next one takes them on, or it leaves as a whole.
+        PartKind::Text => {
+            transcript.entry(transcript.entry_of(part.slot)).origin() != Origin::Checkpoint
+        }
         PartKind::Result => !part.is(Marks::SERVER) && !part.raw_body().is_empty(),
         _ => false,
     };

@@ -1,16 +1,33 @@
 //! Older steps fold into the checkpoint; the newest that fit stay.
 
+use serde::{Deserialize, Serialize};
+
 use super::excerpts::excerpted;
-use super::{Edit, Scene, Strategy};
+use super::{BadOption, Edit, Scene, Strategy};
 use crate::checkpoint::LEAST_TOKENS;
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, Part, PartKind};
 use crate::view::Reason;
 
+/// What may be set of [`Fold`]: nothing so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FoldOptions {}
+
 /// Folds everything that may leave, from the oldest up to the newest units that fit beside what must
 /// stay and the checkpoint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Fold;
+
+impl Fold {
+    /// With these options.
+    ///
+    /// # Errors
+    /// None so far: there is nothing to set.
+    pub fn new(FoldOptions {}: FoldOptions) -> Result<Self, BadOption> {
+        Ok(Fold)
+    }
+}
 
 impl Strategy for Fold {
     fn name(&self) -> &'static str {
@@ -22,6 +39,9 @@ impl Strategy for Fold {
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+        if scene.landing() <= scene.budget.target {
+            return Vec::new();
+        }
         let leaving: Vec<&Unit> =
             scene.units.all().iter().filter(|unit| may_leave(scene, unit)).collect();
         let loose: u64 = leaving.iter().map(|unit| size(scene, unit)).sum();
@@ -58,17 +78,17 @@ impl Strategy for Fold {
     }
 }
 
-fn may_leave(scene: &Scene<'_>, unit: &Unit) -> bool {
+pub(super) fn may_leave(scene: &Scene<'_>, unit: &Unit) -> bool {
     let mut entries = unit.entries.clone();
     entries.clone().any(|at| scene.draft.is_shown(at))
         && entries.all(|at| scene.guard.may_leave(at))
 }
 
-fn size(scene: &Scene<'_>, unit: &Unit) -> u64 {
+pub(super) fn size(scene: &Scene<'_>, unit: &Unit) -> u64 {
     unit.entries.clone().map(|at| scene.draft.entry_tokens(at)).sum()
 }
 
-fn is_checkpoint(scene: &Scene<'_>, unit: &Unit) -> bool {
+pub(super) fn is_checkpoint(scene: &Scene<'_>, unit: &Unit) -> bool {
     unit.entries.clone().all(|at| scene.matter.transcript.entry(at).origin() == Origin::Checkpoint)
 }
 
@@ -76,7 +96,8 @@ fn is_checkpoint(scene: &Scene<'_>, unit: &Unit) -> bool {
 /// left to be of use.
 fn shrunk<'a>(scene: &Scene<'a>, unit: &Unit, size: u64, room: u64) -> Option<Vec<Edit>> {
     const LEAST_USEFUL: u64 = 40;
-    let entries = unit.entries.clone().map(|at| scene.matter.transcript.entry(at));
+    let shown = unit.entries.clone().filter(|at| scene.draft.is_shown(*at));
+    let entries = shown.map(|at| scene.matter.transcript.entry(at));
     let results: Vec<Part<'a>> = entries
         .flat_map(|entry| scene.editable(entry))
         .filter(|part| part.kind() == PartKind::Result)

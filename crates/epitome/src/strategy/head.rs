@@ -1,15 +1,53 @@
 //! The last resort: the oldest units leave without a trace. Needs no model and no checkpoint.
 
-use super::{Edit, Scene, Strategy};
+use serde::{Deserialize, Serialize};
+
+use super::{BadOption, Edit, Scene, Strategy};
 use crate::view::Reason;
 
+/// How much may be left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Room {
+    /// What the compaction's target allows.
+    #[default]
+    Target,
+    /// So many tokens, frame included.
+    Tokens(u64),
+    /// So many characters of what was said, as [`Gauge`](crate::trigger::Gauge) counts them.
+    Characters(u64),
+}
+
+/// What may be set of [`Head`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HeadOptions {
+    /// How much may be left.
+    pub room: Room,
+}
+
 /// Drops the oldest units that may leave, until the rest fits.
-#[derive(Clone, Copy, Debug)]
-pub struct Head;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Head(HeadOptions);
+
+impl Head {
+    /// With these options.
+    ///
+    /// # Errors
+    /// An option out of its range.
+    pub fn new(options: HeadOptions) -> Result<Self, BadOption> {
+        let given = match options.room {
+            Room::Target => 1,
+            Room::Tokens(most) | Room::Characters(most) => most,
+        };
+        BadOption::unless_positive("head.room", given)?;
+        Ok(Head(options))
+    }
+}
 
 impl Strategy for Head {
     fn name(&self) -> &'static str {
-        "drop-oldest"
+        "head"
     }
 
     fn takes_oldest(&self) -> bool {
@@ -17,11 +55,27 @@ impl Strategy for Head {
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
-        let units = scene.units.all().iter();
-        units
-            .filter(|unit| unit.entries.clone().any(|at| scene.draft.is_shown(at)))
-            .filter(|unit| unit.entries.clone().all(|at| scene.guard.may_leave(at)))
-            .map(|unit| Edit::Drop(unit.entries.clone(), Reason::LastResort))
-            .collect()
+        let measure: &dyn Fn(usize) -> u64 = match self.0.room {
+            Room::Target | Room::Tokens(_) => &|at| scene.draft.entry_tokens(at),
+            Room::Characters(_) => &|at| scene.characters(at),
+        };
+        let (mut left, room) = match self.0.room {
+            Room::Target => (scene.landing(), scene.budget.target),
+            Room::Tokens(most) => (scene.draft.total(), most),
+            Room::Characters(most) => ((0..scene.matter.transcript.len()).map(measure).sum(), most),
+        };
+        let mut edits = Vec::new();
+        for unit in scene.units.all() {
+            if left <= room {
+                break;
+            }
+            let mut entries = unit.entries.clone();
+            let is_shown = entries.clone().any(|at| scene.draft.is_shown(at));
+            if is_shown && entries.all(|at| scene.guard.may_leave(at)) {
+                left -= unit.entries.clone().map(measure).sum::<u64>();
+                edits.push(Edit::Drop(unit.entries.clone(), Reason::LastResort));
+            }
+        }
+        edits
     }
 }

@@ -1,32 +1,53 @@
 //! Old images and documents become a note of what was there.
 
-use super::{Edit, Scene, Strategy};
-use crate::transcript::PartKind;
+use serde::{Deserialize, Serialize};
+
+use super::{BadOption, Edit, Scene, Strategy};
+use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
+/// What may be set of [`OldMedia`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MediaOptions {
+    /// Of the old ones, so many of the newest stay.
+    pub keep: usize,
+}
+
 /// Replaces images and documents outside the newest content by a note.
-#[derive(Clone, Copy, Debug)]
-pub struct OldMedia;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OldMedia(MediaOptions);
+
+impl OldMedia {
+    /// With these options.
+    ///
+    /// # Errors
+    /// None so far: every value of every option is in its range.
+    pub fn new(options: MediaOptions) -> Result<Self, BadOption> {
+        Ok(OldMedia(options))
+    }
+}
 
 impl Strategy for OldMedia {
     fn name(&self) -> &'static str {
-        "old-media"
+        "media"
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
-        scene
-            .old_entries(scene.budget.recent())
-            .flat_map(|entry| scene.editable(entry))
-            .filter(|part| part.kind() == PartKind::Media)
+        let old = scene.old_entries(scene.budget.recent());
+        let parts = old.flat_map(|entry| scene.editable(entry));
+        let mut media: Vec<Part<'_>> =
+            parts.filter(|part| part.kind() == PartKind::Media).collect();
+        media.truncate(media.len().saturating_sub(self.0.keep));
+        media
+            .into_iter()
             .map(|part| {
                 let kind = part.name();
                 let kind = if kind.is_empty() { "image or document" } else { kind.as_ref() };
                 let note = format!("[elided: {kind}, {} bytes]", part.raw_body().len());
-                Edit::Put(PartEdit {
-                    at: part.slot,
-                    put: Put::Text(note.into()),
-                    reason: Reason::OldMedia,
-                })
+                let put =
+                    if part.is(Marks::WORDLESS) { Put::Nothing } else { Put::Text(note.into()) };
+                Edit::Put(PartEdit { at: part.slot, put, reason: Reason::OldMedia })
             })
             .collect()
     }

@@ -3,36 +3,62 @@
 //! Masking old observations halves cost at equal or better solve rate (DESIGN.md §1). The call stays,
 //! so the model doesn't invent what it did.
 
-use super::{Edit, LEAST_TEXT, Scene, Strategy, Which};
+use serde::{Deserialize, Serialize};
+
+use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy, Which};
 use crate::text::{Outcome, stub};
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
+/// What may be set of [`OldOutputs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OutputsOptions {
+    /// Act only if at least so many tokens are gained: a rewrite costs the cache. 1 or more.
+    pub min_gain: u64,
+    /// Outputs of so many tokens or less stay; 0 spares none.
+    pub max_tokens: u64,
+}
+
+impl Default for OutputsOptions {
+    fn default() -> Self {
+        OutputsOptions { min_gain: 200, max_tokens: LEAST_TEXT }
+    }
+}
+
 /// Stubs the results of old calls.
 #[derive(Clone, Copy, Debug)]
 pub struct OldOutputs {
-    /// Which results.
-    pub which: Which,
-    /// Act only if at least so many tokens are gained: a rewrite costs the cache.
-    pub min_gain: u64,
+    options: OutputsOptions,
+    which: Which,
 }
 
 impl Default for OldOutputs {
     fn default() -> Self {
-        OldOutputs { which: Which::Old, min_gain: 200 }
+        OldOutputs { options: OutputsOptions::default(), which: Which::Old }
     }
 }
 
 impl OldOutputs {
+    /// With these options.
+    ///
+    /// # Errors
+    /// An option out of its range.
+    pub fn new(options: OutputsOptions) -> Result<Self, BadOption> {
+        BadOption::unless_positive("outputs.min-gain", options.min_gain)?;
+        Ok(OldOutputs { options, ..OldOutputs::default() })
+    }
+
     /// Every result that may be edited, for the smallest gain.
     pub fn last() -> Self {
-        OldOutputs { which: Which::Last, min_gain: 1 }
+        let options = OutputsOptions { min_gain: 1, ..OutputsOptions::default() };
+        OldOutputs { options, which: Which::Last }
     }
 }
 
 impl Strategy for OldOutputs {
     fn name(&self) -> &'static str {
-        "old-outputs"
+        "outputs"
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
@@ -40,12 +66,15 @@ impl Strategy for OldOutputs {
         let mut gain = 0;
         for part in self.which.parts(scene) {
             let is_output = part.kind() == PartKind::Result && !part.is(Marks::SERVER);
-            if let Some((edit, saved)) = is_output.then(|| stubbed(scene, &part)).flatten() {
+            if !is_output || scene.tokens(&part) <= self.options.max_tokens {
+                continue;
+            }
+            if let Some((edit, saved)) = stubbed(scene, &part, Reason::OldOutput) {
                 gain += saved;
                 edits.push(edit);
             }
         }
-        if gain < self.min_gain { Vec::new() } else { edits }
+        if gain < self.options.min_gain { Vec::new() } else { edits }
     }
 }
 
@@ -56,20 +85,27 @@ const MAX_STUB: usize = 1024;
 /// Whether the result is a stub, from this compaction or an earlier one. A look-alike gains nothing
 /// but to stay as short as it is.
 pub(super) fn is_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
-    let now = scene.draft.reason(result.slot) == Some(Reason::OldOutput);
-    now || result.raw_body().len() < MAX_STUB && result.text().starts_with(MARK)
+    let now = matches!(
+        scene.draft.reason(result.slot),
+        Some(Reason::OldOutput | Reason::Repeated | Reason::Superseded | Reason::FailedCall)
+    );
+    now || result.raw_body().len() < MAX_STUB && scene.matter.part_text(result).starts_with(MARK)
 }
 
 /// The stub for a result and what it saves; `None` where it saves nothing.
-pub(super) fn stubbed<'a>(scene: &Scene<'a>, result: &Part<'a>) -> Option<(Edit, u64)> {
+pub(super) fn stubbed<'a>(
+    scene: &Scene<'a>,
+    result: &Part<'a>,
+    reason: Reason,
+) -> Option<(Edit, u64)> {
     let before = scene.tokens(result);
-    // What is short is worth keeping, and a stub isn't stubbed again.
-    if before <= LEAST_TEXT || is_stub(scene, result) {
+    // A stub isn't stubbed again.
+    if is_stub(scene, result) {
         return None;
     }
     let line = stub_line(scene, result);
     let after = scene.matter.put_tokens(result, &line);
-    let put = PartEdit { at: result.slot, put: Put::Text(line.into()), reason: Reason::OldOutput };
+    let put = PartEdit { at: result.slot, put: Put::Text(line.into()), reason };
     (after < before).then(|| (Edit::Put(put), before - after))
 }
 

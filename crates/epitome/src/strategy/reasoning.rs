@@ -3,33 +3,84 @@
 //! Providers allow reasoning of earlier steps to be left out, oldest first (PROVIDERS.md B.1.3). What
 //! they demand back, the guard holds: the newest step's, or the open turn's.
 
-use super::{Edit, Scene, Strategy};
-use crate::transcript::PartKind;
+use serde::{Deserialize, Serialize};
+
+use super::{BadOption, Edit, Scene, Strategy};
+use crate::transcript::tie::is_thought;
+use crate::transcript::{Entry, PartKind, Role};
 use crate::view::{PartEdit, Put, Reason};
 
+/// What becomes of an entry that holds nothing but old reasoning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Emptied {
+    /// It stays as it is: it parts what is said around it.
+    #[default]
+    Leave,
+    /// It leaves, where it is a unit of its own that may.
+    Drop,
+}
+
+/// What may be set of [`OldReasoning`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ReasoningOptions {
+    /// What becomes of entries that would be empty.
+    pub emptied: Emptied,
+}
+
 /// Drops reasoning older than what the provider demands back.
-#[derive(Clone, Copy, Debug)]
-pub struct OldReasoning;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OldReasoning(ReasoningOptions);
+
+impl OldReasoning {
+    /// With these options.
+    ///
+    /// # Errors
+    /// None so far: every value of every option is in its range.
+    pub fn new(options: ReasoningOptions) -> Result<Self, BadOption> {
+        Ok(OldReasoning(options))
+    }
+}
 
 impl Strategy for OldReasoning {
     fn name(&self) -> &'static str {
-        "old-reasoning"
+        "reasoning"
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
-        scene
-            .worthwhile(scene.guard.reasoning_from())
-            // An entry of nothing else parts what is said around it; it leaves with its unit or not.
-            .filter(|entry| entry.parts().any(|part| part.kind() != PartKind::Reasoning))
-            .flat_map(|entry| scene.editable(entry))
-            .filter(|part| part.kind() == PartKind::Reasoning)
-            .map(|part| {
+        let transcript = scene.matter.transcript;
+        let is_followed = |entry: Entry<'_>| {
+            let next = entry.index + 1;
+            next < transcript.len() && transcript.entry(next).role() == Role::Assistant
+        };
+        let mut edits = Vec::new();
+        for entry in scene.worthwhile(scene.guard.reasoning_from()) {
+            // An entry of nothing else may part what is said around it: unless more of the model's
+            // follows it leaves with its unit or not.
+            if is_thought(entry) && !is_followed(entry) {
+                edits.extend(self.emptied(scene, entry));
+                continue;
+            }
+            let parts = scene.editable(entry).filter(|part| part.kind() == PartKind::Reasoning);
+            edits.extend(parts.map(|part| {
                 Edit::Put(PartEdit {
                     at: part.slot,
                     put: Put::Nothing,
                     reason: Reason::OldReasoning,
                 })
-            })
-            .collect()
+            }));
+        }
+        edits
+    }
+}
+
+impl OldReasoning {
+    fn emptied(self, scene: &Scene<'_>, entry: Entry<'_>) -> Option<Edit> {
+        let unit = &scene.units.all()[scene.units.index_of(entry.index)];
+        let leaves = self.0.emptied == Emptied::Drop
+            && unit.entries.len() == 1
+            && scene.guard.may_leave(entry.index);
+        leaves.then(|| Edit::Drop(unit.entries.clone(), Reason::OldReasoning))
     }
 }

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use super::cut;
 use super::excerpt::widen;
@@ -156,18 +157,30 @@ impl<'a> Arguments<'a> {
 
     /// The lines that a reading call asked for: `1-80`, `12-`.
     fn lines(&self) -> Option<String> {
+        let range = self.range()?;
+        let end = Some(*range.end()).filter(|end| *end < u64::MAX);
+        Some(format!("{}-{}", range.start(), end.map(|end| end.to_string()).unwrap_or_default()))
+    }
+
+    /// The lines that a reading call asked for, from 1; none if it asked for all.
+    pub(crate) fn range(&self) -> Option<RangeInclusive<u64>> {
         let start = self.number(&["offset", "start_line", "line_number", "line", "start"]);
         let end = self.number(&["end_line", "end"]);
         let count = self.number(&["limit"]);
         match (start, end, count) {
             (None, None, None) => None,
-            (start, Some(end), _) => Some(format!("{}-{end}", start.unwrap_or(1))),
+            (start, Some(end), _) => Some(start.unwrap_or(1)..=end),
             (start, None, Some(count)) => {
                 let start = start.unwrap_or(1).max(1);
-                Some(format!("{start}-{}", start.saturating_add(count).saturating_sub(1)))
+                Some(start..=start.saturating_add(count).saturating_sub(1))
             }
-            (Some(start), None, None) => Some(format!("{start}-")),
+            (Some(start), None, None) => Some(start..=u64::MAX),
         }
+    }
+
+    /// All members: keys and JSON values, in order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.members.iter().map(|(key, raw)| (key.as_ref(), *raw))
     }
 }
 

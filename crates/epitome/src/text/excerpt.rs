@@ -89,7 +89,7 @@ fn excerpt_json(text: &str, max_bytes: usize) -> Option<Excerpt<'_>> {
         cutting: Cutting::Head,
     });
     let limits = shapes.find(|limits| outline.write(limits, max_bytes).is_some())?;
-    let (limits, plain) = widen(&outline, limits, max_bytes)?;
+    let (limits, plain) = widen(&outline, with_more_rows(&outline, limits, max_bytes), max_bytes)?;
     let text = limits.text;
     // Escapes may lie denser between than at the start.
     let telling =
@@ -97,6 +97,13 @@ fn excerpt_json(text: &str, max_bytes: usize) -> Option<Excerpt<'_>> {
             outline.write(&Limits { text, cutting: Cutting::Telling, ..limits }, max_bytes)
         });
     Some(Excerpt { text: Cow::Owned(telling.unwrap_or(plain)), form: Form::Json })
+}
+
+/// The same shape with as many rows as fit, three at the start for each at the end.
+fn with_more_rows(outline: &Outline<'_>, limits: Limits, max_bytes: usize) -> Limits {
+    let of = |first: usize| Limits { first, last: limits.last.max(first / 3), ..limits };
+    let fits = |first: usize| outline.write(&of(first), max_bytes).is_some();
+    of(widest(limits.first, max_bytes + 1, fits))
 }
 
 /// The same shape with small containers spelled out and strings left as long as fits, in this

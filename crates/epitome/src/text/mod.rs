@@ -19,4 +19,5 @@ pub mod words;
 pub use arguments::{short_arguments, shorten_arguments};
 pub use excerpt::{Excerpt, Form, excerpt};
 pub use outcome::Outcome;
+pub(crate) use stub::noted_stub;
 pub use stub::stub;

@@ -24,6 +24,17 @@ const MAX_LINE: usize = 72;
 /// );
 /// ```
 pub fn stub(tool: &str, arguments_json: &str, output: &str, reported: Outcome) -> String {
+    noted_stub(tool, arguments_json, output, reported, "")
+}
+
+/// A [`stub`] with a note behind what it says of the result.
+pub(crate) fn noted_stub(
+    tool: &str,
+    arguments_json: &str,
+    output: &str,
+    reported: Outcome,
+    note: &str,
+) -> String {
     let call = short_arguments(tool, arguments_json, MAX_CALL);
     let verdict = judge(output, reported);
     let lines = figure::counted(figure::lines(output), "line");
@@ -42,7 +53,10 @@ pub fn stub(tool: &str, arguments_json: &str, output: &str, reported: Outcome) -
             format!(", failed{code}{}", line.map(|line| format!(": {line}")).unwrap_or_default())
         }
     };
-    format!("[elided: {call} → {lines}, {size}{went}]")
+    // A result may come without its call.
+    let of = if call.is_empty() { String::new() } else { format!("{call} → ") };
+    let gap = if note.is_empty() { "" } else { "; " };
+    format!("[elided: {of}{lines}, {size}{went}{gap}{note}]")
 }
 
 #[cfg(test)]
@@ -65,13 +79,15 @@ mod tests {
                 Outcome::Error,
             ),
             stub("Grep", r#"{"pattern":"a\u0000b"}"#, "", Outcome::Unknown),
+            stub("", "", "found", Outcome::Unknown),
         ]
         .join("\n");
         expect![[r"
             [elided: Read(src/main.rs, 1-80) → 80 lines, 1.0 kB, ok]
             [elided: get_user(id=mia_3668) → 1 line, 21 B, failed: Error: user not found]
             [elided: Bash(npm run check) → 3 lines, 29 B, failed (exit code 2): x]
-            [elided: Grep(ab) → 0 lines, 0 B]"]]
+            [elided: Grep(ab) → 0 lines, 0 B]
+            [elided: 1 line, 5 B]"]]
         .assert_eq(&stubs);
     }
 

@@ -1,5 +1,6 @@
 //! The id of an entry's content: the same for the same content, however it was written.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -18,20 +19,28 @@ impl ContentId {
     /// The id of an entry's JSON. Nested cache markers don't count; key order and white space
     /// don't either. Text that serde can't hold (nested too deep) is hashed as it is.
     pub fn of_entry(raw: &str) -> Self {
-        match serde_json::from_str::<Value>(raw) {
-            Ok(mut value) => {
-                strip_markers(&mut value);
-                let mut canonical = String::with_capacity(raw.len());
-                write_sorted(&value, &mut canonical);
-                ContentId::of_text(&canonical)
-            }
-            Err(_) => ContentId::of_text(raw),
-        }
+        ContentId::of_text(&canonical_json(raw))
     }
 
     /// The first 12 hex digits: enough to tell entries of a session apart for a reader.
     pub fn short(&self) -> String {
         self.to_string()[..12].to_owned()
+    }
+}
+
+/// JSON with its keys sorted and without cache markers; a scalar, or what serde can't hold, as it is.
+pub(crate) fn canonical_json(raw: &str) -> Cow<'_, str> {
+    if !raw.starts_with(['{', '[']) {
+        return Cow::Borrowed(raw);
+    }
+    match serde_json::from_str::<Value>(raw) {
+        Ok(mut value) => {
+            strip_markers(&mut value);
+            let mut canonical = String::with_capacity(raw.len());
+            write_sorted(&value, &mut canonical);
+            Cow::Owned(canonical)
+        }
+        Err(_) => Cow::Borrowed(raw),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What was said, in order: entries and their parts as byte ranges of one shared buffer.
 
 mod id;
+pub(crate) mod tie;
 pub mod unit;
 
 use std::borrow::Cow;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::json::Span;
 use crate::json::unquote;
 pub use id::ContentId;
+pub(crate) use id::canonical_json;
 
 /// The wire role of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,11 +72,14 @@ pub enum PartKind {
     Media,
     /// What isn't known; comes out as it went in.
     Opaque,
+    /// An entry's own id, by which its provider ties it to other entries. The model doesn't see it,
+    /// and unless it is fixed it may be left out.
+    Link,
 }
 
 /// What else is known of a part, as a small set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks(u8);
+pub struct Marks(u16);
 
 impl Marks {
     /// A sub-part of the nearest result before it.
@@ -89,6 +94,10 @@ impl Marks {
     pub const STATEFUL: Marks = Marks(1 << 4);
     /// The body is a JSON string literal, so its words are the decoded string.
     pub const LITERAL: Marks = Marks(1 << 5);
+    /// No words can stand in its place: it stays or leaves.
+    pub const WORDLESS: Marks = Marks(1 << 6);
+    /// It is shown as it is, or leaves with its entry.
+    pub const FIXED: Marks = Marks(1 << 7);
 
     /// This set with `other` in it.
     #[must_use]
@@ -212,8 +221,11 @@ impl Transcript {
         }
     }
 
-    /// Says who speaks in one part.
-    pub(crate) fn set_part_origin(&mut self, slot: Slot, origin: Origin) {
+    /// Says who speaks in one part, where an entry has several speakers.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    pub fn set_part_origin(&mut self, slot: Slot, origin: Origin) {
         Arc::make_mut(&mut self.parts)[slot.0 as usize].origin = origin;
     }
 
@@ -270,12 +282,13 @@ impl<'a> Entry<'a> {
         range.start as u32..range.end as u32
     }
 
-    /// Who speaks: human if any part is, else what the first part says.
+    /// Who speaks: human if any part is, else what the first part says (an id says nothing).
     pub fn origin(&self) -> Origin {
         if self.parts().any(|p| p.is_human()) {
             return Origin::Human;
         }
-        self.parts().next().map_or(Origin::Injected, |p| p.origin())
+        let mut parts = self.parts().filter(|p| p.kind() != PartKind::Link);
+        parts.next().map_or(Origin::Injected, |p| p.origin())
     }
 
     /// Whether a person speaks in it.
@@ -368,9 +381,24 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// Whether its payload is words, and its own: a list's elements are parts themselves, and media
+    /// and ids aren't read as words.
+    pub fn says_own_words(&self) -> bool {
+        let is_list = self.kind() == PartKind::Result
+            && self.raw_body().starts_with('[')
+            && !self.is(Marks::SERVER);
+        !is_list && !matches!(self.kind(), PartKind::Media | PartKind::Link)
+    }
+
     /// The call id; empty if there is none.
     pub fn id(&self) -> Cow<'a, str> {
         unquote(self.row.id.of(self.source))
+    }
+
+    /// Whether there is a call id that isn't a string.
+    pub fn has_odd_id(&self) -> bool {
+        let raw = self.row.id.of(self.source);
+        !raw.is_empty() && !raw.starts_with('"')
     }
 
     /// The tool's name, media type or opaque type; empty if there is none.

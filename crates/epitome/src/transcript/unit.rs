@@ -1,9 +1,10 @@
 //! Units: the smallest runs of entries that may leave together. Steps and turns count them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-use super::{Marks, PartKind, Role, Slot, Transcript};
+use super::{Marks, Part, PartKind, Role, Slot, Transcript};
+use crate::budget::Tail;
 
 /// One tool call with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +28,9 @@ pub struct Unit {
 
 /// The units of a transcript, in order, covering it; and its pairs.
 ///
-/// Pairs are found by id, not by adjacency. Units are the finest division into contiguous runs
-/// that cuts neither a pair nor a run of assistant entries: providers merge those, and reasoning
-/// in one belongs to the calls in the next.
+/// Pairs are found by id, not by adjacency; without ids by name, in the newest batch. Units are the
+/// finest division into contiguous runs that cuts neither a pair nor a run of assistant entries:
+/// providers merge those, and reasoning in one belongs to the calls in the next.
 #[derive(Clone, Debug, Default)]
 pub struct Units {
     all: Vec<Unit>,
@@ -49,7 +50,7 @@ pub enum Instructions {
 impl Units {
     /// Finds units and pairs.
     pub fn of(transcript: &Transcript, instructions: Instructions) -> Self {
-        let mut open: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut open = Open::default();
         let mut pairs: Vec<Pair> = Vec::new();
         let mut call_of = HashMap::new();
         // For each entry the last entry that it is tied to.
@@ -58,6 +59,8 @@ impl Units {
         for entry in transcript.entries() {
             if entry.role() == Role::Assistant && previous == Some(Role::Assistant) {
                 reach[entry.index - 1] = entry.index;
+            } else if entry.role() == Role::Assistant {
+                open.begin_batch();
             }
             let touches_instructions =
                 previous.is_some_and(|previous| previous.instructs() || entry.role().instructs());
@@ -68,15 +71,12 @@ impl Units {
             for part in entry.parts().filter(|p| !p.is(Marks::SERVER)) {
                 match part.kind() {
                     PartKind::Call => {
-                        open.entry(part.id().into_owned()).or_default().push(pairs.len());
+                        open.call(&part, pairs.len());
                         pairs.push(Pair { call: part.slot, result: None });
                     }
                     PartKind::Result => {
-                        let Some(waiting) = open.get_mut(part.id().as_ref()) else { continue };
-                        if waiting.is_empty() {
-                            continue;
-                        }
-                        let pair = &mut pairs[waiting.remove(0)];
+                        let Some(at) = open.answered_by(&part, &pairs) else { continue };
+                        let pair = &mut pairs[at];
                         pair.result = Some(part.slot);
                         call_of.insert(part.slot, pair.call);
                         let from = transcript.entry_of(pair.call);
@@ -119,12 +119,81 @@ impl Units {
         self.newest(n, |unit| unit.is_turn)
     }
 
+    /// The first entry of the newest so many (`len` entries if none), where each entry has `tokens`.
+    /// What fits isn't a number: none are asked for.
+    pub fn tail(&self, tail: Tail, tokens: impl Fn(usize) -> u64) -> usize {
+        let len = self.all.last().map_or(0, |unit| unit.entries.end);
+        let start_of = |unit: usize| self.all.get(unit).map_or(len, |u| u.entries.start);
+        match tail {
+            Tail::Fitting => len,
+            Tail::Items(n) => len.saturating_sub(n),
+            Tail::Units(n) => start_of(self.all.len().saturating_sub(n)),
+            Tail::Steps(n) => start_of(self.newest_steps(n)),
+            Tail::Turns(n) => start_of(self.newest_turns(n)),
+            Tail::Tokens(most) => {
+                let mut left = most;
+                let fits = |unit: &&Unit| {
+                    let size = unit.entries.clone().map(&tokens).sum();
+                    let room = left.checked_sub(size);
+                    left = room.unwrap_or(0);
+                    room.is_some()
+                };
+                let kept = self.all.iter().rev().take_while(fits).count();
+                start_of(self.all.len() - kept)
+            }
+        }
+    }
+
     fn newest(&self, n: usize, counts: impl Fn(&Unit) -> bool) -> usize {
         if n == 0 {
             return self.all.len();
         }
         let mut starts = self.all.iter().enumerate().rev().filter(|(_, unit)| counts(unit));
         starts.nth(n - 1).map_or(0, |(index, _)| index)
+    }
+}
+
+/// Calls that wait for their results, as positions in the list of pairs.
+#[derive(Default)]
+struct Open {
+    by_id: HashMap<String, VecDeque<usize>>,
+    /// The newest batch, by tool: in some formats ids are the client's choice, and without them name
+    /// and order tell.
+    named: HashMap<String, VecDeque<usize>>,
+    nameless: HashMap<String, VecDeque<usize>>,
+}
+
+impl Open {
+    fn begin_batch(&mut self) {
+        self.named.clear();
+        self.nameless.clear();
+    }
+
+    fn call(&mut self, call: &Part<'_>, at: usize) {
+        let (id, tool) = (call.id(), call.name().into_owned());
+        if id.is_empty() {
+            return self.nameless.entry(tool).or_default().push_back(at);
+        }
+        self.by_id.entry(id.into_owned()).or_default().push_back(at);
+        self.named.entry(tool).or_default().push_back(at);
+    }
+
+    fn answered_by(&mut self, result: &Part<'_>, pairs: &[Pair]) -> Option<usize> {
+        let (id, tool) = (result.id(), result.name());
+        let oldest = |calls: &mut HashMap<String, VecDeque<usize>>, key: &str| {
+            let waiting = calls.get_mut(key)?;
+            std::iter::from_fn(|| waiting.pop_front()).find(|at| pairs[*at].result.is_none())
+        };
+        if !id.is_empty()
+            && let Some(at) = oldest(&mut self.by_id, &id)
+        {
+            return Some(at);
+        }
+        if tool.is_empty() {
+            return None;
+        }
+        oldest(&mut self.nameless, &tool)
+            .or_else(|| id.is_empty().then(|| oldest(&mut self.named, &tool)).flatten())
     }
 }
 

@@ -1,84 +1,345 @@
 //! Which format a text is in, by its content.
+//!
+//! One pass over the members: each that only some format has is evidence for it. A fact that no other
+//! format can show ends the search; hints add up. What shows nothing is read as OpenAI Chat, the most
+//! permissive reading.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
 
 use super::{Format, WireError, parse};
-use crate::json::{self, Span, unquote};
-use crate::request::{Envelope, Request};
+use crate::json::{JsonError, Scanner, Span, unquote};
+use crate::request::Request;
 
 /// Reads `source` in the format that its content shows, plain messages as OpenAI Chat.
 ///
 /// # Errors
-/// What was wrong with it, read as OpenAI Chat messages, which is the most permissive reading.
-pub fn detect(source: impl Into<std::sync::Arc<String>>) -> Result<Request, WireError> {
-    let request = parse(Format::OpenaiChat, source)?;
-    if is_anthropic(&request) {
-        parse(Format::Anthropic, request.source().clone())
-    } else {
-        Ok(request)
+/// What was wrong with it, read as the format that it shows.
+pub fn detect(source: impl Into<Arc<String>>) -> Result<Request, WireError> {
+    let source = source.into();
+    let format = Evidence::of(&source).verdict();
+    parse(format, source)
+}
+
+/// Where in a request a member stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In a whole body; an object at the top may be one.
+    Body,
+    /// In an element of the tool definitions.
+    Tool,
+    /// In a message or item.
+    Entry,
+    /// In the first of them.
+    First,
+    /// In an element of a message's content.
+    Block,
+}
+
+/// How much a member says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weight {
+    /// No other format has it.
+    Proof,
+    /// Compatibles of other formats have it too.
+    Hint,
+    /// This format hasn't got it.
+    Against,
+    /// No request of this format may have it.
+    Never,
+}
+
+use Format::{Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses};
+use Place::{Block, Body, Entry, First, Tool};
+use Weight::{Against, Hint, Never, Proof};
+
+/// Members that only some format has, whatever they say (but null, which says nothing).
+const MEMBERS: &[(Place, &str, Format, Weight)] = &[
+    (Body, "input", OpenaiResponses, Proof),
+    (Body, "previous_response_id", OpenaiResponses, Proof),
+    (Body, "instructions", OpenaiResponses, Hint),
+    // Bedrock has one too, beside other evidence.
+    (Body, "system", Anthropic, Hint),
+    (Body, "thinking", Anthropic, Hint),
+    (Body, "anthropic_version", Anthropic, Proof),
+    (Tool, "function", OpenaiChat, Proof),
+    (Tool, "input_schema", Anthropic, Proof),
+    (Tool, "parameters", OpenaiResponses, Hint),
+    (Entry, "tool_calls", OpenaiChat, Proof),
+    (Entry, "tool_call_id", OpenaiChat, Proof),
+    (Entry, "function_call", OpenaiChat, Proof),
+    (Entry, "call_id", OpenaiResponses, Proof),
+    (Block, "cache_control", Anthropic, Hint),
+    (Body, "contents", Gemini, Proof),
+    (Body, "systemInstruction", Gemini, Proof),
+    (Body, "system_instruction", Gemini, Proof),
+    (Body, "generationConfig", Gemini, Hint),
+    (Tool, "functionDeclarations", Gemini, Proof),
+    (Tool, "function_declarations", Gemini, Proof),
+    (Entry, "parts", Gemini, Proof),
+    (Body, "modelId", Bedrock, Hint),
+    (Body, "toolConfig", Bedrock, Hint),
+    (Body, "inferenceConfig", Bedrock, Proof),
+    (Body, "additionalModelRequestFields", Bedrock, Proof),
+    (Body, "guardrailConfig", Bedrock, Proof),
+    (Block, "toolUse", Bedrock, Proof),
+    (Block, "toolResult", Bedrock, Proof),
+    (Block, "reasoningContent", Bedrock, Proof),
+    (Block, "cachePoint", Bedrock, Proof),
+    // Every other format's blocks say of what type they are.
+    (Block, "text", Bedrock, Hint),
+    (Block, "image", Bedrock, Hint),
+    (Block, "document", Bedrock, Hint),
+    (Block, "type", Bedrock, Against),
+];
+
+/// Members that tell by what they say.
+const VALUES: &[(Place, &str, &[&str], Format, Weight)] = &[
+    (Entry, "role", &["tool", "function"], OpenaiChat, Proof),
+    (Entry, "role", &["developer"], OpenaiChat, Hint),
+    (Entry, "role", &["model"], Gemini, Proof),
+    // Gateways take Claude's name in Chat's form, of which a compaction may leave plain messages.
+    (First, "role", &["system"], Anthropic, Never),
+    (First, "role", &["system"], Bedrock, Never),
+    (
+        Entry,
+        "type",
+        &["reasoning", "item_reference", "compaction", "compaction_trigger"],
+        OpenaiResponses,
+        Proof,
+    ),
+    // Anthropic's answers are of this type too.
+    (Entry, "type", &["message"], OpenaiResponses, Hint),
+    (Block, "type", &["text"], OpenaiResponses, Against),
+    (Entry, "type", &["additional_tools", "configuration_update"], OpenaiResponses, Proof),
+    (
+        Block,
+        "type",
+        &["input_text", "output_text", "input_image", "input_file"],
+        OpenaiResponses,
+        Proof,
+    ),
+    (
+        Block,
+        "type",
+        &["tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"],
+        Anthropic,
+        Proof,
+    ),
+    (Block, "type", &["server_tool_use", "compaction"], Anthropic, Proof),
+    (Block, "type", &["image_url", "input_audio", "file"], OpenaiChat, Proof),
+    (Block, "type", &["refusal"], OpenaiChat, Hint),
+];
+
+/// How item types of Responses end: there are more of them than can be listed.
+const ITEMS: [&str; 3] = ["_call", "_output", "_list_tools"];
+
+/// More hints than there can be.
+const NEVER: i32 = 1 << 30;
+
+/// Parts of a model's name.
+const MODELS: &[(&str, Format)] = &[("claude", Anthropic), ("anthropic.claude", Bedrock)];
+
+/// Why the walk over the members ends early.
+enum Stop {
+    /// There is proof.
+    Proven(Format),
+    /// The text isn't JSON from here on.
+    Broken,
+}
+
+impl From<JsonError> for Stop {
+    fn from(_: JsonError) -> Self {
+        Stop::Broken
     }
 }
 
-fn is_anthropic(request: &Request) -> bool {
-    let frame = &request.frame;
-    if frame.envelope == Envelope::Body {
-        if !frame.system.is_empty() || !frame.thinking.is_empty() {
-            return true;
-        }
-        if let Some(tools) = request.tools() {
-            let first = json::elements(tools, Span::new(0..tools.len()))
-                .ok()
-                .and_then(|t| t.first().copied());
-            if let Some(first) = first {
-                let has = |name| json::member(tools, first, name).is_some();
-                if has("function") {
-                    return false;
-                }
-                if has("input_schema") {
-                    return true;
-                }
-            }
-        }
-    }
-    for entry in request.transcript.entries() {
-        if let Some(format) = says(entry.raw()) {
-            return format == Format::Anthropic;
-        }
-    }
-    request.model().is_some_and(|model| model.contains("claude"))
+/// What the members say so far.
+struct Evidence {
+    proven: Option<Format>,
+    hints: Vec<(Format, i32)>,
 }
 
-/// The format that a single message can only be in, if it shows.
-fn says(message: &str) -> Option<Format> {
-    let whole = Span::new(0..message.len());
-    let members = json::members(message, whole).ok()?;
-    for (key, value) in members {
-        let value = value.of(message);
-        match unquote(key.of(message)).as_ref() {
-            "tool_calls" | "tool_call_id" | "function_call" if value != "null" => {
-                return Some(Format::OpenaiChat);
+impl Evidence {
+    fn of(source: &str) -> Self {
+        let mut evidence = Evidence { proven: None, hints: Vec::new() };
+        let mut scanner = Scanner::new(source.strip_prefix('\u{feff}').unwrap_or(source));
+        if let Err(Stop::Proven(format)) = evidence.top(&mut scanner) {
+            evidence.proven = Some(format);
+        }
+        evidence
+    }
+
+    fn verdict(&self) -> Format {
+        // Of formats with as many hints the first one, as they are listed.
+        let rank = |(format, hints): &&(Format, i32)| (*hints, Reverse(*format as usize));
+        let hinted = self.hints.iter().filter(|(_, hints)| *hints > 0).max_by_key(rank);
+        self.proven.or(hinted.map(|(format, _)| *format)).unwrap_or(OpenaiChat)
+    }
+
+    /// A body, a list of entries, or entries one after the other.
+    fn top(&mut self, scanner: &mut Scanner<'_>) -> Result<(), Stop> {
+        let mut places: &[Place] = &[Body, Entry, First];
+        while let Some(byte) = scanner.peek() {
+            match byte {
+                b'[' => self.each(scanner, &[Entry])?,
+                _ => self.members(scanner, places)?,
             }
-            "role" if matches!(unquote(value).as_ref(), "tool" | "function" | "developer") => {
-                return Some(Format::OpenaiChat);
-            }
-            "content" if value.starts_with('[') => {
-                for block in json::elements(value, Span::new(0..value.len())).ok()? {
-                    let Some(kind) = json::member(value, block, "type") else { continue };
-                    match unquote(kind.of(value)).as_ref() {
-                        "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image"
-                        | "document" | "server_tool_use" | "compaction" => {
-                            return Some(Format::Anthropic);
-                        }
-                        "image_url" | "input_audio" | "file" | "refusal" => {
-                            return Some(Format::OpenaiChat);
-                        }
-                        _ => {}
-                    }
-                    if json::member(value, block, "cache_control").is_some() {
-                        return Some(Format::Anthropic);
-                    }
+            places = &[Body, Entry];
+        }
+        Ok(())
+    }
+
+    /// The elements of a list.
+    fn each(&mut self, scanner: &mut Scanner<'_>, places: &[Place]) -> Result<(), Stop> {
+        let mut first = if places == [Entry] { Some(&[Entry, First]) } else { None };
+        scanner.array(|scanner| {
+            let places = first.take().map_or(places, |first| first.as_slice());
+            self.members(scanner, places)
+        })?;
+        Ok(())
+    }
+
+    /// The members of an object; anything else says nothing.
+    fn members(&mut self, scanner: &mut Scanner<'_>, places: &[Place]) -> Result<(), Stop> {
+        if scanner.peek() != Some(b'{') {
+            scanner.value()?;
+            return Ok(());
+        }
+        let text = scanner.text();
+        scanner.object(|scanner, key| {
+            let name = unquote(key.of(text));
+            let is = |place| places.contains(&place);
+            let inner = match name.as_ref() {
+                "messages" | "input" | "contents" if is(Body) => Some(Entry),
+                "tools" if is(Body) => Some(Tool),
+                "content" | "output" if is(Entry) => Some(Block),
+                _ => None,
+            };
+            let start = scanner.position();
+            match inner {
+                Some(place) if scanner.peek() == Some(b'[') => self.each(scanner, &[place])?,
+                _ => {
+                    scanner.value()?;
                 }
             }
-            _ => {}
+            let value = Span::new(start..scanner.position()).of(text).trim();
+            self.weigh(places, &name, value)
+        })?;
+        Ok(())
+    }
+
+    /// What one member says.
+    fn weigh(&mut self, places: &[Place], name: &str, value: &str) -> Result<(), Stop> {
+        if value == "null" {
+            return Ok(());
+        }
+        let is = |place: &Place, key: &str| key == name && places.contains(place);
+        for (place, key, format, weight) in MEMBERS {
+            // An item of Responses may have an `input` too; there it says the same.
+            if is(place, key) {
+                self.note(*format, *weight)?;
+            }
+        }
+        if !value.starts_with('"') || value.len() > 64 {
+            return Ok(());
+        }
+        let word = unquote(value);
+        for (place, key, words, format, weight) in VALUES {
+            if is(place, key) && words.contains(&word.as_ref()) {
+                self.note(*format, *weight)?;
+            }
+        }
+        if is(&Entry, "type") && ITEMS.iter().any(|end| word.ends_with(end)) {
+            self.note(OpenaiResponses, Proof)?;
+        }
+        if is(&Body, "model") {
+            for (_, format) in MODELS.iter().filter(|(part, _)| word.contains(part)) {
+                self.note(*format, Hint)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, format: Format, weight: Weight) -> Result<(), Stop> {
+        let hint = match weight {
+            Proof => return Err(Stop::Proven(format)),
+            Hint => 1,
+            Against => -1,
+            Never => -NEVER,
+        };
+        match self.hints.iter_mut().find(|(noted, _)| *noted == format) {
+            Some((_, hints)) => *hints = hints.saturating_add(hint),
+            None => self.hints.push((format, hint)),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, format: Format) {
+        for text in [text.to_owned(), format!("\u{feff}\n {text}\r\n")] {
+            assert_eq!(Evidence::of(&text).verdict(), format, "{text}");
         }
     }
-    None
+
+    #[test]
+    fn formats_show_in_their_members() {
+        for (text, format) in [
+            (r#"{"messages":[]}"#, OpenaiChat),
+            (r#"[{"role":"user","content":"x"}]"#, OpenaiChat),
+            (r#"{"model":"m","input":"x"}"#, OpenaiResponses),
+            (r#"{"input":[{"role":"user","content":"x"}],"model":"claude-x"}"#, OpenaiResponses),
+            (r#"[{"type":"message","role":"user","content":"x"}]"#, OpenaiResponses),
+            (r#"{"role":"user","content":[{"text":"x","type":"input_text"}]}"#, OpenaiResponses),
+            ("{\"type\":\"reasoning\",\"summary\":[]}\n{\"type\":\"x_call\"}", OpenaiResponses),
+            (r#"[{"content":"x","role":"user"},{"call_id":"c","output":""}]"#, OpenaiResponses),
+            (r#"{"type":"message","role":"user","content":[{"type":"text"}]}"#, OpenaiChat),
+            (r#"{"type":"message","role":"user","content":[],"model":"claude-x"}"#, Anthropic),
+            (r#"{"messages":[{"role":"user","content":"x"}],"system":"y"}"#, Anthropic),
+            (r#"{"messages":[{"role":"user","content":"x"}],"model":"claude-x"}"#, Anthropic),
+            (r#"[{"role":"user","content":[{"type":"tool_result"}]}]"#, Anthropic),
+            (r#"{"contents":[{"parts":[{"text":"x"}]}]}"#, Gemini),
+            (r#"[{"role":"model","parts":[{"text":"x"}]}]"#, Gemini),
+            ("{\"parts\":[],\"role\":\"user\"}\n", Gemini),
+            (r#"{"messages":[{"role":"user","content":[{"text":"x"}]}]}"#, Bedrock),
+            (
+                r#"{"system":[{"text":"x"}],"messages":[{"role":"user","content":[{"text":"x"}]}],"inferenceConfig":{}}"#,
+                Bedrock,
+            ),
+            (
+                r#"[{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[]}}]}]"#,
+                Bedrock,
+            ),
+            (
+                r#"{"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}"#,
+                OpenaiChat,
+            ),
+            (
+                r#"{"model":"x/claude-y","messages":[{"role":"system","content":"x"},{"role":"user","content":"y"}]}"#,
+                OpenaiChat,
+            ),
+            ("{\"role\":\"system\"}\n{\"role\":\"user\",\"model\":\"claude-x\"}", OpenaiChat),
+            (r#"{"model":"claude-x","messages":[{"role":"user"},{"role":"system"}]}"#, Anthropic),
+            (r#"{"input":[{"role":"system","content":"x"}]}"#, OpenaiResponses),
+            // Compatibles take markers and modes of other formats along.
+            (
+                r#"{"messages":[{"role":"user","content":[{"type":"text","cache_control":{}}]},{"role":"tool"}],"thinking":{}}"#,
+                OpenaiChat,
+            ),
+            (r#"{"messages":[{"role":"assistant","content":null,"tool_calls":null}]}"#, OpenaiChat),
+        ] {
+            check(text, format);
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_is_still_told() {
+        check(r#"{"model":"m","input":[{"type":"message","role":"us"#, OpenaiResponses);
+        check("", OpenaiChat);
+        check("{\"a", OpenaiChat);
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Dialect, Format, WireError};
+use super::{Dialect, Field, Format, WireError};
 use crate::json::{self, JsonError, Scanner, Span, unquote};
-use crate::request::{Envelope, Frame, Request};
+use crate::request::{Envelope, Frame, Keeper, Request};
 use crate::transcript::{PartRow, Transcript};
 
 pub(super) fn parse(format: Format, source: Arc<String>) -> Result<Request, WireError> {
@@ -68,25 +68,44 @@ impl Reader {
         let mut frame = Frame::bare(Envelope::Body, Span::NONE);
         let text = scanner.text();
         let mut is_list = true;
+        let mut is_entry = false;
         scanner.object(|scanner, key| {
             let name = unquote(key.of(text));
             if name == self.dialect.list_key() {
                 // The last of duplicate keys wins.
                 self.transcript = Transcript::new(Arc::clone(self.transcript.source()));
-                is_list = scanner.peek() == Some(b'[');
-                frame.list = if is_list { self.entries(scanner)? } else { scanner.value()? };
+                let first = scanner.peek();
+                // Responses take plain words for a list of one message.
+                let is_words = first == Some(b'"') && name == "input";
+                is_list = is_words || first == Some(b'[');
+                let start = scanner.position();
+                if is_words {
+                    self.entry(scanner)?;
+                    frame.list = Span::new(start..scanner.position());
+                } else {
+                    frame.list = if is_list { self.entries(scanner)? } else { scanner.value()? };
+                }
                 return Ok::<_, JsonError>(());
             }
             let value = scanner.value()?;
-            match name.as_ref() {
-                "model" => frame.model = value,
-                "system" => frame.system = value,
-                "tools" => frame.tools = value,
-                "thinking" => frame.thinking = value,
-                _ => {}
+            is_entry |= self.dialect.is_of_entry(&name, &unquote(value.of(text)));
+            match self.dialect.field(&name) {
+                Some(Field::Model) => frame.model = value,
+                Some(Field::System) => frame.system = value,
+                Some(Field::Tools) => frame.tools = value,
+                Some(Field::Thinking) => frame.thinking = value,
+                Some(Field::Elsewhere(keeper)) => {
+                    let name = kept_by(keeper, text, value).map(|name| (keeper, name));
+                    frame.elsewhere = name.or(frame.elsewhere);
+                }
+                None => {}
             }
             Ok(())
         })?;
+        if is_entry {
+            self.transcript = Transcript::new(Arc::clone(self.transcript.source()));
+            return Ok(None);
+        }
         if !is_list {
             return Err(Failure::Shape("the list of messages is not an array"));
         }
@@ -105,8 +124,13 @@ impl Reader {
             }
             self.entry(scanner)?;
             let newest = self.transcript.entry(self.transcript.len() - 1).raw();
-            if json::member(newest, Span::new(0..newest.len()), "role").is_none() {
-                return Err(Failure::Shape("no list of messages, and no `role` in a line"));
+            let has = |key| json::member(newest, Span::new(0..newest.len()), key).is_some();
+            if !self.dialect.entry_keys().iter().any(|key| has(key)) {
+                return Err(Failure::Shape(match self.dialect.list_key() {
+                    "contents" => "no list of contents, and no `parts` in a line",
+                    "input" => "no `input`, and no `type` or `role` in a line",
+                    _ => "no list of messages, and no `role` in a line",
+                }));
             }
         }
         Ok(Frame::bare(Envelope::Lines, Span::new(start..scanner.text().len())))
@@ -123,5 +147,14 @@ impl Reader {
         let role = self.dialect.read_entry(scanner, &mut self.parts)?;
         self.transcript.push(Span::new(start..scanner.position()), role, &self.parts);
         Ok(())
+    }
+}
+
+/// What earlier history is called by its keeper; `None` where none is kept.
+fn kept_by(keeper: Keeper, text: &str, value: Span) -> Option<Span> {
+    match keeper {
+        // A thread that is only created has none yet.
+        Keeper::Thread => json::member(text, value, "previous_message_id"),
+        _ => (value.of(text) != "null").then_some(value),
     }
 }

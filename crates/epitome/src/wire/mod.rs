@@ -4,14 +4,23 @@
 //! out as it went in. Rendering splices, so that whatever isn't edited keeps its bytes.
 
 mod anthropic;
+mod arguments;
+mod bedrock;
+mod breach;
+mod convert;
 mod detect;
 mod envelope;
+mod gemini;
+mod letters;
 mod openai_chat;
+mod openai_responses;
 mod origin;
 mod pairing;
 mod repair;
 mod rules;
 mod splice;
+mod turns;
+mod wrapped;
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,15 +28,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{JsonError, Scanner};
-use crate::request::Request;
+use crate::json::{JsonError, Scanner, Splices, quote};
+use crate::request::{Keeper, Request};
 use crate::transcript::unit::Instructions;
-use crate::transcript::{PartRow, Role};
-use crate::view::View;
+use crate::transcript::{Entry, Part, PartRow, Role};
+use crate::view::{PartEdit, View};
 
+pub use breach::{Finding, Mend, check, check_except};
+pub use convert::{Converted, Extent, Goal, Loss, Lost, convert};
 pub use detect::detect;
-pub use repair::{Mended, Repaired, repair};
-pub use rules::{Finding, Mend, RULES, Rule, RuleId, check};
+pub use repair::{Mended, Repaired, repair, repair_except};
+pub use rules::{RULES, Rule, RuleId};
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -38,25 +49,51 @@ pub enum Format {
     OpenaiChat,
     /// Anthropic Messages.
     Anthropic,
+    /// Gemini `generateContent`.
+    Gemini,
+    /// AWS Bedrock Converse.
+    Bedrock,
+    /// OpenAI Responses.
+    OpenaiResponses,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 2] = [Format::OpenaiChat, Format::Anthropic];
+    pub const ALL: [Format; 5] = [
+        Format::OpenaiChat,
+        Format::Anthropic,
+        Format::Gemini,
+        Format::OpenaiResponses,
+        Format::Bedrock,
+    ];
 
     /// The name used on the command line and in receipts.
     pub fn name(self) -> &'static str {
         match self {
             Format::OpenaiChat => "openai-chat",
             Format::Anthropic => "anthropic",
+            Format::Gemini => "gemini",
+            Format::Bedrock => "bedrock",
+            Format::OpenaiResponses => "openai-responses",
         }
     }
 
     /// Where it lets system text stand in mid-conversation.
     pub fn instructions(self) -> Instructions {
         match self {
-            Format::OpenaiChat => Instructions::Anywhere,
+            // Gemini and Bedrock have none: what stands there is a breach.
+            Format::OpenaiChat | Format::OpenaiResponses | Format::Gemini | Format::Bedrock => {
+                Instructions::Anywhere
+            }
             Format::Anthropic => Instructions::BetweenUserAndReply,
+        }
+    }
+
+    /// Who must speak first.
+    pub fn opening(self) -> Opening {
+        match self {
+            Format::OpenaiChat | Format::OpenaiResponses => Opening::Anyone,
+            Format::Anthropic | Format::Gemini | Format::Bedrock => Opening::User,
         }
     }
 
@@ -64,6 +101,9 @@ impl Format {
         match self {
             Format::OpenaiChat => &openai_chat::OpenaiChat,
             Format::Anthropic => &anthropic::Anthropic,
+            Format::Gemini => &gemini::Gemini,
+            Format::Bedrock => &bedrock::Bedrock,
+            Format::OpenaiResponses => &openai_responses::OpenaiResponses,
         }
     }
 
@@ -71,6 +111,15 @@ impl Format {
     pub fn user_message(self, text: &str) -> String {
         self.dialect().user_message(text)
     }
+}
+
+/// Who must speak first in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// Whoever.
+    Anyone,
+    /// The user.
+    User,
 }
 
 impl fmt::Display for Format {
@@ -152,10 +201,43 @@ pub fn render(request: &Request, view: &View) -> String {
     splice::render(request, view)
 }
 
+/// A member of the body that says something about the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// The model's name.
+    Model,
+    /// The system prompt beside the transcript.
+    System,
+    /// The tool definitions.
+    Tools,
+    /// The reasoning mode.
+    Thinking,
+    /// Earlier history that the provider keeps.
+    Elsewhere(Keeper),
+}
+
 /// What differs between formats whose entries are messages in a list.
 pub(crate) trait Dialect: Sync {
     /// The body member that holds the entries.
     fn list_key(&self) -> &'static str;
+    /// Members of which every entry has one; a line without them isn't one.
+    fn entry_keys(&self) -> &'static [&'static str] {
+        &["role"]
+    }
+    /// Whether only an entry has this member, although it may also have the list's.
+    fn is_of_entry(&self, _key: &str, _value: &str) -> bool {
+        false
+    }
+    /// What the body member `key` says, if it says something.
+    fn field(&self, key: &str) -> Option<Field> {
+        match key {
+            "model" => Some(Field::Model),
+            "system" => Some(Field::System),
+            "tools" => Some(Field::Tools),
+            "thinking" => Some(Field::Thinking),
+            _ => None,
+        }
+    }
     /// Reads one entry; appends its parts, in order.
     fn read_entry(
         &self,
@@ -166,11 +248,40 @@ pub(crate) trait Dialect: Sync {
     fn text_block(&self, text: &str) -> String;
     /// A user-role message.
     fn user_message(&self, text: &str) -> String;
+    /// The entry's member that holds its parts.
+    fn content_key(&self) -> &'static str {
+        "content"
+    }
+    /// A user-role message of these elements, separated by commas.
+    fn user_blocks(&self, blocks: &str) -> String {
+        format!(r#"{{"role":"user","{}":[{blocks}]}}"#, self.content_key())
+    }
+    /// What a result's payload is replaced by where it isn't a string, to say `text`.
+    fn result_words(&self, _result: &Part<'_>, text: &str) -> String {
+        quote(text)
+    }
+    /// The replacements that make `edits`, relative to the entry's own bytes.
+    fn splices(&self, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
+        splice::splices(self.as_dialect(), entry, edits)
+    }
+    /// Itself, for what works on any dialect.
+    fn as_dialect(&self) -> &dyn Dialect;
     /// A result that says that its call was never answered: a message of its own, or an element.
     fn missing_result(&self, id: &str, name: &str) -> MissingResult;
+    /// The same for the call in `entry`.
+    fn missing_answer(&self, _entry: Entry<'_>, call: &Part<'_>) -> MissingResult {
+        self.missing_result(&call.id(), &call.name())
+    }
+    /// The member that holds a part's payload, where it has none yet.
+    fn payload_key(&self, _entry: Entry<'_>, _part: &Part<'_>) -> &'static str {
+        "content"
+    }
     /// All breaches of the format's rules, in entry order.
     fn check(&self, request: &Request) -> Vec<Finding>;
 }
+
+/// The documented signature of a call that the model didn't make (PROVIDERS.md B.4).
+const FOREIGN_CALL: &str = "skip_thought_signature_validator";
 
 /// Where a format puts a result that has to be made up.
 pub(crate) enum MissingResult {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::rules::{Finding, Mend, RuleId, Taken, fresh_id};
-use crate::transcript::Slot;
+use crate::transcript::{Part, Slot};
 
 /// The format's names for the five ways to break pairing.
 pub(super) struct PairRules {
@@ -39,6 +39,8 @@ struct Batch {
     calls: BTreeMap<String, Vec<(Slot, Option<Slot>)>>,
     /// Ids that an earlier batch used.
     reused: HashSet<String>,
+    /// Ids that aren't strings, here or in a result.
+    odd: HashSet<String>,
     /// Something else was said since.
     is_over: bool,
 }
@@ -63,12 +65,17 @@ impl Pairing {
     }
 
     /// The model spoke in entry `at` and made these calls, perhaps none.
-    pub(super) fn batch(&mut self, at: usize, made: impl IntoIterator<Item = (String, Slot)>) {
+    pub(super) fn batch<'a>(&mut self, at: usize, made: impl IntoIterator<Item = Part<'a>>) {
         self.speak();
         self.close();
         let mut calls: BTreeMap<String, Vec<(Slot, Option<Slot>)>> = BTreeMap::new();
-        for (id, slot) in made {
-            calls.entry(id).or_default().push((slot, None));
+        let mut odd = HashSet::new();
+        for call in made {
+            let id = call.id().into_owned();
+            if call.has_odd_id() {
+                odd.insert(id.clone());
+            }
+            calls.entry(id).or_default().push((call.slot, None));
         }
         if calls.is_empty() {
             return;
@@ -82,7 +89,7 @@ impl Pairing {
         for id in calls.keys() {
             self.taken.entry(id.clone()).or_insert(2);
         }
-        self.batch = Some(Batch { at, calls, reused, is_over: false });
+        self.batch = Some(Batch { at, calls, reused, odd, is_over: false });
     }
 
     /// Something that is no result was said.
@@ -93,11 +100,17 @@ impl Pairing {
     }
 
     /// A result came in entry `at`.
-    pub(super) fn result(&mut self, at: usize, id: String, slot: Slot) {
-        let known = self.batch.as_mut().and_then(|b| Some((b.is_over, b.calls.get_mut(&id)?)));
-        let Some((is_over, calls)) = known else {
+    pub(super) fn result(&mut self, at: usize, result: &Part<'_>) {
+        let (id, slot) = (result.id().into_owned(), result.slot);
+        let batch = self.batch.as_mut().filter(|batch| batch.calls.contains_key(&id));
+        let Some(batch) = batch else {
             return self.orphans.push(Stray { id, at, slot });
         };
+        if result.has_odd_id() {
+            batch.odd.insert(id.clone());
+        }
+        let is_over = batch.is_over;
+        let calls = batch.calls.get_mut(&id).expect("it was just found");
         let Some((call, answer)) = calls.iter_mut().find(|(_, answer)| answer.is_none()) else {
             let detail = format!("`{id}` is already answered");
             let rule = self.rules.duplicate;
@@ -112,7 +125,8 @@ impl Pairing {
     }
 
     /// A result came in entry `at`, where no result may stand.
-    pub(super) fn misplaced(&mut self, at: usize, id: String, slot: Slot) {
+    pub(super) fn misplaced(&mut self, at: usize, result: &Part<'_>) {
+        let (id, slot) = (result.id().into_owned(), result.slot);
         let calls = self.batch.as_mut().and_then(|batch| batch.calls.get_mut(&id));
         let mut calls = calls.into_iter().flatten();
         let Some((call, answer)) = calls.find(|(call, answer)| answer.is_none() && *call < slot)
@@ -125,7 +139,8 @@ impl Pairing {
         self.find(rule, at, slot, format!("`{id}` comes on the model's side"), mend);
     }
 
-    /// The transcript ends here. A batch that nothing came after is open, which is normal.
+    /// The transcript ends here. A batch of which nothing is answered and that nothing came after is
+    /// open, which is normal.
     pub(super) fn end(mut self) -> Vec<Finding> {
         self.close();
         let dangling = std::mem::take(&mut self.dangling);
@@ -162,17 +177,23 @@ impl Pairing {
 
     fn close(&mut self) {
         let Some(batch) = self.batch.take() else { return };
+        // Who answers one call of a batch must answer all of it.
+        let is_begun = batch.calls.values().flatten().any(|(_, answer)| answer.is_some());
         for (id, calls) in batch.calls {
-            let spare = usize::from(!(batch.reused.contains(&id) || id.is_empty()));
+            let is_odd = batch.odd.contains(&id);
+            let spare = usize::from(!(batch.reused.contains(&id) || id.is_empty() || is_odd));
             for (nth, (call, answer)) in calls.into_iter().enumerate() {
                 if nth >= spare {
                     let to = fresh_id(&id, &mut self.taken);
                     let slots = std::iter::once(call).chain(answer).collect();
                     let rule = self.rules.reused;
-                    let detail =
-                        if id.is_empty() { "no id".to_owned() } else { format!("`{id}` again") };
+                    let detail = match () {
+                        () if id.is_empty() => "no id".to_owned(),
+                        () if is_odd => format!("the id `{id}` isn't a string"),
+                        () => format!("`{id}` again"),
+                    };
                     self.find(rule, batch.at, call, detail, Mend::Rename { slots, to });
-                } else if answer.is_none() && batch.is_over {
+                } else if answer.is_none() && (batch.is_over || is_begun) {
                     self.dangling.push(Stray { id: id.clone(), at: batch.at, slot: call });
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::Dialect;
 use crate::json::{self, Span, Splices, key_is, quote};
-use crate::request::Request;
+use crate::request::{Envelope, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
 use crate::view::{Fate, PartEdit, Put, View};
 
@@ -32,13 +32,17 @@ pub(super) struct Writer<'a> {
     request: &'a Request,
     out: String,
     wrote: bool,
+    /// Where plain words stand for the list: what is written, since more than they wants a list.
+    pieces: Option<Vec<String>>,
 }
 
 impl<'a> Writer<'a> {
     pub(super) fn new(request: &'a Request) -> Self {
         let mut out = String::with_capacity(request.source().len());
         out.push_str(request.head());
-        Writer { request, out, wrote: false }
+        let is_words = request.frame.list.of(request.source()).starts_with('"');
+        let pieces = (is_words && request.frame.envelope == Envelope::Body).then(Vec::new);
+        Writer { request, out, wrote: false, pieces }
     }
 
     /// Writes entry `index` of the request, as `text`.
@@ -52,11 +56,33 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn finish(mut self) -> String {
+        match self.pieces.take().as_deref() {
+            None => {}
+            Some([words]) if words.starts_with('"') => self.out.push_str(words),
+            Some(pieces) => {
+                let format = self.request.format;
+                let item = |piece: &String| {
+                    let is_words = piece.starts_with('"');
+                    if is_words {
+                        format.user_message(&json::unquote(piece))
+                    } else {
+                        piece.clone()
+                    }
+                };
+                let items: Vec<String> = pieces.iter().map(item).collect();
+                self.out.push('[');
+                self.out.push_str(&items.join(","));
+                self.out.push(']');
+            }
+        }
         self.out.push_str(self.request.tail());
         self.out
     }
 
     fn write(&mut self, separator: &str, text: &str) {
+        if let Some(pieces) = &mut self.pieces {
+            return pieces.push(text.to_owned());
+        }
         if std::mem::replace(&mut self.wrote, true) {
             self.out.push_str(separator);
         }
@@ -66,7 +92,7 @@ impl<'a> Writer<'a> {
 
 /// `entry` with slots replaced.
 pub(super) fn edit(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit]) -> String {
-    splices(dialect, entry, edits).apply(entry.raw())
+    dialect.splices(entry, edits).apply(entry.raw())
 }
 
 /// The replacements that make `edits`, relative to the entry's own bytes.
@@ -79,26 +105,43 @@ pub(super) fn splices(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit
     for edit in edits {
         let Some(part) = part(edit.at) else { continue };
         let replaces_element = matches!(part.kind(), PartKind::Media | PartKind::Opaque);
-        let body = part.row().body;
         match &edit.put {
             Put::Nothing => gone.push(edit.at),
             Put::Text(text) if replaces_element => {
                 splices.replace(part.row().span.relative_to(origin), dialect.text_block(text));
             }
-            Put::Arguments(json) if !part.is(Marks::LITERAL) && !body.is_empty() => {
-                splices.replace(body.relative_to(origin), json.to_string());
-            }
-            Put::Text(text) | Put::Arguments(text) if !body.is_empty() => {
-                splices.replace(body.relative_to(origin), quote(text));
-            }
-            // A call without arguments or a result without content has nothing to replace.
-            Put::Text(_) | Put::Arguments(_) => {}
+            put => replace_payload(dialect, part, put, origin, &mut splices),
         }
     }
     if !gone.is_empty() {
         remove(entry, &parts, &gone, &mut splices);
     }
     splices
+}
+
+/// Puts words or arguments where a part's payload is. A call without arguments or a result without
+/// content has nothing to replace.
+pub(super) fn replace_payload(
+    dialect: &dyn Dialect,
+    part: &Part<'_>,
+    put: &Put,
+    origin: u32,
+    splices: &mut Splices,
+) {
+    let body = part.row().body;
+    if body.is_empty() {
+        return;
+    }
+    let is_literal = part.is(Marks::LITERAL);
+    let json = match put {
+        Put::Nothing => return,
+        Put::Arguments(json) if !is_literal => json.to_string(),
+        Put::Text(text) if part.kind() == PartKind::Result && !is_literal => {
+            dialect.result_words(part, text)
+        }
+        Put::Text(text) | Put::Arguments(text) => quote(text),
+    };
+    splices.replace(body.relative_to(origin), json);
 }
 
 /// Closes the holes that `gone` leaves: list elements go with their separators, members with their

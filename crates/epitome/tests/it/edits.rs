@@ -9,22 +9,35 @@ use serde_json::Value;
 use testkit::generate::{cases, valid};
 
 /// What may be put in place of a part; `number` chooses.
-fn replacement(request: &Request, role: Role, part: Part<'_>, number: u8) -> Option<Put> {
+fn replacement(request: &Request, entry: Entry<'_>, part: Part<'_>, number: u8) -> Option<Put> {
     let stub: Put = Put::Text(format!("stub \"{number}\" é\n").into());
     let paired = matches!(part.kind(), PartKind::Call | PartKind::Result);
     match number % 4 {
         0 | 1 => None,
         // A result that leaves alone would break its pair.
-        2 if request.format == Format::OpenaiChat && role == Role::Tool && paired => None,
+        2 if request.format == Format::OpenaiChat && entry.role() == Role::Tool && paired => None,
+        _ if part.is(Marks::FIXED) => None,
+        _ if request.format == Format::OpenaiResponses && is_item(entry, part) => None,
+        2 if request.format == Format::OpenaiResponses && paired => None,
         2 => Some(Put::Nothing),
+        _ if part.is(Marks::WORDLESS) => None,
         _ => match part.kind() {
+            PartKind::Call if part.row().body.is_empty() => None,
             PartKind::Call => Some(Put::Arguments(format!(r#"{{"number":{number}}}"#).into())),
             // Reasoning is kept or leaves; nobody writes into it.
-            PartKind::Reasoning | PartKind::Opaque => None,
+            PartKind::Reasoning | PartKind::Opaque | PartKind::Link => None,
             PartKind::Result if part.is(Marks::SERVER) || part.row().body.is_empty() => None,
             PartKind::Text | PartKind::Media | PartKind::Result => Some(stub),
         },
     }
+}
+
+/// Whether the part is its item, so that it leaves only with it, or is of a shell's output, which says words
+/// in a way of its own.
+fn is_item(entry: Entry<'_>, part: Part<'_>) -> bool {
+    let item: Value = serde_json::from_str(entry.raw()).expect("an entry is JSON");
+    let is_shell = item["type"] == "shell_call_output";
+    is_shell || part.raw() == entry.raw() || part.kind() == PartKind::Reasoning
 }
 
 /// What a part says, as far as an edit may not change it.
@@ -109,9 +122,19 @@ fn said(entry: Entry<'_>) -> Vec<Said> {
 fn rest(raw: &str) -> Value {
     let mut value: Value = serde_json::from_str(raw).expect("an entry is JSON");
     if let Some(members) = value.as_object_mut() {
-        for key in
-            ["content", "tool_calls", "function_call", "reasoning_content", "reasoning_details"]
-        {
+        for key in [
+            "content",
+            "parts",
+            "id",
+            "arguments",
+            "input",
+            "output",
+            "result",
+            "tool_calls",
+            "function_call",
+            "reasoning_content",
+            "reasoning_details",
+        ] {
             members.remove(key);
         }
     }
@@ -136,7 +159,7 @@ proptest! {
                 } else if outer_is_replaced {
                     continue;
                 }
-                let Some(put) = replacement(&request, entry.role(), part, roll) else { continue };
+                let Some(put) = replacement(&request, entry, part, roll) else { continue };
                 outer_is_replaced |= part.kind() == PartKind::Result;
                 edits.push(PartEdit { at: part.slot, put, reason: Reason::LongText });
             }

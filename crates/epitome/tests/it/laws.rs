@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use epitome::count::counter;
+use epitome::transcript::PartKind;
 use epitome::{Compactor, Options, Pin, Tail, Target, Task};
 use proptest::prelude::*;
 use testkit::laws::{check_all, descent};
@@ -23,10 +24,28 @@ fn compactor(case: &Case, tail: Tail, task: Task) -> Compactor {
         target: Target::Percent(case.target.clamp(1, 100)),
         tail,
         task,
-        pins: case.pin.map(Pin::Entry).into_iter().collect(),
-        preserved_tools: Vec::new(),
+        pins: case.pin.map(|at| pin(case, at)).into_iter().collect(),
+        // Which cases have one is as good as chance.
+        preserved_tools: case
+            .target
+            .is_multiple_of(4)
+            .then(|| "Grep".to_owned())
+            .into_iter()
+            .collect(),
+        ..Options::default()
     };
     Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+}
+
+/// A pin on the entry, by its place or by words in it.
+fn pin(case: &Case, at: usize) -> Pin {
+    let request = case.request();
+    let mut texts = request.transcript.entry(at).parts().filter(|p| p.kind() == PartKind::Text);
+    let words = texts.next().map(|part| part.text().chars().take(12).collect::<String>());
+    match words.filter(|words| case.target % 2 == 1 && !words.trim().is_empty()) {
+        Some(words) => Pin::Text(words),
+        None => Pin::Entry(at),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "how hard to look is said from outside")]

@@ -4,11 +4,25 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
+mod calibration;
+mod captures;
+mod conversion;
+mod costs;
 mod edits;
 mod engine;
 mod fidelity;
+mod fits;
+mod items;
 mod laws;
+mod models;
+#[cfg(all(feature = "o200k", feature = "cl100k"))]
+mod oracle;
+mod overflows;
 mod pairs;
+mod presets;
 mod repairs;
 mod rules;
+mod session;
 mod strategies;
+mod triggers;
+mod volatile;

@@ -1,6 +1,7 @@
 //! What holds across the workspace: which crate may know which, under which licences they stand,
 //! what their source must not contain, and that the papers are true.
 
+mod captures;
 mod edges;
 mod licences;
 mod metadata;

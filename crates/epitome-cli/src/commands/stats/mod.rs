@@ -6,40 +6,69 @@ mod page;
 mod picture;
 mod screen;
 
+use std::path::Path;
+
 use anyhow::Result;
+use epitome::text::figure::counted;
 
 use crate::args::{CounterArg, ShapeArgs, StatsArgs};
 use crate::config::Settings;
 use crate::failure::Exit;
-use crate::output::{self, Place, Report};
+use crate::output::{self, Parcel, Place, Report};
 use crate::progress::Progress;
+use crate::reader::{Need, Reader};
 use crate::survey::Survey;
-use crate::{counters, input, terminal};
+use crate::terminal::{count, size};
+use crate::{input, quoting, terminal};
+
+/// What a transcript consists of, in words.
+fn facts(survey: &Survey) -> String {
+    let mut facts = vec![
+        size(survey.bytes),
+        counted(survey.entries, "message"),
+        counted(survey.steps, "step"),
+        counted(survey.turns, "turn"),
+        counted(survey.pairs, "call"),
+    ];
+    if survey.parallel_batches > 0 {
+        let batches = if survey.parallel_batches == 1 { "batch" } else { "batches" };
+        facts.push(format!("{} parallel {batches}", count(survey.parallel_batches)));
+    }
+    if survey.open_calls > 0 {
+        facts.push(format!("{} unanswered", counted(survey.open_calls, "call")));
+    }
+    facts.join(", ")
+}
 
 /// Draws what fills the input.
 pub(crate) fn run(args: &StatsArgs, report: Report) -> Result<Exit> {
     let counter = CounterArg { counter: args.counter.counter.clone() };
     let settings = Settings::resolve(&ShapeArgs::default(), &args.counting, &counter)?;
-    let place = |path: &Option<std::path::PathBuf>| {
-        path.as_deref().map(|path| Place::at(Some(path))).transpose()
+    let place = |flag, path: Option<&Path>| -> Result<Option<Place>> {
+        let Some(path) = path else { return Ok(None) };
+        let place = Place::wanted(flag, path)?;
+        place.spare(flag, "the input", args.input.file.as_deref())?;
+        Ok(Some(place))
     };
-    let (html, svg) = (place(&args.html)?, place(&args.svg)?);
+    let html = place("--html", args.html.as_deref())?;
+    let svg = place("--svg", args.svg.as_deref())?;
+    if let (Some(html), Some(svg)) = (&html, &svg) {
+        output::apart(&[("--html", html), ("--svg", svg)])?;
+    }
     let opened = input::open(&args.input, report)?;
-    let counter = counters::choose(&settings, &opened.request)?;
+    let reader = Reader::new(&settings, &opened.request, Need::Counter)?;
+    let counter = &reader.counter;
     let mut progress = Progress::new(report);
     let tally = progress.count(&opened.request, counter.as_ref());
-    let survey = Survey::new(&opened.request, opened.source, &tally, counter.as_ref());
+    let mut survey = Survey::new(&opened.request, opened.source, &tally, counter.as_ref());
+    survey.reader = reader.reading(survey.total);
     drop(progress);
 
-    let drawn = html.as_ref().map(|_| page::page(&survey));
-    let picture = svg.as_ref().map(|_| picture::standalone(&survey));
-    let mut to_stdout = false;
-    for (place, text) in [(&html, &drawn), (&svg, &picture)] {
-        if let (Some(place), Some(text)) = (place, text) {
-            place.write(text)?;
-            to_stdout |= !place.leaves_stdout();
-        }
-    }
+    let drawn = html.as_ref().map(|place| (place, page::page(&survey)));
+    let picture = svg.as_ref().map(|place| (place, picture::standalone(&survey)));
+    let parcels = drawn.iter().chain(&picture).map(|(place, text)| Parcel { place, text });
+    output::deliver(&parcels.collect::<Vec<_>>())?;
+    let to_stdout = [&html, &svg].into_iter().flatten().any(|place| !place.leaves_stdout());
     // A page that was asked for on stdout has it to itself.
     match report {
         _ if to_stdout => {}
@@ -47,7 +76,7 @@ pub(crate) fn run(args: &StatsArgs, report: Report) -> Result<Exit> {
         Report::Words => {
             output::words(&screen::draw(&survey, terminal::width()))?;
             for path in [&args.html, &args.svg].into_iter().flatten() {
-                output::note(&format!("wrote {}", terminal::lines(&path.to_string_lossy())));
+                output::note(&format!("wrote {}", quoting::name(path)));
             }
         }
     }

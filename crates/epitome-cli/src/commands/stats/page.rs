@@ -3,7 +3,7 @@
 use epitome::text::figure::counted;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::picture;
+use super::{facts, picture};
 use crate::receipt;
 use crate::survey::{Moment, Survey};
 use crate::terminal::{count, line, percent, size};
@@ -13,11 +13,12 @@ const STYLE: &str = "\
 body{font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;max-width:60rem;margin:2rem auto;\
 padding:0 1rem;background:#fff;color:#1f2937}\
 h1{font-size:1.4rem;overflow-wrap:anywhere}h2{font-size:1.1rem;margin:2.2rem 0 .4rem}\
-svg{width:100%;height:auto;border:1px solid #e5e7eb;border-radius:10px}\
+.scroll{overflow-x:auto}\
+svg{display:block;box-sizing:border-box;width:100%;min-width:40rem;height:auto;border:1px solid #e5e7eb;border-radius:10px}\
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}\
 th,td{text-align:right;padding:.25rem .6rem;border-bottom:1px solid #e5e7eb;vertical-align:top}\
 th{font-weight:600;color:#6b7280}\
-td:not(.w){white-space:nowrap}td.w,th.w{text-align:left;overflow-wrap:anywhere}p.note{color:#6b7280}code{font-size:.92em}\
+td:not(.w){white-space:nowrap}td.w,th.w{text-align:left;overflow-wrap:anywhere;min-width:8rem}p.note{color:#6b7280}code{font-size:.92em}\
 @media(prefers-color-scheme:dark){body{background:#0d1117;color:#e5e7eb}\
 svg{border-color:#1f2937}th,td{border-color:#1f2937}th,p.note{color:#9ca3af}}";
 
@@ -42,8 +43,8 @@ pub(super) fn page(survey: &Survey) -> String {
             }
             body {
                 h1 { "What fills " (name) }
-                (picture::draw(survey))
-                (facts(survey))
+                div.scroll { (picture::draw(survey)) }
+                (summary(survey))
                 (kinds(survey))
                 (tools(survey))
                 (steps(survey))
@@ -54,7 +55,7 @@ pub(super) fn page(survey: &Survey) -> String {
     markup.into_string()
 }
 
-fn facts(survey: &Survey) -> Markup {
+fn summary(survey: &Survey) -> Markup {
     let human = percent(
         (survey.human_share * survey.total.tokens as f64).round() as u64,
         survey.total.tokens,
@@ -62,11 +63,7 @@ fn facts(survey: &Survey) -> Markup {
     html! {
         p {
             (count(survey.total.tokens)) " tokens (" (receipt::basis(survey.total, &survey.counter)) "), "
-            (size(survey.bytes)) ", " (counted(survey.entries, "message")) ", "
-            (counted(survey.steps, "step")) ", " (counted(survey.turns, "turn")) ", "
-            (counted(survey.pairs, "answered call")) ", " (counted(survey.open_calls, "open call")) ", "
-            (count(survey.parallel_batches)) " with several calls at once. "
-            "A person wrote " (human) " of it, in " (counted(survey.human_messages, "message")) "."
+            (facts(survey)) ". A person wrote " (human) " of it, in " (counted(survey.human_messages, "message")) "."
         }
     }
 }
@@ -90,27 +87,29 @@ fn kinds(survey: &Survey) -> Markup {
 
 fn tools(survey: &Survey) -> Markup {
     let all = &survey.definitions;
+    let failures = survey.tools.iter().any(|tool| tool.errors > 0);
     html! {
         @if !survey.tools.is_empty() || all.tools > 0 {
             h2 { "By tool" }
-            table {
+            div.scroll { table {
                 tr {
-                    th.w { "tool" } th { "calls" } th { "failed" } th { "arguments" } th { "results" }
-                    th { "share" }
+                    th.w { "tool" } th { "calls" }
+                    @if failures { th { "failed" } }
+                    th { "arguments" } th { "results" } th { "share" }
                     @if all.tools > 0 { th { "definition" } }
                 }
                 @for tool in &survey.tools {
                     tr {
                         td.w { (tool.name) }
                         td { (count(tool.calls)) }
-                        td { (count(tool.errors)) }
+                        @if failures { td { @if tool.errors > 0 { (count(tool.errors)) } } }
                         td { (count(tool.argument_tokens)) }
                         td { (count(tool.result_tokens)) }
                         td { (percent(tool.tokens(), survey.total.tokens)) }
                         @if all.tools > 0 { td { (count(tool.definition_tokens)) } }
                     }
                 }
-            }
+            } }
             @if all.tools > 0 {
                 p.note {
                     (counted(all.tools, "tool")) " defined: " (count(all.tokens)) " tokens, "
@@ -128,7 +127,7 @@ fn steps(survey: &Survey) -> Markup {
     html! {
         @if !biggest.is_empty() {
             h2 { "Biggest steps" }
-            table {
+            div.scroll { table {
                 tr { th { "messages" } th { "tokens" } th { "share" } th.w { "what" } }
                 @for moment in biggest {
                     tr {
@@ -141,7 +140,7 @@ fn steps(survey: &Survey) -> Markup {
                         td.w { (moment.does) }
                     }
                 }
-            }
+            } }
         }
     }
 }
@@ -152,12 +151,12 @@ fn findings(survey: &Survey) -> Markup {
         @if survey.findings.is_empty() {
             p { "Nothing found by the rules of " (survey.format) "." }
         } @else {
-            table {
+            div.scroll { table {
                 tr { th.w { "rule" } th { "breaches" } }
                 @for (rule, times) in &survey.findings {
                     tr { td.w { (rule) } td { (count(*times)) } }
                 }
-            }
+            } }
         }
     }
 }

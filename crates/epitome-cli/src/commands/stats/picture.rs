@@ -12,6 +12,10 @@ use crate::terminal::{count, line, percent};
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 28.0;
 const INNER: f64 = WIDTH - 2.0 * MARGIN;
+/// Between the columns of the legend.
+const GAP: f64 = 40.0;
+/// Width of one of its three.
+const COLUMN: f64 = (INNER - 2.0 * GAP) / 3.0;
 /// Height of the chart of growth.
 const CHART: f64 = 190.0;
 /// Height of a line of the legend, and of a tool.
@@ -47,12 +51,12 @@ pub(super) fn draw(survey: &Survey) -> Markup {
             text class="ep-faint" x=(MARGIN) y="64" { (subtitle(survey)) }
             (whole(survey, 80.0))
             @for (at, share) in legend.iter().enumerate() {
-                @let x = MARGIN + (at % 3) as f64 * (INNER / 3.0);
+                @let x = MARGIN + (at % 3) as f64 * (COLUMN + GAP);
                 @let y = legend_top + (at / 3) as f64 * LINE + 14.0;
                 rect class=(class(share.kind)) x=(n(x)) y=(n(y - 10.0)) width="11" height="11" rx="2.5" {}
                 text x=(n(x + 18.0)) y=(n(y)) { (share.kind.words()) }
-                text class="ep-end" x=(n(x + INNER / 3.0 - 84.0)) y=(n(y)) { (count(share.weight.tokens)) }
-                text class="ep-end ep-faint" x=(n(x + INNER / 3.0 - 30.0)) y=(n(y)) { (percent(share.weight.tokens, survey.total.tokens)) }
+                text class="ep-end" x=(n(x + COLUMN - 56.0)) y=(n(y)) { (count(share.weight.tokens)) }
+                text class="ep-end ep-faint" x=(n(x + COLUMN)) y=(n(y)) { (percent(share.weight.tokens, survey.total.tokens)) }
             }
             (growth(survey, chart_top))
             @if !tools.is_empty() {

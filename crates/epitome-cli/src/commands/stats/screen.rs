@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 
 use epitome::text::figure::counted;
 
-use super::growth;
+use super::{facts, growth};
 use crate::receipt;
 use crate::survey::{Kind, Survey, Tool, share};
 use crate::terminal::{
-    FAINT, GOOD, STRONG, WARN, bar, colour, count, left, line, lines, paint, percent, right, shell,
-    size,
+    FAINT, GOOD, STRONG, WARN, bar, colour, count, left, line, paint, percent, right, size,
 };
 
 /// Draws all of it in `width` columns.
@@ -37,21 +36,10 @@ fn head(out: &mut String, survey: &Survey, width: usize) {
     let tokens = paint(STRONG, format!("{} tokens", count(survey.total.tokens)));
     let how = paint(FAINT, receipt::basis(survey.total, &survey.counter));
     put(out, &format!("{tokens} {how}"));
-    let mut facts = vec![
-        size(survey.bytes),
-        counted(survey.entries, "message"),
-        counted(survey.steps, "step"),
-        counted(survey.turns, "turn"),
-        counted(survey.pairs, "call"),
-    ];
-    if survey.parallel_batches > 0 {
-        let batches = if survey.parallel_batches == 1 { "batch" } else { "batches" };
-        facts.push(format!("{} parallel {batches}", count(survey.parallel_batches)));
+    put(out, &facts(survey));
+    if let Some(reading) = &survey.reader {
+        put(out, &reading.words(survey.total));
     }
-    if survey.open_calls > 0 {
-        facts.push(format!("{} unanswered", counted(survey.open_calls, "call")));
-    }
-    put(out, &facts.join(", "));
     let source = &survey.source;
     let recording = source.recording.as_deref().map(|kind| format!("{kind}, as "));
     let model = survey.model.as_deref().map(|model| format!(" for {}", line(model, 60)));
@@ -76,25 +64,37 @@ fn head(out: &mut String, survey: &Survey, width: usize) {
 fn kinds(out: &mut String, survey: &Survey, width: usize) {
     title(out, "What fills it", "");
     let kinds = survey.by_weight();
-    let room = width.saturating_sub(16 + 9 + 10 + 11 + 4).max(10);
+    // Where there is little room, bytes go first, then bars.
+    let has_sizes = width >= 60;
+    let room = room(width, 38 + if has_sizes { 11 } else { 0 });
     let largest = kinds.first().map_or(0, |share| share.weight.tokens);
     for share in kinds {
-        let drawn = left(&bar(share.weight.tokens, largest, room), room);
-        put(
-            out,
-            &format!(
-                "{} {} {} {} {}",
-                left(share.kind.words(), 16),
-                paint(colour(share.kind.shade()), drawn),
-                right(&percent(share.weight.tokens, survey.total.tokens), 7),
-                right(&count(share.weight.tokens), 10),
-                paint(FAINT, right(&size(share.weight.bytes as usize), 10)),
-            ),
-        );
+        let drawn = bar(share.weight.tokens, largest, room);
+        let mut line = left(share.kind.words(), 16);
+        if room > 0 {
+            write!(line, " {}", paint(colour(share.kind.shade()), left(&drawn, room)))
+                .expect("a string takes all");
+        }
+        let share_of_all = right(&percent(share.weight.tokens, survey.total.tokens), 7);
+        write!(line, " {share_of_all} {}", right(&count(share.weight.tokens), 10))
+            .expect("a string takes all");
+        if has_sizes {
+            let size = right(&size(share.weight.bytes as usize), 10);
+            write!(line, " {}", paint(FAINT, size)).expect("a string takes all");
+        }
+        put(out, &line);
     }
     let human = percent(of_kind(survey, Kind::Human), survey.total.tokens);
     let messages = counted(survey.human_messages, "message");
     put(out, &paint(FAINT, format!("A person wrote {human} of it, in {messages}.")));
+}
+
+/// Columns that are left for a bar; none where it would say nothing.
+fn room(width: usize, others: usize) -> usize {
+    match width.saturating_sub(others + 1) {
+        ..6 => 0,
+        room => room,
+    }
 }
 
 fn of_kind(survey: &Survey, kind: Kind) -> u64 {
@@ -111,16 +111,24 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
     title(out, "Tools", "");
     let shown = &survey.tools[..survey.tools.len().min(MOST_TOOLS)];
     let names = shown.iter().map(|tool| tool.name.chars().count());
-    let name_width = names.max().unwrap_or(0).clamp(8, 28);
     let failures = shown.iter().any(|tool| tool.errors > 0);
-    let room = width.saturating_sub(name_width + 38 + if failures { 7 } else { 0 }).max(8);
+    let failed_width = if failures { 7 } else { 0 };
+    // Where there is little room, tokens go first, then bars.
+    let has_tokens = width >= 62 + failed_width;
+    let others = if has_tokens { 37 } else { 16 } + failed_width;
+    let most = width.saturating_sub(others).min(28);
+    let name_width = names.max().unwrap_or(0).clamp(8, 28.min(most.max(8)));
+    let room = room(width, name_width + others);
+    let gap = if room > 0 { room + 1 } else { 0 };
+    let tokens = |arguments: &str, results: &str| {
+        if has_tokens { format!(" {arguments:>9} {results:>9}") } else { String::new() }
+    };
     let heads = format!(
-        "{}{:>6}{} {:>9} {:>9} {:>7}",
-        " ".repeat(name_width + room + 2),
+        "{}{:>6}{}{} {:>7}",
+        " ".repeat(name_width + gap + 1),
         "calls",
         if failures { " failed" } else { "" },
-        "arguments",
-        "results",
+        tokens("arguments", "results"),
         "share"
     );
     put(out, &paint(FAINT, heads));
@@ -131,15 +139,15 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
             0 => " ".repeat(7),
             errors => paint(WARN, right(&count(errors), 7)),
         };
+        let bars =
+            if room > 0 { format!(" {}", two_bars(tool, largest, room)) } else { String::new() };
         put(
             out,
             &format!(
-                "{} {} {}{failed} {} {} {}",
+                "{}{bars} {}{failed}{} {}",
                 left(&line(&tool.name, name_width), name_width),
-                two_bars(tool, largest, room),
                 right(&count(tool.calls), 6),
-                right(&count(tool.argument_tokens), 9),
-                right(&count(tool.result_tokens), 9),
+                tokens(&count(tool.argument_tokens), &count(tool.result_tokens)),
                 right(&percent(tool.tokens(), survey.total.tokens), 7),
             ),
         );
@@ -208,7 +216,7 @@ fn steps(out: &mut String, survey: &Survey, width: usize) {
                 "{} {} {}",
                 right(&count(moment.tokens), 9),
                 paint(FAINT, left(&place, 11)),
-                line(&moment.does, width.saturating_sub(23).max(16)),
+                line(&moment.does, width.saturating_sub(23).max(8)),
             ),
         );
     }
@@ -216,10 +224,6 @@ fn steps(out: &mut String, survey: &Survey, width: usize) {
 
 fn foot(out: &mut String, survey: &Survey) {
     put(out, "");
-    let file = match survey.source.file.as_str() {
-        "-" => String::new(),
-        file => format!(" {}", shell(&lines(file))),
-    };
     if survey.findings.is_empty() {
         let text = paint(GOOD, "check found nothing");
         put(out, &format!("{text} by the rules of {}", survey.format));
@@ -228,6 +232,6 @@ fn foot(out: &mut String, survey: &Survey) {
             survey.findings.iter().map(|(rule, times)| format!("{rule} × {times}")).collect();
         let text = paint(WARN, "check found");
         put(out, &format!("{text} {}", found.join(", ")));
-        put(out, &format!("{} epitome check{file}", paint(STRONG, "hint:")));
+        put(out, &format!("{} epitome check {}", paint(STRONG, "hint:"), survey.source.operand()));
     }
 }

@@ -9,20 +9,20 @@ use crate::text::{cut, short_arguments};
 
 /// A call as it is understood.
 #[derive(Debug)]
-pub(super) struct Call<'a> {
-    pub(super) act: Act,
-    pub(super) arguments: Arguments<'a>,
+pub(crate) struct Call<'a> {
+    pub(crate) act: Act,
+    pub(crate) arguments: Arguments<'a>,
     /// The command line, if it runs one.
-    pub(super) line: Option<Cow<'a, str>>,
+    pub(crate) line: Option<Cow<'a, str>>,
     /// What the command line does.
-    pub(super) shell: Command,
+    pub(crate) shell: Command,
     /// What it is called among the commands, if it belongs there.
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
 }
 
 impl<'a> Call<'a> {
     /// Understands a call.
-    pub(super) fn read(tool: &str, arguments_json: &'a str) -> Self {
+    pub(crate) fn read(tool: &str, arguments_json: &'a str) -> Self {
         let arguments = Arguments::read(arguments_json);
         let act = Act::of(tool, &arguments);
         let line = if act == Act::Run { arguments.command() } else { None };
@@ -46,7 +46,7 @@ impl<'a> Call<'a> {
     }
 
     /// Whether it asks or looks, and changes nothing.
-    pub(super) fn only_looks(&self) -> bool {
+    pub(crate) fn only_looks(&self) -> bool {
         match self.act {
             Act::Run => !self.shell.acts,
             act => act == Act::Ask || act.only_reads(),
@@ -56,7 +56,7 @@ impl<'a> Call<'a> {
 
 /// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(crate) enum Act {
     /// Runs a command line.
     Run,
     /// Reads a file.
@@ -79,7 +79,7 @@ pub(super) enum Act {
 
 impl Act {
     /// What a call of `tool` with these arguments does.
-    pub(super) fn of(tool: &str, arguments: &Arguments<'_>) -> Self {
+    pub(crate) fn of(tool: &str, arguments: &Arguments<'_>) -> Self {
         let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
         let file = arguments.path().is_some();
@@ -151,7 +151,7 @@ impl Act {
     }
 
     /// Whether what comes back is what was there before, and so tells no result of its own.
-    pub(super) fn only_reads(self) -> bool {
+    pub(crate) fn only_reads(self) -> bool {
         matches!(self, Self::Read | Self::Look | Self::Idle)
     }
 }

@@ -15,10 +15,11 @@ mod shell;
 
 use std::borrow::Cow;
 
-use self::call::{Act, Call};
+pub(crate) use self::call::{Act, Call};
 use self::lane::Lane;
 use self::note::{Label, Runs, Slips, Touches};
 use self::scan::{Find, scan};
+pub(crate) use self::shell::Deed as Done;
 use self::shell::Deed;
 use crate::text::arguments::{Arguments, Patched, patched_files};
 use crate::text::outcome::judge;

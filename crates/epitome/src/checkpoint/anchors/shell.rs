@@ -5,7 +5,7 @@ const MAX_SEEN: usize = 2 * 1024;
 
 /// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(crate) enum Deed {
     Read,
     Write,
     Edit,
@@ -15,11 +15,11 @@ pub(super) enum Deed {
 
 /// What a command does.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Command {
+pub(crate) struct Command {
     /// The files named in it, in order, below the folder that it goes to first.
-    pub(super) deeds: Vec<(Deed, String)>,
+    pub(crate) deeds: Vec<(Deed, String)>,
     /// Whether it changes, builds or runs something, rather than only looking.
-    pub(super) acts: bool,
+    pub(crate) acts: bool,
 }
 
 impl Command {

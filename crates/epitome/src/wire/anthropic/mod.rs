@@ -1,11 +1,13 @@
 //! Anthropic Messages (PROVIDERS.md B.1).
 
+mod frame;
+mod markers;
 mod rules;
 
 use super::openai_chat::row;
-use super::{Dialect, Finding, MissingResult, origin};
+use super::{Dialect, Field, Finding, MissingResult, origin};
 use crate::json::{JsonError, Scanner, Span, quote, unquote};
-use crate::request::Request;
+use crate::request::{Keeper, Request};
 use crate::transcript::{Marks, Origin, PartKind, PartRow, Role};
 
 pub(super) struct Anthropic;
@@ -13,6 +15,17 @@ pub(super) struct Anthropic;
 impl Dialect for Anthropic {
     fn list_key(&self) -> &'static str {
         "messages"
+    }
+
+    fn field(&self, key: &str) -> Option<Field> {
+        match key {
+            "model" => Some(Field::Model),
+            "system" => Some(Field::System),
+            "tools" => Some(Field::Tools),
+            "thinking" => Some(Field::Thinking),
+            "thread" => Some(Field::Elsewhere(Keeper::Thread)),
+            _ => None,
+        }
     }
 
     fn read_entry(
@@ -66,6 +79,10 @@ impl Dialect for Anthropic {
 
     fn user_message(&self, text: &str) -> String {
         format!(r#"{{"role":"user","content":{}}}"#, quote(text))
+    }
+
+    fn as_dialect(&self) -> &dyn Dialect {
+        self
     }
 
     fn missing_result(&self, id: &str, _name: &str) -> MissingResult {

@@ -5,11 +5,15 @@
 
 use std::ops::Range;
 
-use crate::json::{self, Scanner, Span, unquote};
+use super::{frame, markers};
+use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
-use crate::wire::pairing::{PairRules, Pairing, Scope};
-use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::arguments::as_object;
+use crate::wire::letters::{Letters, ids};
+use crate::wire::pairing::{PairRules, Scope};
+use crate::wire::rules::{self, Finding, Mend, stranger};
+use crate::wire::turns::{pairs, runs, thinking_first};
 
 pub(super) fn check(request: &Request) -> Vec<Finding> {
     let transcript = &request.transcript;
@@ -21,68 +25,24 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     let runs = runs(transcript);
     first_role(transcript, &mut findings);
     system_place(transcript, &runs, &mut findings);
-    thinking_first(request, &runs, &mut findings);
-    findings.extend(pairs(transcript, &runs));
-    findings
-}
-
-fn pairs(transcript: &Transcript, runs: &[Range<usize>]) -> Vec<Finding> {
-    let mut pairing = Pairing::new(PairRules {
+    findings.extend(thinking_first(request, &runs, rules::ANTHROPIC_THINKING_FIRST));
+    let pair_rules = PairRules {
         answered: rules::ANTHROPIC_ANSWERED,
         orphan: rules::ANTHROPIC_ORPHAN,
         duplicate: rules::ANTHROPIC_DUPLICATE,
         place: rules::ANTHROPIC_PLACE,
         reused: rules::ANTHROPIC_REUSED_ID,
         unique: Scope::Transcript,
-    });
-    for run in runs {
-        let parts: Vec<(usize, Part<'_>)> = run
-            .clone()
-            .flat_map(|at| transcript.entry(at).parts().map(move |p| (at, p)))
-            .filter(|(_, p)| !p.is(Marks::NESTED))
-            .collect();
-        let role = transcript.entry(run.start).role();
-        let is_client = |part: &Part<'_>, kind| part.kind() == kind && !part.is(Marks::SERVER);
-        if role == Role::Assistant {
-            let calls = parts.iter().filter(|(_, p)| is_client(p, PartKind::Call));
-            pairing.batch(run.start, calls.map(|(_, p)| (p.id().into_owned(), p.slot)));
-        } else if role != Role::User {
-            pairing.speak();
-        }
-        for (at, part) in parts {
-            if is_client(&part, PartKind::Result) {
-                let id = part.id().into_owned();
-                if role == Role::User {
-                    pairing.result(at, id, part.slot);
-                } else {
-                    pairing.misplaced(at, id, part.slot);
-                }
-            } else if role == Role::User {
-                pairing.speak();
-            }
-        }
-    }
-    let mut findings = pairing.end();
-    for finding in &mut findings {
-        // A batch may be spread over entries.
-        finding.entry = finding.slot.map_or(finding.entry, |slot| transcript.entry_of(slot));
-    }
+    };
+    findings.extend(pairs(request, &runs, pair_rules));
+    findings.extend(ids(transcript, ID, rules::ANTHROPIC_ID));
+    findings.extend(markers::check(request));
+    findings.extend(frame::check(request));
     findings
 }
 
-/// Runs of entries of one role.
-fn runs(transcript: &Transcript) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for entry in transcript.entries() {
-        match runs.last_mut() {
-            Some(run) if transcript.entry(run.start).role() == entry.role() => {
-                run.end = entry.index + 1;
-            }
-            _ => runs.push(entry.index..entry.index + 1),
-        }
-    }
-    runs
-}
+/// What ids of calls are made of (PROVIDERS.md B.1.2).
+const ID: Letters = Letters { others: "_-", longest: usize::MAX };
 
 /// In characters (PROVIDERS.md B.1.2).
 const LONGEST_NAME: usize = 200;
@@ -102,7 +62,7 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
     };
     let may_be_empty = matches!(place, Place::Last) && entry.role() == Role::Assistant;
     if entry.role() == Role::Other {
-        return find(rules::ANTHROPIC_SHAPE, None, "no known role", Mend::DropEntry);
+        return find(rules::ANTHROPIC_SHAPE, None, "no known role", stranger(entry));
     }
     for part in entry.parts() {
         if part.kind() == PartKind::Call && !part.is(Marks::SERVER) {
@@ -121,6 +81,15 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
             PartKind::Text if part.raw_body() == "\"\"" && !may_be_empty => {
                 // A string content that is empty is the whole message's fault.
                 find(rules::ANTHROPIC_EMPTY, None, "the content is empty", Mend::DropEntry);
+            }
+            PartKind::Text if is_blank(&part) => {
+                let is_block = part.raw() != part.raw_body();
+                let mend = if is_block { Mend::DropPart(part.slot) } else { Mend::DropEntry };
+                find(rules::ANTHROPIC_BLANK_TEXT, Some(part.slot), "", mend);
+            }
+            PartKind::Opaque if part.name() == "compaction" && has_empty_content(&part) => {
+                let mend = Mend::DropPart(part.slot);
+                find(rules::ANTHROPIC_COMPACTION, Some(part.slot), "", mend);
             }
             PartKind::Call if !part.is(Marks::SERVER) && entry.role() != Role::Assistant => {
                 find(
@@ -143,25 +112,23 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Whether a text is white space, and not nothing.
+fn is_blank(text: &Part<'_>) -> bool {
+    // Most texts show at their first byte that they say something.
+    let first = text.raw_body().as_bytes().get(1);
+    first.is_some_and(|byte| !byte.is_ascii_graphic() || *byte == b'\\')
+        && text.text().trim().is_empty()
+}
+
+fn has_empty_content(block: &Part<'_>) -> bool {
+    let raw = block.raw();
+    let content = json::member(raw, Span::new(0..raw.len()), "content");
+    content.is_some_and(|content| content.of(raw) == "\"\"")
+}
+
 fn has_list(entry: Entry<'_>) -> bool {
     let content = json::member(entry.raw(), Span::new(0..entry.raw().len()), "content");
     content.is_some_and(|content| content.of(entry.raw()).starts_with('['))
-}
-
-/// An input that isn't an object as one; `None` where there is no input at all.
-fn as_object(body: &str) -> Option<String> {
-    // Arguments that were left as a string of JSON.
-    let inner = unquote(body);
-    let is_object = inner.starts_with('{')
-        && Scanner::new(&inner)
-            .value()
-            .is_ok_and(|span| inner[span.range().end..].trim().is_empty());
-    match body {
-        "" => None,
-        "null" => Some("{}".to_owned()),
-        _ if is_object => Some(inner.into_owned()),
-        _ => Some(format!(r#"{{"value":{body}}}"#)),
-    }
 }
 
 fn first_role(transcript: &Transcript, findings: &mut Vec<Finding>) {
@@ -205,38 +172,5 @@ fn system_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut V
             detail: "a system message stands where none may".to_owned(),
             mend: Mend::SpeakAsUser,
         }));
-    }
-}
-
-/// Only thinking that was enabled by hand makes the demand; adaptive thinking doesn't.
-fn thinking_first(request: &Request, runs: &[Range<usize>], findings: &mut Vec<Finding>) {
-    let mode = request.thinking().and_then(|raw| {
-        json::member(raw, Span::new(0..raw.len()), "type")
-            .map(|kind| unquote(kind.of(raw)).into_owned())
-    });
-    if mode.as_deref() != Some("enabled") {
-        return;
-    }
-    let transcript = &request.transcript;
-    let role = |run: &Range<usize>| transcript.entry(run.start).role();
-    let answers = |run: &Range<usize>| run.clone().any(|at| transcript.entry(at).has_results());
-    let calls = |run: &Range<usize>| run.clone().any(|at| transcript.entry(at).has_calls());
-    // Text behind results doesn't close the loop: the API reads it as part of them.
-    let asks = |run: &Range<usize>| role(run) == Role::User && !answers(run);
-    let start = runs.iter().rposition(asks).map_or(0, |index| index + 1);
-    let is_open = runs.last().is_some_and(|run| answers(run) || calls(run));
-    let turn = runs[start..].iter().find(|run| role(run) == Role::Assistant).filter(|_| is_open);
-    let Some(turn) = turn else { return };
-    // What stands before a compaction block is dropped, so the turn begins behind it.
-    let mut parts = turn.clone().flat_map(|at| transcript.entry(at).parts());
-    let first = parts.find(|part| part.name() != "compaction");
-    if let Some(first) = first.filter(|part| part.kind() != PartKind::Reasoning) {
-        findings.push(Finding {
-            rule: rules::ANTHROPIC_THINKING_FIRST,
-            entry: transcript.entry_of(first.slot),
-            slot: Some(first.slot),
-            detail: "the open tool loop's turn starts without thinking".to_owned(),
-            mend: Mend::Nothing,
-        });
     }
 }

@@ -38,6 +38,10 @@ impl Dialect for OpenaiChat {
         format!(r#"{{"role":"user","content":{}}}"#, quote(text))
     }
 
+    fn as_dialect(&self) -> &dyn Dialect {
+        self
+    }
+
     fn missing_result(&self, id: &str, _name: &str) -> MissingResult {
         let content = quote(super::rules::NO_RESULT);
         MissingResult::Message(format!(

@@ -3,8 +3,9 @@
 use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
+use crate::wire::letters::Letters;
 use crate::wire::pairing::{PairRules, Pairing, Scope};
-use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::rules::{self, Finding, Mend, stranger};
 
 pub(super) fn check(request: &Request) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -18,16 +19,17 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     });
     for entry in request.transcript.entries() {
         shape(entry, &mut findings);
+        names(request, entry, &mut findings);
         match entry.role() {
             Role::Assistant => {
                 let calls = entry.parts().filter(|p| p.kind() == PartKind::Call && !is_function(p));
-                pairing.batch(entry.index, calls.map(|p| (p.id().into_owned(), p.slot)));
+                pairing.batch(entry.index, calls);
             }
             // The older form has no ids; its result is only named like the call.
             Role::Tool if is_from_function(entry) => pairing.speak(),
             Role::Tool => {
                 if let Some(result) = entry.parts().next() {
-                    pairing.result(entry.index, result.id().into_owned(), result.slot);
+                    pairing.result(entry.index, &result);
                 }
             }
             _ => pairing.speak(),
@@ -54,12 +56,12 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
         findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
     };
     let says_something = entry.parts().any(|p| match p.kind() {
-        PartKind::Reasoning => false,
+        PartKind::Reasoning | PartKind::Link => false,
         PartKind::Call => entry.role() == Role::Assistant,
         PartKind::Text | PartKind::Media | PartKind::Opaque | PartKind::Result => true,
     });
     match entry.role() {
-        Role::Other => find(rules::CHAT_SHAPE, None, "no known role", Mend::DropEntry),
+        Role::Other => find(rules::CHAT_SHAPE, None, "no known role", stranger(entry)),
         Role::Tool => {
             let result =
                 entry.parts().next().filter(|p| matches!(p.raw_body(), "" | "null" | "[]"));
@@ -78,4 +80,32 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
             find(rules::CHAT_ARGUMENTS, Some(call.slot), &call.name(), mend);
         }
     }
+}
+
+/// What a called tool's name is made of (PROVIDERS.md B.3).
+const NAME: Letters = Letters { others: "_-", longest: usize::MAX };
+
+/// Names that the request defines itself are between its author and a compatible that takes them.
+fn names(request: &Request, entry: Entry<'_>, findings: &mut Vec<Finding>) {
+    for call in entry.parts().filter(|p| p.kind() == PartKind::Call) {
+        let name = call.name();
+        let is_defined = |tools: &str| tools.contains(&json::quote(&name));
+        let is_right = NAME.are_those_of(&name);
+        // The tools of a custom kind have names of their own manner.
+        if is_right || request.tools().is_some_and(is_defined) || is_custom(&call) {
+            continue;
+        }
+        let lawful = NAME.lawful(&name, usize::MAX);
+        findings.push(Finding {
+            rule: rules::CHAT_NAME,
+            entry: entry.index,
+            slot: Some(call.slot),
+            detail: format!("`{name}`"),
+            mend: Mend::CallTool { slot: call.slot, name: lawful },
+        });
+    }
+}
+
+fn is_custom(call: &Part<'_>) -> bool {
+    json::member(call.raw(), Span::new(0..call.raw().len()), "custom").is_some()
 }

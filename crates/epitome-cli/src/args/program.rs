@@ -1,0 +1,91 @@
+//! What can be asked about models, settings and the program itself.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Subcommand, ValueHint};
+use epitome::wire::Format;
+
+use super::{CounterArg, CountingArgs, ShapeArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// The model; without it, all of them, and with a part of a name, those that have it.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+}
+
+/// Where settings and models are from.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Settings")]
+pub(crate) struct FilesArgs {
+    /// Read settings from this file.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Read facts about models from this file, over those that are built in.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) models: Option<PathBuf>,
+}
+
+impl FilesArgs {
+    /// As the settings take them.
+    pub(crate) fn counting(&self) -> CountingArgs {
+        CountingArgs { model: None, config: self.config.clone(), models: self.models.clone() }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show every setting, its value and where that is from.
+    ///
+    /// A flag goes before the environment, that before the project's file, that before your own, and
+    /// that before the default.
+    Show(Box<ShowArgs>),
+
+    /// Show the files that settings are read from.
+    Path,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) shape: ShapeArgs,
+    #[command(flatten)]
+    pub(crate) counting: CountingArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
+}
+
+/// What a request is checked for: `FORMAT`, `FORMAT:MODEL` or `:MODEL`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Purpose {
+    /// The format; the request's own where none is said.
+    pub(crate) format: Option<Format>,
+    /// The model; the request's own where none is said.
+    pub(crate) model: Option<String>,
+}
+
+impl FromStr for Purpose {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (format, model) = match text.split_once(':') {
+            Some((format, model)) => {
+                (format, Some(model.to_owned()).filter(|model| !model.is_empty()))
+            }
+            None => (text, None),
+        };
+        let format = match format {
+            "" if model.is_some() => None,
+            name => Some(name.parse::<Format>().map_err(|_| {
+                let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+                format!("not FORMAT, FORMAT:MODEL or :MODEL; formats are {}", names.join(", "))
+            })?),
+        };
+        Ok(Purpose { format, model })
+    }
+}

@@ -1,0 +1,167 @@
+//! Converting to another format, and telling what became of it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use anyhow::Result;
+use epitome::Request;
+use epitome::text::figure::counted;
+use epitome::wire::{self, Converted, Extent, Finding, Format, Goal, Loss, Lost, Mended};
+use serde::Serialize;
+
+use crate::args::{CounterArg, CountingArgs, ShapeArgs};
+use crate::config::Settings;
+use crate::failure::Failure;
+use crate::formats;
+use crate::reader::registry;
+use crate::terminal::{BAD, FAINT, STRONG, WARN, count, line, paint};
+
+/// What is to be written: `FORMAT` or `FORMAT:MODEL`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Destination {
+    /// The format.
+    pub(crate) format: Format,
+    /// The model that is to answer.
+    pub(crate) model: Option<String>,
+}
+
+impl FromStr for Destination {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, model) = match text.split_once(':') {
+            Some((name, "")) => return Err(format!("no model is named behind `{name}:`")),
+            Some((name, model)) => (name, Some(model.to_owned())),
+            None => (text, None),
+        };
+        let names = || Format::ALL.map(Format::name).join(", ");
+        let format = name.parse::<Format>().map_err(|_| {
+            let what = if formats::NAMES.contains(&name) {
+                format!("{name} can be read, not written")
+            } else {
+                format!("there is no format `{name}`")
+            };
+            format!("{what}; FORMAT or FORMAT:MODEL is wanted, of the formats {}", names())
+        })?;
+        Ok(Destination { format, model })
+    }
+}
+
+impl Destination {
+    /// The request in this format, and what became of it where it was converted.
+    ///
+    /// # Errors
+    /// A model for a request that isn't converted, and settings that can't be read.
+    pub(crate) fn reach(&self, request: Request) -> Result<(Request, Option<Carried>)> {
+        let format = self.format;
+        if request.format == format {
+            let Some(model) = &self.model else { return Ok((request, None)) };
+            let what = format!(
+                "the input is of the format {format} already, so it isn't converted and keeps its model"
+            );
+            let hint = format!("leave :{} out", line(model, 60));
+            return Err(Failure::usage(what).hint(hint).into());
+        }
+        let limit = match &self.model {
+            Some(model) => {
+                let layers = (ShapeArgs::default(), CountingArgs::default(), CounterArg::default());
+                let settings = Settings::resolve(&layers.0, &layers.1, &layers.2)?;
+                registry(&settings)?.get(model).and_then(|model| model.output)
+            }
+            None => None,
+        };
+        let goal = Goal { format, model: self.model.as_deref(), max_output: limit };
+        let Converted { text, lost, mended, left, wanting, .. } = wire::convert(&request, goal);
+        let carried =
+            Carried { from: request.format.name(), to: format.name(), lost, mended, left, wanting };
+        let request = wire::parse(format, text).expect("what was converted is of its format");
+        Ok((request, Some(carried)))
+    }
+}
+
+/// What became of a converted request, as `--json` prints it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Carried {
+    /// The format that it was in.
+    from: &'static str,
+    #[serde(skip)]
+    to: &'static str,
+    lost: Vec<Lost>,
+    mended: Vec<Mended>,
+    left: Vec<Finding>,
+    wanting: Vec<&'static str>,
+}
+
+impl Carried {
+    /// Whether the target's rules are broken in a way that only the author can mend.
+    pub(crate) fn is_broken(&self) -> bool {
+        !self.left.is_empty()
+    }
+
+    /// In words: a line for each kind of loss.
+    pub(crate) fn words(&self) -> String {
+        let mut out = String::new();
+        let mut put = |text: String| writeln!(out, "{text}").expect("a string takes all");
+        for (loss, all) in self.kinds() {
+            let (style, word) = match loss.extent() {
+                Extent::Dropped => (WARN, "dropped:"),
+                Extent::Changed => (FAINT, "changed:"),
+            };
+            let often =
+                if all.len() > 1 { format!(" × {}", count(all.len())) } else { String::new() };
+            let named = names(&all);
+            let why = paint(FAINT, loss.why());
+            put(format!("{} {}{often}{named}: {why}", paint(style, word), loss.words()));
+        }
+        if !self.mended.is_empty() {
+            let all = counted(self.mended.len(), "place");
+            put(format!("{} {all} where a format's rules were broken", paint(FAINT, "mended:")));
+        }
+        for finding in &self.left {
+            let at = paint(STRONG, format!("messages[{}]", finding.entry));
+            put(format!(
+                "{} {at} {}: {}; only its author can mend it",
+                paint(BAD, "left:"),
+                finding.rule,
+                line(&finding.detail, 100)
+            ));
+        }
+        if !self.wanting.is_empty() {
+            let (to, what) = (self.to, self.wanting.join(" and "));
+            let is_nameless = self.wanting.iter().any(|key| key.starts_with("model"));
+            let try_this = if is_nameless {
+                format!("; --to {to}:MODEL writes it, as far as it is known")
+            } else {
+                String::new()
+            };
+            put(format!("{} {to} demands {what}{try_this}", paint(STRONG, "hint:")));
+        }
+        out
+    }
+
+    fn kinds(&self) -> BTreeMap<Loss, Vec<&Lost>> {
+        let mut kinds: BTreeMap<Loss, Vec<&Lost>> = BTreeMap::new();
+        for lost in &self.lost {
+            kinds.entry(lost.what).or_default().push(lost);
+        }
+        kinds
+    }
+}
+
+/// How many names a line gives.
+const NAMED: usize = 6;
+
+/// The different names among losses of a kind.
+fn names(all: &[&Lost]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for lost in all.iter().filter(|lost| !lost.name.is_empty()) {
+        let name = line(&lost.name, 40);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    names.truncate(NAMED);
+    if names.is_empty() { String::new() } else { format!(" ({}{more})", names.join(", ")) }
+}

@@ -1,0 +1,135 @@
+//! `config`: the settings and where they are from.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::args::{ConfigCommand, ShowArgs};
+use crate::config::{KEYS, Layers, Origin, models_file, project_file, user_file};
+use crate::failure::Exit;
+use crate::output::{self, Report};
+use crate::quoting::name;
+use crate::terminal::{FAINT, STRONG, left, line, paint};
+
+/// All settings, as `--json` prints them.
+#[derive(Debug, Serialize)]
+struct Shown {
+    version: u32,
+    settings: Vec<Setting>,
+}
+
+/// One setting.
+#[derive(Debug, Serialize)]
+struct Setting {
+    key: &'static str,
+    /// As a file or variable would say it; what the default is in words.
+    value: String,
+    /// `flag`, `environment`, `project`, `user` or `default`.
+    origin: &'static str,
+    /// The file or variable.
+    from: Option<String>,
+}
+
+/// The files, as `--json` prints them.
+#[derive(Debug, Serialize)]
+struct Paths {
+    version: u32,
+    files: Vec<FileOf>,
+}
+
+/// A file of settings.
+#[derive(Debug, Serialize)]
+struct FileOf {
+    what: &'static str,
+    path: Option<String>,
+    is_there: bool,
+}
+
+/// Shows settings or files.
+pub(crate) fn run(command: &ConfigCommand, report: Report) -> Result<Exit> {
+    match command {
+        ConfigCommand::Show(args) => show(args, report),
+        ConfigCommand::Path => path(report),
+    }
+}
+
+fn show(args: &ShowArgs, report: Report) -> Result<Exit> {
+    let layers = Layers::read(&args.shape, &args.counting, &args.counter)?;
+    let merged = layers.merged();
+    let settings = KEYS.into_iter().map(|key| setting(&layers, key, merged.said(key))).collect();
+    let shown = Shown { version: 1, settings };
+    match report {
+        Report::Json => output::json(&shown)?,
+        Report::Words => output::words(&words(&shown))?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn setting(layers: &Layers, key: &'static str, value: Option<String>) -> Setting {
+    let (origin, from) = match layers.origin(key) {
+        Some(Origin::Flag) => ("flag", None),
+        Some(Origin::Environment) => {
+            let variable = key.to_ascii_uppercase().replace('-', "_");
+            ("environment", Some(format!("EPITOME_{variable}")))
+        }
+        Some(Origin::Project(file)) => ("project", Some(name(file))),
+        Some(Origin::User(file)) => ("user", Some(name(file))),
+        None => ("default", None),
+    };
+    Setting { key, value: value.unwrap_or_else(|| default(key).to_owned()), origin, from }
+}
+
+/// What holds where nothing is said.
+fn default(key: &str) -> &'static str {
+    match key {
+        "target" => "30%, at most half of the window",
+        "tail" => "what fits",
+        "task" => "keep",
+        "strategies" => "ladder",
+        "stop" => "at-target",
+        "counter" => "the model's",
+        "model" => "the request's own",
+        "window" => "the model's",
+        _ => "none",
+    }
+}
+
+fn words(shown: &Shown) -> String {
+    let mut out = String::new();
+    for setting in &shown.settings {
+        let value = line(&setting.value, 60);
+        let value = match setting.origin {
+            "default" => paint(FAINT, left(&value, 32)),
+            _ => paint(STRONG, left(&value, 32)),
+        };
+        let from = setting.from.as_deref().map(|from| format!(" {from}")).unwrap_or_default();
+        writeln!(out, "{} {value} {}{from}", left(setting.key, 16), setting.origin)
+            .expect("a string takes all");
+    }
+    out
+}
+
+fn path(report: Report) -> Result<Exit> {
+    let files = [("project", project_file()), ("user", user_file()), ("models", models_file())];
+    let files = files.map(|(what, path)| FileOf {
+        what,
+        is_there: path.as_ref().is_some_and(|path| path.is_file()),
+        path: path.as_deref().map(name),
+    });
+    let paths = Paths { version: 1, files: files.into() };
+    match report {
+        Report::Json => output::json(&paths)?,
+        Report::Words => {
+            let mut out = String::new();
+            for file in &paths.files {
+                let path = file.path.as_deref().unwrap_or("no epitome.toml here or above");
+                let state = if file.path.is_none() || file.is_there { "" } else { " (not there)" };
+                writeln!(out, "{} {path}{}", left(file.what, 8), paint(FAINT, state))
+                    .expect("a string takes all");
+            }
+            output::words(&out)?;
+        }
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,296 @@
+//! `doctor`: whether the program's surroundings are as it needs them, and what to do if not.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Result;
+use epitome::count::{Basis, NAMES, counter};
+use epitome::text::figure::counted;
+use serde::Serialize;
+
+use crate::args::{CounterArg, FilesArgs, ShapeArgs};
+use crate::config::{Layers, Settings, models_file, project_file, user_file};
+use crate::failure::{Exit, Failure};
+use crate::output::{self, Report};
+use crate::quoting::name;
+use crate::reader;
+use crate::terminal::{self, BAD, FAINT, GOOD, WARN, left, paint};
+
+/// A visit, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Visit {
+    version: u32,
+    program: &'static str,
+    checks: Vec<Check>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    subject: &'static str,
+    state: State,
+    found: String,
+    /// What to do about it.
+    remedy: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Good,
+    /// It works, but may not be what is wanted.
+    Warning,
+    Bad,
+}
+
+/// A registry older than this may have other prices than the providers.
+const OLD_DAYS: i64 = 90;
+
+/// Looks at everything.
+pub(crate) fn run(args: &FilesArgs, report: Report) -> Result<Exit> {
+    let mut checks = Vec::new();
+    let settings = settings(args, &mut checks);
+    models(&settings, &mut checks);
+    counters(&mut checks);
+    surroundings(&mut checks);
+    recordings(&mut checks);
+    let visit = Visit { version: 1, program: env!("CARGO_PKG_VERSION"), checks };
+    match report {
+        Report::Json => output::json(&visit)?,
+        Report::Words => output::words(&words(&visit))?,
+    }
+    let is_bad = visit.checks.iter().any(|check| check.state == State::Bad);
+    Ok(if is_bad { Exit::Found } else { Exit::Ok })
+}
+
+fn good(subject: &'static str, found: String) -> Check {
+    Check { subject, state: State::Good, found, remedy: None }
+}
+
+/// What is wrong, with the remedy that the failure names.
+fn wrong(subject: &'static str, error: &anyhow::Error) -> Check {
+    let remedy = error.downcast_ref::<Failure>().and_then(Failure::what_to_do);
+    Check {
+        subject,
+        state: State::Bad,
+        found: format!("{error:#}"),
+        remedy: remedy.map(str::to_owned),
+    }
+}
+
+fn settings(args: &FilesArgs, checks: &mut Vec<Check>) -> Settings {
+    let project = args.config.clone().or_else(project_file);
+    let user = user_file().filter(|file| file.is_file());
+    let mut is_good = true;
+    for file in [&project, &user].into_iter().flatten() {
+        match Settings::file(file) {
+            Ok(_) => checks.push(good("settings", name(file))),
+            Err(error) => {
+                is_good = false;
+                checks.push(wrong("settings", &error));
+            }
+        }
+    }
+    if project.is_none() && user.is_none() {
+        checks.push(good("settings", "no files: the defaults hold".to_owned()));
+    }
+    if !is_good {
+        return Settings { models: args.models.clone(), ..Settings::default() };
+    }
+    let layers = Layers::read(&ShapeArgs::default(), &args.counting(), &CounterArg::default());
+    match layers {
+        Ok(layers) => layers.merged(),
+        Err(error) => {
+            checks.push(wrong("settings", &error));
+            Settings { models: args.models.clone(), ..Settings::default() }
+        }
+    }
+}
+
+fn models(settings: &Settings, checks: &mut Vec<Check>) {
+    let registry = match reader::registry(settings) {
+        Ok(registry) => registry,
+        Err(error) => return checks.push(wrong("models", &error)),
+    };
+    let own = settings.models.clone().or_else(models_file).filter(|file| file.is_file());
+    let over = own.map(|file| format!(", with {} over it", name(&file))).unwrap_or_default();
+    let known = counted(registry.models().len(), "model");
+    let found = format!("{known}, as of {}{over}", registry.made());
+    let age = day(registry.made()).zip(today()).map(|(made, today)| today - made);
+    checks.push(match age {
+        Some(days @ OLD_DAYS..) => Check {
+            subject: "models",
+            state: State::Warning,
+            found: format!("{found}: {days} days old"),
+            remedy: Some(
+                "take a newer epitome, or put prices and windows that changed into your own file: \
+                 epitome models --help"
+                    .to_owned(),
+            ),
+        },
+        _ => good("models", found),
+    });
+    if let Some(model) = &settings.model
+        && let Err(unknown) = registry.find(model)
+    {
+        let failure = reader::unknown(&unknown).hint("epitome models lists what is known");
+        checks.push(Check { state: State::Warning, ..wrong("models", &failure.into()) });
+    }
+}
+
+fn counters(checks: &mut Vec<Check>) {
+    let text = "Hello, world";
+    let mut exact = Vec::new();
+    for name in NAMES {
+        let Ok(counter) = counter(name) else { continue };
+        let count = counter.text(text);
+        // Both of OpenAI's encodings take 3 tokens for it.
+        let is_right =
+            if count.basis == Basis::Exact { count.tokens == 3 } else { count.tokens > 0 };
+        if !is_right {
+            checks.push(Check {
+                subject: "counters",
+                state: State::Bad,
+                found: format!("{name} counts {} tokens in {text:?}", count.tokens),
+                remedy: Some("this build is broken: build it anew, and report it".to_owned()),
+            });
+        }
+        if count.basis == Basis::Exact {
+            exact.push(*name);
+        }
+    }
+    let found = format!("{}; exact: {}", counted(NAMES.len(), "counter"), exact.join(", "));
+    checks.push(good("counters", found));
+}
+
+fn surroundings(checks: &mut Vec<Check>) {
+    let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(said).unwrap_or_default();
+    let is_unicode = locale.to_ascii_lowercase().replace('-', "").contains("utf8");
+    let colours = match (said("NO_COLOR"), said("TERM").as_deref()) {
+        (Some(_), _) => "no colours (NO_COLOR)",
+        (None, Some("dumb")) => "no colours (TERM=dumb)",
+        _ => "colours",
+    };
+    let found = if std::io::stdout().is_terminal() {
+        format!("{} columns, {colours}", terminal::width())
+    } else {
+        format!("stdout is no terminal; {colours} where it is one")
+    };
+    checks.push(if is_unicode || cfg!(windows) {
+        good("terminal", found)
+    } else {
+        let locale =
+            if locale.is_empty() { "isn't set".to_owned() } else { format!("is {locale:?}") };
+        Check {
+            subject: "terminal",
+            state: State::Warning,
+            found: format!("{found}; the locale {locale}, so bars and dashes may look odd"),
+            remedy: Some("export LC_ALL=C.UTF-8".to_owned()),
+        }
+    });
+}
+
+/// Where agents keep their recordings: the agent, a variable that moves its folder, the folder in the
+/// home folder, and where in it they are.
+const KEPT: [(&str, &str, &str, &str); 4] = [
+    ("claude-code", "CLAUDE_CONFIG_DIR", ".claude", "projects"),
+    ("codex", "CODEX_HOME", ".codex", "sessions"),
+    ("gemini-cli", "", ".gemini", "tmp"),
+    ("pi", "PI_CODING_AGENT_DIR", ".pi/agent", "sessions"),
+];
+
+fn recordings(checks: &mut Vec<Check>) {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let mut found = BTreeMap::new();
+    for (agent, variable, folder, inside) in KEPT {
+        let moved = (!variable.is_empty()).then(|| std::env::var_os(variable)).flatten();
+        let base = moved.map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(folder)));
+        let Some(place) = base.map(|base| base.join(inside)).filter(|place| place.is_dir()) else {
+            continue;
+        };
+        let files = files(&place, 5);
+        if files > 0 {
+            found.insert(
+                agent,
+                format!("{}: {} in {}", agent, counted(files, "file"), name(&place)),
+            );
+        }
+    }
+    if found.is_empty() {
+        checks.push(good("recordings", "none where agents keep theirs".to_owned()));
+    }
+    checks.extend(found.into_values().map(|found| good("recordings", found)));
+}
+
+/// How many recordings are in a folder and those in it, so deep.
+fn files(folder: &Path, deep: usize) -> usize {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() && deep > 0 => files(&entry.path(), deep - 1),
+            Ok(kind) if kind.is_file() => {
+                let path = entry.path();
+                usize::from(path.extension().is_some_and(|end| end == "jsonl" || end == "json"))
+            }
+            _ => 0,
+        })
+        .sum()
+}
+
+/// Days from 1970 to today.
+fn today() -> Option<i64> {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
+    i64::try_from(seconds / 86_400).ok()
+}
+
+/// Days from 1970 to a day like `2026-11-22` (Gregorian; years begin in March, so that leap days end them).
+fn day(text: &str) -> Option<i64> {
+    let mut parts = text.split('-').map(str::parse::<i64>);
+    let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
+        return None;
+    }
+    let year = if month <= 2 { year - 1 } else { year };
+    let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    Some(year * 365 + year / 4 - year / 100 + year / 400 + in_year - 719_468)
+}
+
+fn words(visit: &Visit) -> String {
+    let mut out = format!("epitome {}\n", visit.program);
+    for check in &visit.checks {
+        let state = match check.state {
+            State::Good => paint(GOOD, "ok  "),
+            State::Warning => paint(WARN, "warn"),
+            State::Bad => paint(BAD, "bad "),
+        };
+        let found = terminal::lines(&check.found);
+        writeln!(out, "{state} {} {found}", left(check.subject, 10)).expect("a string takes all");
+        if let Some(remedy) = &check.remedy {
+            let remedy = terminal::lines(remedy);
+            writeln!(out, "     {} {remedy}", paint(FAINT, left("", 10)))
+                .expect("a string takes all");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted() {
+        assert_eq!(day("1970-01-01"), Some(0));
+        assert_eq!(day("2000-03-01"), Some(11_017));
+        assert_eq!(day("2024-02-29"), Some(19_782));
+        assert_eq!(day("2026-11-22"), Some(20_779));
+        for bad in ["", "2026", "2026-13-01", "2026-11-xx"] {
+            assert_eq!(day(bad), None, "{bad}");
+        }
+    }
+}

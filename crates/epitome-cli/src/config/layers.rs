@@ -1,0 +1,180 @@
+//! The layers of settings, and the files that hold two of them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::Result;
+use epitome::preset::Preset;
+
+use super::{KEYS, Settings};
+use crate::args::{self, CounterArg, CountingArgs, ShapeArgs};
+use crate::failure::Failure;
+use crate::meant;
+use crate::output;
+use crate::quoting::{name, operand, shell};
+
+/// All layers, the nearest first.
+#[derive(Debug)]
+pub(crate) struct Layers(Vec<(Origin, Settings)>);
+
+/// Where a layer is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The command line.
+    Flag,
+    /// A variable.
+    Environment,
+    /// The project's file, or the one that was named.
+    Project(PathBuf),
+    /// The user's file.
+    User(PathBuf),
+}
+
+impl Layers {
+    /// Reads all layers.
+    ///
+    /// # Errors
+    /// A file that can't be read, an unknown key, a value that makes no sense.
+    pub(crate) fn read(
+        shape: &ShapeArgs,
+        counting: &CountingArgs,
+        counter: &CounterArg,
+    ) -> Result<Self> {
+        let said = |texts: &Vec<String>| (!texts.is_empty()).then(|| texts.clone());
+        let flags = Settings {
+            target: shape.target,
+            tail: shape.keep_recent,
+            task: shape.task,
+            preset: shape.preset.clone(),
+            strategies: shape.strategy.clone(),
+            stop: shape.stop,
+            pins: said(&shape.pin),
+            preserved_tools: said(&shape.preserve_tool),
+            counter: counter.counter.clone(),
+            model: counting.model.clone(),
+            window: shape.window,
+            models: counting.models.clone(),
+        };
+        let mut layers =
+            vec![(Origin::Flag, flags), (Origin::Environment, Settings::environment()?)];
+        if let Some(file) = counting.config.clone().or_else(project_file) {
+            let settings = Settings::file(&file)?;
+            layers.push((Origin::Project(file), settings));
+        }
+        if let Some(file) = user_file().filter(|file| file.is_file()) {
+            let settings = Settings::file(&file)?;
+            layers.push((Origin::User(file), settings));
+        }
+        Ok(Layers(layers))
+    }
+
+    /// What all of them say together.
+    pub(crate) fn merged(&self) -> Settings {
+        let layers = self.0.iter().map(|(_, settings)| settings.clone());
+        layers.reduce(Settings::or).unwrap_or_default()
+    }
+
+    /// The layer that a key's value is from; `None` if it is the default.
+    pub(crate) fn origin(&self, key: &str) -> Option<&Origin> {
+        let value = self.merged().said(key)?;
+        let says =
+            |(_, settings): &&(Origin, Settings)| settings.said(key).as_ref() == Some(&value);
+        self.0.iter().find(says).map(|(origin, _)| origin)
+    }
+}
+
+impl Settings {
+    /// What a file says.
+    pub(crate) fn file(path: &Path) -> Result<Self> {
+        let shown = name(path);
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failure::other(format!("the settings in {shown} can't be read: {error}"))
+                .hint(format!("ls -l {}", operand(path)))
+        })?;
+        let read: Result<Settings, _> = toml::from_str(&text);
+        let mut settings = read.map_err(|error| {
+            let what = error.to_string();
+            let keys = format!("the keys are {}", KEYS.join(", "));
+            let hint = meant::hint(error.message());
+            let hint = hint.map_or(keys.clone(), |meant| format!("{meant} {keys}"));
+            Failure::usage(format!("bad settings in {shown}: {}", what.trim_end())).hint(hint)
+        })?;
+        // A path in a file is meant from where the file is.
+        let folder = path.parent().unwrap_or(Path::new(""));
+        settings.models = settings.models.map(|models| folder.join(models));
+        Ok(settings)
+    }
+
+    /// What variables say.
+    fn environment() -> Result<Self> {
+        let mut settings = Settings::default();
+        for (name, value) in std::env::vars_os() {
+            let Some(name) = name.to_str().and_then(|name| name.strip_prefix("EPITOME_")) else {
+                continue;
+            };
+            let key = name.to_ascii_lowercase().replace('_', "-");
+            let Some(value) = value.to_str().filter(|value| !value.trim().is_empty()) else {
+                continue;
+            };
+            let bad = |error: String| {
+                Failure::usage(format!("EPITOME_{name}: {error}")).hint(format!(
+                    "unset {}, or see epitome compact --help",
+                    shell(format!("EPITOME_{name}"))
+                ))
+            };
+            match key.as_str() {
+                "target" => settings.target = Some(parsed(value).map_err(bad)?),
+                "tail" => settings.tail = Some(parsed(value).map_err(bad)?),
+                "task" => settings.task = Some(args::task(value).map_err(bad)?),
+                "preset" => {
+                    let named = Preset::named(value, None).map_err(|e| bad(e.to_string()))?;
+                    settings.preset = Some(named.name.to_owned());
+                }
+                "strategies" => settings.strategies = Some(parsed(value).map_err(bad)?),
+                "stop" => settings.stop = Some(args::stop(value).map_err(bad)?),
+                "window" => settings.window = Some(args::window(value).map_err(bad)?),
+                "counter" => settings.counter = Some(value.to_owned()),
+                "model" => settings.model = Some(value.to_owned()),
+                "pins" => settings.pins = Some(listed(value, '\n')),
+                "models" => settings.models = Some(value.into()),
+                "preserved-tools" => settings.preserved_tools = Some(listed(value, ',')),
+                _ => output::warn(&format!(
+                    "EPITOME_{name} in the environment is no setting; they are {}",
+                    KEYS.join(", ")
+                )),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+fn listed(text: &str, between: char) -> Vec<String> {
+    text.split(between).map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect()
+}
+
+/// `epitome.toml` of this folder or the nearest one above it.
+pub(crate) fn project_file() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|folder| folder.join("epitome.toml")).find(|file| file.is_file())
+}
+
+/// `epitome/config.toml` in the XDG configuration folder, whether or not it is there.
+pub(crate) fn user_file() -> Option<PathBuf> {
+    Some(user_folder()?.join("config.toml"))
+}
+
+/// `epitome/models.json` beside it.
+pub(crate) fn models_file() -> Option<PathBuf> {
+    Some(user_folder()?.join("models.json"))
+}
+
+fn user_folder() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let base = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    Some(base.join("epitome"))
+}

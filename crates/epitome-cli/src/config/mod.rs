@@ -1,0 +1,191 @@
+//! Settings and where they come from: flag, environment, project, user, default.
+
+mod layers;
+mod written;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use epitome::budget::Stop;
+use epitome::preset::Preset;
+use epitome::strategy::Pipeline;
+use epitome::{Options, Pin, Tail, Target, Task};
+use serde::Deserialize;
+
+use crate::args::{CounterArg, CountingArgs, ShapeArgs};
+use written::{amount, pipeline_words, preset, window};
+
+pub(crate) use layers::{Layers, Origin, models_file, project_file, user_file};
+pub(crate) use written::tail_words;
+
+/// The settings of one layer, or of all of them; what is `None` wasn't said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Settings {
+    /// Where to land.
+    #[serde(deserialize_with = "amount")]
+    pub(crate) target: Option<Target>,
+    /// The newest content that stays verbatim.
+    #[serde(deserialize_with = "amount")]
+    pub(crate) tail: Option<Tail>,
+    /// What becomes of the first human message.
+    pub(crate) task: Option<Task>,
+    /// The system to compact like.
+    #[serde(deserialize_with = "preset")]
+    pub(crate) preset: Option<String>,
+    /// What is done, in which order.
+    pub(crate) strategies: Option<Pipeline>,
+    /// When enough is done.
+    pub(crate) stop: Option<Stop>,
+    /// What stays verbatim besides.
+    pub(crate) pins: Option<Vec<String>>,
+    /// Tools whose calls and results stay.
+    pub(crate) preserved_tools: Option<Vec<String>>,
+    /// The token counter.
+    pub(crate) counter: Option<String>,
+    /// The model that will read it.
+    pub(crate) model: Option<String>,
+    /// The model's context window, in tokens.
+    #[serde(deserialize_with = "window")]
+    pub(crate) window: Option<u64>,
+    /// A file of facts about models, over those that are built in.
+    pub(crate) models: Option<PathBuf>,
+}
+
+/// The names of the settings in files; in the environment they are `EPITOME_` and the name.
+pub(crate) const KEYS: [&str; 12] = [
+    "target",
+    "tail",
+    "task",
+    "preset",
+    "strategies",
+    "stop",
+    "pins",
+    "preserved-tools",
+    "counter",
+    "model",
+    "window",
+    "models",
+];
+
+/// Of the target: what a window of `window` tokens allows. The other half is for the reply and the
+/// next steps.
+pub(crate) fn window_allows(window: u64) -> u64 {
+    (window / 2).max(1)
+}
+
+impl Settings {
+    /// All layers.
+    ///
+    /// # Errors
+    /// A file that can't be read, an unknown key, a value that makes no sense.
+    pub(crate) fn resolve(
+        shape: &ShapeArgs,
+        counting: &CountingArgs,
+        counter: &CounterArg,
+    ) -> Result<Self> {
+        Ok(Layers::read(shape, counting, counter)?.merged())
+    }
+
+    /// The preset, for a model with this window.
+    pub(crate) fn preset(&self, window: Option<u64>) -> Option<Preset> {
+        let name = self.preset.as_deref()?;
+        Some(Preset::named(name, window).expect("it was checked when it was read"))
+    }
+
+    /// As the engine wants them, with `target` where none was said, for a model with this window.
+    pub(crate) fn options(&self, target: Target, window: Option<u64>) -> Options {
+        let preset = self.preset(window).map(|preset| preset.options).unwrap_or_default();
+        Options {
+            target: self.target.unwrap_or(target),
+            tail: self.tail.unwrap_or(preset.tail),
+            task: self.task.unwrap_or(preset.task),
+            pins: self.pins.iter().flatten().cloned().map(Pin::Text).collect(),
+            preserved_tools: self.preserved_tools.clone().unwrap_or_default(),
+            strategies: self.strategies.clone().unwrap_or(preset.strategies),
+            stop: self.stop.unwrap_or(preset.stop),
+            ..preset
+        }
+    }
+
+    /// These, and what they don't say from `lower`.
+    fn or(self, lower: Settings) -> Self {
+        // A counter or window that was said of another model, farther away, isn't this one's.
+        let is_other = self.model.is_some();
+        Settings {
+            target: self.target.or(lower.target),
+            tail: self.tail.or(lower.tail),
+            task: self.task.or(lower.task),
+            preset: self.preset.or(lower.preset),
+            strategies: self.strategies.or(lower.strategies),
+            stop: self.stop.or(lower.stop),
+            pins: self.pins.or(lower.pins),
+            preserved_tools: self.preserved_tools.or(lower.preserved_tools),
+            counter: self.counter.or(lower.counter.filter(|_| !is_other)),
+            model: self.model.or(lower.model),
+            window: self.window.or(lower.window.filter(|_| !is_other)),
+            models: self.models.or(lower.models),
+        }
+    }
+
+    /// What a key is set to, as a person would write it.
+    pub(crate) fn said(&self, key: &str) -> Option<String> {
+        let list = |texts: &Vec<String>| texts.join(", ");
+        match key {
+            "target" => self.target.map(|target| target.to_string()),
+            "tail" => self.tail.map(tail_words),
+            "task" => self
+                .task
+                .map(|task| if task == Task::Keep { "keep".to_owned() } else { "fold".to_owned() }),
+            "preset" => self.preset.clone(),
+            "strategies" => self.strategies.as_ref().map(pipeline_words),
+            "stop" => self.stop.map(|stop| {
+                if stop == Stop::AtTarget { "at-target".to_owned() } else { "at-end".to_owned() }
+            }),
+            "pins" => self.pins.as_ref().map(list),
+            "preserved-tools" => self.preserved_tools.as_ref().map(list),
+            "counter" => self.counter.clone(),
+            "model" => self.model.clone(),
+            "window" => self.window.map(|window| window.to_string()),
+            "models" => self.models.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Settings, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn files_say_amounts_as_flags_do() {
+        let settings = read("target = \"25%\"\ntail = \"3steps\"\nwindow = 200000").expect("good");
+        assert_eq!(settings.target, Some(Target::Percent(25)));
+        assert_eq!(settings.tail, Some(Tail::Steps(3)));
+        assert_eq!(settings.window, Some(200_000));
+        assert_eq!(read("target = 20000").expect("good").target, Some(Target::Tokens(20_000)));
+        assert!(read("target = 0").is_err() && read("tail = true").is_err());
+    }
+
+    #[test]
+    fn unknown_keys_are_named() {
+        let error = read("targte = 5").expect_err("no such key");
+        assert!(error.contains("targte") && error.contains("line 1"), "{error}");
+    }
+
+    #[test]
+    fn nearer_layers_go_first() {
+        let near = Settings { target: Some(Target::Tokens(1)), ..Settings::default() };
+        let far = Settings {
+            target: Some(Target::Tokens(2)),
+            task: Some(Task::Fold),
+            ..Settings::default()
+        };
+        let both = near.or(far);
+        assert_eq!((both.target, both.task), (Some(Target::Tokens(1)), Some(Task::Fold)));
+    }
+}

@@ -1,0 +1,93 @@
+//! Values as files write them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use epitome::Tail;
+use epitome::preset::Preset;
+use epitome::strategy::{Ladder, Named, Pipeline};
+use serde::Serialize;
+use serde::de::{self, Deserializer, Visitor};
+use toml::Table;
+
+use crate::args;
+
+/// The newest content that stays, as the flag takes it.
+pub(crate) fn tail_words(tail: Tail) -> String {
+    match tail {
+        Tail::Fitting => "what fits".to_owned(),
+        Tail::Items(many) => format!("{many}items"),
+        Tail::Units(many) => format!("{many}units"),
+        Tail::Steps(many) => format!("{many}steps"),
+        Tail::Turns(many) => format!("{many}turns"),
+        Tail::Tokens(many) => format!("{many}tokens"),
+    }
+}
+
+/// Strategies, as the flag takes them; with options of their own, as a file says them.
+pub(super) fn pipeline_words(strategies: &Pipeline) -> String {
+    let whole = |named: &Named| named.name().parse::<Named>().is_ok_and(|whole| whole == *named);
+    match strategies {
+        Pipeline::List(list) if list.is_empty() => "none".to_owned(),
+        Pipeline::List(list) if list.iter().all(whole) => {
+            list.iter().map(Named::name).collect::<Vec<_>>().join(",")
+        }
+        Pipeline::List(list) => inline(list),
+        Pipeline::Ladder(ladder) if *ladder == Ladder::default() => "ladder".to_owned(),
+        Pipeline::Ladder(ladder) => {
+            let table = |ladder: &Ladder| Table::try_from(ladder).unwrap_or_default();
+            let (mut rungs, usual) = (table(ladder), table(&Ladder::default()));
+            rungs.retain(|rung, setting| usual.get(rung) != Some(setting));
+            inline(&rungs)
+        }
+    }
+}
+
+fn inline(value: &impl Serialize) -> String {
+    toml::Value::try_from(value).map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// The name of a preset.
+pub(super) fn preset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let name: String = de::Deserialize::deserialize(from)?;
+    Preset::named(&name, None).map(|preset| Some(preset.name.to_owned())).map_err(de::Error::custom)
+}
+
+/// A number, or a text that says more (`"30%"`, `"3steps"`).
+pub(super) fn amount<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: fmt::Display>,
+{
+    written(from)?.map(|text| text.parse().map_err(|e: T::Err| de::Error::custom(e))).transpose()
+}
+
+pub(super) fn window<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    written(from)?.map(|text| args::window(&text).map_err(de::Error::custom)).transpose()
+}
+
+fn written<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    struct Written;
+
+    impl Visitor<'_> for Written {
+        type Value = Option<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number or a text")
+        }
+
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+            Ok(Some(number.to_string()))
+        }
+
+        fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+            Ok(Some(number.to_string()))
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(Some(text.to_owned()))
+        }
+    }
+
+    from.deserialize_any(Written)
+}

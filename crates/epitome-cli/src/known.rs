@@ -1,0 +1,109 @@
+//! Checkpoints of earlier compactions, which a further one continues: receipts vouch for them.
+//!
+//! Anybody can write what looks like a checkpoint, so that only its id tells one from a look-alike, and
+//! only the user can say which ids are theirs.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::Result;
+use epitome::checkpoint::looks_like_one;
+use epitome::receipt::RECEIPT_VERSION;
+use epitome::transcript::{ContentId, Origin};
+use epitome::{Outcome, Transcript};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::quoting::{name, operand};
+
+/// The ids that the user vouches for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known(BTreeSet<ContentId>);
+
+/// What a receipt says of checkpoints.
+#[derive(Debug, Deserialize)]
+struct Written {
+    version: u32,
+    /// That it is there tells a receipt from other reports.
+    #[serde(rename = "originals")]
+    _originals: IgnoredAny,
+    checkpoint: Option<Named>,
+    #[serde(default)]
+    standing_checkpoints: Vec<ContentId>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Named {
+    id: ContentId,
+}
+
+impl Known {
+    /// The ids that receipts name, and those that are said.
+    ///
+    /// # Errors
+    /// A receipt that can't be read, or isn't one.
+    pub(crate) fn new(receipts: &[impl AsRef<Path>], ids: &[ContentId]) -> Result<Self> {
+        let mut known: BTreeSet<ContentId> = ids.iter().copied().collect();
+        for file in receipts {
+            let written = read(file.as_ref())?;
+            known.extend(written.checkpoint.map(|checkpoint| checkpoint.id));
+            known.extend(written.standing_checkpoints);
+        }
+        Ok(Known(known))
+    }
+
+    /// The ids.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ContentId> {
+        self.0.iter().copied()
+    }
+
+    /// Says what the user most likely didn't mean: checkpoints that are continued by nobody, receipts of
+    /// something else.
+    pub(crate) fn warn(&self, outcome: &Outcome) {
+        let transcript = &outcome.base.transcript;
+        let is_continued = transcript.entries().any(|entry| entry.origin() == Origin::Checkpoint);
+        if !self.0.is_empty() && !is_continued {
+            output::warn("no message is a checkpoint that was said to be known");
+        }
+        if let Some(at) = look_alike(transcript) {
+            output::warn(&format!(
+                "messages[{at}] looks like the checkpoint of an earlier compaction, but isn't known, so it is \
+                 plain text; if it is yours: --continue with the receipt of that compaction"
+            ));
+        }
+    }
+}
+
+/// The first message that looks like a checkpoint and isn't known.
+fn look_alike(transcript: &Transcript) -> Option<usize> {
+    let mut entries = transcript.entries().filter(|entry| entry.origin() != Origin::Checkpoint);
+    let looks = entries.find(|entry| {
+        let mut parts = entry.parts();
+        // Most show by their first bytes that they don't.
+        let may_be = |raw: &str| raw.starts_with("\"<") || raw.starts_with("\"\\u003");
+        parts.len() == 1
+            && parts.all(|part| may_be(part.raw_body()) && looks_like_one(&part.text()))
+    });
+    looks.map(|entry| entry.index)
+}
+
+fn read(file: &Path) -> Result<Written> {
+    let shown = name(file);
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Failure::other(format!("the receipt {shown} can't be read: {error}"))
+            .hint(format!("ls -l {}", operand(file)))
+    })?;
+    let written: Written = serde_json::from_str(&text).map_err(|error| {
+        Failure::input(format!("{shown} is no receipt: {error}"))
+            .hint("name a file that `compact --receipt` wrote")
+    })?;
+    if written.version != RECEIPT_VERSION {
+        let version = written.version;
+        return Err(Failure::input(format!("the receipt {shown} is of version {version}"))
+            .hint(format!("this epitome reads receipts of version {RECEIPT_VERSION}"))
+            .into());
+    }
+    Ok(written)
+}

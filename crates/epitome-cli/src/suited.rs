@@ -1,0 +1,115 @@
+//! Whether a request suits another model, or another format (`check --for`).
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use epitome::model::fit::{Misfit, Sure, misfits};
+use epitome::wire::Format;
+use serde::Serialize;
+
+use crate::args::{CheckArgs, Purpose, ShapeArgs};
+use crate::carried::Carried;
+use crate::config::Settings;
+use crate::failure::Failure;
+use crate::input::Opened;
+use crate::output::Report;
+use crate::progress::Progress;
+use crate::reader::{Need, Reader};
+use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARN, line, paint};
+
+/// What was found, as `--json` prints it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Suited {
+    /// The format that was asked for, if it isn't the request's own.
+    format: Option<&'static str>,
+    /// The model, by its vendor's id, if any is known.
+    model: Option<String>,
+    misfits: Vec<Named>,
+}
+
+/// A misfit with its rule's name.
+#[derive(Debug, Serialize)]
+struct Named {
+    rule: &'static str,
+    #[serde(flatten)]
+    misfit: Misfit,
+}
+
+impl Suited {
+    /// Checks what was opened for the purpose.
+    ///
+    /// # Errors
+    /// A model that isn't known, or none to check for.
+    pub(crate) fn new(
+        purpose: &Purpose,
+        args: &CheckArgs,
+        opened: &Opened,
+        carried: Option<&Carried>,
+        report: Report,
+    ) -> Result<Self> {
+        let request = &opened.request;
+        let mut settings = Settings::resolve(&ShapeArgs::default(), &args.counting, &args.counter)?;
+        if let Some(model) = &purpose.model {
+            settings.model = Some(model.clone());
+            settings.window = None;
+        }
+        let format = carried.map(|_| request.format);
+        let reader = Reader::new(&settings, request, Need::Window)?;
+        let Some(model) = reader.model.as_deref() else {
+            if format.is_some() {
+                return Ok(Suited {
+                    format: format.map(Format::name),
+                    model: None,
+                    misfits: Vec::new(),
+                });
+            }
+            let what = "there is no model to check for: the request names none that is known";
+            return Err(Failure::usage(what)
+                .hint("epitome check --for :claude-opus-5-5 FILE")
+                .into());
+        };
+        let mut progress = Progress::new(report);
+        let size = progress.count(request, reader.counter.as_ref()).total();
+        drop(progress);
+        let found = misfits(request, model, size).into_iter();
+        let misfits = found.map(|misfit| Named { rule: misfit.subject.name(), misfit }).collect();
+        Ok(Suited { format: format.map(Format::name), model: Some(model.id.clone()), misfits })
+    }
+
+    /// Whether the provider is known to refuse it.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.misfits.iter().any(|one| one.misfit.sure == Sure::Yes)
+    }
+
+    /// In words.
+    pub(crate) fn words(&self) -> String {
+        let mut out = String::new();
+        let mut put = |text: String| writeln!(out, "{text}").expect("a string takes all");
+        for Named { rule, misfit } in &self.misfits {
+            let at = match misfit.entry {
+                Some(entry) => format!("{} ", paint(STRONG, format!("messages[{entry}]"))),
+                None => String::new(),
+            };
+            let sure = if misfit.sure == Sure::Yes { "" } else { " (may be)" };
+            put(format!(
+                "{at}{}: {}{}",
+                paint(WARN, rule),
+                line(&misfit.detail, 200),
+                paint(FAINT, sure)
+            ));
+        }
+        if let Some(model) = &self.model {
+            let model = line(model, 60);
+            put(match self.misfits.len() {
+                0 => format!("{} {model}", paint(GOOD, "suits")),
+                _ if self.is_refused() => format!("{} {model}", paint(BAD, "doesn't suit")),
+                _ => format!("{} {model}", paint(WARN, "may not suit")),
+            });
+        }
+        if let Some(format) = self.format {
+            let convert = format!("epitome convert FILE --to {format}");
+            put(format!("{} this is what would be written by: {convert}", paint(STRONG, "hint:")));
+        }
+        out
+    }
+}

@@ -1,0 +1,138 @@
+//! `config` and `doctor`: what the program says of itself.
+
+use expect_test::expect;
+
+use crate::bench::{Bench, RUN, Ran};
+
+fn run(bench: &Bench, words: &str, environment: &[(&str, &str)]) -> Ran {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let mut command = bench.command(&words);
+    command.envs(environment.iter().copied());
+    Ran::of(&command.output().expect("the binary runs"))
+}
+
+#[test]
+fn every_settings_origin_is_shown() {
+    let bench = Bench::new();
+    bench.write(".config/epitome/config.toml", "target = \"25%\"\ntask = \"fold\"\n");
+    bench.write("epitome.toml", "target = 4000\npins = [\"never push\", \"mind the gap\"]\n");
+    let ran = run(&bench, "config show --keep-recent 3steps", &[("EPITOME_MODEL", "gpt-6-sol")]);
+    let folder = bench.path("").canonicalize().expect("a folder").to_string_lossy().into_owned();
+    expect![[r#"
+        exit 0
+        --- stdout
+        target           4000                             project ~/epitome.toml
+        tail             3steps                           flag
+        task             fold                             user ~/.config/epitome/config.toml
+        preset           none                             default
+        strategies       ladder                           default
+        stop             at-target                        default
+        pins             never push, mind the gap         project ~/epitome.toml
+        preserved-tools  none                             default
+        counter          the model's                      default
+        model            gpt-6-sol                        environment EPITOME_MODEL
+        window           the model's                      default
+        models           none                             default
+    "#]]
+    .assert_eq(
+        &ran.shown()
+            .replace(&bench.path("").to_string_lossy().into_owned(), "~/")
+            .replace(&folder, "~"),
+    );
+    let json = run(&bench, "config show --json", &[("EPITOME_TARGET", "3k")]).json();
+    assert_eq!(json["settings"][0]["value"], "3000");
+    assert_eq!(json["settings"][0]["origin"], "environment");
+}
+
+#[test]
+fn a_model_that_is_named_nearer_brings_its_own_counter_and_window() {
+    let bench = Bench::new();
+    bench.write("epitome.toml", "model = \"gpt-4\"\ncounter = \"cl100k\"\nwindow = 8000\n");
+    let near = run(&bench, "config show --model claude-opus-5-5 --json", &[]).json();
+    let value = |shown: &serde_json::Value, key: &str| {
+        let settings = shown["settings"].as_array().expect("a list");
+        let setting = settings.iter().find(|setting| setting["key"] == key).expect("a key");
+        setting["value"].as_str().expect("a text").to_owned()
+    };
+    assert_eq!(value(&near, "counter"), "the model's");
+    assert_eq!(value(&near, "model"), "claude-opus-5-5");
+    assert_eq!(value(&near, "window"), "the model's");
+    let far = run(&bench, "config show --json", &[]).json();
+    assert_eq!((value(&far, "counter"), value(&far, "window")), ("cl100k".into(), "8000".into()));
+}
+
+#[test]
+fn files_of_settings_are_named() {
+    let bench = Bench::new();
+    bench.write("epitome.toml", "");
+    let json = run(&bench, "config path --json", &[]).json();
+    let file = |at: usize| json["files"][at].clone();
+    assert_eq!(
+        (file(0)["what"].as_str(), file(0)["is_there"].as_bool()),
+        (Some("project"), Some(true))
+    );
+    assert!(
+        file(1)["path"].as_str().is_some_and(|path| path.ends_with(".config/epitome/config.toml"))
+    );
+    assert_eq!(
+        (file(2)["what"].as_str(), file(2)["is_there"].as_bool()),
+        (Some("models"), Some(false))
+    );
+    let words = run(&bench, "config path", &[]);
+    assert!(
+        words.out.contains("(not there)") && words.out.contains("epitome.toml"),
+        "{}",
+        words.out
+    );
+    assert_eq!(run(&bench, "config", &[]).code, 2);
+    bench.write("epitome.toml", "targte = 5\n");
+    let ran = run(&bench, "config show", &[]);
+    assert!(ran.code == 2 && ran.err.contains("targte"), "{}", ran.err);
+}
+
+#[test]
+fn doctor_finds_nothing_wrong_where_nothing_is() {
+    let bench = Bench::new();
+    bench.write(".claude/projects/-home-me/abc.jsonl", "{}\n");
+    let ran = run(&bench, "doctor", &[("LANG", "C.UTF-8"), ("NO_COLOR", "1")]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    for said in [
+        "ok   settings   no files: the defaults hold",
+        "ok   counters   11 counters; exact: o200k, cl100k",
+        "no colours (NO_COLOR)",
+        "claude-code: 1 file in ",
+    ] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    let json = run(&bench, "doctor --json", &[("LANG", "C.UTF-8")]).json();
+    assert_eq!(
+        (json["version"].as_u64(), json["checks"][0]["state"].as_str()),
+        (Some(1), Some("good"))
+    );
+}
+
+#[test]
+fn doctor_says_what_is_wrong_and_what_to_do() {
+    let bench = Bench::new();
+    bench.copy(RUN, "run.json");
+    bench.write("epitome.toml", "targte = 5\n");
+    bench.write(".config/epitome/models.json", "{\"modles\": {}}");
+    let ran = run(&bench, "doctor", &[]);
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    for said in [
+        "bad  settings",
+        "targte",
+        "the keys are",
+        "bad  models",
+        "modles",
+        "warn terminal",
+        "C.UTF-8",
+    ] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    bench.write("epitome.toml", "model = \"claude-opsu-5-5\"\n");
+    bench.write(".config/epitome/models.json", "{}");
+    let ran = run(&bench, "doctor", &[("LANG", "C.UTF-8")]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert!(ran.out.contains("warn models") && ran.out.contains("claude-opus-5-5"), "{}", ran.out);
+}

@@ -1,0 +1,92 @@
+//! A recording fed through the session machine.
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::bench::{Bench, RUN, SESSION, SHORT};
+
+#[test]
+fn each_decision_is_shown_with_its_reason_and_cost() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "session.jsonl");
+    expect![[r#"
+        exit 0
+        --- stdout
+           request  messages    tokens      sent    cached      cost
+                 1         1        15        15         0 $0.000045  as it came
+                 2         5     1,936     1,936        15  $0.00726  as it came
+                 3         7     7,645     7,645     1,936    $0.022  as it came
+                 4         9     8,206     8,206     7,645   $0.0044  as it came
+                 5        11    16,639     5,942        15   $0.0223  compacted  22854 tokens (upper edge), limit 16000 of a window of 20000
+
+        5 requests, 1 compaction, 0 overflows of 20,000
+        23,744 prompt tokens instead of 34,441
+        $0.056 instead of $0.0678 (claude-sonnet-4-5, prompts alone, with a cache that is kept warm)
+    "#]].assert_eq(&bench.run("simulate session.jsonl --window 20k").shown());
+}
+
+#[test]
+fn what_is_sent_fits_and_the_sums_add_up() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "session.jsonl");
+    let ran = bench.run("simulate session.jsonl --window 60k --json");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let simulated = ran.json();
+    let rows = simulated["requests"].as_array().expect("a list");
+    let number = |row: &Value, key: &str| row[key].as_u64().expect("a number");
+    let sum = |key: &str| rows.iter().map(|row| number(row, key)).sum::<u64>();
+    assert_eq!(rows.len(), 67);
+    for row in rows {
+        assert!(number(row, "tokens_after") <= number(row, "tokens_before"), "{row}");
+        assert!(number(row, "tokens_after_upper") <= 60_000, "{row}");
+        assert!(number(row, "cached") <= number(row, "tokens_after"), "{row}");
+        assert_eq!(row["decision"] == "compacted", row["cause"].is_object(), "{row}");
+    }
+    let compacted = rows.iter().filter(|row| row["decision"] == "compacted").count();
+    assert!(compacted >= 2, "{compacted}");
+    assert_eq!(number(&simulated, "compactions"), compacted as u64);
+    assert_eq!(number(&simulated, "overflows"), 0);
+    assert_eq!(number(&simulated, "tokens"), sum("tokens_after"));
+    assert_eq!(number(&simulated, "tokens_without"), sum("tokens_before"));
+    assert!(simulated["cost"].as_f64() < simulated["cost_without"].as_f64(), "{simulated}");
+    // Between two compactions the prompt only grows, so that all of the one before is cached.
+    for pair in rows.windows(2).filter(|pair| pair[1]["decision"] != "compacted") {
+        assert_eq!(number(&pair[1], "cached"), number(&pair[0], "tokens_after"), "{}", pair[1]);
+    }
+}
+
+#[test]
+fn without_a_trigger_that_fires_an_overflow_is_recovered_and_told() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "session.jsonl");
+    let ran = bench.run("simulate session.jsonl --window 60k --trigger 900steps --json");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let simulated = ran.json();
+    let rows = simulated["requests"].as_array().expect("a list");
+    let over: Vec<&Value> = rows.iter().filter(|row| !row["overflow"].is_null()).collect();
+    assert!(!over.is_empty());
+    for row in over {
+        assert_eq!(
+            (&row["overflow"], &row["decision"]),
+            (&"recovered".into(), &"compacted".into())
+        );
+        assert!(row["tokens_after"].as_u64() <= Some(60_000), "{row}");
+    }
+}
+
+#[test]
+fn misuse_says_what_to_say_instead() {
+    let bench = Bench::new();
+    bench.copy(RUN, "run.json");
+    let ran = bench.run("simulate run.json");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("--window 100k, or --model ID"), "{}", ran.err);
+    for (trigger, why) in [("120%", "1.2 is out of range"), ("8step5", "`8step5` is no trigger")] {
+        let ran = bench.run(&format!("simulate run.json --window 9k --trigger {trigger}"));
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
+    bench.write("empty.json", "[]");
+    let none = bench.run("simulate empty.json --window 9k --json");
+    assert_eq!((none.code, none.json()["requests"].as_array().map(Vec::len)), (0, Some(0)));
+}

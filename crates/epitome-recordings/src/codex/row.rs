@@ -1,0 +1,148 @@
+//! One row of a rollout.
+
+use std::collections::BTreeMap;
+
+use epitome::json::unquote;
+
+use crate::notes::Notes;
+use crate::object::{Object, elements};
+use crate::rows::{RawRow, rows};
+use crate::{Skipped, Why};
+
+/// All rows of a file, in order.
+pub(super) struct Rows<'a> {
+    pub(super) all: Vec<Row<'a>>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) notes: Notes,
+    /// How many rows of each type there were.
+    pub(super) types: BTreeMap<String, usize>,
+}
+
+/// A row of a known type.
+pub(super) struct Row<'a> {
+    pub(super) line: usize,
+    pub(super) what: What,
+    /// What the envelope holds, as it stands and by its members.
+    pub(super) raw: &'a str,
+    pub(super) payload: Object<'a>,
+}
+
+/// What a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// About the session.
+    Meta,
+    /// About a turn.
+    Turn,
+    /// An item of the history.
+    Item,
+    /// Something that happened, most of it told by items too.
+    Event,
+    /// A compaction.
+    Compacted,
+    /// What the provider reported of a reply.
+    Usage,
+    /// Put in from elsewhere, in words that aren't recorded.
+    Unworded,
+    /// Of no account for the history.
+    Nothing,
+}
+
+impl What {
+    fn of(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "session_meta" => What::Meta,
+            "turn_context" => What::Turn,
+            "response_item" => What::Item,
+            "event_msg" => What::Event,
+            "compacted" => What::Compacted,
+            "token_usage_record" => What::Usage,
+            "inter_agent_communication" | "rollout_reference" => What::Unworded,
+            "inter_agent_communication_metadata" | "world_state" => What::Nothing,
+            _ => return None,
+        })
+    }
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn read(source: &'a str) -> Self {
+        let mut found = Rows {
+            all: Vec::new(),
+            skipped: Vec::new(),
+            notes: Notes::default(),
+            types: BTreeMap::new(),
+        };
+        for raw in rows(source) {
+            found.row(raw);
+        }
+        found
+    }
+
+    fn row(&mut self, raw: RawRow<'a>) {
+        let row = match Object::read(raw.text) {
+            Ok(row) => row,
+            Err(error) => {
+                self.count("not JSON");
+                return self.skip(raw.line, Why::broken(raw, error));
+            }
+        };
+        let Some(row) = row else {
+            self.count("rows of another format");
+            return self.skip(raw.line, Why::NotARow);
+        };
+        let kind = row.literal("type").map(unquote);
+        let (what, raw_payload) = match (kind.as_deref(), row.get("payload")) {
+            (Some(kind), Some(payload)) if payload.starts_with('{') => {
+                self.count(kind);
+                match What::of(kind) {
+                    Some(what) => (what, payload),
+                    None => return self.notes.unknown(raw.line, kind),
+                }
+            }
+            // The first versions: the header, marks of state, and bare items.
+            (None, _) if row.get("id").is_some() && row.get("timestamp").is_some() => {
+                self.count("header");
+                return;
+            }
+            (None, _) if row.get("record_type").is_some() => return self.count("state"),
+            (Some(kind), None) if is_item(kind, &row) => {
+                self.count(kind);
+                (What::Item, raw.text.trim())
+            }
+            _ => {
+                self.count("rows of another format");
+                return self.skip(raw.line, Why::NotARow);
+            }
+        };
+        let payload = if raw_payload == raw.text.trim() { row } else { Object::of(raw_payload) };
+        self.all.push(Row { line: raw.line, what, raw: raw_payload, payload });
+    }
+
+    fn skip(&mut self, row: usize, why: Why) {
+        self.skipped.push(Skipped { row, why });
+    }
+
+    fn count(&mut self, kind: &str) {
+        *self.types.entry(kind.to_owned()).or_default() += 1;
+    }
+}
+
+/// Whether a bare row is an item.
+fn is_item(kind: &str, row: &Object<'_>) -> bool {
+    match kind {
+        "message" => row.get("role").is_some(),
+        "reasoning" => true,
+        kind => kind.ends_with("_call") || kind.ends_with("_output"),
+    }
+}
+
+/// The text of a message's content.
+pub(super) fn text_of(item: &Object<'_>) -> String {
+    let Some(content) = item.get("content") else { return String::new() };
+    match elements(content) {
+        Some(blocks) => {
+            blocks.into_iter().filter_map(|block| Object::of(block).text("text")).collect()
+        }
+        None => unquote(content).into_owned(),
+    }
+}

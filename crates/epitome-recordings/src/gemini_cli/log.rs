@@ -1,0 +1,163 @@
+//! The messages of a session, as its log leaves them.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::notes::Notes;
+use crate::object::Object;
+use crate::rows::{RawRow, rows};
+use crate::{Reach, Skipped, Why};
+
+/// A file read to its end.
+pub(super) struct Log<'a> {
+    pub(super) messages: Vec<Message<'a>>,
+    /// Contents that were saved as they are.
+    pub(super) saved: Option<Vec<&'a str>>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) notes: Notes,
+    /// How many records of each type there were.
+    pub(super) types: BTreeMap<String, usize>,
+    pub(super) compactions: usize,
+    /// Whether the first row is broken, which may be the whole file.
+    pub(super) is_broken: bool,
+    reach: Reach,
+}
+
+/// A message's record.
+#[derive(Clone, Debug)]
+pub(super) struct Message<'a> {
+    /// Its line, or its place in the list.
+    pub(super) row: usize,
+    id: Option<&'a str>,
+    pub(super) fields: Object<'a>,
+}
+
+impl Message<'_> {
+    /// Whether the model says it.
+    pub(super) fn is_reply(&self) -> bool {
+        self.fields.says("type", "gemini")
+    }
+}
+
+impl<'a> Log<'a> {
+    pub(super) fn read(source: &'a str, reach: Reach) -> Self {
+        let mut log = Log {
+            messages: Vec::new(),
+            saved: None,
+            skipped: Vec::new(),
+            notes: Notes::default(),
+            types: BTreeMap::new(),
+            compactions: 0,
+            is_broken: false,
+            reach,
+        };
+        for raw in rows(source) {
+            log.row(raw);
+        }
+        log
+    }
+
+    fn row(&mut self, raw: RawRow<'a>) {
+        let record = match Object::read(raw.text) {
+            Ok(record) => record,
+            Err(error) => {
+                self.is_broken |= self.types.is_empty();
+                self.count("not JSON");
+                return self.skip(raw.line, Why::broken(raw, error));
+            }
+        };
+        let Some(record) = record else {
+            self.count("records of another format");
+            return self.skip(raw.line, Why::NotARow);
+        };
+        let saved = record.list("clientHistory").or_else(|| record.list("history"));
+        let update = record.object("$set");
+        if let Some(id) = record.literal("$rewindTo") {
+            self.count("rewinding");
+            self.rewind(id);
+        } else if !update.is_empty() {
+            self.count("change");
+            if let Some(messages) = update.list("messages") {
+                self.put_anew(raw.line, &messages);
+            }
+        } else if record.get("id").is_some() && record.get("type").is_some() {
+            self.message(raw.line, record);
+        } else if let Some(messages) = record.list("messages") {
+            self.count("session");
+            for (index, message) in messages.into_iter().enumerate() {
+                self.element(index + 1, message);
+            }
+        } else if record.get("sessionId").is_some() || record.get("projectHash").is_some() {
+            self.count("session");
+        } else if saved.is_some() {
+            self.saved = saved;
+        } else if let Some((name, _)) = record.members().find(|(name, _)| name.starts_with('$')) {
+            self.count(name);
+            self.notes.unknown(raw.line, name);
+        } else {
+            self.count("records of another format");
+            self.skip(raw.line, Why::NotARow);
+        }
+    }
+
+    fn element(&mut self, row: usize, raw: &'a str) {
+        let fields = Object::of(raw);
+        if fields.get("type").is_some() {
+            self.message(row, fields);
+        } else {
+            self.skip(row, Why::NotARow);
+        }
+    }
+
+    /// Takes in a message; one that is there already is written again with what has been added.
+    fn message(&mut self, row: usize, fields: Object<'a>) {
+        match fields.text("type").unwrap_or_default().as_ref() {
+            "user" | "gemini" => self.count("message"),
+            // Said to the person only.
+            kind @ ("info" | "error" | "warning") => return self.count(kind),
+            kind => {
+                self.count(kind);
+                return self.notes.unknown(row, kind);
+            }
+        }
+        let id = fields.literal("id");
+        let known = id.and_then(|id| self.messages.iter().rposition(|m| m.id == Some(id)));
+        match known {
+            Some(at) => self.messages[at].fields = fields,
+            None => self.messages.push(Message { row, id, fields }),
+        }
+    }
+
+    /// Takes off a message and all behind it.
+    fn rewind(&mut self, id: &str) {
+        let at = self.messages.iter().position(|message| message.id == Some(id)).unwrap_or(0);
+        for message in self.messages.drain(at..) {
+            self.skipped.push(Skipped { row: message.row, why: Why::OtherBranch });
+        }
+    }
+
+    /// Puts a list in the place of all messages. Where it lacks some, they were compressed away.
+    fn put_anew(&mut self, row: usize, list: &[&'a str]) {
+        let before = std::mem::take(&mut self.messages);
+        for message in list {
+            self.element(row, message);
+        }
+        let left: HashSet<&str> = self.messages.iter().filter_map(|message| message.id).collect();
+        let is_gone = |message: &Message<'a>| message.id.is_some_and(|id| !left.contains(id));
+        let gone: Vec<Message<'a>> = before.into_iter().filter(is_gone).collect();
+        if gone.is_empty() {
+            return;
+        }
+        self.compactions += 1;
+        if self.reach == Reach::Whole {
+            self.messages.splice(0..0, gone);
+        }
+    }
+
+    fn skip(&mut self, row: usize, why: Why) {
+        self.skipped.push(Skipped { row, why });
+    }
+
+    fn count(&mut self, kind: &str) {
+        *self.types.entry(kind.to_owned()).or_default() += 1;
+    }
+}

@@ -1,0 +1,88 @@
+//! As Anthropic Messages.
+
+use epitome::json::quote;
+
+use super::{Answer, Frame, Media, Message, Piece, SEE_MEDIA, plain_id, says_something, text_of};
+use crate::body::{Body, text_block};
+
+pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
+    let tools =
+        super::list(frame.tools.iter().map(|tool| format!("{{{}}}", tool.defined("input_schema"))));
+    let members = [
+        ("model", frame.model.as_deref()),
+        ("system", frame.system.as_deref()),
+        ("tools", tools.as_deref()),
+    ];
+    let mut body = Body::framed(&members, "messages");
+    for message in messages {
+        match message {
+            Message::User(spoken) => {
+                let said = super::said(spoken, block);
+                if !said.is_empty() {
+                    body.blocks("user", said.iter().map(|(block, _)| block.as_str()));
+                    super::tell_origins(&mut body, &said);
+                }
+            }
+            Message::Model(pieces, usage) => {
+                let blocks: Vec<String> = pieces.iter().filter_map(block).collect();
+                if !blocks.is_empty() {
+                    body.blocks("assistant", blocks.iter().map(String::as_str));
+                    body.reported(1, *usage);
+                }
+            }
+            Message::Results(answers) => {
+                let blocks: Vec<String> = answers.iter().map(result).collect();
+                body.blocks("user", blocks.iter().map(String::as_str));
+            }
+        }
+    }
+    body
+}
+
+fn block(piece: &Piece<'_>) -> Option<String> {
+    match piece {
+        Piece::Text(text) => says_something(text).then(|| text_block(text)),
+        Piece::Reasoning(reasoning) => match &reasoning.signature {
+            Some(data) if reasoning.is_redacted => {
+                Some(format!("{{\"type\":\"redacted_thinking\",\"data\":{data}}}"))
+            }
+            Some(signature) => Some(format!(
+                "{{\"type\":\"thinking\",\"thinking\":{},\"signature\":{signature}}}",
+                reasoning.text
+            )),
+            // Unsigned it isn't taken back as thinking.
+            None => says_something(&reasoning.text).then(|| text_block(&reasoning.text)),
+        },
+        Piece::Call(call) => Some(format!(
+            "{{\"type\":\"tool_use\",\"id\":{},\"name\":{},\"input\":{}}}",
+            plain_id(&call.id),
+            call.name,
+            call.arguments
+        )),
+        Piece::Media(media) => Some(media_block(media)),
+    }
+}
+
+fn media_block(media: &Media<'_>) -> String {
+    let kind = if media.is_image() { "image" } else { "document" };
+    format!(
+        "{{\"type\":\"{kind}\",\"source\":{{\"type\":\"base64\",\"media_type\":{},\"data\":{}}}}}",
+        media.media_type, media.data
+    )
+}
+
+fn result(answer: &Answer<'_>) -> String {
+    let has_media = answer.content.iter().any(|piece| matches!(piece, Piece::Media(_)));
+    let content = if has_media {
+        let mut blocks: Vec<String> = answer.content.iter().filter_map(block).collect();
+        if !answer.content.iter().any(|piece| matches!(piece, Piece::Text(_))) {
+            blocks.insert(0, text_block(&quote(SEE_MEDIA)));
+        }
+        format!("[{}]", blocks.join(","))
+    } else {
+        text_of(&answer.content)
+    };
+    let id = plain_id(&answer.id);
+    let error = if answer.is_error { ",\"is_error\":true" } else { "" };
+    format!("{{\"type\":\"tool_result\",\"tool_use_id\":{id},\"content\":{content}{error}}}")
+}

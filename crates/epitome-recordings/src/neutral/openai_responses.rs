@@ -1,0 +1,126 @@
+//! As OpenAI Responses: each piece is an item of its own.
+
+use epitome::json::{quote, unquote};
+
+use super::{Answer, Frame, Message, Piece, is_json, says_something, text_of};
+use crate::body::Body;
+use crate::object::Object;
+
+pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
+    let tools = super::list(
+        frame
+            .tools
+            .iter()
+            .map(|tool| format!("{{\"type\":\"function\",{}}}", tool.defined("parameters"))),
+    );
+    let members = [
+        ("model", frame.model.as_deref()),
+        ("instructions", frame.system.as_deref()),
+        ("tools", tools.as_deref()),
+    ];
+    let mut body = Body::framed(&members, "input");
+    for message in messages {
+        match message {
+            Message::User(spoken) => {
+                let said = super::said(spoken, content);
+                if !said.is_empty() {
+                    let blocks: Vec<&str> = said.iter().map(|(block, _)| block.as_str()).collect();
+                    let content = blocks.join(",");
+                    let item = body.begin();
+                    item.push_str("{\"type\":\"message\",\"role\":\"user\",\"content\":[");
+                    item.push_str(&content);
+                    item.push_str("]}");
+                    super::tell_origins(&mut body, &said);
+                }
+            }
+            Message::Model(pieces, usage) => {
+                let before = body.len();
+                // The provider ties a call's item to the reasoning before it.
+                let is_tied = pieces.iter().any(|piece| reasoning(piece).is_some());
+                for piece in pieces {
+                    if let Some(item) = item(piece, is_tied) {
+                        body.begin().push_str(&item);
+                    }
+                }
+                if body.len() > before {
+                    body.reported(body.len() - before, *usage);
+                }
+            }
+            Message::Results(answers) => {
+                for answer in answers {
+                    body.begin().push_str(&output(answer));
+                }
+            }
+        }
+    }
+    body
+}
+
+fn content(piece: &Piece<'_>) -> Option<String> {
+    match piece {
+        Piece::Text(text) => {
+            says_something(text).then(|| format!("{{\"type\":\"input_text\",\"text\":{text}}}"))
+        }
+        Piece::Media(media) if media.is_image() => Some(format!(
+            "{{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":{}}}",
+            media.address()
+        )),
+        Piece::Media(media) => {
+            Some(format!("{{\"type\":\"input_file\",\"file_data\":{}}}", media.address()))
+        }
+        Piece::Reasoning(_) | Piece::Call(_) => None,
+    }
+}
+
+/// The item that the provider wants back: agents keep it whole.
+fn reasoning(piece: &Piece<'_>) -> Option<String> {
+    let Piece::Reasoning(reasoning) = piece else { return None };
+    let item = unquote(reasoning.signature.as_deref()?).into_owned();
+    (is_json(&item) && Object::of(&item).says("type", "reasoning")).then_some(item)
+}
+
+/// What the model said; `is_tied` if reasoning that wants the ids of what follows is there.
+fn item(piece: &Piece<'_>, is_tied: bool) -> Option<String> {
+    match piece {
+        Piece::Text(text) => says_something(text).then(|| {
+            format!(
+                "{{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{{\"type\":\"output_text\",\"text\":{text}}}]}}"
+            )
+        }),
+        Piece::Reasoning(_) => reasoning(piece),
+        Piece::Call(call) => {
+            let (call_id, item_id) = ids(&call.id);
+            let item_id = item_id
+                .filter(|id| is_tied && id.starts_with("fc_"))
+                .map_or_else(String::new, |id| format!("\"id\":{},", quote(&id)));
+            Some(format!(
+                "{{\"type\":\"function_call\",{item_id}\"call_id\":{},\"name\":{},\"arguments\":{}}}",
+                quote(&call_id),
+                call.name,
+                quote(&call.arguments)
+            ))
+        }
+        Piece::Media(_) => None,
+    }
+}
+
+fn output(answer: &Answer<'_>) -> String {
+    let has_media = answer.content.iter().any(|piece| matches!(piece, Piece::Media(_)));
+    let output = if has_media {
+        let blocks: Vec<String> = answer.content.iter().filter_map(content).collect();
+        format!("[{}]", blocks.join(","))
+    } else {
+        text_of(&answer.content)
+    };
+    let call_id = quote(&ids(&answer.id).0);
+    format!("{{\"type\":\"function_call_output\",\"call_id\":{call_id},\"output\":{output}}}")
+}
+
+/// The call's id, and its item's.
+fn ids(literal: &str) -> (String, Option<String>) {
+    let id = unquote(literal);
+    match id.split_once('|') {
+        Some((call, item)) => (call.to_owned(), Some(item.to_owned())),
+        None => (id.into_owned(), None),
+    }
+}

@@ -1,0 +1,82 @@
+//! What a reader met and has no place for in a request.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Something in a recording that isn't in the request, or is there in another form; told once,
+/// however often it occurs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it is.
+    pub about: About,
+    /// How often it occurs.
+    pub times: usize,
+    /// The row where it occurs first.
+    pub first: usize,
+}
+
+/// What a note is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum About {
+    /// Rows of a type that the reader doesn't know.
+    UnknownRow {
+        /// The type, as the rows say.
+        kind: String,
+    },
+    /// What the agent added to a request; the recording tells that it did, not in which words.
+    Unworded {
+        /// The agent's name for it.
+        kind: String,
+    },
+    /// Results of which the model was shown a shorter stand-in, as the request has them.
+    ShortenedResult,
+    /// Reasoning of another model than the one that is spoken to; it isn't sent on.
+    ForeignReasoning,
+    /// Reasoning that most models aren't sent again.
+    UnsentReasoning,
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            About::UnknownRow { kind } => write!(f, "rows of unknown type {kind:?}"),
+            About::Unworded { kind } => write!(f, "{kind:?}, recorded without its wording"),
+            About::ForeignReasoning => f.write_str("reasoning of another model, not sent on"),
+            About::UnsentReasoning => f.write_str("reasoning that isn't sent again"),
+            About::ShortenedResult => f.write_str("results that the model saw shortened"),
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} × {} (first in row {})", self.times, self.about, self.first)
+    }
+}
+
+/// Notes as they are taken.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(BTreeMap<About, (usize, usize)>);
+
+impl Notes {
+    /// Takes a note of something in `row`.
+    pub(crate) fn take(&mut self, row: usize, about: About) {
+        let (times, first) = self.0.entry(about).or_insert((0, row));
+        *times += 1;
+        *first = (*first).min(row);
+    }
+
+    /// Takes a note of a row whose type isn't known.
+    pub(crate) fn unknown(&mut self, row: usize, kind: &str) {
+        self.take(row, About::UnknownRow { kind: kind.to_owned() });
+    }
+
+    /// All notes, in the order in which their subjects first occur.
+    pub(crate) fn finish(self) -> Vec<Note> {
+        let notes = self.0.into_iter().map(|(about, (times, first))| Note { about, times, first });
+        let mut notes: Vec<Note> = notes.collect();
+        notes.sort_by_key(|note| note.first);
+        notes
+    }
+}

@@ -1,0 +1,110 @@
+//! Every strategy on every shipped fixture, alone and in pairs, held to the laws.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use epitome::budget::Stop;
+use epitome::count::counter;
+use epitome::strategy::{NAMES, Named, Pipeline};
+use epitome::{Compactor, Options, Request, Target, wire};
+use epitome_recordings::{Reach, Run, open};
+use testkit::captures::Capture;
+use testkit::laws::check_all;
+
+/// Bytes of a request up to which pairs are tried every time.
+const SMALL: usize = 12_000;
+
+/// Every shipped session, and the largest request of every client.
+fn fixtures() -> Vec<(String, Request)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = fs::read_dir(root.join("examples")).expect("examples are shipped");
+    let mut files: Vec<PathBuf> = folders
+        .map(|folder| folder.expect("a folder").path())
+        .filter(|folder| folder.is_dir())
+        .flat_map(|folder| fs::read_dir(folder).expect("it can be read"))
+        .map(|file| file.expect("a file").path())
+        .filter(|file| {
+            let last = file.extension().and_then(|last| last.to_str());
+            matches!(last, Some("jsonl" | "json" | "traj"))
+        })
+        .collect();
+    files.sort();
+    let options = epitome_recordings::Options { reach: Reach::SinceLastCompaction, run: Run::Only };
+    let session = |file: &PathBuf| {
+        let bytes = fs::read(file).expect("it can be read");
+        let input = open(bytes, None, options).expect("a session");
+        (file.display().to_string(), input.request().clone())
+    };
+    let mut all: Vec<(String, Request)> = files.iter().map(session).collect();
+    assert!(all.len() > 20, "{} sessions", all.len());
+    for capture in Capture::all() {
+        let Some(sent) = capture.largest() else { continue };
+        let request = wire::parse(sent.format(), sent.sealed()).expect("it was sent");
+        // The independent reading of the rules knows nothing of history that is elsewhere.
+        if request.elsewhere().is_none() {
+            all.push((capture.name, request));
+        }
+    }
+    all
+}
+
+fn named(name: &str) -> Named {
+    name.parse().expect("its own name")
+}
+
+/// What is broken by these strategies in turn, to `percent` of the request.
+fn breach(request: &Request, list: &[&str], percent: u8, stop: Stop) -> Option<String> {
+    let options = Options {
+        target: Target::Percent(percent),
+        strategies: Pipeline::List(list.iter().map(|name| named(name)).collect()),
+        stop,
+        ..Options::default()
+    };
+    let counter = counter("o200k").expect("a known name");
+    let compactor = Compactor::new(options, counter).expect("in range");
+    let why = check_all(request, &compactor).err()?;
+    Some(format!("{list:?} to {percent} %, {stop:?}: {why}"))
+}
+
+fn pairs(fixtures: &[(String, Request)]) {
+    let mut breaches = Vec::new();
+    for (name, request) in fixtures {
+        for first in NAMES {
+            for second in NAMES {
+                let why = breach(request, &[first, second], 20, Stop::AtTarget);
+                breaches.extend(why.map(|why| format!("{name}: {why}")));
+            }
+        }
+    }
+    assert!(breaches.is_empty(), "{} of them\n{}", breaches.len(), breaches.join("\n"));
+}
+
+#[test]
+fn alone() {
+    let mut breaches = Vec::new();
+    for (name, request) in fixtures() {
+        for strategy in NAMES {
+            for (percent, stop) in [(20, Stop::AtTarget), (60, Stop::AtEnd)] {
+                let why = breach(&request, &[strategy], percent, stop);
+                breaches.extend(why.map(|why| format!("{name}: {why}")));
+            }
+        }
+    }
+    assert!(breaches.is_empty(), "{} of them\n{}", breaches.len(), breaches.join("\n"));
+}
+
+#[test]
+fn in_pairs() {
+    let mut small = fixtures();
+    small.retain(|(_, request)| request.source().len() <= SMALL);
+    assert!(small.len() > 5, "{} fixtures", small.len());
+    pairs(&small);
+}
+
+#[test]
+#[ignore = "long: ./test full"]
+fn in_pairs_on_large_ones_too() {
+    let mut large = fixtures();
+    large.retain(|(_, request)| request.source().len() > SMALL);
+    pairs(&large);
+}

@@ -1,0 +1,122 @@
+//! Requests that carry a conversation.
+
+use epitome::Format;
+
+use crate::route::route;
+
+/// A request that may carry a conversation, in a body of one of the four formats (or Bedrock's).
+pub trait Carrier: Sized {
+    /// The JSON body, if this is a call of a model and all of its body is at hand. `None` lets the
+    /// request pass.
+    fn body(&self) -> Option<&str>;
+
+    /// The same request with another body of the same format.
+    #[must_use]
+    fn with_body(self, body: String) -> Self;
+
+    /// The same request once more, for a retry; `None` where it can't be had.
+    fn again(&self) -> Option<Self>;
+
+    /// The format of the body, where something besides the body tells.
+    fn format(&self) -> Option<Format> {
+        None
+    }
+
+    /// The model, where it stands elsewhere than in the body.
+    fn model(&self) -> Option<String> {
+        None
+    }
+
+    /// Whose conversation it is: histories of different tenants never meet. One tenant, unless
+    /// this says otherwise.
+    fn tenant(&self) -> String {
+        String::new()
+    }
+}
+
+/// A bare body, for clients that aren't HTTP clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// The format of the body.
+    pub format: Format,
+    /// The body.
+    pub body: String,
+}
+
+impl Carrier for Prompt {
+    fn body(&self) -> Option<&str> {
+        Some(&self.body)
+    }
+
+    fn with_body(self, body: String) -> Self {
+        Prompt { body, ..self }
+    }
+
+    fn again(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format)
+    }
+}
+
+/// What holds a body: text or bytes. Its length, where a header tells, is told anew.
+impl<B> Carrier for http::Request<B>
+where
+    B: AsRef<[u8]> + From<String> + Clone,
+{
+    fn body(&self) -> Option<&str> {
+        route(self.uri().path())?;
+        std::str::from_utf8(self.body().as_ref()).ok()
+    }
+
+    fn with_body(mut self, body: String) -> Self {
+        retell_length(self.headers_mut(), body.len());
+        self.map(|_| body.into())
+    }
+
+    fn again(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn format(&self) -> Option<Format> {
+        route(self.uri().path()).map(|route| route.format)
+    }
+
+    fn model(&self) -> Option<String> {
+        route(self.uri().path())?.model
+    }
+}
+
+#[cfg(feature = "reqwest")]
+impl Carrier for reqwest::Request {
+    fn body(&self) -> Option<&str> {
+        route(self.url().path())?;
+        std::str::from_utf8(self.body()?.as_bytes()?).ok()
+    }
+
+    fn with_body(mut self, body: String) -> Self {
+        retell_length(self.headers_mut(), body.len());
+        *self.body_mut() = Some(body.into());
+        self
+    }
+
+    fn again(&self) -> Option<Self> {
+        self.try_clone()
+    }
+
+    fn format(&self) -> Option<Format> {
+        route(self.url().path()).map(|route| route.format)
+    }
+
+    fn model(&self) -> Option<String> {
+        route(self.url().path())?.model
+    }
+}
+
+fn retell_length(headers: &mut http::HeaderMap, length: usize) {
+    if let Some(told) = headers.get_mut(http::header::CONTENT_LENGTH) {
+        *told = length.into();
+    }
+}

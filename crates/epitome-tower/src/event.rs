@@ -1,0 +1,46 @@
+//! What happened to a request, for logs and meters.
+
+use epitome::count::Count;
+use epitome::session::{Committed, SessionId, Stuck};
+use epitome::trigger::Cause;
+use epitome::{CompactError, Receipt};
+
+/// What happened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A request goes out.
+    Sent {
+        /// Its conversation.
+        session: SessionId,
+        /// Tokens as it came.
+        whole: Count,
+        /// Tokens of what is sent of it.
+        tokens: Count,
+        /// Whether it is sent byte for byte as it came.
+        is_untouched: bool,
+    },
+    /// A compaction ended.
+    Compacted {
+        /// Its conversation.
+        session: SessionId,
+        /// Why it was begun.
+        cause: Cause,
+        /// What was done, or why nothing was.
+        receipt: Result<Box<Receipt>, CompactError>,
+        /// Whether its view is in force now.
+        committed: Committed,
+    },
+    /// A trigger fires, but compacting doesn't help; told once.
+    Stuck {
+        /// Its conversation.
+        session: SessionId,
+        /// Why.
+        why: Stuck,
+    },
+    /// The provider refused a prompt as too long. One that is made smaller is `Sent` once more.
+    TooLong {
+        /// Its conversation.
+        session: SessionId,
+    },
+}

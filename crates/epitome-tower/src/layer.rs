@@ -1,0 +1,183 @@
+//! How a client's conversations are compacted.
+
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use epitome::count::counter;
+use epitome::model::{Registry, UnknownModel};
+use epitome::session::{ChainKey, Recipient, SessionOptions, SessionOptionsError, Sessions};
+use epitome::trigger::When;
+use epitome::{Compactor, Options, Request};
+use tokio::sync::Notify;
+use tower_layer::Layer;
+
+use crate::carrier::Carrier;
+use crate::event::Event;
+use crate::service::Compacting;
+
+/// Wraps clients so that their conversations stay inside the window. Clones share what they know of
+/// the conversations.
+#[derive(Clone, Debug)]
+pub struct CompactionLayer {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What a layer can't be made of.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LayerError {
+    /// A model that isn't in the registry.
+    Model(UnknownModel),
+    /// A setting that is out of range.
+    Options(SessionOptionsError),
+}
+
+impl fmt::Display for LayerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LayerError::Model(unknown) => unknown.fmt(f),
+            LayerError::Options(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LayerError {}
+
+impl From<UnknownModel> for LayerError {
+    fn from(unknown: UnknownModel) -> Self {
+        LayerError::Model(unknown)
+    }
+}
+
+impl From<SessionOptionsError> for LayerError {
+    fn from(error: SessionOptionsError) -> Self {
+        LayerError::Options(error)
+    }
+}
+
+impl CompactionLayer {
+    /// The usual for this model: at eight tenths of its window compact to three tenths, without any
+    /// model's help.
+    ///
+    /// # Errors
+    /// A model that isn't known.
+    pub fn for_model(model: &str) -> Result<Self, LayerError> {
+        let model = Registry::built_in().find(model)?.clone();
+        let counter = counter(model.tokenizer.counter()).expect("the registry names our counters");
+        let compactor = Compactor::new(Options::default(), counter).expect("defaults are in range");
+        let trigger = When::default().build().expect("the default is in range");
+        let options = SessionOptions::new(Arc::new(trigger), random_key());
+        let layer = CompactionLayer::new(compactor, options)?;
+        Ok(layer.to(Recipient::from(&model)))
+    }
+
+    /// Compacts with `compactor` when `options` say.
+    ///
+    /// # Errors
+    /// A setting that is out of range.
+    pub fn new(compactor: Compactor, options: SessionOptions) -> Result<Self, LayerError> {
+        let sessions = Sessions::new(options, compactor)?;
+        Ok(CompactionLayer {
+            shared: Arc::new(Shared {
+                sessions: Mutex::new(sessions),
+                settled: Notify::new(),
+                to: None,
+                begun: Instant::now(),
+                observer: None,
+            }),
+        })
+    }
+
+    /// All requests are for this model, whatever they say: its window holds. Otherwise each
+    /// request's model is looked up in the registry, and where it isn't known nothing is known of
+    /// its window.
+    #[must_use]
+    pub fn to(self, recipient: Recipient) -> Self {
+        self.with(|shared| shared.to = Some(recipient))
+    }
+
+    /// Tells `observer` what happens, from inside the call.
+    #[must_use]
+    pub fn observed_by(self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.with(|shared| shared.observer = Some(Box::new(observer)))
+    }
+
+    /// Changes what isn't shared yet.
+    fn with(self, change: impl FnOnce(&mut Shared)) -> Self {
+        let mut shared =
+            Arc::into_inner(self.shared).expect("a layer is set up before it is cloned");
+        change(&mut shared);
+        CompactionLayer { shared: Arc::new(shared) }
+    }
+}
+
+impl<S> Layer<S> for CompactionLayer {
+    type Service = Compacting<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Compacting::new(inner, Arc::clone(&self.shared))
+    }
+}
+
+/// Adds [`with_compaction`](WithCompaction::with_compaction) to every service.
+pub trait WithCompaction: Sized {
+    /// This client, with its conversations kept inside the window.
+    fn with_compaction(self, layer: CompactionLayer) -> Compacting<Self> {
+        layer.layer(self)
+    }
+}
+
+impl<S> WithCompaction for S {}
+
+type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+
+/// What all clients of a layer share.
+pub(crate) struct Shared {
+    sessions: Mutex<Sessions>,
+    /// A compaction ended, one way or another.
+    pub(crate) settled: Notify,
+    to: Option<Recipient>,
+    begun: Instant,
+    observer: Option<Observer>,
+}
+
+impl Shared {
+    /// The machine. What a panicking caller left behind is whole: each of its calls is.
+    pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    pub(crate) fn tell(&self, event: &Event) {
+        if let Some(observer) = &self.observer {
+            observer(event);
+        }
+    }
+
+    /// Who is sent a request.
+    pub(crate) fn recipient(&self, carrier: &impl Carrier, request: &Request) -> Recipient {
+        self.to.unwrap_or_else(|| {
+            let name = carrier.model().or_else(|| request.model());
+            let model = name.and_then(|name| Registry::built_in().get(&name));
+            model.map(Recipient::from).unwrap_or_default()
+        })
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("to", &self.to).finish_non_exhaustive()
+    }
+}
+
+/// Different in each process, so that nobody can make up texts whose chains meet.
+fn random_key() -> ChainKey {
+    let random = RandomState::new();
+    ChainKey([0, 1, 2, 3].map(|nth: u64| random.hash_one(nth)))
+}

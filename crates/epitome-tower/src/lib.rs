@@ -1,0 +1,50 @@
+//! Keeps the conversations of a client inside the model's context window: a [`tower`] layer around
+//! whatever sends requests to a provider.
+//!
+//! Below the trigger a request passes untouched, byte for byte. When the trigger fires, it is compacted,
+//! and later requests of the same conversation are shown the same way, so that the provider's prompt
+//! cache stays warm: nothing is compacted twice. When the provider refuses a prompt as too long, it is
+//! made strictly smaller and sent once more. A compaction that fails never fails the call: the
+//! request is sent as it came.
+//!
+//! ```
+//! use epitome_tower::{CompactionLayer, WithCompaction};
+//! # use http::{Request, Response};
+//! # #[derive(Clone)]
+//! # struct Client;
+//! # impl tower_service::Service<Request<String>> for Client {
+//! #     type Response = Response<String>;
+//! #     type Error = std::convert::Infallible;
+//! #     type Future = std::future::Ready<Result<Response<String>, std::convert::Infallible>>;
+//! #     fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
+//! #         std::task::Poll::Ready(Ok(()))
+//! #     }
+//! #     fn call(&mut self, _: Request<String>) -> Self::Future {
+//! #         std::future::ready(Ok(Response::new(String::new())))
+//! #     }
+//! # }
+//! # let client = Client;
+//!
+//! let client = client.with_compaction(CompactionLayer::for_model("claude-opus-5-5")?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Requests are anything that implements [`Carrier`]; that are `http::Request`s of text or bytes,
+//! [`Prompt`]s, and with the feature `reqwest` those of that client, which is a service itself.
+//!
+//! [`tower`]: https://docs.rs/tower
+
+mod carrier;
+mod event;
+mod flight;
+mod layer;
+mod reply;
+mod route;
+mod service;
+
+pub use carrier::{Carrier, Prompt};
+pub use event::Event;
+pub use layer::{CompactionLayer, LayerError, WithCompaction};
+pub use reply::{Read, Reply};
+pub use route::{Route, route};
+pub use service::Compacting;

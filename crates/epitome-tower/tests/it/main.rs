@@ -1,0 +1,6 @@
+//! Clients in the layer against the scripted model server, in memory and over a socket.
+
+mod agent;
+#[cfg(feature = "reqwest")]
+mod socket;
+mod wrapped;

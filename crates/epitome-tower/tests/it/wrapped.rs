@@ -1,0 +1,213 @@
+//! What the layer does to the calls of an agent, and what it leaves alone.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
+
+use epitome::count::counter;
+use epitome::session::{ChainKey, Committed, Recipient, SessionOptions};
+use epitome::trigger::{Trigger, When};
+use epitome::{Compactor, Options};
+use epitome_tower::{CompactionLayer, Event, LayerError, Prompt, WithCompaction};
+use http::{Request, Response};
+use testkit::server::Fault;
+use tower::{Service, ServiceBuilder, ServiceExt, service_fn};
+
+use crate::agent::{Agent, MODEL, Provider, call};
+
+fn layer(window: u64, soft: Option<When>) -> CompactionLayer {
+    let trigger = |when: When| -> Arc<dyn Trigger> { Arc::new(when.build().expect("in range")) };
+    let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
+    let options = SessionOptions {
+        soft: soft.map(trigger),
+        ..SessionOptions::new(trigger(When::Share(0.8)), ChainKey([1, 2, 3, 4]))
+    };
+    CompactionLayer::new(compactor.expect("in range"), options)
+        .expect("in range")
+        .to(Recipient::from(Some(window)))
+}
+
+/// The layer, and how many of its compactions were adopted.
+fn counted(layer: CompactionLayer) -> (CompactionLayer, Arc<AtomicUsize>) {
+    let adopted = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&adopted);
+    let layer = layer.observed_by(move |event| {
+        if let Event::Compacted { committed: Committed::Adopted { .. }, .. } = event {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    (layer, adopted)
+}
+
+#[tokio::test]
+async fn below_the_trigger_not_a_byte_is_touched() {
+    let provider = Provider::new(200_000, 2);
+    let mut client = provider.wrapped(&layer(200_000, None));
+    let mut agent = Agent::new();
+    let mut written = Vec::new();
+    for _ in 0..6 {
+        let request = agent.request();
+        written.push(request.body().clone());
+        let reply = call(&mut client, request).await;
+        agent.take(&reply, 20);
+    }
+    assert_eq!(*provider.sent(), written);
+}
+
+#[tokio::test]
+async fn a_long_session_stays_inside_and_nothing_is_compacted_twice() {
+    for soft in [None, Some(When::Share(0.5))] {
+        let (layer, adopted) = counted(layer(24_000, soft));
+        let provider = Provider::new(24_000, 2);
+        let mut client = provider.wrapped(&layer);
+        let mut agent = Agent::new();
+        for _ in 0..60 {
+            let reply = call(&mut client, agent.request()).await;
+            agent.take(&reply, 25);
+        }
+        let adopted = adopted.load(Ordering::Relaxed);
+        assert!((2..30).contains(&adopted), "{adopted}");
+        // Each request goes on with the one before, except after a compaction.
+        let sent = provider.sent();
+        let messages = |body: &String| -> Vec<serde_json::Value> {
+            let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+            body["messages"].as_array().expect("a list").clone()
+        };
+        let breaks = sent.windows(2).filter(|pair| {
+            let (before, after) = (messages(&pair[0]), messages(&pair[1]));
+            after.get(..before.len()) != Some(&before[..])
+        });
+        assert_eq!(breaks.count(), adopted);
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_refused_as_too_long_is_sent_once_more_and_smaller() {
+    // The provider takes less than the layer was told.
+    let provider = Provider::new(12_000, 2);
+    let (layer, adopted) = counted(layer(200_000, None));
+    let mut client = provider.wrapped(&layer);
+    let mut agent = Agent::new();
+    for _ in 0..30 {
+        let reply = call(&mut client, agent.request()).await;
+        agent.take(&reply, 25);
+    }
+    // The window was learnt: one refusal is enough.
+    assert_eq!(provider.sent().len(), 31);
+    assert!(adopted.load(Ordering::Relaxed) > 1);
+}
+
+#[tokio::test]
+async fn what_is_refused_again_is_the_callers() {
+    let provider = Provider::refusing(200_000, vec![Fault::Overflow; 2]);
+    let (layer, adopted) = counted(layer(200_000, None));
+    let mut client = provider.wrapped(&layer);
+    let mut agent = Agent::new();
+    let quiet = Provider::new(200_000, 2);
+    for _ in 0..8 {
+        let reply = call(&mut quiet.clone(), agent.request()).await;
+        agent.take(&reply, 25);
+    }
+    let reply = call(&mut client, agent.request()).await;
+    assert_eq!(reply.status(), 400, "{}", reply.body());
+    let sent = provider.sent().clone();
+    assert_eq!((sent.len(), adopted.load(Ordering::Relaxed)), (2, 1));
+    assert!(sent[1].len() < sent[0].len());
+}
+
+#[tokio::test]
+async fn other_refusals_are_the_callers_at_once() {
+    for fault in [Fault::RateLimited { retry_after: None }, Fault::Overloaded, Fault::Internal] {
+        let provider = Provider::refusing(200_000, [fault]);
+        let mut client = provider.wrapped(&layer(200_000, None));
+        let reply = call(&mut client, Agent::new().request()).await;
+        assert!(!reply.status().is_success());
+        assert_eq!(provider.sent().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_call_of_a_model_passes() {
+    let noted: Arc<Mutex<Vec<Request<Vec<u8>>>>> = Arc::default();
+    let book = Arc::clone(&noted);
+    let inner = service_fn(move |request: Request<Vec<u8>>| {
+        book.lock().expect("nobody panicked").push(request);
+        std::future::ready(Ok::<_, std::io::Error>(Response::new(Vec::<u8>::new())))
+    });
+    let mut client = ServiceBuilder::new().layer(layer(10, None)).service(inner);
+    let long = format!(r#"{{"messages":[{{"role":"user","content":"{}"}}]}}"#, "a ".repeat(9_000));
+    for (path, body) in [
+        ("/v1/models", Vec::new()),
+        ("/v1/messages/count_tokens", long.clone().into_bytes()),
+        ("/v1/messages", b"not JSON".to_vec()),
+        ("/v1/messages", b"\xff\xfe".to_vec()),
+        ("/v1/messages", Vec::new()),
+        ("/v1/messages", br#"{"messages":5}"#.to_vec()),
+    ] {
+        let request =
+            Request::post(format!("http://x{path}")).body(body.clone()).expect("a request");
+        client.ready().await.expect("ready").call(request).await.expect("an answer");
+        let last = noted.lock().expect("nobody panicked").pop().expect("a request");
+        assert_eq!(last.body(), &body, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn one_compaction_serves_all_who_send_the_same_history() {
+    let provider = Provider::new(60_000, 2);
+    let mut agent = Agent::new();
+    for _ in 0..24 {
+        let reply = call(&mut provider.clone(), agent.request()).await;
+        agent.take(&reply, 25);
+    }
+    let (layer, adopted) = counted(layer(24_000, None));
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        calls.spawn(call(&mut provider.wrapped(&layer), agent.request()));
+    }
+    let before = provider.sent().len();
+    for reply in calls.join_all().await {
+        assert_eq!(reply.status(), 200, "{}", reply.body());
+    }
+    assert_eq!(adopted.load(Ordering::Relaxed), 1);
+    let sent = provider.sent().split_off(before);
+    assert!(sent.len() == 8 && sent.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[tokio::test]
+async fn a_caller_who_goes_away_leaves_nobody_waiting() {
+    let provider = Provider::new(60_000, 2);
+    let mut agent = Agent::new();
+    for _ in 0..24 {
+        let reply = call(&mut provider.clone(), agent.request()).await;
+        agent.take(&reply, 25);
+    }
+    let (layer, adopted) = counted(layer(24_000, None));
+    {
+        let mut gone = pin!(call(&mut provider.wrapped(&layer), agent.request()));
+        let polled = gone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending(), "a compaction takes more than one step");
+    }
+    let reply = call(&mut provider.wrapped(&layer), agent.request()).await;
+    assert_eq!((reply.status().as_u16(), adopted.load(Ordering::Relaxed)), (200, 1));
+}
+
+#[tokio::test]
+async fn bare_prompts_need_no_http() {
+    let body = Agent::new().request().into_body();
+    let prompt = Prompt { format: epitome::Format::Anthropic, body };
+    let inner = service_fn(|prompt: Prompt| {
+        std::future::ready(Ok::<_, std::io::Error>(Response::new(prompt.body)))
+    });
+    let layer = CompactionLayer::for_model(MODEL).expect("a known model");
+    let reply = inner.with_compaction(layer).oneshot(prompt.clone()).await.expect("an answer");
+    assert_eq!(*reply.body(), prompt.body);
+}
+
+#[test]
+fn models_that_are_not_known_are_told_at_once() {
+    let error = CompactionLayer::for_model("claude-opsu-5-5").expect_err("no such model");
+    assert!(matches!(&error, LayerError::Model(unknown) if !unknown.nearest.is_empty()));
+    assert!(error.to_string().contains("claude-opsu-5-5"), "{error}");
+}

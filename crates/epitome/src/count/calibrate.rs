@@ -1,0 +1,169 @@
+//! Counts corrected by what the provider reported.
+//!
+//! The newest `usage` is the anchor: only what came after it is estimated. Every report is also evidence of
+//! how far the estimates are off for this model, and the more there is of it, the narrower the band.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Basis, Count, Tally};
+
+/// Reports remembered; older ones say less of what comes next.
+const MOST: usize = 16;
+
+/// Growth of fewer tokens between two reports is mostly what formats put around messages.
+const LEAST: u64 = 100;
+
+/// What is known of one model's own counts, against one counter's. Plain data: the caller keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// The counter that it corrects; evidence about another is forgotten.
+    counter: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    anchor: Option<Anchor>,
+    /// Newest last.
+    #[serde(default)]
+    evidence: Vec<Evidence>,
+}
+
+/// The newest report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Anchor {
+    /// Entries of the prompt.
+    entries: usize,
+    /// Our count of the prompt.
+    counted: u64,
+    /// What was reported of it.
+    usage: Usage,
+}
+
+/// A text's size, as reported and as counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Evidence {
+    reported: u64,
+    counted: u64,
+}
+
+/// What a provider reports of a request, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// All of the prompt: what was read from the cache, written to it, and neither.
+    pub prompt: u64,
+    /// Of the reply, what the next prompt has of it (without reasoning that isn't sent back).
+    pub reply: u64,
+    /// The entries of the next prompt that the reply becomes; 0 if `reply` isn't known so exactly.
+    pub reply_entries: usize,
+}
+
+impl Calibration {
+    /// Nothing is known yet of how `counter` does.
+    pub fn new(counter: impl Into<String>) -> Self {
+        Calibration { counter: counter.into(), ..Calibration::default() }
+    }
+
+    /// The counter that it corrects.
+    pub fn counter(&self) -> &str {
+        &self.counter
+    }
+
+    /// How many reports it rests on, 16 at most.
+    pub fn reports(&self) -> usize {
+        self.evidence.len()
+    }
+
+    /// Takes in what was reported of the prompt that `tally` counted.
+    pub fn observe(&mut self, tally: &Tally, usage: Usage) {
+        let counted = tally.total().tokens;
+        let entries = tally.len();
+        if counted == 0 || usage.prompt == 0 {
+            return;
+        }
+        let grown = self.anchor.filter(|anchor| anchor.stands_in(tally)).map(|anchor| {
+            let (entries, known) = anchor.covers(tally);
+            Evidence {
+                reported: usage.prompt.saturating_sub(known),
+                counted: counted - prefix(tally, entries),
+            }
+        });
+        let evidence = match grown {
+            // What was added since says most of what will be added.
+            Some(grown) if grown.counted >= LEAST && grown.reported > 0 => Some(grown),
+            Some(_) => None,
+            None => Some(Evidence { reported: usage.prompt, counted }),
+        };
+        if let Some(evidence) = evidence {
+            self.evidence.push(evidence);
+            let surplus = self.evidence.len().saturating_sub(MOST);
+            self.evidence.drain(..surplus);
+        }
+        self.anchor = Some(Anchor { entries, counted, usage });
+    }
+
+    /// The tokens of the prompt that `tally` counted: those up to the anchor as they were reported, if the
+    /// prompt begins as that one did, and the rest corrected.
+    pub fn total(&self, tally: &Tally) -> Count {
+        let all = tally.total();
+        let Some(anchor) = self.anchor.filter(|anchor| anchor.stands_in(tally)) else {
+            return self.corrected(all);
+        };
+        let (entries, known) = anchor.covers(tally);
+        let reported = Count { tokens: known, upper: known, basis: Basis::Reported };
+        match all.tokens - prefix(tally, entries) {
+            0 => reported,
+            rest => reported + self.corrected(tally.in_kind(rest)),
+        }
+    }
+
+    /// An estimate, corrected. Without evidence it stays as it is.
+    pub fn corrected(&self, count: Count) -> Count {
+        if self.evidence.is_empty() || count.tokens == 0 {
+            return count;
+        }
+        let sum =
+            |of: fn(&Evidence) -> u64| self.evidence.iter().map(of).map(u128::from).sum::<u128>();
+        let times = |tokens: u64, by: u128, of: u128| {
+            u64::try_from((u128::from(tokens) * by).div_ceil(of.max(1))).unwrap_or(u64::MAX)
+        };
+        let tokens = times(count.tokens, sum(|one| one.reported), sum(|one| one.counted));
+        // No text is taken to be further off than the furthest that was seen; what the counter itself allows
+        // for counts less from the fourth report on, to an eighth: the next text may be of another kind.
+        let seen = self
+            .evidence
+            .iter()
+            .map(|one| times(count.tokens, one.reported.into(), one.counted.into()))
+            .max()
+            .unwrap_or(tokens)
+            .max(tokens);
+        let share = (self.evidence.len() as u64 / 2).clamp(1, 8);
+        let doubt = count.upper.saturating_sub(seen).div_ceil(share);
+        Count { tokens, upper: seen.saturating_add(doubt), basis: Basis::Calibrated }
+    }
+
+    /// The same for another counter: what is known of this one doesn't hold for it.
+    #[must_use]
+    pub fn for_counter(self, counter: &str) -> Self {
+        if self.counter == counter { self } else { Calibration::new(counter) }
+    }
+}
+
+impl Anchor {
+    /// Whether the prompt begins with the one that was reported. Counts tell: after an edit they differ.
+    fn stands_in(&self, tally: &Tally) -> bool {
+        tally.len() >= self.entries && prefix(tally, self.entries) == self.counted
+    }
+
+    /// The entries of the prompt that the report covers, and their tokens as reported.
+    fn covers(&self, tally: &Tally) -> (usize, u64) {
+        let with_reply = self.entries + self.usage.reply_entries;
+        if self.usage.reply_entries > 0 && tally.len() >= with_reply {
+            (with_reply, self.usage.prompt.saturating_add(self.usage.reply))
+        } else {
+            (self.entries, self.usage.prompt)
+        }
+    }
+}
+
+/// Our count of the frame and the first `entries` entries.
+fn prefix(tally: &Tally, entries: usize) -> u64 {
+    tally.frame.total().tokens + (0..entries).map(|at| tally.entry(at)).sum::<u64>()
+}

@@ -1,0 +1,399 @@
+//! What must survive: instructions, task, newest human message, pins, tail, preserved tools.
+
+mod held;
+mod turn;
+mod wishes;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::budget::Tail;
+use crate::count::Tally;
+use crate::model::{Binding, Thinking};
+use crate::request::Request;
+use crate::transcript::unit::{Instructions, Unit, Units};
+use crate::transcript::{Entry, Marks, Part, PartKind, Role};
+use crate::wire::{Format, Opening};
+
+pub use held::Held;
+use held::leniency;
+pub(crate) use turn::open_turn;
+use turn::{open_loop, reasoning_from, starts_with_reasoning, turn_start};
+pub use wishes::{Overridden, Pin, Predicate, Preserved, Task, Wishes};
+
+/// What must stay, entry by entry.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    held: BTreeMap<usize, Held>,
+    reasoning_from: usize,
+    loop_leaves: Option<Range<usize>>,
+    overridden: Vec<Overridden>,
+    excerptable: BTreeMap<usize, Vec<String>>,
+    unmatched: Vec<String>,
+    tail_from: Option<usize>,
+    task: Option<usize>,
+    thinking: Thinking,
+}
+
+impl Guard {
+    /// Finds what must stay.
+    pub fn new(request: &Request, units: &Units, tally: &Tally, wishes: Wishes<'_>) -> Self {
+        let transcript = &request.transcript;
+        let mut open_loop = open_loop(request, units);
+        if let Some(entries) = &mut open_loop
+            && wishes.binding == Binding::PrefixManual
+        {
+            // The turn as the API sees it: text behind results doesn't end it.
+            let turn = units.index_of(turn_start(request));
+            let first = units.all()[turn..].iter().find(|unit| unit.is_step);
+            let replies = |at: &usize| transcript.entry(*at).role() != Role::User;
+            let start = first.and_then(|unit| unit.entries.clone().find(replies));
+            entries.start = start.unwrap_or(entries.start);
+        }
+        let mut guard = Guard {
+            held: BTreeMap::new(),
+            reasoning_from: reasoning_from(request, units, open_loop.as_ref()),
+            loop_leaves: None,
+            overridden: Vec::new(),
+            excerptable: BTreeMap::new(),
+            unmatched: Vec::new(),
+            tail_from: None,
+            task: None,
+            thinking: Thinking::of(request),
+        };
+        let newest = transcript.entries().rev().find(Entry::is_human).map(|e| e.index);
+        let first = transcript.entries().find(Entry::is_human).map(|e| e.index).or_else(|| {
+            transcript
+                .entries()
+                .find(|e| e.role() == Role::User && !e.has_results())
+                .map(|e| e.index)
+        });
+        guard.tail(units, tally, wishes.tail, transcript.len());
+        for entry in transcript.entries() {
+            guard.state(request, entry, tally, wishes.target);
+            if let Some(held) = wishes.preserved.holds(&entry) {
+                guard.hold(entry.index, held);
+            }
+            let is_preserved =
+                |p: &Part<'_>| wishes.preserved.tools.iter().any(|name| *name == p.name());
+            if entry.parts().any(|p| p.kind() == PartKind::Call && is_preserved(&p)) {
+                for at in units.all()[units.index_of(entry.index)].entries.clone() {
+                    guard.hold(at, Held::Tool);
+                    if tally.entry(at) > wishes.target {
+                        guard.excerptable.entry(at).or_default();
+                    }
+                }
+            }
+        }
+        for pin in wishes.pins {
+            guard.pin(request, pin);
+        }
+        if let Some(task) = first.filter(|_| wishes.task == Task::Keep) {
+            guard.task = Some(task);
+            guard.hold(task, Held::Task);
+            guard.excerptable.entry(task).or_default();
+        }
+        if let Some(newest) = newest {
+            guard.hold(newest, Held::Newest);
+            guard.excerptable.entry(newest).or_default();
+        }
+        let is_note = |e: &Entry<'_>| e.role() == Role::Other && e.is_stateful();
+        let said = transcript.entries().rev().find(|e| !is_note(e));
+        if let Some(last) = said.or_else(|| transcript.entries().next_back()) {
+            // What answers the newest message shows that it is answered; what prompts the model must
+            // not be gone (a request that ends with the model's side is a prefill); and where no
+            // person ever spoke, the newest entry is all there is to go on.
+            let is_loop = last.has_results() || last.has_calls();
+            if !is_loop || newest.is_none() {
+                guard.hold(last.index, Held::Newest);
+                if !last.role().instructs() {
+                    guard.excerptable.entry(last.index).or_default();
+                }
+            }
+        }
+        guard.elsewhere(request, units);
+        guard.companions(units);
+        let leaving = open_loop
+            .filter(|_| wishes.binding == Binding::PrefixManual)
+            .filter(|entries| guard.must_leave(request, entries));
+        match &leaving {
+            Some(entries) => guard.release(entries),
+            None => guard.turn_starts_with_thinking(request, units),
+        }
+        guard.lead(request);
+        guard.parted_models(request, units);
+        guard.companions(units);
+        guard.keep_tail_whole(tally, wishes.target);
+        guard.held.retain(|at, _| leaving.as_ref().is_none_or(|entries| !entries.contains(at)));
+        guard.loop_leaves = leaving;
+        guard
+    }
+
+    /// The tail is verbatim, whatever else its entries are; but what alone exceeds the target is cut.
+    fn keep_tail_whole(&mut self, tally: &Tally, target: u64) {
+        let Some(from) = self.tail_from else { return };
+        self.excerptable.retain(|at, _| *at < from || tally.entry(*at) > target);
+    }
+
+    /// Whether the open loop has signed thinking that may neither stay (its prefix changes) nor be
+    /// stripped (the turn must start with it), so that it goes as a whole (DESIGN.md §8). State can't
+    /// be restated, so it can't leave.
+    fn must_leave(&self, request: &Request, entries: &Range<usize>) -> bool {
+        let transcript = &request.transcript;
+        let is_signed = |at: usize| transcript.entry(at).parts().any(|p| p.is(Marks::SIGNED));
+        let is_state = |at: usize| self.held(at) == Some(Held::State);
+        entries.clone().any(is_signed) && !entries.clone().any(is_state)
+    }
+
+    /// Lets the open loop go, with whatever should have stayed in it; what was held only for its sake
+    /// is found anew.
+    fn release(&mut self, entries: &Range<usize>) {
+        let held = self.held.range(entries.clone()).filter(|(_, held)| **held != Held::Companion);
+        self.overridden = held.map(|(at, held)| Overridden { entry: *at, held: *held }).collect();
+        self.held.retain(|at, held| *held != Held::Companion && !entries.contains(at));
+    }
+
+    /// Why the entry must stay; `None` if it may leave.
+    pub fn held(&self, entry: usize) -> Option<Held> {
+        self.held.get(&entry).copied()
+    }
+
+    /// Whether the entry may leave (with its unit).
+    pub fn may_leave(&self, entry: usize) -> bool {
+        !self.held.contains_key(&entry)
+    }
+
+    /// Whether the part of `entry` may be edited. A person's words never are: they are shown or
+    /// folded.
+    pub fn may_edit(&self, entry: usize, part: &Part<'_>) -> bool {
+        if part.is(Marks::FIXED) {
+            return false;
+        }
+        let is_human_text = part.is_human() && part.kind() == PartKind::Text;
+        // What stays keeps its reasoning: it may come to stand right before the newest message, as the
+        // turn in progress, which providers want whole.
+        if part.kind() == PartKind::Reasoning && !self.may_leave(entry) {
+            return false;
+        }
+        // What an open loop would take along is held as long as the loop is there.
+        let overridden = self.overridden.iter().find(|o| o.entry == entry).map(|o| o.held);
+        match self.held(entry).or(overridden) {
+            None => !is_human_text,
+            // What the person's entry carries beside the words (results) isn't theirs.
+            Some(Held::Task | Held::Newest) => !part.is_human(),
+            Some(Held::Companion | Held::Elsewhere) => !is_human_text,
+            Some(_) => false,
+        }
+    }
+
+    /// The first entry whose reasoning the provider demands back.
+    pub fn reasoning_from(&self) -> usize {
+        self.reasoning_from
+    }
+
+    /// Entries that must leave if anything changes: reasoning that can neither stay nor be stripped.
+    pub fn loop_leaves(&self) -> Option<Range<usize>> {
+        self.loop_leaves.clone()
+    }
+
+    /// What should have stayed among these.
+    pub fn overridden(&self) -> &[Overridden] {
+        &self.overridden
+    }
+
+    /// Held entries whose words may be excerpted when they exceed their share, with the words that
+    /// must survive in the excerpt.
+    pub fn excerptable(&self) -> &BTreeMap<usize, Vec<String>> {
+        &self.excerptable
+    }
+
+    /// The task, where it stays.
+    pub fn task(&self) -> Option<usize> {
+        self.task
+    }
+
+    /// Pins that nothing in the transcript says.
+    pub fn unmatched(&self) -> &[String] {
+        &self.unmatched
+    }
+
+    fn hold(&mut self, entry: usize, why: Held) {
+        let held = self.held.entry(entry).or_insert(why);
+        // The stricter reason wins: it decides what may be edited.
+        if leniency(why) < leniency(*held) {
+            *held = why;
+        }
+    }
+
+    fn tail(&mut self, units: &Units, tally: &Tally, tail: Tail, len: usize) {
+        if tail == Tail::Fitting {
+            return;
+        }
+        let from = units.tail(tail, |at| tally.entry(at));
+        self.tail_from = Some(from);
+        for at in from..len {
+            self.hold(at, Held::Tail);
+            self.excerptable.entry(at).or_default();
+        }
+    }
+
+    fn state(&mut self, request: &Request, entry: Entry<'_>, tally: &Tally, target: u64) {
+        let mut stateful = entry.parts().filter(|p| p.is(Marks::STATEFUL)).peekable();
+        if stateful.peek().is_some() {
+            // Anthropic's own compaction hides what is before it: the cut moves behind. Of Responses the
+            // model still reads what stands before it (PROVIDERS.md B.2.3).
+            let hides = request.format != Format::OpenaiResponses
+                && stateful.any(|part| part.name() == "compaction");
+            let from = if hides { 0 } else { entry.index };
+            (from..=entry.index).for_each(|at| self.hold(at, Held::State));
+        } else if entry.role().instructs() {
+            // Anthropic lets system text stand only before a reply; with its reply gone it is
+            // restated in the checkpoint.
+            let is_last = entry.index + 1 == request.transcript.len();
+            let is_long = tally.entry(entry.index) > target / 8;
+            let is_free = request.format.instructions() == Instructions::Anywhere;
+            if is_free || is_last || is_long {
+                self.hold(entry.index, Held::Instructions);
+            }
+        }
+    }
+
+    /// What goes on from history that isn't here: all of it is news to the model if the provider puts
+    /// that history before it, and else the outputs whose calls are only referred to.
+    fn elsewhere(&mut self, request: &Request, units: &Units) {
+        if request.format != Format::OpenaiResponses {
+            return;
+        }
+        let is_answer = |p: Part<'_>| {
+            let is_result = p.kind() == PartKind::Result && !p.is(Marks::SERVER);
+            is_result && !p.is(Marks::NESTED) && units.call_of(p.slot).is_none()
+        };
+        for entry in request.transcript.entries() {
+            if request.keeper().is_some() || entry.parts().any(is_answer) {
+                self.hold(entry.index, Held::Elsewhere);
+            }
+        }
+    }
+
+    fn pin(&mut self, request: &Request, pin: &Pin) {
+        let transcript = &request.transcript;
+        match pin {
+            Pin::Entry(at) if *at < transcript.len() => self.hold_pin(*at, None),
+            Pin::Entry(at) => self.unmatched.push(format!("message {at}")),
+            Pin::Text(text) => {
+                let says = |e: &Entry<'_>| e.parts().any(|p| says(&p, text));
+                let in_system = request.system().is_some_and(|raw| {
+                    raw.contains(text.as_str()) || crate::json::unquote(raw).contains(text.as_str())
+                });
+                let mut found =
+                    transcript.entries().filter(|e| e.is_human() || e.role().instructs());
+                let mut any = in_system;
+                for entry in found.by_ref().filter(says) {
+                    self.hold_pin(entry.index, Some(text));
+                    any = true;
+                }
+                if any {
+                    return;
+                }
+                match transcript.entries().rev().find(says) {
+                    Some(entry) => self.hold_pin(entry.index, Some(text)),
+                    None => self.unmatched.push(text.clone()),
+                }
+            }
+        }
+    }
+
+    fn hold_pin(&mut self, at: usize, words: Option<&String>) {
+        self.hold(at, Held::Pin);
+        self.excerptable.entry(at).or_default().extend(words.cloned());
+    }
+
+    /// Where the user must speak first, somebody does even if everything else leaves.
+    fn lead(&mut self, request: &Request) {
+        let transcript = &request.transcript;
+        let speaks = |at: usize| !transcript.entry(at).role().instructs();
+        let Some(first) = self.held.keys().copied().find(|at| speaks(*at)) else { return };
+        let must = request.format.opening() == Opening::User;
+        if !must || transcript.entry(first).role() != Role::Assistant {
+            return;
+        }
+        let prompt = |at: &usize| {
+            let entry = transcript.entry(*at);
+            let is_users = entry.role() != Role::Assistant && !entry.role().instructs();
+            is_users && !entry.has_results()
+        };
+        if let Some(at) = (0..first).rev().find(prompt) {
+            self.hold(at, Held::Companion);
+            self.excerptable.entry(at).or_default();
+        }
+    }
+
+    /// Gemini lets calls follow only the user's side, so what parts a held text of the model's from
+    /// the calls that may come to stand behind it stays with it.
+    fn parted_models(&mut self, request: &Request, units: &Units) {
+        if request.format != Format::Gemini {
+            return;
+        }
+        let transcript = &request.transcript;
+        for pair in units.all().windows(2) {
+            let last = pair[0].entries.end - 1;
+            if !self.may_leave(last) && transcript.entry(last).role() == Role::Assistant {
+                pair[1].entries.clone().for_each(|at| self.hold(at, Held::Companion));
+            }
+        }
+    }
+
+    /// Where the turn in progress must start with thinking, what is held of it is held back to a step
+    /// that does.
+    fn turn_starts_with_thinking(&mut self, request: &Request, units: &Units) {
+        if self.thinking != Thinking::Manual {
+            return;
+        }
+        let transcript = &request.transcript;
+        // What parts an older batch from the newest message stays with it: with nothing between
+        // them the batch would become the turn in progress.
+        let mut is_bare = false;
+        for unit in units.all().iter().filter(|unit| unit.is_step) {
+            if is_bare {
+                unit.entries.clone().for_each(|at| self.hold(at, Held::Companion));
+            }
+            let is_held = unit.entries.clone().any(|at| !self.may_leave(at));
+            let calls = unit.entries.clone().any(|at| transcript.entry(at).has_calls());
+            is_bare = is_held && calls && !starts_with_reasoning(transcript, unit);
+        }
+        let turn = units.index_of(turn_start(request));
+        let is_held =
+            |unit: &Unit| unit.is_step && unit.entries.clone().any(|at| !self.may_leave(at));
+        let Some(first) = (turn..units.all().len()).find(|index| is_held(&units.all()[*index]))
+        else {
+            return;
+        };
+        let starts = |index: &usize| starts_with_reasoning(transcript, &units.all()[*index]);
+        let Some(start) = (turn..=first).rev().find(starts) else { return };
+        for index in start..first {
+            for at in units.all()[index].entries.clone() {
+                self.hold(at, Held::Companion);
+            }
+        }
+    }
+
+    /// What shares a unit with a held entry stays with it.
+    fn companions(&mut self, units: &Units) {
+        let held: Vec<usize> = self.held.keys().copied().collect();
+        for at in held {
+            for companion in units.all()[units.index_of(at)].entries.clone() {
+                self.hold(companion, Held::Companion);
+            }
+        }
+    }
+}
+
+/// Whether the part says `words`; in a call's arguments as they mean, not as JSON escapes them.
+fn says(part: &Part<'_>, words: &str) -> bool {
+    let text = part.text();
+    if text.contains(words) {
+        return true;
+    }
+    let is_escaped = part.kind() == PartKind::Call && text.contains('\\');
+    is_escaped && crate::json::unquote(&format!("\"{text}\"")).contains(words)
+}

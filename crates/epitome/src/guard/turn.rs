@@ -1,0 +1,122 @@
+//! The turn in progress, as providers see it, and what they demand of its reasoning.
+
+use std::ops::Range;
+
+use crate::model::{Registry, Thinking};
+use crate::request::Request;
+use crate::transcript::unit::{Unit, Units};
+use crate::transcript::{PartKind, Role, Transcript};
+use crate::wire::Format;
+
+/// The steps since the newest message that isn't a result, if the model has yet to answer the
+/// newest results. Text behind these results doesn't close the loop: providers merge it with them.
+pub(super) fn open_loop(request: &Request, units: &Units) -> Option<Range<usize>> {
+    let transcript = &request.transcript;
+    let newest_step = units.all().iter().rposition(|unit| unit.is_step)?;
+    let step = &units.all()[newest_step];
+    let is_open = step.entries.clone().any(|at| transcript.entry(at).has_calls())
+        && (step.entries.end..transcript.len())
+            .all(|at| transcript.entry(at).role() != Role::Assistant);
+    if !is_open {
+        return None;
+    }
+    let earlier =
+        units.all()[..newest_step].iter().rev().take_while(|unit| unit.is_step && !unit.is_turn);
+    let start = earlier.last().map_or(step.entries.start, |unit| unit.entries.start);
+    Some(start..step.entries.end)
+}
+
+/// Anthropic demands the newest step's reasoning while its loop is open, and with thinking enabled
+/// by hand the whole turn's (PROVIDERS.md B.1.3); OpenAI-compatible thinking models that of the open
+/// turn, some of them that of every call (B.3); Gemini the signatures of the whole turn (B.4).
+pub(super) fn reasoning_from(
+    request: &Request,
+    units: &Units,
+    open_loop: Option<&Range<usize>>,
+) -> usize {
+    let transcript = &request.transcript;
+    let len = transcript.len();
+    if Thinking::of(request) == Thinking::Manual || request.format == Format::Gemini {
+        return turn_start(request);
+    }
+    if request.format == Format::OpenaiChat && demands_all(request) {
+        return 0;
+    }
+    match (open_loop, request.format) {
+        (None, _) => len,
+        (Some(open), Format::OpenaiChat | Format::OpenaiResponses) => open.start,
+        (Some(_), _) => {
+            let newest = units.all().iter().rfind(|unit| unit.is_step);
+            newest.map_or(len, |unit| unit.entries.start)
+        }
+    }
+}
+
+/// Vendors whose thinking models want `reasoning_content` back with their calls, however old these are
+/// (PROVIDERS.md B.3).
+const DEMANDING: [&str; 2] = ["deepseek", "moonshot"];
+
+fn demands_all(request: &Request) -> bool {
+    let name = request.model();
+    let family = name.as_deref().and_then(|name| Registry::built_in().family(name));
+    family.is_some_and(|family| DEMANDING.contains(&family.vendor.as_str()))
+}
+
+/// Whether the first thing that the model says in the unit is reasoning; what stands before a
+/// compaction block is dropped, so it begins behind it.
+pub(super) fn starts_with_reasoning(transcript: &Transcript, unit: &Unit) -> bool {
+    let entries = unit.entries.clone().map(|at| transcript.entry(at));
+    let mut said = entries.filter(|e| e.role() == Role::Assistant).flat_map(|e| e.parts());
+    let first = said.find(|part| part.name() != "compaction");
+    first.is_some_and(|part| part.kind() == PartKind::Reasoning)
+}
+
+/// Where the turn in progress starts, as the API sees it: with the newest run of user entries that
+/// holds no results.
+pub(crate) fn turn_start(request: &Request) -> usize {
+    let transcript = &request.transcript;
+    let mut at = transcript.len();
+    while at > 0 {
+        let end = at;
+        let is_user = |at: usize| transcript.entry(at).role() == Role::User;
+        while at > 0 && is_user(at - 1) {
+            at -= 1;
+        }
+        if at < end && (at..end).all(|at| !transcript.entry(at).has_results()) {
+            return at;
+        }
+        at = at.saturating_sub(1);
+        while at > 0 && !is_user(at - 1) {
+            at -= 1;
+        }
+    }
+    0
+}
+
+/// Where the turn in progress starts in what is shown, as the API sees it; `None` if its tool loop is
+/// closed.
+pub(crate) fn open_turn(request: &Request, is_shown: impl Fn(usize) -> bool) -> Option<usize> {
+    let transcript = &request.transcript;
+    let mut shown = (0..transcript.len()).rev().filter(|at| is_shown(*at)).peekable();
+    let mut start = transcript.len();
+    let mut is_newest = true;
+    while let Some(last) = shown.next() {
+        // A run of one role, which the API reads as one message.
+        let role = transcript.entry(last).role();
+        let mut run = vec![last];
+        while let Some(at) = shown.next_if(|at| transcript.entry(*at).role() == role) {
+            run.push(at);
+        }
+        let answers = run.iter().any(|at| transcript.entry(*at).has_results());
+        let calls = run.iter().any(|at| transcript.entry(*at).has_calls());
+        if is_newest && !answers && !calls {
+            return None;
+        }
+        is_newest = false;
+        if role == Role::User && !answers {
+            return Some(start);
+        }
+        start = run[run.len() - 1];
+    }
+    Some(0)
+}

@@ -1,0 +1,116 @@
+//! What may be wished to stay.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Tail;
+use crate::model::Binding;
+use crate::transcript::{Entry, Origin, Role};
+
+use super::Held;
+
+/// What is to be done with the task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// The first human message stays verbatim.
+    #[default]
+    Keep,
+    /// It may be folded like any other.
+    Fold,
+}
+
+/// What must survive verbatim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pin {
+    /// Human or system entries that say this; if none does, the newest entry that does.
+    Text(String),
+    /// The entry at this position.
+    Entry(usize),
+}
+
+impl Pin {
+    /// The words of a pin by its words.
+    pub(crate) fn words(&self) -> Option<&str> {
+        match self {
+            Pin::Text(words) => Some(words),
+            Pin::Entry(_) => None,
+        }
+    }
+}
+
+/// What a guard is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes<'a> {
+    /// Where to land, in tokens.
+    pub target: u64,
+    /// The first human message.
+    pub task: Task,
+    /// Pins.
+    pub pins: &'a [Pin],
+    /// The newest content to keep.
+    pub tail: Tail,
+    /// What stays for what it is.
+    pub preserved: Preserved<'a>,
+    /// Whether reasoning is bound to the prefix.
+    pub binding: Binding,
+}
+
+/// Something that should have stayed and couldn't: it belongs to an open loop whose reasoning can
+/// neither stay nor be stripped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overridden {
+    /// Index of its entry.
+    pub entry: usize,
+    /// Why it should have stayed.
+    pub held: Held,
+}
+
+/// What stays for what it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Preserved<'a> {
+    /// Tools whose calls and results stay.
+    pub tools: &'a [String],
+    /// Entries of these origins stay.
+    pub origins: &'a [Origin],
+    /// Entries of these roles stay.
+    pub roles: &'a [Role],
+    /// Entries of which this is true stay.
+    pub chosen: Option<&'a Predicate>,
+}
+
+impl Preserved<'_> {
+    /// Why the entry stays for what it is, if it does.
+    pub(crate) fn holds(&self, entry: &Entry<'_>) -> Option<Held> {
+        if self.origins.contains(&entry.origin()) || self.roles.contains(&entry.role()) {
+            Some(Held::Kind)
+        } else {
+            self.chosen.filter(|chosen| chosen.is_true_of(entry)).map(|_| Held::Chosen)
+        }
+    }
+}
+
+/// What a caller says of entries, in code.
+#[derive(Clone)]
+pub struct Predicate(Arc<dyn Fn(&Entry<'_>) -> bool + Send + Sync>);
+
+impl Predicate {
+    /// The predicate. It must say the same of the same entry every time.
+    pub fn new(predicate: impl Fn(&Entry<'_>) -> bool + Send + Sync + 'static) -> Self {
+        Predicate(Arc::new(predicate))
+    }
+
+    /// Whether it is true of the entry.
+    pub fn is_true_of(&self, entry: &Entry<'_>) -> bool {
+        (self.0)(entry)
+    }
+}
+
+impl fmt::Debug for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Predicate")
+    }
+}

@@ -1,0 +1,298 @@
+//! Whether a request suits a model: what its provider would refuse or drop that it takes elsewhere.
+//!
+//! The rules of a format are [`crate::wire::check`]'s; these are the model's own.
+
+use serde::Serialize;
+
+use super::entry::{Mode, Model, Refused};
+use super::registry::Registry;
+use crate::count::Count;
+use crate::json::{self, Span, unquote};
+use crate::request::{Envelope, Request};
+use crate::transcript::{Marks, PartKind, Role};
+use crate::wire::Format;
+
+/// Something about a request that doesn't suit a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Misfit {
+    /// What it is about.
+    pub subject: Subject,
+    /// Whether it is certain.
+    pub sure: Sure,
+    /// The first entry that it is about, where it is about entries.
+    pub entry: Option<usize>,
+    /// What was found, and what the model takes.
+    pub detail: String,
+}
+
+/// What a misfit is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// The prompt is longer than the model takes.
+    Window,
+    /// The reply asked for is longer than the model's longest.
+    Reply,
+    /// Prompt and reply together are longer than the window.
+    Room,
+    /// It shows images, and the model sees none.
+    Images,
+    /// It shows documents, and the model reads none.
+    Documents,
+    /// It asks for reasoning in a way that the model doesn't know.
+    Thinking,
+    /// Its reasoning is another model's, and is dropped.
+    ForeignReasoning,
+    /// It forces a tool call.
+    ForcedTool,
+    /// System text stands in mid-conversation.
+    MidSystem,
+    /// It ends with the assistant's words.
+    Prefill,
+}
+
+impl Subject {
+    /// All of them.
+    pub const ALL: [Subject; 10] = [
+        Subject::Window,
+        Subject::Reply,
+        Subject::Room,
+        Subject::Images,
+        Subject::Documents,
+        Subject::Thinking,
+        Subject::ForeignReasoning,
+        Subject::ForcedTool,
+        Subject::MidSystem,
+        Subject::Prefill,
+    ];
+
+    /// What it is, in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Subject::Window => "a prompt that is longer than the model takes",
+            Subject::Reply => "a reply asked for that is longer than the model's longest",
+            Subject::Room => "prompt and reply that are together longer than the window",
+            Subject::Images => "images, for a model that sees none",
+            Subject::Documents => "documents, for a model that reads none",
+            Subject::Thinking => "reasoning asked for in a way that the model doesn't know",
+            Subject::ForeignReasoning => "another model's reasoning, which is dropped",
+            Subject::ForcedTool => "a forced tool call, where the model refuses one",
+            Subject::MidSystem => "system text in mid-conversation, where the model takes none",
+            Subject::Prefill => {
+                "an end in the assistant's words, where the model goes on from none"
+            }
+        }
+    }
+
+    /// The name of the rule, as `check` prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Subject::Window => "model/window",
+            Subject::Reply => "model/reply",
+            Subject::Room => "model/room",
+            Subject::Images => "model/images",
+            Subject::Documents => "model/documents",
+            Subject::Thinking => "model/thinking",
+            Subject::ForeignReasoning => "model/foreign-reasoning",
+            Subject::ForcedTool => "model/forced-tool",
+            Subject::MidSystem => "model/mid-system",
+            Subject::Prefill => "model/prefill",
+        }
+    }
+}
+
+/// Whether the provider is known to refuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sure {
+    /// It does.
+    Yes,
+    /// It may, or drops something without a word.
+    Maybe,
+}
+
+/// Everything about `request` that doesn't suit `model`. `size` is its prompt, counted as the model does.
+pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
+    let mut found = Vec::new();
+    let mut put = |subject, sure, entry, detail: String| {
+        found.push(Misfit { subject, sure, entry, detail });
+    };
+    let wanted = reply_wanted(request);
+    if let Some(most) = model.most_input() {
+        let band = if size.upper > size.tokens {
+            format!(" (at most {})", size.upper)
+        } else {
+            String::new()
+        };
+        let detail = || format!("{} tokens{band}; the model takes {most}", size.tokens);
+        if size.tokens > most {
+            put(Subject::Window, Sure::Yes, None, detail());
+        } else if size.upper > most {
+            put(Subject::Window, Sure::Maybe, None, detail());
+        }
+        if let (Some(wanted), Some(window)) = (wanted, model.window)
+            && size.tokens <= most
+            && size.tokens + wanted > window
+        {
+            let detail = format!(
+                "{} tokens and {wanted} for the reply; the window is {window}",
+                size.tokens
+            );
+            put(Subject::Room, Sure::Maybe, None, detail);
+        }
+    }
+    if let (Some(wanted), Some(most)) = (wanted, model.output)
+        && wanted > most
+    {
+        put(
+            Subject::Reply,
+            Sure::Yes,
+            None,
+            format!("{wanted} tokens asked for; the model writes {most}"),
+        );
+    }
+    if !model.images
+        && let Some(entry) = first_media(request, |name| !is_document(name))
+    {
+        put(Subject::Images, Sure::Yes, Some(entry), "the model sees no images".to_owned());
+    }
+    if !model.documents
+        && !model.images
+        && let Some(entry) = first_media(request, is_document)
+    {
+        put(
+            Subject::Documents,
+            Sure::Maybe,
+            Some(entry),
+            "the model reads no documents".to_owned(),
+        );
+    }
+    if let Some(detail) = foreign_reasoning(request, model) {
+        let entry = first_reasoning(request);
+        put(Subject::ForeignReasoning, Sure::Maybe, entry, detail);
+    }
+    if matches!(request.format, Format::Anthropic | Format::Bedrock) {
+        anthropic(request, model, &mut put);
+    }
+    found
+}
+
+/// What concerns Anthropic's models only (PROVIDERS.md B.1).
+fn anthropic(
+    request: &Request,
+    model: &Model,
+    put: &mut impl FnMut(Subject, Sure, Option<usize>, String),
+) {
+    if model.vendor != "anthropic" {
+        return;
+    }
+    if let Some(detail) = thinking(request, model) {
+        put(Subject::Thinking, Sure::Yes, None, detail);
+    }
+    let refuses = |what| model.refuses.contains(&what);
+    let choice = body(request, &["tool_choice", "type"]);
+    if let Some(choice) = choice.filter(|choice| matches!(choice.as_str(), "any" | "tool"))
+        && refuses(Refused::ForcedTool)
+    {
+        let detail = format!("tool_choice {choice:?}; the model chooses by itself");
+        put(Subject::ForcedTool, Sure::Yes, None, detail);
+    }
+    let instructs = request.transcript.entries().find(|entry| entry.role().instructs());
+    if let Some(entry) = instructs
+        && refuses(Refused::MidSystem)
+    {
+        let detail = "role \"system\" among the messages".to_owned();
+        put(Subject::MidSystem, Sure::Yes, Some(entry.index), detail);
+    }
+    if let Some(last) = request.transcript.entries().next_back()
+        && last.role() == Role::Assistant
+        && !last.has_calls()
+        && refuses(Refused::Prefill)
+    {
+        let detail = "the last message is the assistant's".to_owned();
+        put(Subject::Prefill, Sure::Yes, Some(last.index), detail);
+    }
+}
+
+/// What is wrong with the way that reasoning is asked for.
+fn thinking(request: &Request, model: &Model) -> Option<String> {
+    let path: &[&str] = match request.format {
+        Format::Bedrock => &["additionalModelRequestFields", "thinking", "type"],
+        _ => &["thinking", "type"],
+    };
+    let asked = body(request, path)?;
+    let mode = match asked.as_str() {
+        "adaptive" => Mode::Adaptive,
+        "enabled" => Mode::Manual,
+        "disabled" => Mode::Off,
+        _ => return None,
+    };
+    let taken = model.thinking.as_ref().map_or(&[Mode::Off][..], |thinking| &thinking.modes);
+    (!taken.contains(&mode)).then(|| {
+        let word = |mode: &Mode| match mode {
+            Mode::Adaptive => "adaptive",
+            Mode::Manual => "enabled",
+            Mode::Off => "disabled",
+            Mode::Effort => "effort",
+        };
+        let known: Vec<&str> = taken.iter().map(word).collect();
+        format!("thinking {asked:?}; the model takes {}", known.join(", "))
+    })
+}
+
+/// Signed reasoning of a model that this one isn't.
+fn foreign_reasoning(request: &Request, model: &Model) -> Option<String> {
+    let own = request.model()?;
+    let made_by = Registry::built_in().get(&own).map_or(own.as_str(), |own| own.id.as_str());
+    first_reasoning(request)?;
+    (made_by != model.id)
+        .then(|| format!("signed reasoning of {made_by}: dropped where it can't be read"))
+}
+
+fn first_reasoning(request: &Request) -> Option<usize> {
+    let is_signed = |part: crate::transcript::Part<'_>| {
+        part.kind() == PartKind::Reasoning && part.is(Marks::SIGNED)
+    };
+    request.transcript.entries().find(|entry| entry.parts().any(is_signed)).map(|entry| entry.index)
+}
+
+fn first_media(request: &Request, wanted: impl Fn(&str) -> bool) -> Option<usize> {
+    let mut entries = request.transcript.entries();
+    entries
+        .find(|entry| {
+            entry.parts().any(|part| part.kind() == PartKind::Media && wanted(&part.name()))
+        })
+        .map(|entry| entry.index)
+}
+
+/// As the formats name the kinds of media: by type, or by the part that holds them.
+fn is_document(name: &str) -> bool {
+    ["pdf", "document", "file", "text/"].iter().any(|kind| name.contains(kind))
+}
+
+/// Tokens of the longest reply that the request allows, where it says.
+pub fn reply_wanted(request: &Request) -> Option<u64> {
+    let paths: &[&[&str]] = match request.format {
+        Format::OpenaiChat => &[&["max_completion_tokens"], &["max_tokens"]],
+        Format::OpenaiResponses => &[&["max_output_tokens"]],
+        Format::Gemini => &[&["generationConfig", "maxOutputTokens"]],
+        Format::Bedrock => &[&["inferenceConfig", "maxTokens"]],
+        Format::Anthropic => &[&["max_tokens"]],
+    };
+    paths.iter().find_map(|path| body(request, path)?.parse().ok())
+}
+
+/// A value of the body, without quotes.
+fn body(request: &Request, path: &[&str]) -> Option<String> {
+    if request.frame.envelope != Envelope::Body {
+        return None;
+    }
+    let source = request.source().as_str();
+    let start = source.len() - source.trim_start().len();
+    let mut at = Span::new(start..source.trim_end().len());
+    for name in path {
+        at = json::member(source, at, name)?;
+    }
+    let raw = at.of(source);
+    (raw != "null").then(|| unquote(raw).into_owned())
+}

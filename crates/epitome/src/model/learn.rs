@@ -1,0 +1,95 @@
+//! Windows as they turn out to be: what errors and accepted requests teach.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::Model;
+use super::overflow::Overflow;
+use super::registry::Registry;
+
+/// What was learnt, by the model's name as requests say it. The caller keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Learnt {
+    /// Of each model.
+    pub models: BTreeMap<String, Window>,
+}
+
+/// What is known of a window from use. Tokens of prompts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Window {
+    /// The limit that an error named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// The smallest prompt that was refused as too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<u64>,
+    /// The largest prompt that was accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<u64>,
+}
+
+impl Learnt {
+    /// A request was refused. `counted` is its size by our own count, for errors that don't tell it.
+    ///
+    /// Sizes in bytes teach nothing about tokens.
+    pub fn refused(&mut self, model: &str, overflow: &Overflow, counted: Option<u64>) {
+        let Some((used, limit)) = overflow.tokens() else { return };
+        let window = self.models.entry(model.to_owned()).or_default();
+        if let Some(limit) = limit {
+            // The newest word counts: a provider may have changed it.
+            *window = Window { limit: Some(limit), refused: None, accepted: None };
+        }
+        if let Some(used) = used.or(counted.filter(|_| limit.is_none())) {
+            window.refused = Some(window.refused.map_or(used, |least| least.min(used)));
+            // What is refused now is no longer accepted.
+            window.accepted = window.accepted.filter(|accepted| *accepted < used);
+        }
+    }
+
+    /// A request of `prompt` tokens, as the provider reported them, was accepted.
+    pub fn accepted(&mut self, model: &str, prompt: u64) {
+        let window = self.models.entry(model.to_owned()).or_default();
+        window.accepted = Some(window.accepted.map_or(prompt, |most| most.max(prompt)));
+        window.limit = window.limit.filter(|limit| prompt <= *limit);
+        window.refused = window.refused.filter(|least| prompt < *least);
+    }
+}
+
+impl Window {
+    /// The most tokens that a prompt may have, given what the table says: an error's own figure goes
+    /// first, what was refused bounds it from above, what was accepted from below.
+    pub fn most(&self, known: Option<u64>) -> Option<u64> {
+        let most = match (self.limit.or(known), self.refused) {
+            (Some(most), Some(refused)) => Some(most.min(refused.saturating_sub(1))),
+            (most, refused) => most.or(refused.map(|refused| refused.saturating_sub(1))),
+        };
+        most.map(|most| most.max(self.accepted.unwrap_or(0)))
+    }
+}
+
+impl Registry {
+    /// This table, corrected by what was learnt. A model that isn't in it is added, as far as its family
+    /// is known.
+    #[must_use]
+    pub fn taught(&self, learnt: &Learnt) -> Registry {
+        let mut registry = self.clone();
+        for (name, window) in &learnt.models {
+            let known = registry.get(name).and_then(Model::most_input);
+            let Some(most) = window.most(known).filter(|most| Some(*most) != known) else {
+                continue;
+            };
+            if let Some(model) = registry.get_mut(name) {
+                model.input = Some(most);
+                model.window = model.window.map(|all| all.max(most));
+                model.source = format!("learnt from use over {}", model.source);
+                continue;
+            }
+            let source = "learnt from use".to_owned();
+            registry.add(Model { input: Some(most), source, ..registry.presume(name) });
+        }
+        registry
+    }
+}

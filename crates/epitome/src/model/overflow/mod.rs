@@ -1,0 +1,211 @@
+//! "It doesn't fit": which errors say so, and the figures in them.
+//!
+//! ```
+//! use epitome::model::overflow::{Verdict, classify};
+//!
+//! let body = r#"{"error":{"message":"prompt is too long: 207791 tokens > 200000 maximum"}}"#;
+//! let Verdict::Overflow(overflow) = classify(400, body) else { panic!("it is one") };
+//! assert_eq!((overflow.used, overflow.limit), (Some(207_791), Some(200_000)));
+//! assert_eq!(classify(429, body), Verdict::Throttled);
+//! ```
+
+mod pattern;
+mod table;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use table::PATTERNS;
+
+/// What an answer of a provider's means for the size of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Too many requests or tokens for now; the same request may be sent again.
+    Throttled,
+    /// Too long: the same request will never be taken.
+    Overflow(Overflow),
+    /// It was taken, and the reply ended where the window did.
+    CutShort,
+    /// Something else, or nothing that is known.
+    Other,
+}
+
+/// A request that was too long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overflow {
+    /// Whose words these are, as in [`PATTERNS`].
+    pub provider: String,
+    /// What is counted.
+    pub unit: Unit,
+    /// The size of the prompt, where it is told.
+    pub used: Option<u64>,
+    /// Room asked for the reply, where it counted towards the limit.
+    pub reply: Option<u64>,
+    /// The limit, where it is told.
+    pub limit: Option<u64>,
+}
+
+/// What a limit is measured in. Tokens are not bytes: a large picture is few tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Tokens.
+    Tokens,
+    /// Bytes of the body.
+    Bytes,
+    /// Characters of one text.
+    Characters,
+}
+
+impl Overflow {
+    /// Size and limit in tokens; `None` if something else was counted. Where the room for the reply
+    /// counted too, the prompt's size alone says nothing and is left out.
+    pub fn tokens(&self) -> Option<(Option<u64>, Option<u64>)> {
+        let used = self.used.filter(|_| self.reply.is_none());
+        (self.unit == Unit::Tokens).then_some((used, self.limit))
+    }
+}
+
+/// Answers that say that a request was wrong. 500 is what some local servers say instead [BK].
+const REFUSALS: [u16; 4] = [400, 413, 422, 500];
+
+/// Reads an answer that isn't a success: its status and body, JSON or not.
+pub fn classify(status: u16, body: &str) -> Verdict {
+    if status == 429 {
+        return Verdict::Throttled;
+    }
+    if !REFUSALS.contains(&status) {
+        return Verdict::Other;
+    }
+    match by_words(&words(body)) {
+        // Whatever it says, the status says that the body was too large.
+        Verdict::Other if status == 413 => Verdict::Overflow(Overflow {
+            provider: "http".to_owned(),
+            unit: Unit::Bytes,
+            used: None,
+            reply: None,
+            limit: None,
+        }),
+        verdict => verdict,
+    }
+}
+
+/// Reads one event of a stream that began with status 200: the object, its `data:` line, or the whole
+/// event with its `event:` line. `None` for events that are no error, whatever they say.
+pub fn classify_event(event: &str) -> Option<Verdict> {
+    let event = event.trim();
+    let data = if event.starts_with(['{', '[']) { event.to_owned() } else { lines_of_data(event) };
+    let value: Value = serde_json::from_str(&data).ok()?;
+    // Gemini streams an array where nobody asked it for events.
+    let value = match &value {
+        Value::Array(values) => values.first()?,
+        value => value,
+    };
+    let is_full = |at: &str| value.pointer(at).and_then(Value::as_str) == Some(WINDOW_FULL);
+    if is_full("/delta/stop_reason") || is_full("/stop_reason") {
+        return Some(Verdict::CutShort);
+    }
+    let names_error =
+        event.lines().any(|line| line == "event: error" || line.starts_with("error:"));
+    let error = match value.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "response.failed" => value.pointer("/response/error"),
+        "error" => Some(value),
+        _ if names_error => Some(value),
+        _ => value.get("error").or_else(|| exception(value)),
+    };
+    error.filter(|error| !error.is_null()).map(|error| by_words(&gathered(error)))
+}
+
+/// What an event carries: most send `data:`, llama.cpp's older servers `error:`.
+fn lines_of_data(event: &str) -> String {
+    let line = |line: &'static str| event.lines().filter_map(move |one| one.strip_prefix(line));
+    let lines: Vec<&str> = line("data:").chain(line("error:")).map(str::trim_start).collect();
+    lines.join("\n")
+}
+
+/// Bedrock's streams name the exception.
+fn exception(value: &Value) -> Option<&Value> {
+    let members = value.as_object()?;
+    members.iter().find(|(key, _)| key.ends_with("Exception")).map(|(_, error)| error)
+}
+
+/// What the newer Claude models stop with when prompt and reply fill the window.
+const WINDOW_FULL: &str = "model_context_window_exceeded";
+
+/// What says that there was too much of it just now.
+const THROTTLED: [&str; 8] = [
+    "rate_limit_exceeded",
+    "rate_limit_error",
+    "rate limit reached",
+    "tokens per min",
+    "throttlingexception",
+    "too many requests",
+    "resource_exhausted",
+    "too many tokens, please wait",
+];
+
+/// What looks like it and isn't: a parameter of a request, not its length.
+fn is_excluded(words: &str) -> bool {
+    words.contains("string_above_max_length")
+        || words.contains("invalid 'user'") && words.contains("string too long")
+}
+
+fn by_words(words: &str) -> Verdict {
+    if THROTTLED.iter().any(|sign| words.contains(sign)) {
+        return Verdict::Throttled;
+    }
+    if is_excluded(words) {
+        return Verdict::Other;
+    }
+    let found = PATTERNS.iter().find_map(|known| {
+        let figures = pattern::find(known.text, words)?;
+        Some(Overflow {
+            provider: known.provider.to_owned(),
+            unit: known.unit,
+            used: figures.used,
+            reply: figures.reply,
+            limit: figures.limit,
+        })
+    });
+    found.map_or(Verdict::Other, Verdict::Overflow)
+}
+
+/// More of an error body than this is no error message.
+const LONGEST: usize = 1 << 16;
+
+/// The words of a body, in lower case: of JSON, its strings without escapes, and its figures.
+fn words(body: &str) -> String {
+    let end = body.floor_char_boundary(LONGEST);
+    match serde_json::from_str(body) {
+        Ok(value) => gathered(&value),
+        Err(_) => plain(&body[..end]),
+    }
+}
+
+fn gathered(value: &Value) -> String {
+    let mut out = String::new();
+    gather(value, "", &mut out);
+    plain(&out)
+}
+
+/// Proxies put one error, as JSON, into the text of another.
+fn plain(text: &str) -> String {
+    text.to_lowercase().replace("\\\"", "\"").replace("\\u003e", ">").replace("\\n", "\n")
+}
+
+fn gather(value: &Value, key: &str, out: &mut String) {
+    if out.len() > LONGEST {
+        return;
+    }
+    match value {
+        Value::String(text) => {
+            out.extend([key, ": ", &text[..text.floor_char_boundary(LONGEST)], "\n"]);
+        }
+        Value::Number(number) => out.extend([key, ": ", &number.to_string(), "\n"]),
+        Value::Array(values) => values.iter().for_each(|value| gather(value, key, out)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| gather(value, key, out)),
+        Value::Null | Value::Bool(_) => {}
+    }
+}

@@ -1,0 +1,134 @@
+//! What a request's reasoning demands of an edit.
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::Bound;
+use super::registry::Registry;
+use crate::json::{self, Span, unquote};
+use crate::request::Request;
+use crate::wire::Format;
+
+/// Whether a model's reasoning is bound to the prefix that it was made under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Binding {
+    /// Reasoning may be passed back behind an edited prefix.
+    Free,
+    /// It may not: after an edit all of it is stripped.
+    Prefix,
+    /// It may not, and the open loop's turn must start with it (thinking enabled by hand): the open
+    /// loop leaves as a whole.
+    PrefixManual,
+}
+
+/// Whether the turn in progress must start with thinking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thinking {
+    /// It must: thinking was enabled by hand (PROVIDERS.md B.1.3).
+    Manual,
+    /// Adaptive, off, or nothing was said.
+    Other,
+}
+
+impl Thinking {
+    /// The mode that the request asks for.
+    pub fn of(request: &Request) -> Self {
+        let member = |raw: &str, name| {
+            json::member(raw, Span::new(0..raw.len()), name).map(|span| span.of(raw).to_owned())
+        };
+        let thinking = match (request.format, request.thinking()) {
+            (Format::Anthropic, Some(raw)) => Some(raw.to_owned()),
+            (Format::Bedrock, Some(raw)) => member(raw, "thinking"),
+            _ => None,
+        };
+        let mode = thinking.and_then(|raw| member(&raw, "type"));
+        let is_enabled = mode.is_some_and(|mode| unquote(&mode) == "enabled");
+        if is_enabled { Thinking::Manual } else { Thinking::Other }
+    }
+}
+
+impl Binding {
+    /// The binding that the request's own model and reasoning mode bring, by the built-in table.
+    ///
+    /// Bedrock's model stands in the path, not in the body: where nobody named it, it is taken for one
+    /// that binds, but with thinking enabled by hand, which is what older models take.
+    pub fn of(request: &Request) -> Self {
+        let bound = match request.model() {
+            Some(name) => Registry::built_in().bound(&name),
+            None if request.format == Format::Bedrock
+                && Thinking::of(request) == Thinking::Other =>
+            {
+                Bound::Refused
+            }
+            None => Bound::default(),
+        };
+        Binding::under(request, bound)
+    }
+
+    /// The binding of the request, sent to a model that is bound so.
+    pub fn under(request: &Request, bound: Bound) -> Self {
+        let asked = request.thinking().is_some_and(|raw| raw.contains("\"block_binding\""));
+        match Thinking::of(request) {
+            _ if !asked && !bound.is_bound() => Binding::Free,
+            Thinking::Manual => Binding::PrefixManual,
+            Thinking::Other => Binding::Prefix,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::parse;
+
+    #[test]
+    fn is_read_from_model_and_mode() {
+        let of = |head: &str| {
+            let body = format!(r#"{{{head},"messages":[]}}"#);
+            Binding::of(&parse(Format::Anthropic, body).expect("a body"))
+        };
+        assert_eq!(of(r#""model":"claude-opus-4-5""#), Binding::Free);
+        assert_eq!(of(r#""model":"claude-opus-5-5-20261001""#), Binding::Prefix);
+        assert_eq!(of(r#""model":"us.anthropic.claude-sonnet-5-5-v1:0""#), Binding::Prefix);
+        assert_eq!(of(r#""model":"claude-sonnet-6-20270101""#), Binding::Prefix, "by its family");
+        assert_eq!(of(r#""model":"claude-mythos-5-1""#), Binding::Free, "recorded, not checked");
+        assert_eq!(
+            of(r#""model":"claude-opus-5-5","thinking":{"type":"enabled"}"#),
+            Binding::PrefixManual
+        );
+        assert_eq!(
+            of(r#""model":"x","thinking":{"type":"adaptive","block_binding":{}}"#),
+            Binding::Prefix
+        );
+    }
+
+    #[test]
+    fn a_model_in_the_path_may_bind() {
+        let of = |head: &str| {
+            let thinking = format!(r#""additionalModelRequestFields":{{"thinking":{head}}}"#);
+            let body = format!(r#"{{{thinking},"messages":[]}}"#);
+            Binding::of(&parse(Format::Bedrock, body).expect("a body"))
+        };
+        assert_eq!(of(r#"{"type":"adaptive"}"#), Binding::Prefix);
+        assert_eq!(of(r#"{"type":"enabled","budget_tokens":2048}"#), Binding::Free);
+        let bare = parse(Format::Bedrock, r#"{"messages":[]}"#.to_owned()).expect("a body");
+        assert_eq!(Binding::of(&bare), Binding::Prefix);
+        let named = r#"{"modelId":"anthropic.claude-opus-4-5-v1:0","messages":[]}"#.to_owned();
+        assert_eq!(Binding::of(&parse(Format::Bedrock, named).expect("a body")), Binding::Free);
+    }
+
+    #[test]
+    fn newer_gpts_are_bound() {
+        for (model, binding) in [
+            ("gpt-6.2-sol", Binding::Prefix),
+            ("openai/gpt-6.2-astra-2026-11-18", Binding::Prefix),
+            ("gpt-6.1-sol", Binding::Free),
+            ("gpt-5.4", Binding::Free),
+        ] {
+            let body =
+                format!(r#"{{"model":"{model}","input":[],"reasoning":{{"effort":"low"}}}}"#);
+            let request = parse(Format::OpenaiResponses, body).expect("a body");
+            assert_eq!(Binding::of(&request), binding, "{model}");
+        }
+    }
+}

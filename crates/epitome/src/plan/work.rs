@@ -1,0 +1,202 @@
+//! The working view while a plan is made: edits in turn, then what the provider still demands.
+
+use std::sync::Arc;
+
+use super::{PlanStep, Subject};
+use crate::budget::Stop;
+use crate::checkpoint::LEAST_TOKENS;
+use crate::draft::Draft;
+use crate::guard::open_turn;
+use crate::model::{Binding, Thinking};
+use crate::strategy::{Edit, Strategy};
+use crate::transcript::unit::Unit;
+use crate::transcript::{PartKind, Role, Slot, Transcript};
+use crate::view::{PartEdit, Put, Reason};
+use crate::wire::Opening;
+
+/// A plan in the making.
+pub(super) struct Work<'a, 's> {
+    pub(super) subject: &'s Subject<'a>,
+    pub(super) draft: Draft,
+    pub(super) steps: Vec<PlanStep>,
+    pub(super) horizon: usize,
+}
+
+impl Work<'_, '_> {
+    /// Where the view would land with the least checkpoint that it needs.
+    pub(super) fn landing(&self) -> u64 {
+        self.draft.total() + if self.draft.folds() { LEAST_TOKENS } else { 0 }
+    }
+
+    /// Whether nothing more needs to be done.
+    pub(super) fn is_done(&self) -> bool {
+        self.subject.stop == Stop::AtTarget && self.landing() <= self.subject.budget.target
+    }
+
+    pub(super) fn checkpoint(&self) -> u64 {
+        if !self.draft.folds() {
+            return 0;
+        }
+        // What goes to its end may be under its target before it began: it never grows up to it.
+        let most = self.subject.budget.target.min(self.subject.tally.total().tokens);
+        let free = most.saturating_sub(self.draft.total());
+        free.min(self.subject.budget.checkpoint().max(LEAST_TOKENS))
+    }
+
+    /// What is left must begin as its provider demands: with the user, where no checkpoint speaks
+    /// first; and a turn in progress with thinking, where that was enabled by hand. Units that don't
+    /// leave until one does.
+    pub(super) fn settle(&mut self) {
+        let subject = self.subject;
+        if subject.request.format.opening() == Opening::User && !self.draft.folds() {
+            while let Some(at) = self.leads_with_model() {
+                if !self.take(at) {
+                    break;
+                }
+            }
+        }
+        if Thinking::of(subject.request) == Thinking::Manual {
+            let whole = Draft::new(&subject.request.transcript, subject.tally);
+            // A turn that came in without thinking isn't ours to mend.
+            if !self.bare_steps(&whole).is_empty() {
+                return;
+            }
+            loop {
+                let bare = self.bare_steps(&self.draft);
+                let took = bare.into_iter().filter(|at| self.take(*at)).count();
+                if took == 0 {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The first entry shown, if it is the model's and wasn't first when it came in.
+    fn leads_with_model(&self) -> Option<usize> {
+        let transcript = &self.subject.request.transcript;
+        let speaking = || transcript.entries().filter(|e| !e.role().instructs());
+        let came_first = speaking().next()?;
+        let first = speaking().find(|e| self.draft.is_shown(e.index))?;
+        let leads = first.role() == Role::Assistant && came_first.role() != Role::Assistant;
+        leads.then_some(first.index)
+    }
+
+    /// The steps at the start of the open turn that don't begin with thinking, in what is shown.
+    fn bare_steps(&self, draft: &Draft) -> Vec<usize> {
+        let subject = self.subject;
+        let transcript = &subject.request.transcript;
+        let is_shown = |at: usize| draft.is_shown(at);
+        let Some(turn) = open_turn(subject.request, is_shown) else { return Vec::new() };
+        let steps = subject.units.all()[subject.units.index_of(turn)..]
+            .iter()
+            .filter(|unit| unit.is_step && unit.entries.clone().any(is_shown));
+        let is_bare = |unit: &&Unit| {
+            let shown = unit.entries.clone().filter(|at| *at >= turn && is_shown(*at));
+            let mut parts = shown.flat_map(|at| transcript.entry(at).parts());
+            let first = parts.find(|p| !draft.is_gone(p.slot) && p.name() != "compaction");
+            first.is_some_and(|part| part.kind() != PartKind::Reasoning)
+        };
+        steps.take_while(is_bare).map(|unit| unit.entries.start).collect()
+    }
+
+    /// Takes the unit of `entry` away, in the manner of what was taken before; whether it might leave.
+    fn take(&mut self, entry: usize) -> bool {
+        let subject = self.subject;
+        let entries = subject.units.all()[subject.units.index_of(entry)].entries.clone();
+        if !entries.clone().all(|at| subject.guard.may_leave(at)) {
+            return false;
+        }
+        let edit = if self.draft.folds() {
+            Edit::Fold(entries, Reason::OlderStep)
+        } else {
+            Edit::Drop(entries, Reason::LastResort)
+        };
+        self.draft.apply(&edit, &subject.matter());
+        true
+    }
+
+    /// Lets `strategies` propose in turn until enough is done.
+    pub(super) fn run(&mut self, strategies: &[Arc<dyn Strategy>]) {
+        for strategy in strategies {
+            if self.is_done() {
+                break;
+            }
+            let mut edits = strategy.propose(&self.subject.scene(&self.draft, self.horizon));
+            if self.unbind(&edits) {
+                edits = strategy.propose(&self.subject.scene(&self.draft, self.horizon));
+            }
+            self.make(strategy.name(), edits);
+        }
+    }
+
+    /// Makes edits in order until the target is reached.
+    pub(super) fn make(&mut self, strategy: &str, edits: Vec<Edit>) {
+        self.unbind(&edits);
+        let before = self.draft.total();
+        let mut made = 0;
+        // Folds are chosen together: half of a fold is another cut.
+        let whole = edits.iter().any(|edit| matches!(edit, Edit::Fold(..)));
+        for edit in edits {
+            if !whole && self.is_done() {
+                break;
+            }
+            self.draft.apply(&edit, &self.subject.matter());
+            made += 1;
+        }
+        if made > 0 {
+            let saved = before.saturating_sub(self.draft.total());
+            self.steps.push(PlanStep { strategy: strategy.to_owned(), edits: made, saved });
+        }
+    }
+
+    /// Bound reasoning can't follow an edit: before one is made all of it leaves (DESIGN.md §8). Whether
+    /// it did now.
+    fn unbind(&mut self, edits: &[Edit]) -> bool {
+        let transcript = &self.subject.request.transcript;
+        let first = edits.iter().map(|edit| start(edit, transcript)).min();
+        first.is_some_and(|first| self.unbind_from(first))
+    }
+
+    /// The same, before an edit of entry `first`.
+    pub(super) fn unbind_from(&mut self, first: usize) -> bool {
+        let subject = self.subject;
+        let transcript = &subject.request.transcript;
+        let reasoning: Vec<Slot> = (0..transcript.part_count())
+            .map(|slot| Slot(slot as u32))
+            .filter(|slot| transcript.part(*slot).kind() == PartKind::Reasoning)
+            .collect();
+        let follows = |slot: &Slot| {
+            let at = transcript.entry_of(*slot);
+            at >= first && self.draft.is_shown(at) && !self.draft.is_gone(*slot)
+        };
+        if subject.binding == Binding::Free || !reasoning.iter().any(follows) {
+            return false;
+        }
+        let mut edits = Vec::new();
+        if let Some(entries) = subject.guard.loop_leaves() {
+            edits.push(Edit::Fold(entries, Reason::BoundReasoning));
+        }
+        edits.extend(reasoning.into_iter().map(|at| {
+            Edit::Put(PartEdit { at, put: Put::Nothing, reason: Reason::BoundReasoning })
+        }));
+        let before = self.draft.total();
+        for edit in &edits {
+            self.draft.apply(edit, &subject.matter());
+        }
+        let saved = before.saturating_sub(self.draft.total());
+        self.steps.push(PlanStep { strategy: "unbind".to_owned(), edits: edits.len(), saved });
+        true
+    }
+}
+
+/// The first entry that the edit changes.
+fn start(edit: &Edit, transcript: &Transcript) -> usize {
+    match edit {
+        Edit::Put(put) => transcript.entry_of(put.at),
+        Edit::Together(puts) => {
+            let entries = puts.iter().map(|put| transcript.entry_of(put.at));
+            entries.min().unwrap_or(transcript.len())
+        }
+        Edit::Fold(entries, _) | Edit::Drop(entries, _) => entries.start,
+    }
+}

@@ -1,0 +1,175 @@
+//! What keeps a session from compacting in circles: each cause is found, told once with a hint, and
+//! not tried again until something changes.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Why compacting doesn't help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Stuck {
+    /// What can't be compacted alone is over the trigger.
+    Overhead,
+    /// A compaction saved next to nothing.
+    NoGain,
+    /// The trigger fired again at once, three times in a row.
+    Refilled,
+    /// The same failure again.
+    Failing,
+}
+
+impl Stuck {
+    /// What it is, and what to do.
+    pub fn words(self) -> &'static str {
+        match self {
+            Stuck::Overhead => {
+                "system prompt, tools, pins and tail alone are over the trigger: raise it, offer fewer tools, or pin less"
+            }
+            Stuck::NoGain => {
+                "the last compaction saved next to nothing: nothing is tried before the conversation has grown"
+            }
+            Stuck::Refilled => {
+                "the window filled up again right after each of three compactions: cap tool outputs, or raise the trigger"
+            }
+            Stuck::Failing => "compactions fail again and again: see the error; tried again later",
+        }
+    }
+}
+
+/// The state under which something didn't help; when it changes, it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Circumstances {
+    /// Tokens shown.
+    pub(super) tokens: u64,
+    /// Where the trigger would have to be satisfied: window, learnt or given.
+    pub(super) window: Option<u64>,
+    /// Tokens of system prompt and tools.
+    pub(super) frame: u64,
+}
+
+impl Circumstances {
+    /// Whether so much is different that another try makes sense.
+    fn differ_from(self, then: Circumstances) -> bool {
+        let grown = self.tokens > then.tokens + then.tokens / 8;
+        let shrunk = self.tokens < then.tokens - then.tokens / 8;
+        grown || shrunk || self.window != then.window || self.frame != then.frame
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Breaker {
+    stuck: Option<(Stuck, Circumstances)>,
+    /// Compactions in a row after which the trigger fired again at once.
+    refills: u8,
+    failures: u32,
+    error: Option<String>,
+    until: Option<Duration>,
+    untold: Option<Stuck>,
+}
+
+/// After so many compactions for nothing a session waits.
+const MOST_REFILLS: u8 = 3;
+/// A cooldown is doubled at most so often.
+const MOST_DOUBLINGS: u32 = 8;
+
+impl Breaker {
+    /// Whether a compaction may be tried.
+    pub(super) fn allows(&mut self, now: Duration, is: Circumstances) -> bool {
+        if self.stuck.is_some_and(|(_, was)| is.differ_from(was)) {
+            self.stuck = None;
+            self.refills = 0;
+        }
+        self.stuck.is_none() && self.until.is_none_or(|until| now >= until)
+    }
+
+    /// The cause that nobody was told yet.
+    pub(super) fn tell(&mut self) -> Option<Stuck> {
+        self.untold.take()
+    }
+
+    /// The trigger fires; `since` requests after the last compaction.
+    pub(super) fn fires(&mut self, requests_since: Option<u32>, is: Circumstances) {
+        match requests_since {
+            Some(0..=1) => self.refills += 1,
+            _ => self.refills = 0,
+        }
+        if self.refills >= MOST_REFILLS {
+            self.stop(Stuck::Refilled, is);
+        }
+    }
+
+    /// Compacting doesn't help while it is as it is.
+    pub(super) fn stop(&mut self, cause: Stuck, is: Circumstances) {
+        if self.stuck.map(|(cause, _)| cause) != Some(cause) {
+            self.untold = Some(cause);
+        }
+        self.stuck = Some((cause, is));
+    }
+
+    /// A compaction failed.
+    pub(super) fn failed(&mut self, now: Duration, cooldown: Duration, error: String) {
+        if self.error.as_ref() == Some(&error) && self.failures == 1 {
+            self.untold = Some(Stuck::Failing);
+        }
+        self.failures = if self.error.as_ref() == Some(&error) { self.failures + 1 } else { 1 };
+        self.error = Some(error);
+        let doublings = (self.failures - 1).min(MOST_DOUBLINGS);
+        self.until = Some(now.saturating_add(cooldown.saturating_mul(1 << doublings)));
+    }
+
+    /// A compaction was adopted.
+    pub(super) fn succeeded(&mut self) {
+        self.failures = 0;
+        self.error = None;
+        self.until = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(tokens: u64) -> Circumstances {
+        Circumstances { tokens, window: Some(1000), frame: 10 }
+    }
+
+    #[test]
+    fn three_refills_stop_it_until_something_changes() {
+        let mut breaker = Breaker::default();
+        for _ in 0..3 {
+            assert!(breaker.allows(Duration::ZERO, at(900)));
+            breaker.fires(Some(1), at(900));
+        }
+        assert!(!breaker.allows(Duration::ZERO, at(900)));
+        assert_eq!(breaker.tell(), Some(Stuck::Refilled));
+        assert_eq!(breaker.tell(), None);
+        assert!(breaker.allows(Duration::ZERO, Circumstances { window: Some(2000), ..at(900) }));
+    }
+
+    #[test]
+    fn a_pause_between_refills_starts_the_count_anew() {
+        let mut breaker = Breaker::default();
+        for since in [Some(1), Some(1), Some(2), Some(1), Some(1)] {
+            breaker.fires(since, at(900));
+        }
+        assert!(breaker.allows(Duration::ZERO, at(900)));
+    }
+
+    #[test]
+    fn failures_wait_longer_each_time_and_are_told_once() {
+        let mut breaker = Breaker::default();
+        let second = Duration::from_secs(1);
+        breaker.failed(Duration::ZERO, second, "no".to_owned());
+        assert_eq!(breaker.tell(), None);
+        assert!(!breaker.allows(second / 2, at(900)) && breaker.allows(second, at(900)));
+        breaker.failed(second, second, "no".to_owned());
+        assert_eq!(breaker.tell(), Some(Stuck::Failing));
+        assert!(!breaker.allows(second * 2, at(900)) && breaker.allows(second * 3, at(900)));
+        breaker.failed(second * 3, second, "no".to_owned());
+        assert_eq!(breaker.tell(), None);
+        breaker.succeeded();
+        assert!(breaker.allows(second * 3, at(900)));
+    }
+}

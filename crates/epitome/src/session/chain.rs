@@ -1,0 +1,226 @@
+//! Which conversation a stateless request goes on with: a chain of ids over what was said.
+//!
+//! Clients re-send their whole history, and not in the same bytes: cache markers move, keys change
+//! their order, a string becomes a list of one text (PROVIDERS.md B.7). So an entry's id is taken from
+//! what was understood of it, what a client adds for one request only has none, and what it writes
+//! anew with each process counts by its place alone.
+
+use highway::{HighwayHash, HighwayHasher, Key};
+use serde::{Deserialize, Serialize};
+
+use super::volatile::{is_restated, is_seal, is_volatile};
+use crate::request::Request;
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, canonical_json};
+use crate::wire::Format;
+
+/// The hash key. Strangers who don't know it can't make two histories look alike; who wants to find
+/// sessions again in another process must keep it.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChainKey(pub [u64; 4]);
+
+impl std::fmt::Debug for ChainKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ChainKey(..)")
+    }
+}
+
+/// The id of everything that was said up to an entry, for one tenant and format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PrefixId(u128);
+
+/// The links of a request: its entries, without those that are there for one request only.
+#[derive(Clone, Debug, Default)]
+pub struct Chain {
+    ids: Vec<PrefixId>,
+    entries: Vec<usize>,
+    /// Instructions that stand before anything else.
+    instructions: usize,
+    /// Entries that clients write anew.
+    restated: Vec<usize>,
+}
+
+impl Chain {
+    /// The chain of a request's transcript.
+    pub fn of(request: &Request, tenant: &str, key: ChainKey) -> Self {
+        let mut chain = Chain::default();
+        let mut newest = Hash::new(key).text(tenant).text(request.format.name()).finish();
+        for entry in request.transcript.entries().filter(|entry| !is_volatile(*entry)) {
+            let opens = chain.instructions == chain.ids.len();
+            let hash = Hash::new(key).number(newest);
+            newest = if opens && matches!(entry.role(), Role::System | Role::Developer) {
+                chain.instructions += 1;
+                chain.restated.push(entry.index);
+                hash.text("instructions").finish()
+            } else {
+                if entry.parts().any(|part| is_restated(entry.role(), &part)) {
+                    chain.restated.push(entry.index);
+                }
+                digest(hash, request.format, entry).finish()
+            };
+            chain.ids.push(PrefixId(newest));
+            chain.entries.push(entry.index);
+        }
+        chain
+    }
+
+    /// Number of links.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The id up to and with each link.
+    pub fn ids(&self) -> &[PrefixId] {
+        &self.ids
+    }
+
+    /// The entry that each link is.
+    pub fn entries(&self) -> &[usize] {
+        &self.entries
+    }
+
+    /// Links that are instructions before anything else: their words are the client's and may change,
+    /// as those of a frame do, so they say nothing about which conversation it is.
+    pub fn instructions(&self) -> usize {
+        self.instructions
+    }
+
+    /// Entries whose words may change although they are the same links.
+    pub(super) fn restated(&self) -> &[usize] {
+        &self.restated
+    }
+}
+
+struct Hash(HighwayHasher);
+
+impl Hash {
+    fn new(key: ChainKey) -> Self {
+        Hash(HighwayHasher::new(Key(key.0)))
+    }
+
+    fn number(mut self, number: u128) -> Self {
+        self.0.append(&number.to_le_bytes());
+        self
+    }
+
+    /// With its length, so that no two rows of texts read alike.
+    fn text(mut self, text: &str) -> Self {
+        self.0.append(&(text.len() as u64).to_le_bytes());
+        self.0.append(text.as_bytes());
+        self
+    }
+
+    fn finish(self) -> u128 {
+        let [low, high] = self.0.finalize128();
+        u128::from(high) << 64 | u128::from(low)
+    }
+}
+
+fn digest(hash: Hash, format: Format, entry: Entry<'_>) -> Hash {
+    let role = match entry.role() {
+        Role::System => "system",
+        Role::Developer => "developer",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+        Role::Other => "other",
+    };
+    let parts = entry.parts().filter(|part| part.kind() != PartKind::Link);
+    parts.fold(hash.text(role), |hash, part| {
+        if is_restated(entry.role(), &part) {
+            hash.text("restated")
+        } else if is_seal(format, &part) {
+            hash.text("seal")
+        } else {
+            element(hash, part)
+        }
+    })
+}
+
+fn element(hash: Hash, part: Part<'_>) -> Hash {
+    let kind = match part.kind() {
+        PartKind::Text => "text",
+        PartKind::Reasoning => "reasoning",
+        PartKind::Call => "call",
+        PartKind::Result => "result",
+        PartKind::Media => "media",
+        PartKind::Opaque => "opaque",
+        PartKind::Link => "link",
+    };
+    // A text's name is only that it is one, where it stands in a list.
+    let name = if part.kind() == PartKind::Text { "".into() } else { part.name() };
+    let hash = hash.text(kind).text(&part.id()).text(&name);
+    match part.kind() {
+        // A string is a list of one text.
+        PartKind::Result if part.is(Marks::LITERAL) => {
+            hash.text("text").text("").text("").text(&part.text())
+        }
+        PartKind::Result if part.raw_body().starts_with('[') && !part.is(Marks::SERVER) => hash,
+        PartKind::Opaque => hash.text(&canonical_json(part.raw())),
+        _ if part.is(Marks::LITERAL) => hash.text(&part.text()),
+        _ => hash.text(&canonical_json(part.raw_body())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::parse;
+
+    fn newest(tenant: &str, messages: &str) -> Option<PrefixId> {
+        let request = parse(Format::Anthropic, messages.to_owned()).expect("messages");
+        Chain::of(&request, tenant, ChainKey([1, 2, 3, 4])).ids().last().copied()
+    }
+
+    #[test]
+    fn writing_does_not_matter_and_content_does() {
+        let plain = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Read","input":{"a":1,"b":2}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}]"#;
+        let other = r#"[{"content":[{"text":"h\u0069","type":"text","cache_control":{"type":"ephemeral"}}],"role":"user"}, {"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Read","input":{"b":2, "a":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x"}]}]}]"#;
+        assert_eq!(newest("", plain), newest("", other));
+        assert_ne!(newest("", plain), newest("another", plain));
+        assert_ne!(newest("", plain), newest("", &plain.replace("\"a\":1", "\"a\":2")));
+        assert_ne!(newest("", plain), newest("", &plain.replace("\"x\"", "\"y\"")));
+    }
+
+    #[test]
+    fn instructions_at_the_beginning_count_by_their_place() {
+        let said = |system: &str, then: &str| {
+            let system = format!(r#"{{"role":"system","content":"{system}"}}"#);
+            let user = |text| format!(r#"{{"role":"user","content":"{text}"}}"#);
+            let messages = format!("[{system},{},{system},{}]", user("hi"), user(then));
+            let request = parse(Format::OpenaiChat, messages).expect("messages");
+            Chain::of(&request, "", ChainKey([1, 2, 3, 4]))
+        };
+        let (one, other) = (said("It is Monday.", "go"), said("It is Tuesday.", "go"));
+        assert_eq!((one.instructions(), one.len()), (1, 4));
+        // What comes later was said.
+        assert_eq!(one.ids()[..2], other.ids()[..2]);
+        assert_ne!(one.ids()[2], other.ids()[2]);
+    }
+
+    #[test]
+    fn what_gemini_cli_says_of_the_session_is_said_anew() {
+        let first = |context: &str, text: &str| {
+            let part = |text| format!(r#"{{"text":"{text}"}}"#);
+            let parts = format!("{},{}", part(context), part(text));
+            let messages = format!(r#"{{"contents":[{{"role":"user","parts":[{parts}]}}]}}"#);
+            let request = parse(Format::Gemini, messages).expect("contents");
+            Chain::of(&request, "", ChainKey([1, 2, 3, 4])).ids().to_vec()
+        };
+        let monday = first("<session_context>Monday</session_context>", "hi");
+        assert_eq!(monday, first("\\u003csession_context>Tuesday</session_context>", "hi"));
+        assert_ne!(monday, first("<session_context>Monday</session_context>", "ho"));
+        assert_ne!(monday, first("Monday", "hi"));
+    }
+
+    #[test]
+    fn notes_for_one_request_are_no_links() {
+        let said = r#"{"role":"user","content":"hi"}"#;
+        let note = r#"{"role":"system","content":"<total_tokens>15000 left</total_tokens>"}"#;
+        assert_eq!(newest("", &format!("[{said},{note}]")), newest("", &format!("[{said}]")));
+    }
+}

@@ -1,0 +1,255 @@
+//! One conversation: what was said so far, as a chain, and the views under which it was shown.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::breaker::{Breaker, Circumstances};
+use super::chain::{Chain, PrefixId};
+use super::epoch::Epoch;
+use super::{SessionId, Ticket};
+use crate::count::{Basis, Count, FrameTally, TokenCounter, entry_count, part_count};
+use crate::request::Request;
+use crate::transcript::{Entry, Part, PartKind, Role};
+use crate::trigger::Demand;
+
+/// What is known of one conversation.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) id: SessionId,
+    pub(super) tenant: String,
+    /// The id up to each link.
+    pub(super) ids: Vec<PrefixId>,
+    /// Tokens up to each link, frame apart, as they were said.
+    counted: Vec<Count>,
+    /// Tokens of what the client writes anew, as counted.
+    restated: Count,
+    /// All epochs, the newest last; never empty.
+    pub(super) epochs: Vec<Epoch>,
+    pub(super) flight: Option<Flight>,
+    pub(super) breaker: Breaker,
+    pub(super) demands: Vec<Demand>,
+    /// The window that the newest request was for.
+    pub(super) window: Option<u64>,
+    /// A window that the provider told.
+    pub(super) learnt: Option<u64>,
+    /// Requests since the newest epoch began.
+    pub(super) requests: u32,
+    pub(super) seen: Duration,
+    pub(super) sent: Option<Sent>,
+    /// The newest things sent, by how much of the history was in them.
+    pub(super) sends: Vec<Send>,
+    /// Where the newest compaction landed, if the floor was above its target.
+    pub(super) floor: Option<u64>,
+    /// Reported over counted, in thousandths; 1,000 where nothing is known.
+    pub(super) correction: Option<u64>,
+}
+
+/// How much a compaction must save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Urgency {
+    /// As much as makes its rewrite worth while.
+    Economy,
+    /// Anything: it was asked for, or the request doesn't fit.
+    Must,
+}
+
+/// A link that came in while a compaction was under way.
+#[derive(Clone, Debug)]
+pub(super) struct Late {
+    /// Its parts that are reasoning.
+    pub(super) reasoning: Vec<u32>,
+    /// Their tokens.
+    pub(super) tokens: u64,
+    /// All of its parts.
+    parts: usize,
+}
+
+impl Late {
+    /// Whether it holds reasoning.
+    pub(super) fn reasons(&self) -> bool {
+        !self.reasoning.is_empty()
+    }
+
+    /// Whether it holds nothing else.
+    pub(super) fn is_bare(&self) -> bool {
+        self.reasons() && self.reasoning.len() == self.parts
+    }
+}
+
+/// A compaction under way.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    pub(super) ticket: Ticket,
+    pub(super) since: Duration,
+    pub(super) urgency: Urgency,
+    /// The epoch that it follows.
+    pub(super) epoch: u32,
+    /// What it is to make smaller.
+    pub(super) is: Circumstances,
+    /// What came in since.
+    pub(super) late: Vec<Late>,
+}
+
+/// What the model was sent last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) links: usize,
+    /// By the counter that decides.
+    pub(super) tokens: u64,
+    /// It overflowed once already.
+    pub(super) retried: bool,
+}
+
+fn late(entry: Entry<'_>, request: &Request, counter: &dyn TokenCounter) -> Late {
+    let start = entry.slots().start;
+    let reasoning: Vec<Part<'_>> =
+        entry.parts().filter(|part| part.kind() == PartKind::Reasoning).collect();
+    Late {
+        tokens: reasoning.iter().map(|p| part_count(p, request.format, counter).tokens).sum(),
+        reasoning: reasoning.iter().map(|part| part.slot.0 - start).collect(),
+        parts: entry.parts().len(),
+    }
+}
+
+/// That something was sent: the reply to it is bound to the prompt of its epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Send {
+    links: usize,
+    epoch: u32,
+}
+
+/// Sends remembered: replies that may still be under way.
+const MOST_SENDS: usize = 16;
+
+impl Line {
+    pub(super) fn new(id: SessionId, tenant: &str) -> Self {
+        Line {
+            id,
+            tenant: tenant.to_owned(),
+            ids: Vec::new(),
+            counted: Vec::new(),
+            restated: Count::ZERO,
+            epochs: vec![Epoch::whole()],
+            flight: None,
+            breaker: Breaker::default(),
+            demands: Vec::new(),
+            window: None,
+            learnt: None,
+            requests: 0,
+            seen: Duration::ZERO,
+            sent: None,
+            sends: Vec::new(),
+            floor: None,
+            correction: None,
+        }
+    }
+
+    /// A conversation that shares the first `links` links with this one and goes its own way since.
+    pub(super) fn fork(&self, id: SessionId, links: usize) -> Self {
+        let epochs = self.epochs.iter().map_while(|epoch| epoch.of_first(links)).collect();
+        Line {
+            id,
+            ids: self.ids[..links].to_vec(),
+            counted: self.counted[..links.min(self.counted.len())].to_vec(),
+            epochs,
+            flight: None,
+            breaker: Breaker::default(),
+            demands: Vec::new(),
+            sent: None,
+            requests: 0,
+            ..self.clone()
+        }
+    }
+
+    /// The newest epoch.
+    pub(super) fn epoch(&self) -> &Epoch {
+        self.epochs.last().expect("a line has an epoch from its first request")
+    }
+
+    /// Takes the links that are new, and counts them.
+    pub(super) fn extend(&mut self, request: &Request, chain: &Chain, counter: &dyn TokenCounter) {
+        let count =
+            |at: &usize| entry_count(request.transcript.entry(*at), request.format, counter);
+        let restated = chain.restated().iter().map(count).sum();
+        if std::mem::replace(&mut self.restated, restated) != restated {
+            self.counted.clear();
+        }
+        for link in self.counted.len()..chain.len() {
+            let entry = request.transcript.entry(chain.entries()[link]);
+            if link < self.ids.len() {
+                // Known from before a crash, but not counted yet.
+                let before = self.counted.last().copied().unwrap_or(Count::ZERO);
+                self.counted.push(before + entry_count(entry, request.format, counter));
+                continue;
+            }
+            if let Some(flight) = &mut self.flight {
+                flight.late.push(late(entry, request, counter));
+            }
+            let is_reply = entry.role() == Role::Assistant;
+            if is_reply && self.is_under_way(chain, request, link) {
+                let reply = late(entry, request, counter);
+                let epoch = self.epochs.last_mut().expect("a line has an epoch");
+                epoch.take_late(link, &reply);
+            }
+            let before = self.counted.last().copied().unwrap_or(Count::ZERO);
+            self.counted.push(before + entry_count(entry, request.format, counter));
+            self.ids.push(chain.ids()[link]);
+        }
+    }
+
+    /// Whether the link is of a reply that was under way while the epoch changed, so that its
+    /// reasoning is bound to the earlier prompt.
+    fn is_under_way(&self, chain: &Chain, request: &Request, link: usize) -> bool {
+        let is_reply = |link: &usize| {
+            request.transcript.entry(chain.entries()[*link]).role() == Role::Assistant
+        };
+        let start = (0..link).rev().take_while(is_reply).last().unwrap_or(link);
+        let now = self.epoch().number;
+        self.sends.iter().any(|send| send.links == start && send.epoch != now)
+    }
+
+    /// Notes that so much of the history is sent, as the newest epoch shows it.
+    pub(super) fn send(&mut self, links: usize) {
+        let send = Send { links, epoch: self.epoch().number };
+        if self.sends.last() != Some(&send) {
+            self.sends.push(send);
+        }
+        if self.sends.len() > MOST_SENDS {
+            self.sends.remove(0);
+        }
+    }
+
+    /// Tokens of the request as it came.
+    pub(super) fn whole(
+        &self,
+        request: &Request,
+        chain: &Chain,
+        counter: &dyn TokenCounter,
+    ) -> Count {
+        let said = chain.len().checked_sub(1).map_or(Count::ZERO, |last| self.counted[last]);
+        let notes: Count = request
+            .transcript
+            .entries()
+            .filter(|entry| chain.entries().binary_search(&entry.index).is_err())
+            .map(|entry| entry_count(entry, request.format, counter))
+            .sum();
+        FrameTally::of(request, counter).total() + said + notes
+    }
+
+    /// Of that, the tokens that the newest epoch shows.
+    pub(super) fn shown(&self, whole: Count) -> Count {
+        let tokens = whole.tokens.saturating_sub(self.epoch().spared);
+        let spare = whole.upper - whole.tokens;
+        let upper = tokens + (spare * tokens).div_ceil(whole.tokens.max(1));
+        Count { tokens, upper, basis: whole.basis }
+    }
+
+    /// A count, with what the provider reported of earlier ones.
+    pub(super) fn corrected(&self, count: Count) -> Count {
+        let Some(permille) = self.correction else { return count };
+        let tokens = (count.tokens * permille).div_ceil(1000);
+        // One report leaves a twentieth of doubt.
+        Count { tokens, upper: tokens + tokens / 20, basis: Basis::Calibrated }
+    }
+}

@@ -1,0 +1,28 @@
+//! Who is sent a request, as far as sizes and times go.
+
+use std::time::Duration;
+
+use crate::model::Model;
+
+/// The model behind a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recipient {
+    /// The most tokens of a prompt, where that is known.
+    pub window: Option<u64>,
+    /// How long its provider's cache remembers a prompt, where that is known.
+    pub cache_ttl: Option<Duration>,
+}
+
+impl From<Option<u64>> for Recipient {
+    /// A model with this window, of which nothing else is known.
+    fn from(window: Option<u64>) -> Self {
+        Recipient { window, cache_ttl: None }
+    }
+}
+
+impl From<&Model> for Recipient {
+    fn from(model: &Model) -> Self {
+        let ttl = model.cache.as_ref().and_then(|cache| cache.ttl);
+        Recipient { window: model.most_input(), cache_ttl: ttl.map(Duration::from_secs) }
+    }
+}

@@ -1,0 +1,55 @@
+//! What of a conversation must outlive a crash: whoever shows a view again must know it.
+//!
+//! Replies that a model gave under a view are bound to it, so a machine that forgot its views can't
+//! go on with these conversations. A host saves a session whenever an epoch begins, before it shows the
+//! new view, and loads it before its next request.
+
+use serde::{Deserialize, Serialize};
+
+use super::chain::PrefixId;
+use super::epoch::Epoch;
+use super::line::{Line, Send};
+use super::{SessionId, Sessions};
+
+/// A session as it is kept: what was said as ids, and what is shown of it; none of the words but
+/// those of its edits and its checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Saved {
+    tenant: String,
+    ids: Vec<PrefixId>,
+    epochs: Vec<Epoch>,
+    sends: Vec<Send>,
+}
+
+impl Sessions {
+    /// A conversation, to be kept.
+    pub fn save(&self, session: SessionId) -> Option<Saved> {
+        let line = self.lines.get(&session)?;
+        Some(Saved {
+            tenant: line.tenant.clone(),
+            ids: line.ids.clone(),
+            epochs: line.epochs.clone(),
+            sends: line.sends.clone(),
+        })
+    }
+
+    /// Knows a kept conversation again, under a new number.
+    pub fn load(&mut self, saved: Saved) -> SessionId {
+        let id = SessionId(self.next);
+        self.next += 1;
+        for prefix in &saved.ids {
+            self.by_prefix.insert(*prefix, id);
+        }
+        self.checkpoints.extend(saved.epochs.iter().filter_map(|epoch| epoch.checkpoint));
+        let mut line = Line::new(id, &saved.tenant);
+        line.ids = saved.ids;
+        line.sends = saved.sends;
+        if !saved.epochs.is_empty() {
+            line.epochs = saved.epochs;
+        }
+        self.lines.insert(id, line);
+        self.forget_some(id);
+        id
+    }
+}

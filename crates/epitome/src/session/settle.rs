@@ -1,0 +1,113 @@
+//! A request settled in one go, for drivers that have nothing to wait for.
+
+use std::time::Duration;
+
+use super::{Answer, Begun, Committed, Recipient, Send, SessionId, Sessions, Stuck, Told};
+use crate::count::Count;
+use crate::engine::{CompactError, Outcome, Step};
+use crate::request::Request;
+use crate::trigger::Cause;
+
+/// What to send of a request, and how it came to that.
+#[derive(Debug)]
+pub struct Settled {
+    /// The conversation that it belongs to.
+    pub session: SessionId,
+    /// What to send; `None` where the request is sent byte for byte as it came.
+    pub view: Option<Box<Request>>,
+    /// Tokens of the request as it came.
+    pub whole: Count,
+    /// Tokens of what is sent of it.
+    pub tokens: Count,
+    /// The compaction that was run for it.
+    pub compacted: Option<Compacted>,
+    /// Why nothing is compacted although a trigger fires; told once.
+    pub stuck: Option<Stuck>,
+}
+
+impl Settled {
+    /// The bytes to send for `request`.
+    pub fn rendered<'a>(&'a self, request: &'a Request) -> &'a str {
+        self.view.as_deref().unwrap_or(request).source()
+    }
+}
+
+/// A compaction that was run.
+#[derive(Debug)]
+pub struct Compacted {
+    /// Why.
+    pub cause: Cause,
+    /// How it ended.
+    pub outcome: Result<Box<Outcome>, CompactError>,
+    /// What became of it.
+    pub committed: Committed,
+}
+
+impl Sessions {
+    /// Decides about a request, running on the spot the compaction that it needs. One that is prepared
+    /// in the background is run too, and shows from the next request on.
+    ///
+    /// The caller, who has the history, holds the originals.
+    pub fn settle(
+        &mut self,
+        tenant: &str,
+        request: &Request,
+        to: impl Into<Recipient>,
+        now: Duration,
+    ) -> Settled {
+        let to = to.into();
+        let mut answer = self.observe(tenant, request, to, now);
+        let stuck = answer.stuck;
+        let begun = answer.begun.take();
+        let compacted = begun.map(|begun| self.run(answer.session, *begun, now));
+        if matches!(answer.send, Send::After(_)) {
+            answer = self.show(tenant, request, to, now);
+        }
+        Settled { compacted, stuck, ..settled(answer) }
+    }
+
+    /// After the provider refused what was sent as too long: something strictly smaller, once for a
+    /// request; `None` if that was tried, or nothing smaller can be had.
+    pub fn resettle(
+        &mut self,
+        tenant: &str,
+        request: &Request,
+        told: Told,
+        now: Duration,
+    ) -> Option<Settled> {
+        let (session, begun) = self.overflowed(tenant, request, told, now)?;
+        let compacted = self.run(session, *begun, now);
+        let is_adopted = matches!(compacted.committed, Committed::Adopted { .. });
+        let answer = is_adopted.then(|| self.show(tenant, request, Recipient::default(), now))?;
+        Some(Settled { compacted: Some(compacted), ..settled(answer) })
+    }
+
+    fn run(&mut self, session: SessionId, begun: Begun, now: Duration) -> Compacted {
+        let mut compaction = begun.compaction;
+        let outcome = loop {
+            match compaction.step() {
+                Step::Yield => {}
+                Step::Persist(_) => unreachable!("the caller holds the originals"),
+                Step::Done(done) => break done,
+            }
+        };
+        let brought = outcome.as_ref().map(|outcome| &**outcome);
+        let committed = self.commit(session, begun.ticket, brought, now);
+        Compacted { cause: begun.cause, outcome, committed }
+    }
+}
+
+fn settled(answer: Answer) -> Settled {
+    let view = match answer.send {
+        Send::View(view) => Some(view),
+        Send::AsItCame | Send::After(_) => None,
+    };
+    Settled {
+        session: answer.session,
+        view,
+        whole: answer.whole,
+        tokens: answer.tokens,
+        compacted: None,
+        stuck: answer.stuck,
+    }
+}

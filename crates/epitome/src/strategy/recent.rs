@@ -1,0 +1,91 @@
+//! Only the newest stays: so many items, steps, turns or tokens, whatever the target.
+//!
+//! What must stay (task, pins, instructions) stays where it is; units never break.
+
+use serde::{Deserialize, Serialize};
+
+use super::fold::{is_checkpoint, may_leave, size};
+use super::{BadOption, Edit, Scene, Strategy};
+use crate::budget::Tail;
+use crate::checkpoint::LEAST_TOKENS;
+use crate::transcript::unit::Unit;
+use crate::view::Reason;
+
+/// What becomes of what is older.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Older {
+    /// The checkpoint stands for it.
+    #[default]
+    Fold,
+    /// It leaves.
+    Drop,
+}
+
+/// What may be set of [`Recent`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RecentOptions {
+    /// What stays: a number of items, units, steps, turns or tokens; 0 is legal.
+    pub keep: Tail,
+    /// What becomes of the rest.
+    pub older: Older,
+}
+
+impl Default for RecentOptions {
+    fn default() -> Self {
+        RecentOptions { keep: Tail::Items(10), older: Older::default() }
+    }
+}
+
+/// Folds or drops everything that may leave and is older than the newest so many.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recent(RecentOptions);
+
+impl Recent {
+    /// With these options.
+    ///
+    /// # Errors
+    /// To keep what fits is no number: that is what [`Fold`](super::Fold) does.
+    pub fn new(options: RecentOptions) -> Result<Self, BadOption> {
+        if options.keep != Tail::Fitting {
+            return Ok(Recent(options));
+        }
+        let expected = "a number of items, units, steps, turns or tokens";
+        Err(BadOption { option: "recent.keep", given: "fitting".to_owned(), expected })
+    }
+}
+
+impl Strategy for Recent {
+    fn name(&self) -> &'static str {
+        "recent"
+    }
+
+    fn takes_oldest(&self) -> bool {
+        true
+    }
+
+    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+        let from = scene.units.tail(self.0.keep, |at| scene.draft.entry_tokens(at));
+        let units = scene.units.all().iter();
+        let older: Vec<&Unit> =
+            units.filter(|unit| unit.entries.end <= from && may_leave(scene, unit)).collect();
+        match self.0.older {
+            Older::Drop => older
+                .iter()
+                .map(|unit| Edit::Drop(unit.entries.clone(), Reason::NotRecent))
+                .collect(),
+            Older::Fold => {
+                let gone: u64 = older.iter().map(|unit| size(scene, unit)).sum();
+                let rest = scene.draft.total() - gone;
+                let has_room = rest + LEAST_TOKENS <= scene.budget.target && gone > LEAST_TOKENS;
+                // A checkpoint that says nothing new, or is larger than what it stands for, is no gain.
+                if older.iter().all(|unit| is_checkpoint(scene, unit)) || !has_room {
+                    return Vec::new();
+                }
+                let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
+                older.iter().map(fold).collect()
+            }
+        }
+    }
+}

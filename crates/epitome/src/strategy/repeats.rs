@@ -1,0 +1,228 @@
+//! Exact repeats and stale re-reads: what is said again later needn't be said twice.
+//!
+//! In the order in which they are given up: a result whose words are said again later becomes a
+//! pointer; a question that was asked again (the same file, the same command) loses to its newest
+//! answer; and what was read of a file that was written or edited since is stale.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::deed::{Deed, Read};
+use super::failed::has_failed;
+use super::outputs::is_stub;
+use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy};
+use crate::text::{Outcome, noted_stub};
+use crate::transcript::{Marks, Part};
+use crate::view::{PartEdit, Put, Reason};
+
+/// Which reads of files are stale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stale {
+    /// Those that were read again.
+    Reread,
+    /// Also those of files that were written anew or deleted.
+    Overwritten,
+    /// Also those of files that were edited in part.
+    #[default]
+    Edited,
+}
+
+/// What may be set of [`Repeats`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RepeatsOptions {
+    /// Tokens below which a result isn't worth a pointer; 1 or more.
+    pub min_tokens: u64,
+    /// Which reads are stale.
+    pub stale: Stale,
+}
+
+impl Default for RepeatsOptions {
+    fn default() -> Self {
+        RepeatsOptions { min_tokens: LEAST_TEXT, stale: Stale::default() }
+    }
+}
+
+/// Replaces results that are said again later, or that are stale, by one line.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Repeats(RepeatsOptions);
+
+impl Repeats {
+    /// With these options.
+    ///
+    /// # Errors
+    /// An option out of its range.
+    pub fn new(options: RepeatsOptions) -> Result<Self, BadOption> {
+        BadOption::unless_positive("repeats.min-tokens", options.min_tokens)?;
+        Ok(Repeats(options))
+    }
+}
+
+impl Strategy for Repeats {
+    fn name(&self) -> &'static str {
+        "repeats"
+    }
+
+    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+        let mut later = Later::default();
+        let mut found: Vec<(Why, Edit)> = Vec::new();
+        for pair in scene.units.pairs().iter().rev() {
+            let Some(result) = pair.result else { continue };
+            let transcript = scene.matter.transcript;
+            let (call, result) = (transcript.part(pair.call), transcript.part(result));
+            let is_gone = !scene.draft.is_shown(transcript.entry_of(result.slot));
+            if result.is(Marks::SERVER) || is_gone || is_stub(scene, &result) {
+                continue;
+            }
+            let deed = Deed::of(&call.name(), &call.text());
+            let has_failed = has_failed(scene, &call, &result);
+            if let Some(why) = later.why(&deed, &result, has_failed) {
+                found.extend(self.pointer(scene, &call, &result, why).map(|edit| (why, edit)));
+            }
+            later.note(deed, &result, has_failed);
+        }
+        // What costs least first; among equals the oldest.
+        found.reverse();
+        found.sort_by_key(|(why, _)| *why);
+        found.into_iter().map(|(_, edit)| edit).collect()
+    }
+}
+
+impl Repeats {
+    fn pointer<'a>(
+        &self,
+        scene: &Scene<'a>,
+        call: &Part<'a>,
+        result: &Part<'a>,
+        why: Why,
+    ) -> Option<Edit> {
+        let at = scene.matter.transcript.entry_of(result.slot);
+        let is_asked_for = why.stale().is_none_or(|stale| stale <= self.0.stale);
+        let end = scene.newest_from(if why.is_said_again() { 1 } else { scene.budget.recent() });
+        let before = scene.tokens(result);
+        let may_be = at < end && scene.is_worthwhile(at) && scene.may_edit(result);
+        if !is_asked_for || !may_be || before < self.0.min_tokens {
+            return None;
+        }
+        let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
+        let text = scene.matter.part_text(result);
+        let line = noted_stub(&call.name(), &call.text(), &text, outcome, why.note());
+        let saves = scene.matter.put_tokens(result, &line) < before;
+        let put = PartEdit { at: result.slot, put: Put::Text(line.into()), reason: why.reason() };
+        saves.then_some(Edit::Put(put))
+    }
+}
+
+/// Why a result isn't needed, from the least loss to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    SaidAgain,
+    AskedAgain,
+    ReadAgain,
+    Overwritten,
+    Edited,
+}
+
+impl Why {
+    fn note(self) -> &'static str {
+        match self {
+            Why::SaidAgain => "said again later",
+            Why::AskedAgain => "asked again later",
+            Why::ReadAgain => "read again later",
+            Why::Overwritten => "overwritten since",
+            Why::Edited => "edited since",
+        }
+    }
+
+    fn reason(self) -> Reason {
+        match self {
+            Why::SaidAgain => Reason::Repeated,
+            _ => Reason::Superseded,
+        }
+    }
+
+    /// Whether a later result stands for it, so that it may be as new as it likes.
+    fn is_said_again(self) -> bool {
+        self <= Why::ReadAgain
+    }
+
+    fn stale(self) -> Option<Stale> {
+        match self {
+            Why::SaidAgain | Why::AskedAgain => None,
+            Why::ReadAgain => Some(Stale::Reread),
+            Why::Overwritten => Some(Stale::Overwritten),
+            Why::Edited => Some(Stale::Edited),
+        }
+    }
+}
+
+/// What is known of everything behind a result.
+#[derive(Debug, Default)]
+struct Later<'a> {
+    said: HashSet<&'a str>,
+    asked: HashSet<String>,
+    files: HashMap<String, Fate>,
+}
+
+/// What became of a file.
+#[derive(Debug, Default)]
+struct Fate {
+    reads: Vec<Read>,
+    is_overwritten: bool,
+    is_edited: bool,
+}
+
+/// Reads of one file that are remembered: of more the oldest are no longer compared.
+const MOST_READS: usize = 32;
+
+impl<'a> Later<'a> {
+    fn why(&self, deed: &Deed, result: &Part<'a>, has_failed: bool) -> Option<Why> {
+        if self.said.contains(result.raw_body()) {
+            return Some(Why::SaidAgain);
+        }
+        if deed.can_be_repeated() && self.asked.contains(&deed.question) {
+            return Some(Why::AskedAgain);
+        }
+        if has_failed || deed.reads.is_empty() {
+            return None;
+        }
+        let all = |is: fn(&Fate, &Read) -> bool| {
+            deed.reads
+                .iter()
+                .all(|read| self.files.get(&read.path).is_some_and(|fate| is(fate, read)))
+        };
+        if all(|fate, read| fate.reads.iter().any(|newer| newer.covers(read))) {
+            Some(Why::ReadAgain)
+        } else if all(|fate, _| fate.is_overwritten) {
+            Some(Why::Overwritten)
+        } else if all(|fate, _| fate.is_overwritten || fate.is_edited) {
+            Some(Why::Edited)
+        } else {
+            None
+        }
+    }
+
+    fn note(&mut self, deed: Deed, result: &Part<'a>, has_failed: bool) {
+        self.said.insert(result.raw_body());
+        if deed.can_be_repeated() && (!has_failed || deed.tells_state()) {
+            self.asked.insert(deed.question);
+        }
+        if has_failed {
+            return;
+        }
+        for path in deed.overwrites {
+            self.files.entry(path).or_default().is_overwritten = true;
+        }
+        for path in deed.edits {
+            self.files.entry(path).or_default().is_edited = true;
+        }
+        for read in deed.reads {
+            let fate = self.files.entry(read.path.clone()).or_default();
+            if fate.reads.len() < MOST_READS {
+                fate.reads.push(read);
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a strategy may look at.
+
+use crate::budget::Budget;
+use crate::checkpoint::LEAST_TOKENS;
+use crate::draft::{Draft, Matter};
+use crate::guard::Guard;
+use crate::transcript::unit::Units;
+use crate::transcript::{Entry, Marks, Part, PartKind};
+use crate::trigger::Cause;
+
+/// Everything that a strategy may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// What was said, and what it weighs.
+    pub matter: Matter<'a>,
+    /// Its units and pairs.
+    pub units: &'a Units,
+    /// The working view: what earlier strategies did.
+    pub draft: &'a Draft,
+    /// What must stay.
+    pub guard: &'a Guard,
+    /// Where to land.
+    pub budget: Budget,
+    /// Why the compaction began, if that was said.
+    pub cause: Option<&'a Cause>,
+    /// Entries before this one will be folded whatever is done to them: not worth an edit.
+    pub horizon: usize,
+}
+
+impl<'a> Scene<'a> {
+    /// Entries that are shown, worth an edit, and older than the newest `recent` tokens.
+    pub fn old_entries(&self, recent: u64) -> impl Iterator<Item = Entry<'a>> {
+        self.worthwhile(self.newest_from(recent))
+    }
+
+    /// Entries before `end` that are shown and worth an edit: what will be folded isn't.
+    pub fn worthwhile(&self, end: usize) -> impl Iterator<Item = Entry<'a>> {
+        let scene = *self;
+        (0..end)
+            .filter(move |at| scene.is_worthwhile(*at))
+            .map(move |at| scene.matter.transcript.entry(at))
+    }
+
+    /// Whether the entry is shown and worth an edit.
+    pub fn is_worthwhile(&self, entry: usize) -> bool {
+        let stays = entry >= self.horizon || !self.guard.may_leave(entry);
+        stays && self.draft.is_shown(entry)
+    }
+
+    /// Index of the first entry of the newest units that fit in `tokens`. The newest step (without any,
+    /// the newest unit), which the model has yet to answer, is new however large it is; without any
+    /// `tokens` nothing is.
+    pub fn newest_from(&self, tokens: u64) -> usize {
+        if tokens == 0 {
+            return self.matter.transcript.len();
+        }
+        let units = self.units.all();
+        let step = units.iter().rfind(|unit| unit.is_step).or(units.last());
+        let newest = step.map_or(self.matter.transcript.len(), |unit| unit.entries.start);
+        self.fitting_from(tokens).min(newest)
+    }
+
+    fn fitting_from(&self, tokens: u64) -> usize {
+        let mut left = tokens;
+        for unit in self.units.all().iter().rev() {
+            let size: u64 = unit.entries.clone().map(|at| self.draft.entry_tokens(at)).sum();
+            if size > left {
+                return unit.entries.end;
+            }
+            left -= size;
+        }
+        0
+    }
+
+    /// The parts of `entry` that may be edited and weren't, sub-parts of an edited result apart.
+    pub fn editable(&self, entry: Entry<'a>) -> impl Iterator<Item = Part<'a>> {
+        let draft = self.draft;
+        self.cuttable(entry).filter(move |part| !draft.is_edited(part.slot))
+    }
+
+    /// The parts of `entry` that may be edited, edited or not; of an edited result no sub-parts.
+    pub fn cuttable(&self, entry: Entry<'a>) -> impl Iterator<Item = Part<'a>> {
+        let guard = self.guard;
+        self.said(entry).filter(move |part| guard.may_edit(entry.index, part))
+    }
+
+    /// Whether the part may be edited and wasn't, itself or with the result that it is in.
+    pub fn may_edit(&self, part: &Part<'a>) -> bool {
+        let entry = self.matter.transcript.entry(self.matter.transcript.entry_of(part.slot));
+        self.editable(entry).any(|editable| editable.slot == part.slot)
+    }
+
+    /// Tokens of a part as earlier strategies left it.
+    pub fn tokens(&self, part: &Part<'_>) -> u64 {
+        self.draft.part_tokens(part, &self.matter)
+    }
+
+    /// The name and arguments of the call that a result answers.
+    pub fn call(&self, result: &Part<'_>) -> Option<Part<'a>> {
+        self.units.call_of(result.slot).map(|slot| self.matter.transcript.part(slot))
+    }
+
+    /// Where the view would land with the least checkpoint that it needs.
+    pub(super) fn landing(&self) -> u64 {
+        self.draft.total() + if self.draft.folds() { LEAST_TOKENS } else { 0 }
+    }
+
+    /// Characters of what the entry says, as edited; none where it isn't shown.
+    pub fn characters(&self, entry: usize) -> u64 {
+        if !self.draft.is_shown(entry) {
+            return 0;
+        }
+        let parts = self.said(self.matter.transcript.entry(entry));
+        parts.map(|part| self.draft.characters(&part)).sum()
+    }
+
+    /// The parts whose own words are said: of a result that was edited as a whole no sub-parts.
+    fn said(&self, entry: Entry<'a>) -> impl Iterator<Item = Part<'a>> {
+        let scene = *self;
+        let mut whole_result_edited = false;
+        entry.parts().filter(move |part| {
+            if !part.is(Marks::NESTED) {
+                whole_result_edited =
+                    part.kind() == PartKind::Result && scene.draft.is_edited(part.slot);
+            }
+            !(part.is(Marks::NESTED) && whole_result_edited)
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! What triggers look at: sizes and times as plain data. Nothing is measured here but a request.
+
+use std::time::Duration;
+
+use crate::count::Count;
+use crate::model::fit::reply_wanted;
+use crate::request::Request;
+use crate::transcript::Part;
+use crate::transcript::unit::Units;
+
+use super::cause::Demand;
+
+/// What triggers look at. Times are handed in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gauge {
+    /// Entries.
+    pub items: usize,
+    /// Model calls, each with the results of its calls.
+    pub steps: usize,
+    /// Human messages, each with what follows it.
+    pub turns: usize,
+    /// Tokens of the whole request, frame included; triggers use the upper edge.
+    pub tokens: Count,
+    /// Characters (Unicode scalar values) of what was said: texts, reasoning, arguments, results.
+    pub characters: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// Calls without a result: while there are any, what was asked for waits.
+    pub open_calls: usize,
+    /// The model's context window, in tokens, if it is known.
+    pub window: Option<u64>,
+    /// Tokens that the reply may take of the window (`max_tokens` and its like); 0 if nothing says.
+    pub output_reserve: u64,
+    /// Time since the last request, if there was one.
+    pub idle: Option<Duration>,
+    /// How long the provider's cache remembers a prompt after a request, if it does.
+    pub cache_ttl: Option<Duration>,
+    /// The model is about to change.
+    pub switch: Option<Switch>,
+    /// The provider refused the last request as too large.
+    pub overflow: Option<Overflow>,
+    /// Compactions that were asked for and not made yet, oldest first.
+    pub demands: Vec<Demand>,
+}
+
+/// From one model's window to another's, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// The window so far.
+    pub from: u64,
+    /// The window to come.
+    pub to: u64,
+}
+
+/// What a provider's refusal says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overflow {
+    /// The window, in tokens, if the error names it.
+    pub window: Option<u64>,
+    /// The request's tokens, if the error names them.
+    pub tokens: Option<u64>,
+}
+
+impl Default for Gauge {
+    fn default() -> Self {
+        Gauge {
+            items: 0,
+            steps: 0,
+            turns: 0,
+            tokens: Count::ZERO,
+            characters: 0,
+            bytes: 0,
+            open_calls: 0,
+            window: None,
+            output_reserve: 0,
+            idle: None,
+            cache_ttl: None,
+            switch: None,
+            overflow: None,
+            demands: Vec::new(),
+        }
+    }
+}
+
+impl Gauge {
+    /// The sizes of a request; the rest is for the caller to add.
+    pub fn of(request: &Request, units: &Units, tokens: Count) -> Self {
+        let said = |part: Part<'_>| part.text().chars().count() as u64;
+        let parts = request.transcript.entries().flat_map(|entry| entry.parts());
+        Gauge {
+            items: request.transcript.len(),
+            steps: units.all().iter().filter(|unit| unit.is_step).count(),
+            turns: units.all().iter().filter(|unit| unit.is_turn).count(),
+            tokens,
+            characters: parts.filter(Part::says_own_words).map(said).sum(),
+            bytes: request.source().len() as u64,
+            output_reserve: reply_wanted(request).unwrap_or(0),
+            open_calls: units.pairs().iter().filter(|pair| pair.result.is_none()).count(),
+            ..Gauge::default()
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! When to act: a trigger looks at a [`Gauge`] and says why it fires, or nothing.
+//!
+//! ```
+//! use epitome::trigger::{Any, Cause, Gauge, Trigger, When};
+//!
+//! let full = When::Share(0.8).build()?;
+//! let nightly = |gauge: &Gauge| (gauge.items > 400).then(|| Cause::Custom("nightly".into()));
+//! let either = Any::of([full.boxed(), nightly.boxed()]);
+//! let gauge = Gauge { items: 401, window: Some(200_000), ..Gauge::default() };
+//! assert_eq!(either.fires(&gauge), Some(Cause::Custom("nightly".into())));
+//! # Ok::<(), epitome::trigger::TriggerError>(())
+//! ```
+
+mod cause;
+mod gauge;
+mod parse;
+mod when;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use cause::{Asker, Cause, Demand};
+pub use gauge::{Gauge, Overflow, Switch};
+pub use when::{Condition, TriggerError, When};
+
+/// Decides when to act. Closures of the same shape are triggers too.
+pub trait Trigger: Send + Sync {
+    /// Why it is time to compact; `None` while it isn't.
+    fn fires(&self, gauge: &Gauge) -> Option<Cause>;
+
+    /// The trigger on the heap, to stand in a list with others.
+    fn boxed(self) -> Arc<dyn Trigger>
+    where
+        Self: Sized + 'static,
+    {
+        Arc::new(self)
+    }
+}
+
+impl<F> Trigger for F
+where
+    F: Fn(&Gauge) -> Option<Cause> + Send + Sync,
+{
+    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+        self(gauge)
+    }
+}
+
+impl Trigger for Arc<dyn Trigger> {
+    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+        self.as_ref().fires(gauge)
+    }
+}
+
+impl fmt::Debug for dyn Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Trigger")
+    }
+}
+
+/// Fires when any of its triggers does, for the first one's cause. An empty list never fires.
+#[derive(Clone, Debug, Default)]
+pub struct Any(Vec<Arc<dyn Trigger>>);
+
+impl Any {
+    /// Any of these, the first that fires first.
+    pub fn of(triggers: impl IntoIterator<Item = Arc<dyn Trigger>>) -> Self {
+        Any(triggers.into_iter().collect())
+    }
+}
+
+impl Trigger for Any {
+    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+        self.0.iter().find_map(|trigger| trigger.fires(gauge))
+    }
+}
+
+/// Fires when all of its triggers do, for all of their causes. An empty list never fires.
+#[derive(Clone, Debug, Default)]
+pub struct All(Vec<Arc<dyn Trigger>>);
+
+impl All {
+    /// All of these.
+    pub fn of(triggers: impl IntoIterator<Item = Arc<dyn Trigger>>) -> Self {
+        All(triggers.into_iter().collect())
+    }
+}
+
+impl Trigger for All {
+    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+        let causes: Option<Vec<Cause>> =
+            self.0.iter().map(|trigger| trigger.fires(gauge)).collect();
+        Cause::all(causes?)
+    }
+}

@@ -1,0 +1,87 @@
+//! Triggers in short, for flags and files: `80%`, `100items`, `120k`, `overflow`, `80%,overflow`.
+
+use std::str::FromStr;
+
+use super::when::{Condition, TriggerError, When, named};
+
+const EXPECTED: &str = "expected a share of the window (80%, >90%), an amount (100items, 8steps, \
+4turns, 120k tokens, 500000chars, 1000000bytes), window-16k, or full, asked, asked-by-host, \
+asked-by-model, model-switch, overflow, idle; several with a comma between (any of them) or a plus \
+(all of them)";
+
+impl FromStr for When {
+    type Err = TriggerError;
+
+    /// `80%` (at least), `>90%` (more than), `100items`, `8steps`, `4turns`, `120k` or
+    /// `120000tokens`, `500000chars`, `1000000bytes`, `window-16k`, a name; `80%,overflow` is any
+    /// of two, `80%+8steps` both.
+    fn from_str(text: &str) -> Result<Self, TriggerError> {
+        let unknown = || TriggerError::Unknown { text: text.to_owned(), expected: EXPECTED };
+        let each = |between: char| {
+            text.split(between).map(str::parse).collect::<Result<Vec<When>, TriggerError>>()
+        };
+        if text.contains(',') {
+            return Ok(When::Any(each(',')?));
+        }
+        if text.contains('+') {
+            return Ok(When::All(each('+')?));
+        }
+        let text = text.trim();
+        match text {
+            "model-switch" => return Ok(When::ModelSwitch(When::DEFAULT_SHARE)),
+            "idle" => return Ok(When::Idle(When::DEFAULT_LEAD)),
+            _ => {}
+        }
+        if let Some(when) = named(text) {
+            return Ok(when);
+        }
+        if let Some(share) = text.strip_suffix('%') {
+            let (share, above) = match share.strip_prefix('>') {
+                Some(share) => (share, true),
+                None => (share, false),
+            };
+            let percent: f64 = share.trim().parse().map_err(|_| unknown())?;
+            let share = percent / 100.0;
+            return Ok(if above { When::ShareAbove(share) } else { When::Share(share) });
+        }
+        if let Some(reserve) = text.strip_prefix("window-") {
+            return number(reserve).map(When::Reserve).ok_or_else(unknown);
+        }
+        amount(text).ok_or_else(unknown)
+    }
+}
+
+impl FromStr for Condition {
+    type Err = TriggerError;
+
+    fn from_str(text: &str) -> Result<Self, TriggerError> {
+        text.parse::<When>()?.build()
+    }
+}
+
+fn amount(text: &str) -> Option<When> {
+    let letters = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_');
+    let (digits, unit) = text.split_at(text.len() - letters.len());
+    let (factor, unit) = match unit.trim_start().strip_prefix(['k', 'K']) {
+        Some(unit) => ("k", unit.trim_start()),
+        None => ("", unit.trim_start()),
+    };
+    let amount = number(&format!("{digits}{factor}"))?;
+    match unit {
+        "item" | "items" => Some(When::Items(usize::try_from(amount).ok()?)),
+        "step" | "steps" => Some(When::Steps(usize::try_from(amount).ok()?)),
+        "turn" | "turns" => Some(When::Turns(usize::try_from(amount).ok()?)),
+        "" | "token" | "tokens" => Some(When::Tokens(amount)),
+        "char" | "chars" | "character" | "characters" => Some(When::Characters(amount)),
+        "byte" | "bytes" => Some(When::Bytes(amount)),
+        _ => None,
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    let text = text.trim().replace('_', "");
+    match text.strip_suffix(['k', 'K']) {
+        Some(number) => number.parse::<u64>().ok()?.checked_mul(1000),
+        None => text.parse().ok(),
+    }
+}

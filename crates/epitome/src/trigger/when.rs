@@ -1,0 +1,286 @@
+//! The triggers that ship, as data: from a file, a flag or code, checked by [`When::build`].
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::Trigger;
+use super::cause::{Asker, Cause, Demand};
+use super::gauge::Gauge;
+
+/// A condition under which to compact, as files and flags say it. [`When::build`] checks it.
+///
+/// In a file each is a name (`"overflow"`), a short form ([`When::from_str`](std::str::FromStr)), or
+/// a table of one key (`{ share = 0.8 }`, `{ any = ["80%", "overflow"] }`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum When {
+    /// More entries than this.
+    Items(usize),
+    /// More model calls than this.
+    Steps(usize),
+    /// More human turns than this.
+    Turns(usize),
+    /// At least so many tokens.
+    Tokens(u64),
+    /// At least so many characters.
+    Characters(u64),
+    /// At least so many bytes on the wire.
+    Bytes(u64),
+    /// At least this share of the window, from 0 to 1: tokens `>= trunc(window × share)`.
+    Share(f64),
+    /// More than this share of the window: tokens `> trunc(window × share)`.
+    ShareAbove(f64),
+    /// More than what the window leaves beside a reply of so many tokens:
+    /// tokens `> window − reserve`. A reserve as large as the window fires always.
+    Reserve(u64),
+    /// The same with the reserve that the request itself asks for.
+    Full,
+    /// Anybody asked for it, and every call has its result.
+    Asked,
+    /// The host asked for it, and every call has its result.
+    AskedByHost,
+    /// The model asked for it, and every call has its result.
+    AskedByModel,
+    /// The next model's window is smaller, and at least this share of it would be filled.
+    ModelSwitch(f64),
+    /// The provider refused the last request as too large.
+    Overflow,
+    /// So many seconds or less before the provider's cache forgets the prompt, and not later.
+    Idle(u64),
+    /// Any of these, the first that fires first.
+    Any(Vec<When>),
+    /// All of these.
+    All(Vec<When>),
+}
+
+impl Default for When {
+    /// Eight tenths of the window.
+    fn default() -> Self {
+        When::Share(When::DEFAULT_SHARE)
+    }
+}
+
+impl When {
+    /// The share of the window at which to compact unless something else is said.
+    pub const DEFAULT_SHARE: f64 = 0.8;
+    /// Seconds before the cache forgets, unless something else is said: time for one summary.
+    pub const DEFAULT_LEAD: u64 = 30;
+
+    /// The trigger.
+    ///
+    /// # Errors
+    /// A share outside 0 to 1, or a list of nothing: a setting out of range never means "off".
+    pub fn build(self) -> Result<Condition, TriggerError> {
+        self.check()?;
+        Ok(Condition(self))
+    }
+
+    fn check(&self) -> Result<(), TriggerError> {
+        let share = |option: &'static str, share: f64| {
+            let is_share = (0.0..=1.0).contains(&share);
+            if is_share { Ok(()) } else { Err(TriggerError::Share { option, share }) }
+        };
+        let list = |option: &'static str, list: &[When]| match list {
+            [] => Err(TriggerError::Empty { option }),
+            list => list.iter().try_for_each(When::check),
+        };
+        match self {
+            When::Share(given) => share("share", *given),
+            When::ShareAbove(given) => share("share-above", *given),
+            When::ModelSwitch(given) => share("model-switch", *given),
+            When::Any(given) => list("any", given),
+            When::All(given) => list("all", given),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it can't be told without the model's window.
+    pub fn needs_window(&self) -> bool {
+        match self {
+            When::Share(_) | When::ShareAbove(_) | When::Reserve(_) | When::Full => true,
+            When::Any(list) | When::All(list) => list.iter().any(When::needs_window),
+            _ => false,
+        }
+    }
+}
+
+/// What isn't a trigger.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TriggerError {
+    /// A share of the window outside 0 to 1.
+    #[error("trigger `{option}`: {share} is out of range: a share from 0 to 1")]
+    Share {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        share: f64,
+    },
+    /// A list of nothing.
+    #[error("trigger `{option}`: the list is empty")]
+    Empty {
+        /// The option.
+        option: &'static str,
+    },
+    /// A short form that can't be read.
+    #[error("`{text}` is no trigger: {expected}")]
+    Unknown {
+        /// What was given.
+        text: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+}
+
+/// A trigger that was checked: [`When::build`] makes it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "When", into = "When")]
+pub struct Condition(When);
+
+impl Condition {
+    /// What it was made from.
+    pub fn when(&self) -> &When {
+        &self.0
+    }
+}
+
+impl From<Condition> for When {
+    fn from(condition: Condition) -> Self {
+        condition.0
+    }
+}
+
+impl TryFrom<When> for Condition {
+    type Error = TriggerError;
+
+    fn try_from(when: When) -> Result<Self, TriggerError> {
+        when.build()
+    }
+}
+
+impl Trigger for Condition {
+    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+        fires(&self.0, gauge)
+    }
+}
+
+fn fires(when: &When, gauge: &Gauge) -> Option<Cause> {
+    let tokens = gauge.tokens.upper;
+    let share = |share: f64, window: u64| (window as f64 * share).trunc() as u64;
+    let window = |limit: u64, window: u64| Cause::Window { tokens, limit, window };
+    match *when {
+        When::Items(most) => {
+            let items = gauge.items;
+            (items > most).then_some(Cause::Items { items, most })
+        }
+        When::Steps(most) => {
+            let steps = gauge.steps;
+            (steps > most).then_some(Cause::Steps { steps, most })
+        }
+        When::Turns(most) => {
+            let turns = gauge.turns;
+            (turns > most).then_some(Cause::Turns { turns, most })
+        }
+        When::Tokens(limit) => (tokens >= limit).then_some(Cause::Tokens { tokens, limit }),
+        When::Characters(limit) => {
+            let characters = gauge.characters;
+            (characters >= limit).then_some(Cause::Characters { characters, limit })
+        }
+        When::Bytes(limit) => {
+            let bytes = gauge.bytes;
+            (bytes >= limit).then_some(Cause::Bytes { bytes, limit })
+        }
+        When::Share(of) => gauge.window.and_then(|all| {
+            let limit = share(of, all);
+            (tokens >= limit).then(|| window(limit, all))
+        }),
+        When::ShareAbove(of) => gauge.window.and_then(|all| {
+            let limit = share(of, all);
+            (tokens > limit).then(|| window(limit, all))
+        }),
+        When::Reserve(reserve) => beside(reserve, gauge),
+        When::Full => beside(gauge.output_reserve, gauge),
+        When::Asked => asked(gauge, |_| true),
+        When::AskedByHost => asked(gauge, |by| by == Asker::Host),
+        When::AskedByModel => asked(gauge, |by| by == Asker::Model),
+        When::ModelSwitch(of) => gauge.switch.and_then(|switch| {
+            let fires = switch.to < switch.from && tokens >= share(of, switch.to);
+            fires.then_some(Cause::Switch { tokens, from: switch.from, to: switch.to })
+        }),
+        When::Overflow => gauge.overflow.map(|told| Cause::Overflow { window: told.window }),
+        When::Idle(lead) => {
+            let (idle, ttl) = gauge.idle.zip(gauge.cache_ttl)?;
+            let left = ttl.checked_sub(idle).filter(|left| !left.is_zero())?;
+            (left <= Duration::from_secs(lead))
+                .then_some(Cause::Idle { idle: idle.as_secs(), left: left.as_secs() })
+        }
+        When::Any(ref list) => list.iter().find_map(|when| fires(when, gauge)),
+        When::All(ref list) => {
+            let causes: Option<Vec<Cause>> = list.iter().map(|when| fires(when, gauge)).collect();
+            Cause::all(causes?)
+        }
+    }
+}
+
+/// A request that, with a reply of `reserve` tokens, no longer fits in the window. What fits exactly
+/// does.
+fn beside(reserve: u64, gauge: &Gauge) -> Option<Cause> {
+    let window = gauge.window?;
+    let limit = window.saturating_sub(reserve);
+    let tokens = gauge.tokens.upper;
+    (tokens > limit || reserve >= window).then_some(Cause::Window { tokens, limit, window })
+}
+
+fn asked(gauge: &Gauge, by: impl Fn(Asker) -> bool) -> Option<Cause> {
+    if gauge.open_calls > 0 {
+        return None;
+    }
+    let due: Vec<Demand> = gauge.demands.iter().filter(|d| by(d.by)).cloned().collect();
+    (!due.is_empty()).then_some(Cause::Asked(due))
+}
+
+impl Serialize for When {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        When::serialize(self, to)
+    }
+}
+
+impl<'de> Deserialize<'de> for When {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Written;
+        impl<'de> Visitor<'de> for Written {
+            type Value = When;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a trigger: a name, a short form, or a table of one key")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<When, E> {
+                text.parse().map_err(E::custom)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<When, A::Error> {
+                let when = When::deserialize(MapAccessDeserializer::new(&mut map))?;
+                match map.next_key::<String>()? {
+                    None => Ok(when),
+                    Some(key) => {
+                        map.next_value::<IgnoredAny>()?;
+                        let why = "one trigger a table; `any` or `all` of several";
+                        Err(A::Error::custom(format!("`{key}` is one too many: {why}")))
+                    }
+                }
+            }
+        }
+        from.deserialize_any(Written)
+    }
+}
+
+/// The variant of a name, as files spell it.
+pub(super) fn named(name: &str) -> Option<When> {
+    When::deserialize(StrDeserializer::<serde::de::value::Error>::new(name)).ok()
+}

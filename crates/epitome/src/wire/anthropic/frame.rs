@@ -1,0 +1,68 @@
+//! What the provider demands of the members around the messages (PROVIDERS.md B.1.1, B.1.5). None of it
+//! can be mended: only the author knows what was meant.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::request::{Envelope, Request};
+use crate::wire::rules::{self, Finding, Mend, RuleId};
+
+/// Messages in one request.
+const MOST_MESSAGES: usize = 100_000;
+/// Tokens that thinking gets at least.
+const LEAST_BUDGET: u64 = 1_024;
+/// Tokens at which the provider may begin to compact.
+const LEAST_TRIGGER: u64 = 50_000;
+
+pub(super) fn check(request: &Request) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut find = |rule: RuleId, entry: usize, detail: String| {
+        findings.push(Finding { rule, entry, slot: None, detail, mend: Mend::Nothing });
+    };
+    let count = request.transcript.len();
+    if count > MOST_MESSAGES {
+        find(rules::ANTHROPIC_MOST, MOST_MESSAGES, format!("{count} messages"));
+    }
+    if request.frame.envelope != Envelope::Body {
+        return findings;
+    }
+    // Without its messages a body is short.
+    let body = format!("{}{}", request.head(), request.tail());
+    let Ok(frame) = serde_json::from_str::<Frame>(body.trim_start_matches('\u{feff}')) else {
+        return findings;
+    };
+    let budget = frame.thinking["budget_tokens"].as_u64();
+    if let Some(budget) = budget.filter(|_| frame.thinking["type"] == "enabled") {
+        // Between the calls of tools it may think several times, of which the budget is the sum.
+        let most = frame.max_tokens.as_u64().filter(|_| request.tools().is_none());
+        if budget < LEAST_BUDGET || most.is_some_and(|most| most <= budget) {
+            let of = most.map(|most| format!(" of {most}")).unwrap_or_default();
+            find(rules::ANTHROPIC_BUDGET, 0, format!("{budget} tokens{of}"));
+        }
+    }
+    if !(frame.context_management.is_null() || frame.compaction.is_null()) {
+        find(rules::ANTHROPIC_EITHER, 0, "both are asked for".to_owned());
+    }
+    let edits = frame.context_management["edits"].as_array();
+    for (at, edit) in edits.into_iter().flatten().enumerate() {
+        let kind = edit["type"].as_str().unwrap_or_default();
+        if kind.starts_with("clear_thinking") && at > 0 {
+            find(rules::ANTHROPIC_CLEAR_FIRST, 0, format!("it is edit {}", at + 1));
+        }
+        let tokens = edit["trigger"]["value"].as_u64().filter(|tokens| *tokens < LEAST_TRIGGER);
+        if let Some(tokens) = tokens.filter(|_| kind.starts_with("compact_")) {
+            find(rules::ANTHROPIC_THRESHOLD, 0, format!("{tokens} tokens"));
+        }
+    }
+    findings
+}
+
+/// The members that rules speak of.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Frame {
+    max_tokens: Value,
+    thinking: Value,
+    context_management: Value,
+    compaction: Value,
+}

@@ -1,0 +1,119 @@
+//! Cache markers: how many there may be, and in which order (PROVIDERS.md B.1.6).
+
+use crate::json::{self, Span};
+use crate::request::{Envelope, Request};
+use crate::wire::rules::{self, Finding, Mend};
+
+/// Markers in one request.
+const MOST: usize = 4;
+
+/// A `cache_control`.
+struct Marker {
+    /// The entry that it stands in; none in the frame.
+    entry: Option<usize>,
+    /// The member with a separator, so that its object is whole without it.
+    hole: Span,
+    /// Its `ttl`, where it has one.
+    ttl: Option<Span>,
+    life: Life,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Minutes,
+    Hour,
+}
+
+pub(super) fn check(request: &Request) -> Vec<Finding> {
+    let markers = all(request);
+    let mut findings = Vec::new();
+    // A marker further on writes all that an earlier one would.
+    let mut surplus = markers.len().saturating_sub(MOST);
+    let mut is_out = vec![false; markers.len()];
+    for (marker, is_out) in markers.iter().zip(&mut is_out) {
+        let Some(entry) = marker.entry.filter(|_| surplus > 0) else { continue };
+        surplus -= 1;
+        *is_out = true;
+        findings.push(Finding {
+            rule: rules::ANTHROPIC_MARKERS,
+            entry,
+            slot: None,
+            detail: format!("{} markers", markers.len()),
+            mend: Mend::Unmark(marker.hole),
+        });
+    }
+    if surplus > 0 {
+        findings.push(Finding {
+            rule: rules::ANTHROPIC_MARKERS,
+            entry: 0,
+            slot: None,
+            detail: format!("{} markers", markers.len()),
+            mend: Mend::Nothing,
+        });
+    }
+    let mut is_short = false;
+    for marker in markers.iter().zip(is_out).filter(|(_, is_out)| !is_out).map(|(it, _)| it) {
+        match (marker.life, marker.entry, marker.ttl) {
+            (Life::Minutes, ..) => is_short = true,
+            (Life::Hour, entry, ttl) if is_short => findings.push(Finding {
+                rule: rules::ANTHROPIC_MARKER_ORDER,
+                entry: entry.unwrap_or(0),
+                slot: None,
+                detail: "an hour behind five minutes".to_owned(),
+                mend: match ttl.filter(|_| entry.is_some()) {
+                    Some(ttl) => Mend::Shorten(ttl),
+                    None => Mend::Nothing,
+                },
+            }),
+            (Life::Hour, ..) => {}
+        }
+    }
+    findings
+}
+
+/// All markers, in the order in which the provider reads them.
+fn all(request: &Request) -> Vec<Marker> {
+    let source = request.source();
+    if !source.contains("cache_control") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for list in [request.frame.tools, request.frame.system] {
+        let blocks = json::elements(source, list).unwrap_or_default();
+        found.extend(blocks.into_iter().filter_map(|block| marker(source, block, None)));
+    }
+    for entry in request.transcript.entries() {
+        if !entry.raw().contains("cache_control") {
+            continue;
+        }
+        let parts = entry.parts();
+        found.extend(parts.filter_map(|part| marker(source, part.row().span, Some(entry.index))));
+    }
+    if request.frame.envelope == Envelope::Body {
+        let start = source.find('{').unwrap_or(source.len());
+        found.extend(marker(source, Span::new(start..source.len()), None));
+    }
+    found
+}
+
+/// The marker of an object.
+fn marker(source: &str, holder: Span, entry: Option<usize>) -> Option<Marker> {
+    if !holder.of(source).starts_with('{') {
+        return None;
+    }
+    let members = json::members(source, holder).ok()?;
+    let is_marker = |key: Span| json::key_is(source, key, "cache_control");
+    let at = members.iter().rposition(|(key, _)| is_marker(*key))?;
+    let (key, value) = members[at];
+    if !value.of(source).starts_with('{') {
+        return None;
+    }
+    let hole = match (members.get(at + 1), at.checked_sub(1).map(|before| members[before])) {
+        (Some((next, _)), _) => Span { start: key.start, end: next.start },
+        (None, Some((_, before))) => Span { start: before.end, end: value.end },
+        (None, None) => Span { start: key.start, end: value.end },
+    };
+    let ttl = json::member(source, value, "ttl");
+    let is_hour = ttl.is_some_and(|ttl| json::unquote(ttl.of(source)) == "1h");
+    Some(Marker { entry, hole, ttl, life: if is_hour { Life::Hour } else { Life::Minutes } })
+}

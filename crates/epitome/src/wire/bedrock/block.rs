@@ -1,0 +1,208 @@
+//! One content block: an element with one member.
+
+use crate::json::{self, JsonError, Scanner, Span, unquote};
+use crate::transcript::{Marks, PartKind, PartRow};
+use crate::wire::openai_chat::row;
+
+/// The members of a block, of which it has one.
+pub(super) const BLOCKS: [&str; 14] = [
+    "text",
+    "image",
+    "document",
+    "video",
+    "audio",
+    "toolUse",
+    "toolResult",
+    "guardContent",
+    "cachePoint",
+    "reasoningContent",
+    "citationsContent",
+    "searchResult",
+    "toolAddition",
+    "toolRemoval",
+];
+
+/// Reads one element and appends its row, and those of a result's blocks; `marks` go on the row.
+pub(super) fn read(
+    scanner: &mut Scanner<'_>,
+    marks: Marks,
+    rows: &mut Vec<PartRow>,
+) -> Result<(), JsonError> {
+    if scanner.peek() != Some(b'{') {
+        let span = scanner.value()?;
+        let mut part = row(PartKind::Opaque, span, span);
+        part.marks = marks;
+        rows.push(part);
+        return Ok(());
+    }
+    let text = scanner.text();
+    let mut found: Option<(String, PartRow, Vec<PartRow>)> = None;
+    let mut more = false;
+    let span = scanner.object(|scanner, key| {
+        let key = unquote(key.of(text));
+        let mut nested = Vec::new();
+        let part = match (key.as_ref(), scanner.peek()) {
+            ("text", Some(b'"')) => {
+                let span = scanner.string()?;
+                let mut part = row(PartKind::Text, span, span);
+                part.marks = Marks::LITERAL;
+                Some(part)
+            }
+            ("image" | "document" | "video" | "audio", Some(b'{')) => Some(read_media(scanner)?),
+            ("toolUse", Some(b'{')) => Some(read_use(scanner)?),
+            ("toolResult", Some(b'{')) if !marks.has(Marks::NESTED) => {
+                Some(read_result(scanner, &mut nested)?)
+            }
+            ("reasoningContent", Some(b'{')) => read_reasoning(scanner)?,
+            (key, _) => {
+                scanner.value()?;
+                if !BLOCKS.contains(&key) {
+                    return Ok(());
+                }
+                None
+            }
+        };
+        more |= found.as_ref().is_some_and(|(other, ..)| *other != key);
+        found = Some((
+            key.into_owned(),
+            part.unwrap_or(row(PartKind::Opaque, Span::NONE, Span::NONE)),
+            nested,
+        ));
+        Ok::<_, JsonError>(())
+    })?;
+    let known = found.filter(|(_, part, _)| part.kind != PartKind::Opaque && !more);
+    let Some((_, mut part, mut nested)) = known else {
+        rows.push(opaque(text, span, marks));
+        return Ok(());
+    };
+    part.marks = part.marks.with(marks);
+    rows.push(part);
+    rows.append(&mut nested);
+    Ok(())
+}
+
+fn opaque(text: &str, span: Span, marks: Marks) -> PartRow {
+    let mut part = row(PartKind::Opaque, span, span);
+    part.marks = marks;
+    let members = json::members(text, span).unwrap_or_default();
+    let known = |(key, _): &&(Span, Span)| BLOCKS.contains(&unquote(key.of(text)).as_ref());
+    if let Some((key, _)) = members.iter().find(known) {
+        part.name = *key;
+        if matches!(unquote(key.of(text)).as_ref(), "toolAddition" | "toolRemoval") {
+            part.marks = part.marks.with(Marks::STATEFUL);
+        }
+    }
+    part
+}
+
+/// A medium: its format is the name, its bytes or place the payload.
+fn read_media(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
+    let text = scanner.text();
+    let mut part = row(PartKind::Media, Span::NONE, Span::NONE);
+    part.span = scanner.object(|scanner, key| {
+        let key = unquote(key.of(text));
+        let value = scanner.value()?;
+        match key.as_ref() {
+            "format" => part.name = value,
+            "source" => {
+                let members = json::members(text, value).unwrap_or_default();
+                part.body = members.last().map_or(value, |(_, data)| *data);
+            }
+            _ => {}
+        }
+        Ok::<_, JsonError>(())
+    })?;
+    if part.body.of(text).starts_with('"') {
+        part.marks = Marks::LITERAL;
+    }
+    Ok(part)
+}
+
+fn read_use(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
+    let text = scanner.text();
+    let mut call = row(PartKind::Call, Span::NONE, Span::NONE);
+    call.span = scanner.object(|scanner, key| {
+        let key = unquote(key.of(text));
+        let value = scanner.value()?;
+        match key.as_ref() {
+            "toolUseId" => call.id = value,
+            "name" => call.name = value,
+            "input" => call.body = value,
+            "type" if value.of(text) != "null" => call.marks = Marks::SERVER,
+            _ => {}
+        }
+        Ok::<_, JsonError>(())
+    })?;
+    if call.body.of(text).starts_with('"') {
+        call.marks = call.marks.with(Marks::LITERAL);
+    }
+    Ok(call)
+}
+
+fn read_result(scanner: &mut Scanner<'_>, nested: &mut Vec<PartRow>) -> Result<PartRow, JsonError> {
+    let text = scanner.text();
+    let mut result = row(PartKind::Result, Span::NONE, Span::NONE);
+    result.span = scanner.object(|scanner, key| {
+        let key = unquote(key.of(text));
+        if key == "content" {
+            nested.clear();
+            result.body = if scanner.peek() == Some(b'[') {
+                scanner.array(|scanner| read(scanner, Marks::NESTED, nested))?
+            } else {
+                scanner.value()?
+            };
+            return Ok(());
+        }
+        let value = scanner.value()?;
+        match key.as_ref() {
+            "toolUseId" => result.id = value,
+            "status" if value.of(text) == "\"error\"" => {
+                result.marks = result.marks.with(Marks::ERROR);
+            }
+            "type" if value.of(text) != "null" => result.marks = result.marks.with(Marks::SERVER),
+            _ => {}
+        }
+        Ok::<_, JsonError>(())
+    })?;
+    // One text is the result's words; a server tool's content is opaque.
+    if let [only] = nested.as_slice()
+        && only.kind == PartKind::Text
+    {
+        result.body = only.body;
+        result.marks = result.marks.with(Marks::LITERAL);
+        nested.clear();
+    }
+    if result.marks.has(Marks::SERVER) {
+        nested.clear();
+    }
+    Ok(result)
+}
+
+/// `None` where it is of a kind that isn't known.
+fn read_reasoning(scanner: &mut Scanner<'_>) -> Result<Option<PartRow>, JsonError> {
+    let text = scanner.text();
+    let mut part = row(PartKind::Reasoning, Span::NONE, Span::NONE);
+    part.span = scanner.object(|scanner, key| {
+        let key = unquote(key.of(text));
+        let value = scanner.value()?;
+        match key.as_ref() {
+            "reasoningText" => {
+                let said = json::member(text, value, "text");
+                part.body = said.filter(|said| said.of(text).starts_with('"')).unwrap_or_default();
+                let signature = json::member(text, value, "signature");
+                let is_signed = signature.is_some_and(|signature| signature.len() > 2);
+                part.marks = if is_signed { Marks::SIGNED } else { Marks::default() };
+            }
+            "redactedContent" => {
+                part.body = value;
+                part.marks = Marks::SIGNED;
+            }
+            _ => {}
+        }
+        Ok::<_, JsonError>(())
+    })?;
+    if part.body.of(text).starts_with('"') {
+        part.marks = part.marks.with(Marks::LITERAL);
+    }
+    Ok(Some(part).filter(|part| !part.body.is_empty()))
+}

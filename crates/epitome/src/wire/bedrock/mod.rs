@@ -1,0 +1,124 @@
+//! AWS Bedrock Converse (PROVIDERS.md B.4b): blocks are elements with one member.
+
+mod block;
+mod rules;
+
+use super::{Dialect, Field, Finding, MissingResult, origin, wrapped};
+use crate::json::{JsonError, Scanner, Span, Splices, quote, unquote};
+use crate::request::Request;
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind, PartRow, Role};
+use crate::view::PartEdit;
+use crate::wire::openai_chat::row;
+
+pub(super) use rules::called_tools;
+
+pub(super) struct Bedrock;
+
+impl Dialect for Bedrock {
+    fn list_key(&self) -> &'static str {
+        "messages"
+    }
+
+    fn field(&self, key: &str) -> Option<Field> {
+        match key {
+            "modelId" => Some(Field::Model),
+            "system" => Some(Field::System),
+            "toolConfig" => Some(Field::Tools),
+            "additionalModelRequestFields" => Some(Field::Thinking),
+            _ => None,
+        }
+    }
+
+    fn read_entry(
+        &self,
+        scanner: &mut Scanner<'_>,
+        parts: &mut Vec<PartRow>,
+    ) -> Result<Role, JsonError> {
+        if scanner.peek() != Some(b'{') {
+            let span = scanner.value()?;
+            parts.push(row(PartKind::Opaque, span, span));
+            return Ok(Role::Other);
+        }
+        let text = scanner.text();
+        let mut role = Span::NONE;
+        scanner.object(|scanner, key| {
+            match unquote(key.of(text)).as_ref() {
+                "role" => role = scanner.value()?,
+                "content" => {
+                    parts.clear();
+                    read_content(scanner, parts)?;
+                }
+                _ => {
+                    scanner.value()?;
+                }
+            }
+            Ok::<_, JsonError>(())
+        })?;
+        let role = match unquote(role.of(text)).as_ref() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" => Role::System,
+            _ => Role::Other,
+        };
+        for part in parts.iter_mut() {
+            part.origin = match role {
+                _ if part.kind == PartKind::Result || part.marks.has(Marks::NESTED) => Origin::Tool,
+                Role::User if part.kind == PartKind::Text => {
+                    origin::of_user_text(part.body.of(text))
+                }
+                Role::User => Origin::Human,
+                Role::Assistant => Origin::Model,
+                _ => Origin::Injected,
+            };
+        }
+        Ok(role)
+    }
+
+    fn text_block(&self, text: &str) -> String {
+        format!(r#"{{"text":{}}}"#, quote(text))
+    }
+
+    fn user_message(&self, text: &str) -> String {
+        format!(r#"{{"role":"user","content":{}}}"#, wrapped::one_text(text))
+    }
+
+    fn result_words(&self, _result: &Part<'_>, text: &str) -> String {
+        wrapped::one_text(text)
+    }
+
+    fn splices(&self, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
+        wrapped::splices(self, "content", entry, edits)
+    }
+
+    fn as_dialect(&self) -> &dyn Dialect {
+        self
+    }
+
+    fn missing_result(&self, id: &str, _name: &str) -> MissingResult {
+        MissingResult::Block(format!(
+            r#"{{"toolResult":{{"toolUseId":{},"content":{},"status":"error"}}}}"#,
+            quote(id),
+            wrapped::one_text(super::rules::NO_RESULT)
+        ))
+    }
+
+    fn payload_key(&self, _entry: Entry<'_>, part: &Part<'_>) -> &'static str {
+        if part.kind() == PartKind::Call { "input" } else { "content" }
+    }
+
+    fn check(&self, request: &Request) -> Vec<Finding> {
+        rules::check(request)
+    }
+}
+
+fn read_content(scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<(), JsonError> {
+    if scanner.peek() == Some(b'[') {
+        scanner.array(|scanner| block::read(scanner, Marks::default(), parts))?;
+        return Ok(());
+    }
+    let span = scanner.value()?;
+    if span.of(scanner.text()) != "null" {
+        parts.push(row(PartKind::Opaque, span, span));
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! What Bedrock Converse demands: turns that alternate, results first in the user's next turn, names and
+//! ids of certain letters, tools defined where any was called.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
+
+use super::block::BLOCKS;
+use crate::json::{self, Span, quote, unquote};
+use crate::request::{Envelope, Request};
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
+use crate::wire::arguments::as_object;
+use crate::wire::letters::{Letters, ids};
+use crate::wire::pairing::{PairRules, Scope};
+use crate::wire::rules::{self, Finding, Mend, RuleId, stranger};
+use crate::wire::turns::{pairs, runs, thinking_first};
+
+pub(super) fn check(request: &Request) -> Vec<Finding> {
+    let transcript = &request.transcript;
+    let mut findings = Vec::new();
+    let mixes = request.model().is_none_or(|model| model.contains("claude"));
+    for entry in transcript.entries() {
+        shape(entry, &mut findings);
+        if !mixes {
+            mixed(entry, &mut findings);
+        }
+    }
+    let runs = runs(transcript);
+    order(transcript, &runs, &mut findings);
+    findings.extend(thinking_first(request, &runs, rules::BEDROCK_THINKING_FIRST));
+    let pair_rules = PairRules {
+        answered: rules::BEDROCK_ANSWERED,
+        orphan: rules::BEDROCK_ORPHAN,
+        duplicate: rules::BEDROCK_DUPLICATE,
+        place: rules::BEDROCK_PLACE,
+        reused: rules::BEDROCK_REUSED_ID,
+        unique: Scope::Batch,
+    };
+    findings.extend(pairs(request, &runs, pair_rules));
+    let letters = Letters { others: "_.:-", longest: LONGEST };
+    findings.extend(ids(transcript, letters, rules::BEDROCK_ID));
+    tool_config(request, &mut findings);
+    findings
+}
+
+/// In characters, for names and ids (`ToolName` and `ToolUseId` of the service model).
+const LONGEST: usize = 64;
+
+/// What names are made of.
+const NAME: Letters = Letters { others: "_-", longest: LONGEST };
+
+/// The name of a tool as it may stand here.
+pub(in crate::wire) fn tool_name(name: &str) -> String {
+    if name.is_empty() { "unknown".to_owned() } else { NAME.lawful(name, LONGEST) }
+}
+
+fn is_client(part: &Part<'_>, kind: PartKind) -> bool {
+    part.kind() == kind && !part.is(Marks::SERVER)
+}
+
+fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
+    let mut find = |rule: RuleId, slot, detail: &str, mend| {
+        findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
+    };
+    if entry.role() == Role::Other {
+        return find(rules::BEDROCK_SHAPE, None, "no known role", stranger(entry));
+    }
+    if entry.parts().next().is_none() {
+        return find(rules::BEDROCK_EMPTY, None, "no content", Mend::DropEntry);
+    }
+    for part in entry.parts() {
+        let slot = Some(part.slot);
+        match part.kind() {
+            PartKind::Opaque => match members(part.raw()) {
+                Some(1) => {}
+                Some(2..) => find(rules::BEDROCK_BLOCK, slot, "several members", Mend::Nothing),
+                _ => find(rules::BEDROCK_BLOCK, slot, "no member", Mend::DropPart(part.slot)),
+            },
+            PartKind::Text if part.text().trim().is_empty() => {
+                find(rules::BEDROCK_BLANK, slot, "", Mend::DropPart(part.slot));
+            }
+            PartKind::Result
+                if is_client(&part, PartKind::Result)
+                    && part.is(Marks::LITERAL)
+                    && part.text().trim().is_empty() =>
+            {
+                let mend = Mend::Rewrite { slot: part.slot, json: quote("[empty result]") };
+                find(rules::BEDROCK_BLANK, slot, "a result", mend);
+            }
+            PartKind::Call if !part.is(Marks::SERVER) && entry.role() != Role::Assistant => {
+                find(rules::BEDROCK_SIDE, slot, &part.name(), Mend::DropPart(part.slot));
+            }
+            PartKind::Call if !part.is(Marks::SERVER) => {
+                let name = part.name();
+                if name.is_empty() || !NAME.are_those_of(&name) {
+                    let mend = Mend::CallTool { slot: part.slot, name: tool_name(&name) };
+                    find(rules::BEDROCK_NAME, slot, &name, mend);
+                }
+                if !part.raw_body().starts_with('{') {
+                    let json = as_object(part.raw_body()).unwrap_or_else(|| "{}".to_owned());
+                    find(
+                        rules::BEDROCK_INPUT,
+                        slot,
+                        &name,
+                        Mend::Rewrite { slot: part.slot, json },
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How many members of a block an element has, one that isn't known if there is no other; `None` if it
+/// is no object.
+fn members(raw: &str) -> Option<usize> {
+    let members = json::members(raw, Span::new(0..raw.len())).ok()?;
+    let names: BTreeSet<_> = members.iter().map(|(key, _)| unquote(key.of(raw))).collect();
+    let known = names.iter().filter(|name| BLOCKS.contains(&name.as_ref())).count();
+    Some(known.max(usize::from(!names.is_empty())))
+}
+
+/// Words beside results, where the model doesn't take them.
+fn mixed(entry: Entry<'_>, findings: &mut Vec<Finding>) {
+    let speaks =
+        |p: &Part<'_>| !p.is(Marks::NESTED) && matches!(p.kind(), PartKind::Text | PartKind::Media);
+    let words = entry.parts().find(speaks).filter(|_| entry.has_results());
+    if let Some(words) = words {
+        findings.push(Finding {
+            rule: rules::BEDROCK_MIXED,
+            entry: entry.index,
+            slot: Some(words.slot),
+            detail: "words beside results".to_owned(),
+            mend: Mend::Nothing,
+        });
+    }
+}
+
+fn order(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec<Finding>) {
+    if transcript.entries().next().is_some_and(|first| first.role() == Role::Assistant) {
+        findings.push(Finding {
+            rule: rules::BEDROCK_FIRST,
+            entry: 0,
+            slot: None,
+            detail: "assistant".to_owned(),
+            mend: Mend::LeadIn,
+        });
+    }
+    let takes_turns = |run: &&Range<usize>| {
+        matches!(transcript.entry(run.start).role(), Role::User | Role::Assistant)
+    };
+    for run in runs.iter().filter(takes_turns) {
+        findings.extend((run.start + 1..run.end).map(|entry| Finding {
+            rule: rules::BEDROCK_ALTERNATES,
+            entry,
+            slot: None,
+            detail: "the same role again".to_owned(),
+            mend: Mend::Join { into: run.start },
+        }));
+    }
+}
+
+fn tool_config(request: &Request, findings: &mut Vec<Finding>) {
+    if request.tools().is_some() || request.frame.envelope != Envelope::Body {
+        return;
+    }
+    let used = request.transcript.entries().find(|entry| entry.has_calls() || entry.has_results());
+    if let Some(used) = used {
+        let is_there = !request.frame.tools.is_empty();
+        findings.push(Finding {
+            rule: rules::BEDROCK_TOOLS,
+            entry: used.index,
+            slot: None,
+            detail: "no toolConfig".to_owned(),
+            mend: if is_there { Mend::Nothing } else { Mend::DefineTools },
+        });
+    }
+}
+
+/// The member of a body that defines the tools that were called.
+pub(in crate::wire) fn called_tools(transcript: &Transcript) -> String {
+    let calls = transcript.entries().flat_map(|entry| entry.parts());
+    let mut seen = HashSet::new();
+    let mut tools: Vec<String> = calls
+        .filter(|part| is_client(part, PartKind::Call))
+        .map(|part| tool_name(&part.name()))
+        .filter(|name| seen.insert(name.clone()))
+        .collect();
+    if tools.is_empty() {
+        tools.push(tool_name(""));
+    }
+    let spec = |name: &String| {
+        format!(
+            r#"{{"toolSpec":{{"name":{},"inputSchema":{{"json":{{"type":"object"}}}}}}}}"#,
+            quote(name)
+        )
+    };
+    let tools: Vec<String> = tools.iter().map(spec).collect();
+    format!(r#""toolConfig":{{"tools":[{}]}}"#, tools.join(","))
+}

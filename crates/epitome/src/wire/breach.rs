@@ -1,0 +1,138 @@
+//! What was found to break a rule, and how it is mended.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::rules::RuleId;
+use crate::json::Span;
+use crate::request::Request;
+use crate::transcript::{Entry, Slot};
+
+/// How a breach is mended: by no more than the offending parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mend {
+    /// Only the author can.
+    Nothing,
+    /// The part leaves (its entry too, if it was the last).
+    DropPart(Slot),
+    /// The entry leaves.
+    DropEntry,
+    /// A made-up result for the call is put where its result belongs.
+    Answer(Slot),
+    /// The result is moved to where its call's results belong.
+    MoveResult {
+        /// The result.
+        result: Slot,
+        /// The call that it answers.
+        call: Slot,
+    },
+    /// The id literals are replaced.
+    Rename {
+        /// The call and, if there is one, its result.
+        slots: Vec<Slot>,
+        /// The fresh id.
+        to: String,
+    },
+    /// The call's tool gets this name.
+    CallTool {
+        /// The call.
+        slot: Slot,
+        /// The name.
+        name: String,
+    },
+    /// The text gets this type.
+    Retype {
+        /// The text.
+        slot: Slot,
+        /// The type.
+        to: String,
+    },
+    /// The payload is replaced by this JSON.
+    Rewrite {
+        /// The part.
+        slot: Slot,
+        /// The new payload.
+        json: String,
+    },
+    /// A result gets the name and id of the call that it answers.
+    Label {
+        /// The result.
+        result: Slot,
+        /// The call's name.
+        name: String,
+        /// The call's id, where it is to be written.
+        id: Option<String>,
+    },
+    /// The call gets the signature of calls that the model didn't make.
+    Sign(Slot),
+    /// The entry's parts are put behind those of this earlier entry of the same side.
+    Join {
+        /// The first entry of the run.
+        into: usize,
+    },
+    /// The tools that were called are defined.
+    DefineTools,
+    /// The cache marker, a member at these bytes of the request, is left out.
+    Unmark(Span),
+    /// The cache marker's time to live, at these bytes of the request, becomes the shorter one.
+    Shorten(Span),
+    /// A note in the user's role is put before the entry.
+    LeadIn,
+    /// The entry's role becomes the user's.
+    SpeakAsUser,
+}
+
+/// A breach of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The rule.
+    pub rule: RuleId,
+    /// Index of the offending entry.
+    pub entry: usize,
+    /// The offending part, where it is one.
+    pub slot: Option<Slot>,
+    /// What was found: ids, roles.
+    pub detail: String,
+    /// How to mend it.
+    pub mend: Mend,
+}
+
+/// What becomes of an entry whose role isn't known.
+pub(super) fn stranger(entry: Entry<'_>) -> Mend {
+    let speaks = entry.raw().starts_with('{') && entry.parts().next().is_some();
+    if speaks { Mend::Nothing } else { Mend::DropEntry }
+}
+
+/// All breaches of the format's rules, in entry order.
+pub fn check(request: &Request) -> Vec<Finding> {
+    check_except(request, &[])
+}
+
+/// All breaches but those of the rules that are waived, for a provider or gateway that is known to be laxer.
+pub fn check_except(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
+    let mut findings = request.format.dialect().check(request);
+    findings.retain(|finding| !waived.contains(&finding.rule));
+    findings.sort_by_key(|finding| (finding.entry, finding.slot));
+    findings
+}
+
+/// Ids in use, each with the number to try next behind it.
+pub(super) type Taken = HashMap<String, usize>;
+
+/// An id that isn't in use, of letters that all providers take: the old one, or `call` if there is none, with a
+/// number behind it.
+pub(super) fn fresh_id(old: &str, taken: &mut Taken) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let old: String = old.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    let old = if old.is_empty() { "call" } else { old.as_str() };
+    let mut number = taken.get(old).map_or(2, |next| *next);
+    while taken.contains_key(&format!("{old}_{number}")) {
+        number += 1;
+    }
+    let fresh = format!("{old}_{number}");
+    taken.insert(old.to_owned(), number + 1);
+    taken.insert(fresh.clone(), 2);
+    fresh
+}

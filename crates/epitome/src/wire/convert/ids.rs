@@ -1,0 +1,142 @@
+//! Ids that the target takes: its letters, its length, each used once.
+
+use std::collections::{HashMap, HashSet};
+
+use super::lost::Loss;
+use super::neutral::{Neutral, Piece};
+use crate::wire::Format;
+
+/// What the target demands of names.
+#[derive(Clone, Copy)]
+struct Demand {
+    /// Beside letters and digits.
+    letters: &'static str,
+    longest: usize,
+}
+
+fn of_ids(format: Format) -> Demand {
+    match format {
+        // "String too long … maximum length 40" on `tool_calls[].id`, 64 on `call_id` [BK].
+        Format::OpenaiChat => Demand { letters: "_-.:/|+=", longest: 40 },
+        Format::OpenaiResponses => Demand { letters: "_-.:/|+=", longest: 64 },
+        // `^[a-zA-Z0-9_-]+$` (the API's own error).
+        Format::Anthropic => Demand { letters: "_-", longest: 64 },
+        // The service model has `.` and `:` too, Claude behind it hasn't.
+        Format::Bedrock => Demand { letters: "_-", longest: 64 },
+        Format::Gemini => Demand { letters: "_-.:/|+=", longest: 128 },
+    }
+}
+
+fn of_names(format: Format) -> Demand {
+    match format {
+        Format::OpenaiChat | Format::OpenaiResponses | Format::Bedrock => {
+            Demand { letters: "_-", longest: 64 }
+        }
+        Format::Anthropic => Demand { letters: "_-", longest: 128 },
+        Format::Gemini => Demand { letters: "_-.:", longest: 64 },
+    }
+}
+
+/// Ids that a format takes; the same wish twice gives two.
+pub(super) fn ids(format: Format) -> Names {
+    Names::new(of_ids(format), "call")
+}
+
+/// Gives tools names that `to` takes; those that it takes already stay.
+pub(super) fn label(neutral: &mut Neutral, to: Format) {
+    let mut names = Names::new(of_names(to), "tool");
+    let mut lost = Vec::new();
+    for tool in &mut neutral.tools {
+        names.rename(&mut tool.name, &mut lost);
+    }
+    for piece in neutral.turns.iter_mut().flat_map(|turn| &mut turn.pieces) {
+        match piece {
+            Piece::Call(call) => names.rename(&mut call.name, &mut lost),
+            Piece::Result(answer) => names.rename(&mut answer.name, &mut lost),
+            _ => {}
+        }
+    }
+    if let Some(name) = neutral.parameters.named_mut() {
+        names.rename(name, &mut lost);
+    }
+    for name in lost {
+        neutral.lose(None, Loss::ToolName, name);
+    }
+}
+
+/// Names given so far.
+pub(super) struct Names {
+    demand: Demand,
+    /// What stands where there is nothing.
+    default: &'static str,
+    taken: HashSet<String>,
+    given: HashMap<String, String>,
+    /// The number to try next behind a name.
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    fn new(demand: Demand, default: &'static str) -> Self {
+        Names {
+            demand,
+            default,
+            taken: HashSet::new(),
+            given: HashMap::new(),
+            next: HashMap::new(),
+        }
+    }
+
+    /// The same name for the same name, every time.
+    fn rename(&mut self, name: &mut String, lost: &mut Vec<String>) {
+        if name.is_empty() {
+            return;
+        }
+        if let Some(given) = self.given.get(name) {
+            given.clone_into(name);
+            return;
+        }
+        let fresh = self.fresh(name);
+        if fresh != *name {
+            lost.push(name.clone());
+        }
+        self.given.insert(std::mem::replace(name, fresh.clone()), fresh);
+    }
+
+    /// A name that nobody has yet.
+    pub(super) fn fresh(&mut self, wish: &str) -> String {
+        let Demand { letters, longest } = self.demand;
+        let takes = |c: char| c.is_ascii_alphanumeric() || letters.contains(c);
+        let mut lawful: String =
+            wish.chars().map(|c| if takes(c) { c } else { '_' }).take(longest).collect();
+        if lawful.is_empty() {
+            self.default.clone_into(&mut lawful);
+        }
+        if self.taken.insert(lawful.clone()) {
+            return lawful;
+        }
+        let next = self.next.entry(lawful.clone()).or_insert(2);
+        loop {
+            let number = format!("_{next}");
+            *next += 1;
+            let stem: String = lawful.chars().take(longest - number.len()).collect();
+            let numbered = stem + &number;
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_lawful_and_unique() {
+        let mut names = Names::new(Demand { letters: "_", longest: 6 }, "call");
+        let given: Vec<String> = ["a", "a", "a/b", "a_b", "abcdefgh", "abcdef", "", ""]
+            .map(|wish| names.fresh(wish))
+            .into();
+        assert_eq!(given, ["a", "a_2", "a_b", "a_b_2", "abcdef", "abcd_2", "call", "call_2"]);
+    }
+}

@@ -1,0 +1,119 @@
+//! A request of one format as a request of another.
+//!
+//! What both formats can say is carried: words, calls and results with their pairing, ids, failures,
+//! images and documents, instructions, tool definitions, parameters. What can't be (signatures, reasoning,
+//! tools that the provider runs, cache markers) is left out and listed, never silently ([`Lost`]).
+//! Nothing of this is on the path of a compaction, so it builds an owned, neutral form in between.
+
+mod about;
+mod ids;
+mod lost;
+mod media;
+mod neutral;
+mod parameters;
+mod read;
+mod result;
+mod tools;
+mod write;
+
+use serde::Serialize;
+
+use super::{Finding, Format, Mended, check, parse, repair, repair_except, rules};
+use crate::request::Request;
+
+pub use lost::{Extent, Loss, Lost};
+
+/// What is to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Goal<'a> {
+    /// In this format.
+    pub format: Format,
+    /// For this model, by its provider's name for it. (Gemini names it by the address that is asked.)
+    pub model: Option<&'a str>,
+    /// The most tokens of an answer, where the request doesn't say; Anthropic demands a limit.
+    pub max_output: Option<u64>,
+}
+
+impl From<Format> for Goal<'_> {
+    fn from(format: Format) -> Self {
+        Goal { format, model: None, max_output: None }
+    }
+}
+
+/// A converted request.
+#[derive(Clone, Debug, Serialize)]
+pub struct Converted {
+    /// The format that it is in now.
+    pub format: Format,
+    /// The body.
+    pub text: String,
+    /// What was left out or said in another way, in order.
+    pub lost: Vec<Lost>,
+    /// What was mended first, or to obey the target's rules.
+    pub mended: Vec<Mended>,
+    /// Rules of the target that only the author can keep.
+    pub left: Vec<Finding>,
+    /// Members that the target demands, and that nobody said: the model, Anthropic's `max_tokens`.
+    pub wanting: Vec<&'static str>,
+}
+
+/// Writes `request` as a body of another format. One of its own format comes out as it is.
+///
+/// ```
+/// use epitome::wire::{self, Format, Loss};
+///
+/// let body = r#"{"model":"m","messages":[{"role":"user","content":"Go."},
+///     {"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},
+///     {"type":"text","text":"Done."}]}]}"#;
+/// let request = wire::parse(Format::Anthropic, body.to_owned())?;
+/// let converted = wire::convert(&request, Format::OpenaiChat);
+/// assert!(converted.text.contains(r#"{"role":"assistant","content":"Done."}"#));
+/// assert_eq!(converted.lost[0].what, Loss::Model);
+/// assert_eq!(converted.lost[1].what, Loss::SignedReasoning);
+/// assert_eq!(converted.wanting, ["model"]);
+/// # Ok::<_, wire::WireError>(())
+/// ```
+pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
+    let Goal { format: to, model, max_output } = goal.into();
+    if request.format == to {
+        return Converted {
+            format: to,
+            text: request.source().to_string(),
+            lost: Vec::new(),
+            mended: Vec::new(),
+            left: check(request),
+            wanting: Vec::new(),
+        };
+    }
+    // Pairs that are whole can be carried as such.
+    // Names are made to fit the target, which is told.
+    let sound = repair_except(request, &[rules::CHAT_NAME]);
+    let mut neutral = read::read(&sound.request, to);
+    for lost in &mut neutral.lost {
+        lost.entry = lost.entry.and_then(|at| sound.came_from[at]);
+    }
+    if to == Format::Anthropic {
+        neutral.parameters.at_most(max_output);
+    }
+    let mut wanting = Vec::new();
+    if model.is_none() && to != Format::Gemini {
+        wanting.push(if to == Format::Bedrock { "modelId" } else { "model" });
+    }
+    if to == Format::Anthropic && !neutral.parameters.says_most() {
+        wanting.push("max_tokens");
+    }
+    ids::label(&mut neutral, to);
+    let text = write::write(&mut neutral, to, model);
+    let written = parse(to, text).expect("what is written is JSON of the format");
+    let obeys = repair(&written);
+    let mut mended = sound.mended;
+    mended.extend(obeys.mended.into_iter().map(|mended| Mended { entry: None, ..mended }));
+    Converted {
+        format: to,
+        text: obeys.request.source().to_string(),
+        lost: neutral.lost,
+        mended,
+        left: obeys.left,
+        wanting,
+    }
+}

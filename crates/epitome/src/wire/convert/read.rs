@@ -1,0 +1,296 @@
+//! Any request as the neutral form, and what it can't hold.
+
+use std::collections::HashMap;
+
+use super::ids::{Names, ids};
+use super::lost::Loss;
+use super::neutral::{
+    Answer, Call, CallOutcome, Data, Input, Instruction, Neutral, Piece, Rank, Side, Turn,
+};
+use super::{about, media, parameters, tools};
+use crate::json::{self, Scanner, Span, unquote};
+use crate::request::Request;
+use crate::transcript::unit::Units;
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
+use crate::wire::arguments::as_object;
+use crate::wire::{FOREIGN_CALL, Format};
+
+/// Reads `request`, whose pairs are whole, on its way to the format `to`.
+pub(super) fn read(request: &Request, to: Format) -> Neutral {
+    let mut neutral = Neutral::default();
+    if let Some(raw) = request.system() {
+        system(raw, &mut neutral);
+    }
+    parameters::read(request, to, &mut neutral);
+    tools::read(request, to, &mut neutral);
+    let units = Units::of(&request.transcript, request.format.instructions());
+    let mut reader = Reader {
+        request,
+        to,
+        units: &units,
+        ids: ids(to),
+        labels: HashMap::new(),
+        links: 0,
+        neutral,
+    };
+    request.transcript.entries().for_each(|entry| reader.entry(entry));
+    let Reader { mut neutral, links, .. } = reader;
+    if links > 0 {
+        neutral.lose(None, Loss::ItemId, format!("{links} of them"));
+    }
+    neutral
+}
+
+/// A string, a list of text blocks, or (Gemini) a content with parts.
+fn system(raw: &str, neutral: &mut Neutral) {
+    let whole = Span::new(0..raw.len());
+    let say = |neutral: &mut Neutral, text: &str| {
+        let text = unquote(text).into_owned();
+        neutral.system.push(Instruction { rank: Rank::System, text });
+    };
+    if raw.starts_with('"') {
+        return say(neutral, raw);
+    }
+    if raw.starts_with('{') {
+        return match json::member(raw, whole, "parts") {
+            Some(parts) => system(parts.of(raw), neutral),
+            None => neutral.lose(None, Loss::Part, "of the system prompt"),
+        };
+    }
+    for block in json::elements(raw, whole).unwrap_or_default() {
+        let member = |key| {
+            let is_object = block.of(raw).starts_with('{');
+            is_object.then(|| json::member(raw, block, key)).flatten()
+        };
+        match member("text").filter(|text| text.of(raw).starts_with('"')) {
+            Some(text) => say(neutral, text.of(raw)),
+            None if member("cachePoint").is_some() => {
+                neutral.lose(None, Loss::CacheMarker, "of the system prompt");
+            }
+            None => neutral.lose(None, Loss::Part, "of the system prompt"),
+        }
+        if member("cache_control").is_some_and(|marker| marker.of(raw) != "null") {
+            neutral.lose(None, Loss::CacheMarker, "of the system prompt");
+        }
+    }
+}
+
+struct Reader<'a> {
+    request: &'a Request,
+    to: Format,
+    units: &'a Units,
+    ids: Names,
+    /// The id that each call has now, and whether its input is words.
+    labels: HashMap<Slot, (String, bool)>,
+    links: usize,
+    neutral: Neutral,
+}
+
+impl<'a> Reader<'a> {
+    fn entry(&mut self, entry: Entry<'a>) {
+        let at = entry.index;
+        about::members(self.request.format, entry, &mut self.neutral);
+        let parts: Vec<Part<'a>> = entry.parts().collect();
+        let mut pieces = Vec::new();
+        let mut from = 0;
+        while let Some(part) = parts.get(from) {
+            let nested = parts[from + 1..].iter().take_while(|part| part.is(Marks::NESTED)).count();
+            let inner = &parts[from + 1..=from + nested];
+            pieces.extend(self.part(at, part, inner));
+            from += 1 + nested;
+        }
+        match entry.role() {
+            Role::User | Role::Tool => self.say(Side::User, pieces),
+            Role::Assistant => self.say(Side::Model, pieces),
+            Role::System => self.instructions(at, Rank::System, pieces),
+            Role::Developer => self.instructions(at, Rank::Developer, pieces),
+            // Its parts were listed; what else it says nobody knows.
+            Role::Other => {
+                let speaks = pieces.iter().any(|piece| matches!(piece, Piece::Text(_)));
+                if speaks || parts.is_empty() {
+                    self.lose(at, Loss::Part, "a message of an unknown role");
+                }
+            }
+        }
+    }
+
+    /// What the model says in a row is one reply, and results in a row are one answer; a user's messages
+    /// stay apart where they may.
+    fn say(&mut self, side: Side, pieces: Vec<Piece>) {
+        if pieces.is_empty() {
+            return;
+        }
+        let is_result = |piece: &Piece| matches!(piece, Piece::Result(_));
+        let merges = |last: &&mut Turn| {
+            let in_row = last.pieces.iter().all(is_result) && pieces.iter().all(is_result);
+            last.side == side && (side == Side::Model || self.to == Format::Bedrock || in_row)
+        };
+        match self.neutral.turns.last_mut().filter(merges) {
+            Some(turn) => turn.pieces.extend(pieces),
+            None => self.neutral.turns.push(Turn { side, pieces }),
+        }
+    }
+
+    fn instructions(&mut self, at: usize, rank: Rank, pieces: Vec<Piece>) {
+        for piece in pieces {
+            let Piece::Text(text) = piece else { continue };
+            if self.neutral.turns.is_empty() {
+                self.neutral.system.push(Instruction { rank, text });
+            } else if matches!(self.to, Format::OpenaiChat | Format::OpenaiResponses) {
+                let said = Piece::Instruction(Instruction { rank, text });
+                self.neutral.turns.push(Turn { side: Side::Instructions, pieces: vec![said] });
+            } else {
+                let said = format!("<system-reminder>\n{text}\n</system-reminder>");
+                self.say(Side::User, vec![Piece::Text(said)]);
+                self.lose(at, Loss::Instructions, "");
+            }
+        }
+    }
+
+    fn lose(&mut self, entry: usize, what: Loss, name: impl Into<String>) {
+        self.neutral.lose(Some(entry), what, name);
+    }
+
+    fn part(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<Piece> {
+        about::part(self.request.format, at, part, &mut self.neutral);
+        let is_server = part.is(Marks::SERVER);
+        match part.kind() {
+            PartKind::Text => {
+                Some(part.text().into_owned()).filter(|text| !text.is_empty()).map(Piece::Text)
+            }
+            // It says that there is no signature.
+            PartKind::Reasoning if unquote(part.raw_body()) == FOREIGN_CALL => None,
+            PartKind::Reasoning => {
+                let what =
+                    if part.is(Marks::SIGNED) { Loss::SignedReasoning } else { Loss::Reasoning };
+                self.lose(at, what, "");
+                None
+            }
+            PartKind::Link => {
+                self.links += 1;
+                None
+            }
+            PartKind::Call | PartKind::Result | PartKind::Media if is_server => {
+                self.lose(at, Loss::ServedTool, part.name());
+                None
+            }
+            PartKind::Call => Some(self.call(at, part)),
+            PartKind::Result => self.result(at, part, inner),
+            PartKind::Media => self.medium(at, part),
+            PartKind::Opaque => self.opaque(at, part),
+        }
+    }
+
+    fn opaque(&mut self, at: usize, part: &Part<'a>) -> Option<Piece> {
+        let name = part.name();
+        // A refusal beside the content is words.
+        if self.request.format == Format::OpenaiChat && part.raw().starts_with('"') {
+            return Some(unquote(part.raw()).into_owned())
+                .filter(|text| !text.is_empty())
+                .map(Piece::Text);
+        }
+        let what = match name.as_ref() {
+            "cachePoint" => Loss::CacheMarker,
+            "compaction" => Loss::Compaction,
+            "" | "item_reference" if !part.row().id.is_empty() => Loss::History,
+            _ if part.is(Marks::SERVER) => Loss::ServedTool,
+            _ => Loss::Part,
+        };
+        self.lose(at, what, name);
+        None
+    }
+
+    fn medium(&mut self, at: usize, part: &Part<'a>) -> Option<Piece> {
+        if self.request.format == Format::OpenaiResponses && part.name() == "image_generation_call"
+        {
+            self.lose(at, Loss::ServedTool, part.name());
+            return None;
+        }
+        let Some(medium) = media::read(part, self.request.format, at) else {
+            self.lose(at, Loss::Part, part.name());
+            return None;
+        };
+        if let Data::Elsewhere(name) = &medium.data {
+            self.lose(at, Loss::ProviderFile, name.as_str());
+            return Some(Piece::Text(medium.note()));
+        }
+        Some(Piece::Media(medium))
+    }
+
+    fn call(&mut self, at: usize, part: &Part<'a>) -> Piece {
+        let id = self.ids.fresh(&part.id());
+        let form = about::form(self.request, part);
+        let is_words = form == about::Form::Words && part.is(Marks::LITERAL);
+        let to_words = is_words && tools::takes_words(self.to);
+        self.labels.insert(part.slot, (id.clone(), to_words));
+        let text = part.text();
+        let mut name = part.name().into_owned();
+        if to_words {
+            return Piece::Call(Call { id, name, input: Input::Words(text.into_owned()) });
+        }
+        if form != about::Form::Function {
+            self.lose(at, Loss::CallKind, name.as_str());
+        }
+        if form == about::Form::Own {
+            name.truncate(name.trim_end_matches("_call").len());
+        }
+        let object = match text.trim() {
+            _ if is_words => format!(r#"{{"input":{}}}"#, json::quote(&text)),
+            "" | "null" => "{}".to_owned(),
+            object if is_object(object) => object.to_owned(),
+            _ => {
+                if form == about::Form::Function {
+                    self.lose(at, Loss::Arguments, name.as_str());
+                }
+                as_object(part.raw_body()).unwrap_or_else(|| "{}".to_owned())
+            }
+        };
+        Piece::Call(Call { id, name, input: Input::Object(object) })
+    }
+
+    fn result(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<Piece> {
+        let call = self.units.call_of(part.slot);
+        let Some((call, (id, to_words))) =
+            call.and_then(|slot| Some((slot, self.labels.get(&slot)?.clone())))
+        else {
+            // Its call isn't here.
+            self.lose(at, Loss::History, part.id());
+            return None;
+        };
+        let outcome = if part.is(Marks::ERROR) { CallOutcome::Failed } else { CallOutcome::Fine };
+        if outcome == CallOutcome::Failed
+            && matches!(self.to, Format::OpenaiChat | Format::OpenaiResponses)
+        {
+            self.lose(at, Loss::Failure, "");
+        }
+        let is_list = part.raw_body().starts_with('[') && !part.is(Marks::LITERAL);
+        let is_said_inside =
+            self.request.format != Format::Gemini && (is_list || !inner.is_empty());
+        let mut content = Vec::new();
+        if !is_said_inside {
+            let text = part.text();
+            let is_nothing = text.is_empty()
+                || !part.is(Marks::LITERAL) && matches!(text.as_ref(), "null" | "{}");
+            content.extend((!is_nothing).then(|| Piece::Text(text.into_owned())));
+        }
+        for part in inner {
+            let json = (part.kind() == PartKind::Opaque && part.raw().starts_with('{'))
+                .then(|| json::member(part.raw(), Span::new(0..part.raw().len()), "json"))
+                .flatten();
+            match json.filter(|_| self.request.format == Format::Bedrock) {
+                Some(json) => content.push(Piece::Text(json.of(part.raw()).to_owned())),
+                None => content.extend(self.part(at, part, &[])),
+            }
+        }
+        let mut name = self.request.transcript.part(call).name().into_owned();
+        if about::form(self.request, &self.request.transcript.part(call)) == about::Form::Own {
+            name.truncate(name.trim_end_matches("_call").len());
+        }
+        Some(Piece::Result(Answer { id, name, to_words, outcome, content }))
+    }
+}
+
+fn is_object(text: &str) -> bool {
+    let mut scanner = Scanner::new(text);
+    text.starts_with('{') && scanner.value().is_ok() && scanner.end().is_ok()
+}

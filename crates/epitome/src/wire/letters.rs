@@ -1,0 +1,72 @@
+//! What names and ids may be made of, and ids that are made of something else.
+
+use std::collections::BTreeMap;
+
+use super::rules::{Finding, Mend, RuleId, Taken, fresh_id};
+use crate::transcript::{Marks, PartKind, Slot, Transcript};
+
+/// ASCII letters and digits, and some more characters.
+#[derive(Clone, Copy)]
+pub(super) struct Letters {
+    /// What is allowed besides.
+    pub(super) others: &'static str,
+    /// How many there may be.
+    pub(super) longest: usize,
+}
+
+/// Room for the number that makes an id unique.
+const ROOM: usize = 12;
+
+impl Letters {
+    fn has(self, c: char) -> bool {
+        c.is_ascii_alphanumeric() || self.others.contains(c)
+    }
+
+    /// Whether `text` is made of nothing else.
+    pub(super) fn are_those_of(self, text: &str) -> bool {
+        text.len() <= self.longest && text.chars().all(|c| self.has(c))
+    }
+
+    /// `text` with `_` for what isn't allowed, cut to `longest`.
+    pub(super) fn lawful(self, text: &str, longest: usize) -> String {
+        text.chars().take(longest).map(|c| if self.has(c) { c } else { '_' }).collect()
+    }
+}
+
+/// Ids of other letters, or too long: the call and its result get one that may stand.
+pub(super) fn ids(transcript: &Transcript, letters: Letters, rule: RuleId) -> Vec<Finding> {
+    let mut taken: Taken = Taken::new();
+    let mut bad: BTreeMap<Slot, String> = BTreeMap::new();
+    let mut slots: BTreeMap<String, Vec<Slot>> = BTreeMap::new();
+    for part in transcript.entries().flat_map(|entry| entry.parts()) {
+        let is_paired = matches!(part.kind(), PartKind::Call | PartKind::Result);
+        // What isn't a string is given another id where pairs are followed.
+        if !is_paired || part.is(Marks::SERVER) || part.has_odd_id() {
+            continue;
+        }
+        let id = part.id();
+        if letters.are_those_of(&id) {
+            taken.entry(id.into_owned()).or_insert(2);
+            continue;
+        }
+        let same = slots.entry(id.into_owned()).or_default();
+        if same.is_empty() {
+            bad.insert(part.slot, part.id().into_owned());
+        }
+        same.push(part.slot);
+    }
+    let mut findings = Vec::new();
+    for (first, id) in bad {
+        let wished = letters.lawful(&id, letters.longest.saturating_sub(ROOM));
+        let to = if taken.contains_key(&wished) { fresh_id(&wished, &mut taken) } else { wished };
+        taken.entry(to.clone()).or_insert(2);
+        findings.push(Finding {
+            rule,
+            entry: transcript.entry_of(first),
+            slot: Some(first),
+            detail: format!("`{id}`"),
+            mend: Mend::Rename { slots: slots.remove(&id).unwrap_or_default(), to },
+        });
+    }
+    findings
+}

@@ -1,0 +1,129 @@
+//! OpenAI Responses (PROVIDERS.md B.2).
+//!
+//! Items are flat: a message, a thought, a call and its output are entries of their own, paired by
+//! `call_id`. Most have an id besides, by which the provider ties what it made together: where it may
+//! be left out it is a part of its own (`PartKind::Link`).
+
+mod content;
+mod head;
+mod item;
+mod pairs;
+mod rules;
+
+use head::Head;
+
+use super::{Dialect, Field, Finding, MissingResult};
+use crate::json::{self, JsonError, Scanner, Span, quote};
+use crate::request::{Keeper, Request};
+use crate::transcript::{Entry, Part, PartKind, PartRow, Role};
+
+pub(super) struct OpenaiResponses;
+
+impl Dialect for OpenaiResponses {
+    fn list_key(&self) -> &'static str {
+        "input"
+    }
+
+    fn entry_keys(&self) -> &'static [&'static str] {
+        // A reference may be nothing but an id.
+        &["type", "role", "id"]
+    }
+
+    fn is_of_entry(&self, key: &str, value: &str) -> bool {
+        key == "type" && value == "custom_tool_call"
+    }
+
+    fn field(&self, key: &str) -> Option<Field> {
+        match key {
+            "model" => Some(Field::Model),
+            "instructions" => Some(Field::System),
+            "tools" => Some(Field::Tools),
+            "reasoning" => Some(Field::Thinking),
+            "previous_response_id" => Some(Field::Elsewhere(Keeper::PreviousResponse)),
+            "conversation" => Some(Field::Elsewhere(Keeper::Conversation)),
+            _ => None,
+        }
+    }
+
+    fn read_entry(
+        &self,
+        scanner: &mut Scanner<'_>,
+        parts: &mut Vec<PartRow>,
+    ) -> Result<Role, JsonError> {
+        item::read(scanner, parts)
+    }
+
+    fn text_block(&self, text: &str) -> String {
+        format!(r#"{{"type":"input_text","text":{}}}"#, quote(text))
+    }
+
+    fn user_message(&self, text: &str) -> String {
+        let block = self.text_block(text);
+        format!(r#"{{"type":"message","role":"user","content":[{block}]}}"#)
+    }
+
+    fn as_dialect(&self) -> &dyn Dialect {
+        self
+    }
+
+    fn result_words(&self, result: &Part<'_>, text: &str) -> String {
+        // A shell's output is a list of what it wrote, with what came of it.
+        let body = result.raw_body();
+        let pieces = json::elements(body, Span::new(0..body.len())).unwrap_or_default();
+        let outcome = pieces.last().and_then(|piece| json::member(body, *piece, "outcome"));
+        match outcome {
+            Some(outcome) => shell_output(text, outcome.of(body)),
+            None => quote(text),
+        }
+    }
+
+    fn missing_result(&self, id: &str, _name: &str) -> MissingResult {
+        MissingResult::Message(missing_output("function_call", id))
+    }
+
+    fn missing_answer(&self, entry: Entry<'_>, call: &Part<'_>) -> MissingResult {
+        let kind = Head::of(entry.raw()).kind();
+        MissingResult::Message(missing_output(&kind, &call.id()))
+    }
+
+    fn payload_key(&self, entry: Entry<'_>, part: &Part<'_>) -> &'static str {
+        match part.kind() {
+            PartKind::Call if Head::of(entry.raw()).kind() == "custom_tool_call" => "input",
+            PartKind::Call => "arguments",
+            _ => "output",
+        }
+    }
+
+    fn check(&self, request: &Request) -> Vec<Finding> {
+        rules::check(request)
+    }
+}
+
+/// How a shell's call ended whose outcome nobody knows: in no time that was given to it.
+const UNKNOWN_OUTCOME: &str = r#"{"type":"timeout"}"#;
+
+/// A shell's output that says `text`.
+fn shell_output(text: &str, outcome: &str) -> String {
+    format!(r#"[{{"stdout":{},"stderr":"","outcome":{outcome}}}]"#, quote(text))
+}
+
+/// An output that says that a call of this type was never answered.
+fn missing_output(kind: &str, id: &str) -> String {
+    let (id, output) = (quote(id), quote(super::rules::NO_RESULT));
+    let of = |kind: &str, rest: &str| format!(r#"{{"type":"{kind}","call_id":{id},{rest}}}"#);
+    match kind {
+        "custom_tool_call" => of("custom_tool_call_output", &format!(r#""output":{output}"#)),
+        "local_shell_call" => of("local_shell_call_output", &format!(r#""output":{output}"#)),
+        "shell_call" => {
+            let output = shell_output(super::rules::NO_RESULT, UNKNOWN_OUTCOME);
+            of("shell_call_output", &format!(r#""output":{output}"#))
+        }
+        "apply_patch_call" => {
+            of("apply_patch_call_output", &format!(r#""status":"failed","output":{output}"#))
+        }
+        "tool_search_call" => {
+            of("tool_search_output", r#""execution":"client","status":"completed","tools":[]"#)
+        }
+        _ => of("function_call_output", &format!(r#""output":{output}"#)),
+    }
+}

@@ -1,0 +1,174 @@
+//! Calls and outputs, paired by `call_id` wherever they stand (PROVIDERS.md B.2.2).
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use super::head::{Group, Head};
+use crate::request::Request;
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
+use crate::wire::rules::{self, Finding, Mend, RuleId, Taken, fresh_id};
+
+/// In characters (PROVIDERS.md B.2.2).
+const LONGEST_ID: usize = 64;
+/// Of an id that is too long; what is put behind it is short.
+const KEPT_OF_ID: usize = 48;
+
+/// What pairs a call with its output.
+type Key = (Group, String);
+
+/// Follows the items and notes every broken pair.
+#[derive(Default)]
+pub(super) struct Pairs {
+    calls: Vec<Call>,
+    waiting: HashMap<Key, VecDeque<usize>>,
+    answered: HashSet<Key>,
+    strays: Vec<Stray>,
+    /// Call ids so far.
+    used: HashSet<String>,
+    /// The first and the last reference: what it refers to may be a call or an output.
+    references: Option<(usize, usize)>,
+    last_output: Option<usize>,
+    /// The newest entry that isn't the model's and asks it to go on.
+    last_asked: Option<usize>,
+    findings: Vec<Finding>,
+}
+
+struct Call {
+    key: Key,
+    at: usize,
+    slot: Slot,
+    answer: Option<Slot>,
+    /// The id was used before, is missing or too long.
+    is_misnamed: bool,
+    /// The id isn't a string, here or in the output.
+    is_odd: bool,
+    /// Its output may come whenever it likes.
+    is_async: bool,
+}
+
+/// An output without an earlier call.
+struct Stray {
+    key: Key,
+    at: usize,
+    slot: Slot,
+}
+
+impl Pairs {
+    /// The next item.
+    pub(super) fn item(&mut self, entry: Entry<'_>, head: &Head<'_>) {
+        let at = entry.index;
+        if head.is_reference() {
+            let first = self.references.map_or(at, |(first, _)| first);
+            self.references = Some((first, at));
+        }
+        match entry.role() {
+            Role::Assistant => {}
+            Role::Tool => self.last_output = Some(at),
+            _ if head.asks() || entry.role() != Role::Other => self.last_asked = Some(at),
+            _ => {}
+        }
+        let Some(group) = head.group() else { return };
+        for part in entry.parts().filter(|part| !part.is(Marks::SERVER)) {
+            match part.kind() {
+                PartKind::Call => self.call(at, group, &part, head),
+                // The output of a tool that is named may come without a call (SDK types).
+                PartKind::Result if part.id().is_empty() && !part.name().is_empty() => {}
+                PartKind::Result => self.output(at, group, &part),
+                _ => {}
+            }
+        }
+    }
+
+    fn call(&mut self, at: usize, group: Group, part: &Part<'_>, head: &Head<'_>) {
+        let key = (group, part.id().into_owned());
+        let id = &key.1;
+        let is_long = id.chars().count() > LONGEST_ID;
+        let is_odd = part.has_odd_id();
+        let is_misnamed = id.is_empty() || is_long || !self.used.insert(id.clone());
+        self.waiting.entry(key.clone()).or_default().push_back(self.calls.len());
+        let is_async = head.is_async();
+        self.calls.push(Call {
+            key,
+            at,
+            slot: part.slot,
+            answer: None,
+            is_misnamed,
+            is_odd,
+            is_async,
+        });
+    }
+
+    fn output(&mut self, at: usize, group: Group, part: &Part<'_>) {
+        let key = (group, part.id().into_owned());
+        let slot = part.slot;
+        if let Some(call) = self.waiting.get_mut(&key).and_then(VecDeque::pop_front) {
+            self.calls[call].answer = Some(slot);
+            self.calls[call].is_odd |= part.has_odd_id();
+            self.answered.insert(key);
+        } else if self.answered.contains(&key) {
+            let detail = format!("`{}` is already answered", key.1);
+            self.find(rules::RESPONSES_DUPLICATE, at, slot, detail, Mend::DropPart(slot));
+        } else {
+            self.strays.push(Stray { key, at, slot });
+        }
+    }
+
+    /// The items end here. Calls that nothing came after are open, which is normal.
+    pub(super) fn end(mut self, request: &Request) -> Vec<Finding> {
+        for Stray { key, at, slot } in std::mem::take(&mut self.strays) {
+            let may_be_referred_to = self.references.is_some_and(|(first, _)| first < at);
+            if request.keeper().is_some() || may_be_referred_to {
+                continue;
+            }
+            // A call that still waits can only have come later.
+            if let Some(call) = self.waiting.get_mut(&key).and_then(VecDeque::pop_front) {
+                let call = &mut self.calls[call];
+                call.answer = Some(slot);
+                let mend = Mend::MoveResult { result: slot, call: call.slot };
+                let detail = format!("`{}` comes before its call", key.1);
+                self.find(rules::RESPONSES_PLACE, at, slot, detail, mend);
+                continue;
+            }
+            let detail = format!("no call with call_id `{}`", key.1);
+            self.find(rules::RESPONSES_ORPHAN, at, slot, detail, Mend::DropPart(slot));
+        }
+        let mut taken: Taken = self.used.drain().map(|id| (id, 2)).collect();
+        for call in std::mem::take(&mut self.calls) {
+            let Call { key: (group, id), at, slot, answer, is_misnamed, is_odd, is_async } = call;
+            if is_misnamed || is_odd {
+                let kept: String = id.chars().take(KEPT_OF_ID).collect();
+                let to = fresh_id(&kept, &mut taken);
+                let slots = std::iter::once(slot).chain(answer).collect();
+                let (rule, detail) = match id.chars().count() {
+                    0 => (rules::RESPONSES_REUSED_ID, "no call_id".to_owned()),
+                    n if n > LONGEST_ID => (rules::RESPONSES_LONG_ID, format!("{n} characters")),
+                    _ if is_odd => {
+                        (rules::RESPONSES_REUSED_ID, format!("the call_id `{id}` isn't a string"))
+                    }
+                    _ => (rules::RESPONSES_REUSED_ID, format!("`{id}` again")),
+                };
+                self.find(rule, at, slot, detail, Mend::Rename { slots, to });
+            } else if answer.is_none() && !is_async && self.is_over(at) {
+                // A screenshot can't be made up.
+                let mend = if group == Group::Computer {
+                    Mend::DropPart(slot)
+                } else {
+                    Mend::Answer(slot)
+                };
+                self.find(rules::RESPONSES_ANSWERED, at, slot, format!("`{id}`"), mend);
+            }
+        }
+        self.findings
+    }
+
+    /// Whether the call at `at` should have its output by now: somebody spoke since, or an output came. Who
+    /// answers one call must answer all of them.
+    fn is_over(&self, at: usize) -> bool {
+        let is_later = |other: Option<usize>| other.is_some_and(|other| other > at);
+        let may_be_referred_to = self.references.is_some_and(|(_, last)| last > at);
+        !may_be_referred_to && (is_later(self.last_asked) || is_later(self.last_output))
+    }
+
+    fn find(&mut self, rule: RuleId, entry: usize, slot: Slot, detail: String, mend: Mend) {
+        self.findings.push(Finding { rule, entry, slot: Some(slot), detail, mend });
+    }
+}

@@ -1,0 +1,287 @@
+//! What OpenAI Responses demand of items: outputs for calls, reasoning with what follows it, ids that are
+//! the provider's own.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use super::head::Head;
+use super::pairs::Pairs;
+use serde_json::Value;
+
+use crate::json::{self, Span, quote};
+use crate::request::{Keeper, Request};
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
+use crate::wire::rules::{self, Finding, Mend, RuleId};
+
+/// In characters (PROVIDERS.md B.2.2).
+const LONGEST_ITEM_ID: usize = 64;
+const LONGEST_NAME: usize = 128;
+/// In tokens (PROVIDERS.md B.2.3).
+const LEAST_THRESHOLD: u64 = 1_000;
+
+pub(super) fn check(request: &Request) -> Vec<Finding> {
+    let transcript = &request.transcript;
+    let mut checks = Checks { request, findings: Vec::new(), is_unstored: OnceCell::new() };
+    let mut pairs = Pairs::default();
+    let mut ids: HashSet<String> = HashSet::new();
+    for entry in transcript.entries() {
+        let head = Head::of(entry.raw());
+        pairs.item(entry, &head);
+        checks.shape(entry, &head);
+        checks.message(entry, &head);
+        checks.payload(entry, &head);
+        checks.ids(entry, &head, &mut ids);
+        checks.stored(entry, &head);
+    }
+    checks.reasoning();
+    checks.history();
+    checks.threshold();
+    let mut findings = checks.findings;
+    findings.extend(pairs.end(request));
+    findings
+}
+
+struct Checks<'a> {
+    request: &'a Request,
+    findings: Vec<Finding>,
+    /// Whether the provider was told to store nothing; asked for only where it matters.
+    is_unstored: OnceCell<bool>,
+}
+
+impl Checks<'_> {
+    fn find(&mut self, rule: RuleId, at: usize, slot: Option<Slot>, detail: &str, mend: Mend) {
+        let detail = detail.to_owned();
+        self.findings.push(Finding { rule, entry: at, slot, detail, mend });
+    }
+
+    fn shape(&mut self, entry: Entry<'_>, head: &Head<'_>) {
+        let at = entry.index;
+        // Plain words may stand for the list, but not in it.
+        let is_words = self.request.frame.list == entry.span();
+        let is_object = entry.raw().starts_with('{');
+        if !(is_object || is_words) {
+            self.find(rules::RESPONSES_SHAPE, at, None, "not an object", Mend::DropEntry);
+        } else if is_object && head.is_reference() && !head.has_id() {
+            self.find(rules::RESPONSES_SHAPE, at, None, "no known type", Mend::DropEntry);
+        } else if head.kind() == "message" && entry.role() == Role::Other {
+            self.find(rules::RESPONSES_SHAPE, at, None, "no known role", rules::stranger(entry));
+        } else if head.kind() == "compaction_trigger" && at + 1 < self.request.transcript.len() {
+            let detail = "a trigger that isn't the last item";
+            self.find(rules::RESPONSES_TRIGGER, at, None, detail, Mend::DropEntry);
+        }
+    }
+
+    /// Content of the right kind for its side.
+    fn message(&mut self, entry: Entry<'_>, head: &Head<'_>) {
+        let is_message = head.kind() == "message" && entry.role() != Role::Other;
+        if is_message && !head.content().starts_with(['"', '[']) && entry.raw().starts_with('{') {
+            let mend = Mend::DropEntry;
+            return self.find(rules::RESPONSES_EMPTY, entry.index, None, "no content", mend);
+        }
+        let is_models = entry.role() == Role::Assistant;
+        for part in entry.parts().filter(|part| part.kind() == PartKind::Text) {
+            let kind = part.name();
+            let to = match kind.as_ref() {
+                "text" | "input_text" if is_models && is_message => "output_text",
+                "text" | "output_text" if !is_models => "input_text",
+                _ => continue,
+            };
+            let mend = Mend::Retype { slot: part.slot, to: to.to_owned() };
+            self.find(rules::RESPONSES_CONTENT, entry.index, Some(part.slot), &kind, mend);
+        }
+    }
+
+    /// Arguments are strings, outputs are strings or lists; tools have names that are allowed.
+    fn payload(&mut self, entry: Entry<'_>, head: &Head<'_>) {
+        let kind = head.kind();
+        for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
+            let (rule, json) = match (kind.as_ref(), part.kind()) {
+                ("function_call" | "custom_tool_call", PartKind::Call) => {
+                    self.name(entry, &part);
+                    (rules::RESPONSES_ARGUMENTS, arguments(&part, kind.as_ref()))
+                }
+                (_, PartKind::Result) => (rules::RESPONSES_OUTPUT, output(&part, kind.as_ref())),
+                _ => continue,
+            };
+            if let Some(json) = json {
+                let mend = Mend::Rewrite { slot: part.slot, json };
+                self.find(rule, entry.index, Some(part.slot), &part.id(), mend);
+            }
+        }
+    }
+
+    fn name(&mut self, entry: Entry<'_>, call: &Part<'_>) {
+        let raw = call.row().name.of(self.request.source());
+        // Where there is none the item's type stands for it.
+        let given = json::member(entry.raw(), Span::new(0..entry.raw().len()), "name");
+        let name = if given.is_some_and(|span| span.of(entry.raw()) == raw) {
+            call.name()
+        } else {
+            "".into()
+        };
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let is_short = (1..=LONGEST_NAME).contains(&name.chars().count());
+        if is_short && name.chars().all(is_allowed) {
+            return;
+        }
+        let clean = |c: char| if is_allowed(c) { c } else { '_' };
+        let clean: String = name.chars().map(clean).take(LONGEST_NAME).collect();
+        let clean = if clean.is_empty() { "unknown".to_owned() } else { clean };
+        let mend = Mend::CallTool { slot: call.slot, name: clean };
+        self.find(rules::RESPONSES_NAME, entry.index, Some(call.slot), "", mend);
+    }
+
+    /// Ids are as the provider makes them, each of them there once.
+    fn ids(&mut self, entry: Entry<'_>, head: &Head<'_>, ids: &mut HashSet<String>) {
+        let Some(link) = entry.parts().find(|part| part.kind() == PartKind::Link) else { return };
+        let (at, slot, id) = (entry.index, link.slot, link.text().into_owned());
+        let prefix = match head.kind().as_ref() {
+            "message" => "msg",
+            "function_call" => "fc",
+            "reasoning" => "rs",
+            _ => "",
+        };
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let is_well_made = id.starts_with(prefix)
+            && (1..=LONGEST_ITEM_ID).contains(&id.chars().count())
+            && id.chars().all(is_allowed);
+        if !is_well_made && !link.is(Marks::FIXED) {
+            let mend = Mend::DropPart(slot);
+            return self.find(rules::RESPONSES_ITEM_ID, at, Some(slot), &id, mend);
+        }
+        if !ids.insert(id.clone()) {
+            // A thought or a reference is the same once more; what else there is says something.
+            let is_repeated = entry.role() == Role::Other || head.kind() == "reasoning";
+            let mend = if is_repeated || link.is(Marks::FIXED) {
+                Mend::DropEntry
+            } else {
+                Mend::DropPart(slot)
+            };
+            self.find(rules::RESPONSES_DUPLICATE_ITEM, at, Some(slot), &id, mend);
+        }
+    }
+
+    /// What isn't stored can't be looked up by its id.
+    fn stored(&mut self, entry: Entry<'_>, head: &Head<'_>) {
+        let is_bare = match head.kind().as_ref() {
+            "item_reference" => head.has_id(),
+            "reasoning" => {
+                let in_clear = head.content().len() > 2 && head.content() != "null";
+                let sealed = entry.parts().any(|part| part.is(Marks::SIGNED));
+                head.has_id() && !sealed && !in_clear
+            }
+            _ => false,
+        };
+        let is_unstored = || self.member("store") == Some("false");
+        if !is_bare || !*self.is_unstored.get_or_init(is_unstored) {
+            return;
+        }
+        let is_reference = head.is_reference();
+        let mend = if is_reference { Mend::Nothing } else { Mend::DropEntry };
+        let detail = "only an id, and nothing is stored";
+        self.find(rules::RESPONSES_STORED, entry.index, None, detail, mend);
+    }
+
+    /// A thought that is sent with its id is followed by what the model made of it.
+    fn reasoning(&mut self) {
+        // The rest may be where the history is.
+        if self.request.keeper().is_some() {
+            return;
+        }
+        let mut is_followed = false;
+        for entry in self.request.transcript.entries().rev() {
+            let is_reasoning = entry.parts().any(|part| part.kind() == PartKind::Reasoning);
+            if !is_reasoning {
+                is_followed = match entry.role() {
+                    Role::Assistant => true,
+                    Role::Other => !Head::of(entry.raw()).asks(),
+                    _ => false,
+                };
+                continue;
+            }
+            let has_id = entry.parts().any(|part| part.kind() == PartKind::Link);
+            if has_id && !is_followed {
+                let detail = "nothing of the model's follows";
+                let mend = Mend::DropEntry;
+                self.find(rules::RESPONSES_REASONING, entry.index, None, detail, mend);
+            }
+        }
+    }
+
+    /// History is in one place only.
+    fn history(&mut self) {
+        let Some(keeper) = self.request.keeper() else { return };
+        let other = match keeper {
+            Keeper::PreviousResponse => "conversation",
+            _ => "previous_response_id",
+        };
+        if self.member(other).is_some_and(|value| value != "null") {
+            let detail = "previous_response_id and conversation";
+            self.find(rules::RESPONSES_HISTORY, 0, None, detail, Mend::Nothing);
+        }
+    }
+
+    /// The provider's own compaction doesn't begin too soon.
+    fn threshold(&mut self) {
+        // Without its items a body is short.
+        let shell = format!("{}{}", self.request.head(), self.request.tail());
+        if !shell.contains("compact_threshold") {
+            return;
+        }
+        let body: Value =
+            serde_json::from_str(shell.trim_start_matches('\u{feff}')).unwrap_or_default();
+        for edit in body["context_management"].as_array().into_iter().flatten() {
+            let tokens = edit["compact_threshold"].as_u64();
+            if let Some(tokens) = tokens.filter(|tokens| *tokens < LEAST_THRESHOLD) {
+                let detail = format!("{tokens} tokens");
+                self.find(rules::RESPONSES_THRESHOLD, 0, None, &detail, Mend::Nothing);
+            }
+        }
+    }
+
+    /// A member of the body.
+    fn member(&self, name: &str) -> Option<&str> {
+        let source = self.request.source();
+        let start = source.find('{')? as u32;
+        (self.request.frame.envelope == crate::request::Envelope::Body)
+            .then(|| json::member(source, Span { start, end: source.len() as u32 }, name))
+            .flatten()
+            .map(|span| span.of(source))
+    }
+}
+
+/// Arguments that aren't a string, as one.
+fn arguments(call: &Part<'_>, kind: &str) -> Option<String> {
+    match call.raw_body() {
+        "" if kind == "function_call" => Some(quote("{}")),
+        "" => Some(quote("")),
+        _ if call.is(Marks::LITERAL) => None,
+        body => Some(quote(body)),
+    }
+}
+
+/// An output that is neither a string nor a list, or not what its type has, as one.
+fn output(result: &Part<'_>, kind: &str) -> Option<String> {
+    let body = result.raw_body();
+    let may_be_list = matches!(kind, "function_call_output" | "custom_tool_call_output");
+    match (kind, body) {
+        ("function_call_output" | "custom_tool_call_output" | "local_shell_call_output", "") => {
+            Some(quote(""))
+        }
+        ("shell_call_output", body) if !body.starts_with('[') => {
+            Some(super::shell_output(&result.text(), super::UNKNOWN_OUTCOME))
+        }
+        (
+            "function_call_output"
+            | "custom_tool_call_output"
+            | "local_shell_call_output"
+            | "apply_patch_call_output",
+            body,
+        ) => {
+            let is_right =
+                body.is_empty() || body.starts_with('"') || may_be_list && body.starts_with('[');
+            (!is_right).then(|| quote(body))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,48 @@
+//! The lists that hold an entry's elements.
+
+use crate::json::{self, Span};
+use crate::transcript::{Entry, PartKind, Slot};
+
+/// The list element that a part is, or is in.
+pub(super) fn element_span(entry: Entry<'_>, slot: Slot) -> Span {
+    let raw = entry.raw();
+    let origin = entry.span().start;
+    let span = entry.parts().find(|p| p.slot == slot).map_or(entry.span(), |p| p.row().span);
+    let here = span.relative_to(origin);
+    let holds = |item: &Span| item.start <= here.start && here.end <= item.end;
+    let lists = json::members(raw, Span::new(0..raw.len())).unwrap_or_default();
+    let list = lists.into_iter().map(|(_, value)| value).find(holds);
+    let items = list.and_then(|list| json::elements(raw, list).ok()).unwrap_or_default();
+    let at = items.partition_point(|item| item.end < here.end);
+    items.get(at).filter(|item| holds(item)).map_or(span, |item| item.shifted_by(origin))
+}
+
+pub(super) fn element(entry: Entry<'_>, slot: Slot) -> &str {
+    let span = element_span(entry, slot).relative_to(entry.span().start);
+    &entry.raw()[span.range()]
+}
+
+/// Puts the elements of one message's content behind those of another.
+pub(super) fn join(into: &mut String, from: &str, key: &str) {
+    let list = |text: &str| json::member(text, Span::new(0..text.len()), key);
+    let (Some(target), Some(source)) = (list(into), list(from)) else { return };
+    let inside = |text: &str, list: Span| text[list.range()][1..list.len() - 1].trim().to_owned();
+    let (own, more) = (inside(into, target), inside(from, source));
+    let comma = if own.is_empty() || more.is_empty() { "" } else { "," };
+    into.insert_str(target.end as usize - 1, &format!("{comma}{more}"));
+}
+
+/// Puts `blocks` first in the entry's content.
+pub(super) fn prepend(entry: Entry<'_>, blocks: &[String], splices: &mut json::Splices) {
+    let raw = entry.raw();
+    let Some(content) = json::member(raw, Span::new(0..raw.len()), "content") else { return };
+    let blocks = blocks.join(",");
+    if raw[content.range()].starts_with('[') {
+        let first = Span { start: content.start + 1, end: content.start + 1 };
+        let is_empty = json::elements(raw, content).is_ok_and(|items| items.is_empty());
+        splices.replace(first, if is_empty { blocks } else { blocks + "," });
+    } else if let Some(text) = entry.parts().next().filter(|p| p.kind() == PartKind::Text) {
+        let text = text.raw();
+        splices.replace(content, format!(r#"[{blocks},{{"type":"text","text":{text}}}]"#));
+    }
+}

@@ -1,0 +1,331 @@
+//! All changes of one round, and the text that they make.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::lists::{element, element_span, join, prepend};
+use crate::json::{self, Span, quote};
+use crate::request::Request;
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
+use crate::view::{PartEdit, Put, Reason};
+use crate::wire::bedrock::called_tools;
+use crate::wire::rules::{Mend, NO_BEGINNING};
+use crate::wire::splice::Writer;
+use crate::wire::{Dialect, FOREIGN_CALL, Finding, Format, MissingResult};
+
+/// All changes of one round, by entry.
+#[derive(Default)]
+pub(super) struct Patch {
+    dropped: BTreeSet<usize>,
+    gone: BTreeMap<usize, Vec<Slot>>,
+    rewritten: BTreeMap<usize, Vec<(Span, String)>>,
+    /// Elements to put first in an entry's content.
+    prepended: BTreeMap<usize, Vec<String>>,
+    /// Messages to put before an entry, with the entry that they were.
+    inserted: BTreeMap<usize, Vec<(String, Option<usize>)>>,
+    /// Results to put behind those of an entry, or into a message of their own before it.
+    gathered: BTreeMap<usize, Vec<String>>,
+    /// Entries whose parts go behind those of an earlier one.
+    joined: BTreeMap<usize, usize>,
+    /// A member for the body.
+    member: Option<String>,
+}
+
+impl Patch {
+    pub(super) fn add(&mut self, request: &Request, finding: &Finding) {
+        let transcript = &request.transcript;
+        match &finding.mend {
+            Mend::Nothing => {}
+            Mend::DropEntry => {
+                self.dropped.insert(finding.entry);
+            }
+            Mend::DropPart(slot) => self.drop_part(request, *slot),
+            Mend::Answer(call) => {
+                let entry = transcript.entry(transcript.entry_of(*call));
+                let missing =
+                    request.format.dialect().missing_answer(entry, &transcript.part(*call));
+                self.put_result(request, *call, missing, None);
+            }
+            Mend::MoveResult { result, call } => {
+                let from = transcript.entry_of(*result);
+                let entry = transcript.entry(from);
+                if entry.role() == Role::Tool {
+                    self.dropped.insert(from);
+                    let missing = MissingResult::Message(entry.raw().to_owned());
+                    self.put_result(request, *call, missing, Some(from));
+                } else {
+                    let block = element(entry, *result).to_owned();
+                    self.drop_part(request, *result);
+                    self.put_result(request, *call, MissingResult::Block(block), None);
+                }
+            }
+            Mend::Rename { slots, to } => {
+                for slot in slots {
+                    let id = transcript.part(*slot).row().id;
+                    self.set(request, *slot, id, id_key(request, *slot), quote(to));
+                }
+            }
+            Mend::CallTool { slot, name } => {
+                let old = transcript.part(*slot).row().name;
+                self.set(request, *slot, old, "name", quote(name));
+            }
+            Mend::Retype { slot, to } => {
+                let old = transcript.part(*slot).row().name;
+                self.set(request, *slot, old, "type", quote(to));
+            }
+            Mend::Rewrite { slot, json } => {
+                let part = transcript.part(*slot);
+                let entry = transcript.entry(transcript.entry_of(*slot));
+                let key = request.format.dialect().payload_key(entry, &part);
+                self.set(request, *slot, part.row().body, key, json.clone());
+            }
+            Mend::Label { result, name, id } => self.label(request, *result, name, id.as_deref()),
+            Mend::Sign(call) => {
+                let entry = transcript.entry(finding.entry);
+                let start = element_span(entry, *call).start + 1;
+                let seal = format!(r#""thoughtSignature":{},"#, quote(FOREIGN_CALL));
+                self.rewrite(finding.entry, Span { start, end: start }, seal);
+            }
+            Mend::Join { into } => {
+                self.joined.insert(finding.entry, *into);
+            }
+            Mend::Unmark(hole) => self.rewrite(finding.entry, *hole, String::new()),
+            Mend::Shorten(ttl) => self.rewrite(finding.entry, *ttl, "\"5m\"".to_owned()),
+            Mend::DefineTools => self.member = Some(called_tools(transcript)),
+            Mend::LeadIn => {
+                let note = request.format.user_message(NO_BEGINNING);
+                self.inserted.entry(finding.entry).or_default().push((note, None));
+            }
+            Mend::SpeakAsUser => self.speak_as_user(request, finding.entry),
+        }
+    }
+
+    /// Instructions in the user's role are marked as what they are: nobody's mouth but their own.
+    fn speak_as_user(&mut self, request: &Request, at: usize) {
+        let entry = request.transcript.entry(at);
+        let raw = entry.raw();
+        let rewritten = self.rewritten.entry(at).or_default();
+        if let Some(role) = json::member(raw, Span::new(0..raw.len()), "role") {
+            rewritten.push((role.shifted_by(entry.span().start), "\"user\"".to_owned()));
+        }
+        for part in entry.parts().filter(|p| p.kind() == PartKind::Text) {
+            let text = quote(&format!("<system-reminder>\n{}\n</system-reminder>", part.text()));
+            rewritten.push((part.row().body, text));
+        }
+    }
+
+    fn rewrite(&mut self, at: usize, span: Span, json: String) {
+        self.rewritten.entry(at).or_default().push((span, json));
+    }
+
+    /// Writes name and id into a result that lacks them.
+    fn label(&mut self, request: &Request, result: Slot, name: &str, id: Option<&str>) {
+        let part = request.transcript.part(result);
+        let at = request.transcript.entry_of(result);
+        let row = part.row();
+        let mut missing = String::new();
+        for (key, span, value) in [("id", row.id, id), ("name", row.name, Some(name))] {
+            match value {
+                Some(value) if !span.is_empty() => self.rewrite(at, span, quote(value)),
+                Some(value) => missing += &(quote(key) + ":" + &quote(value) + ","),
+                None => {}
+            }
+        }
+        if json::members(request.source(), row.span).is_ok_and(|all| all.is_empty()) {
+            missing.pop();
+        }
+        let start = row.span.start + 1;
+        self.rewrite(at, Span { start, end: start }, missing);
+    }
+
+    fn drop_part(&mut self, request: &Request, slot: Slot) {
+        let at = request.transcript.entry_of(slot);
+        self.gone.entry(at).or_default().push(slot);
+        let gone = &self.gone[&at];
+        let entry = request.transcript.entry(at);
+        // A chat result is the whole message, whatever else is in it.
+        let is_result = |slot: &Slot| request.transcript.part(*slot).kind() == PartKind::Result;
+        if entry.role() == Role::Tool && gone.iter().any(is_result) {
+            self.dropped.insert(at);
+        }
+        let stays = |p: &Part<'_>| {
+            !p.is(Marks::NESTED) && p.kind() != PartKind::Link && !gone.contains(&p.slot)
+        };
+        if !entry.parts().any(|p| stays(&p)) {
+            self.dropped.insert(at);
+        }
+    }
+
+    /// Replaces the value at `span`, or adds the member `key` where there is none.
+    fn set(&mut self, request: &Request, slot: Slot, span: Span, key: &str, json: String) {
+        let transcript = &request.transcript;
+        let at = transcript.entry_of(slot);
+        let rewritten = self.rewritten.entry(at).or_default();
+        if !span.is_empty() {
+            return rewritten.push((span, json));
+        }
+        // A chat result's members are its message's, and items of Responses are flat.
+        let entry = transcript.entry(at);
+        let is_flat = request.format == Format::OpenaiResponses;
+        let holder = if is_flat || entry.role() == Role::Tool {
+            entry.span()
+        } else {
+            transcript.part(slot).row().span
+        };
+        // A null that counts as not there is replaced.
+        if let Some(null) = json::member(request.source(), holder, key) {
+            return rewritten.push((null, json));
+        }
+        let start = holder.start + 1;
+        let is_empty = json::members(request.source(), holder).is_ok_and(|all| all.is_empty());
+        let comma = if is_empty { "" } else { "," };
+        rewritten.push((Span { start, end: start }, format!("{}:{json}{comma}", quote(key))));
+    }
+
+    /// Puts a result behind the entry with `call`, and behind the results that are there already.
+    fn put_result(
+        &mut self,
+        request: &Request,
+        call: Slot,
+        result: MissingResult,
+        was: Option<usize>,
+    ) {
+        let transcript = &request.transcript;
+        let from = transcript.entry_of(call);
+        match result {
+            MissingResult::Message(message) => {
+                let behind = (from + 1..transcript.len())
+                    .find(|at| !answers_by_id(transcript.entry(*at)))
+                    .unwrap_or(transcript.len());
+                self.inserted.entry(behind).or_default().push((message, was));
+            }
+            MissingResult::Block(block) if gathers(request.format) => {
+                let behind = (from + 1..transcript.len())
+                    .find(|at| transcript.entry(*at).role() != Role::Assistant)
+                    .unwrap_or(transcript.len());
+                self.gathered.entry(behind).or_default().push(block);
+            }
+            MissingResult::Block(block) => {
+                let next = (from + 1..transcript.len()).find(|at| {
+                    let entry = transcript.entry(*at);
+                    entry.role() != Role::Assistant
+                        && (entry.role() != Role::Tool || self.dropped.contains(at))
+                });
+                let user = next.filter(|at| transcript.entry(*at).role() == Role::User);
+                let parted = (from + 1..user.unwrap_or(0))
+                    .any(|at| transcript.entry(at).role() != Role::Assistant);
+                if let Some(at) = user.filter(|at| !parted && !self.dropped.contains(at)) {
+                    self.prepended.entry(at).or_default().push(block);
+                    return;
+                }
+                let message = format!(r#"{{"role":"user","content":[{block}]}}"#);
+                let end = (from + 1..transcript.len())
+                    .find(|at| transcript.entry(*at).role() != Role::Assistant)
+                    .unwrap_or(transcript.len());
+                self.inserted.entry(end).or_default().push((message, None));
+            }
+        }
+    }
+
+    /// The mended text, and for each of its entries the entry it was.
+    pub(super) fn apply(&self, request: &Request) -> (String, Vec<Option<usize>>) {
+        let dialect = request.format.dialect();
+        let mut out = Writer::new(request);
+        let mut origins = Vec::new();
+        let none = Vec::new();
+        let mut texts: BTreeMap<usize, String> = BTreeMap::new();
+        for (at, into) in self
+            .joined
+            .iter()
+            .filter(|(at, into)| !self.dropped.contains(*at) && !self.dropped.contains(*into))
+        {
+            let edited = |at: usize| self.entry(dialect, request.transcript.entry(at));
+            let into = texts.entry(*into).or_insert_with(|| edited(*into));
+            join(into, &edited(*at), dialect.content_key());
+            texts.insert(*at, String::new());
+        }
+        for at in 0..=request.transcript.len() {
+            for (message, was) in self.inserted.get(&at).unwrap_or(&none) {
+                out.insert(message);
+                origins.push(*was);
+            }
+            if let Some(blocks) = self.gathered.get(&at).filter(|_| !self.takes(request, at)) {
+                out.insert(&dialect.user_blocks(&blocks.join(",")));
+                origins.push(None);
+            }
+            let is_joined = texts.get(&at).is_some_and(String::is_empty);
+            if at == request.transcript.len() || self.dropped.contains(&at) || is_joined {
+                continue;
+            }
+            match texts.get(&at) {
+                Some(text) => out.entry(at, text),
+                None => out.entry(at, &self.entry(dialect, request.transcript.entry(at))),
+            }
+            origins.push(Some(at));
+        }
+        let mut text = out.finish();
+        if let (Some(member), Some(at)) = (&self.member, text.find('{')) {
+            text.insert_str(at + 1, &format!("{member},"));
+        }
+        (text, origins)
+    }
+
+    /// Whether the entry holds results that stay, so that gathered ones belong behind them.
+    fn takes(&self, request: &Request, at: usize) -> bool {
+        at < request.transcript.len() && self.last_result(request.transcript.entry(at)).is_some()
+    }
+
+    fn last_result(&self, entry: Entry<'_>) -> Option<Slot> {
+        if self.dropped.contains(&entry.index) || entry.role() != Role::User {
+            return None;
+        }
+        let gone = self.gone.get(&entry.index);
+        let stays = |p: &Part<'_>| {
+            p.kind() == PartKind::Result && !gone.is_some_and(|gone| gone.contains(&p.slot))
+        };
+        entry.parts().rev().find(stays).map(|part| part.slot)
+    }
+
+    fn entry(&self, dialect: &dyn Dialect, entry: Entry<'_>) -> String {
+        let gone = self.gone.get(&entry.index).into_iter().flatten();
+        let edits: Vec<PartEdit> = gone
+            .map(|slot| PartEdit { at: *slot, put: Put::Nothing, reason: Reason::Emptied })
+            .collect();
+        let mut splices = dialect.splices(entry, &edits);
+        let origin = entry.span().start;
+        for (span, json) in self.rewritten.get(&entry.index).into_iter().flatten() {
+            splices.replace(span.relative_to(origin), json.clone());
+        }
+        if let Some(blocks) = self.prepended.get(&entry.index) {
+            prepend(entry, blocks, &mut splices);
+        }
+        if let Some(blocks) = self.gathered.get(&entry.index)
+            && let Some(last) = self.last_result(entry)
+        {
+            let end = element_span(entry, last).relative_to(origin).end;
+            splices.replace(Span { start: end, end }, format!(",{}", blocks.join(",")));
+        }
+        splices.apply(entry.raw())
+    }
+}
+
+/// Whether a chat message is a result of a call with an id; the older form's results have none.
+fn answers_by_id(entry: Entry<'_>) -> bool {
+    let mut results = entry.parts().filter(|part| part.kind() == PartKind::Result);
+    entry.role() == Role::Tool && results.next().is_some_and(|part| !part.id().is_empty())
+}
+
+/// The member that holds a call's id, or names the call that a result answers.
+fn id_key(request: &Request, slot: Slot) -> &'static str {
+    match (request.transcript.part(slot).kind(), request.format) {
+        (_, Format::Bedrock) => "toolUseId",
+        (_, Format::OpenaiResponses) => "call_id",
+        (PartKind::Call, _) | (_, Format::Gemini) => "id",
+        (_, Format::Anthropic) => "tool_use_id",
+        (_, Format::OpenaiChat) => "tool_call_id",
+    }
+}
+
+/// Whether all results of a turn must stand in one message.
+fn gathers(format: Format) -> bool {
+    matches!(format, Format::Gemini | Format::Bedrock)
+}

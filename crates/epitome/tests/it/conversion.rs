@@ -1,0 +1,395 @@
+//! Conversion: what comes out obeys its format, nothing is lost without a word, and there and back keeps
+//! what both formats can say.
+
+use std::fmt::Write as _;
+
+use epitome::transcript::{Marks, Part, PartKind};
+use epitome::wire::{self, Extent, Format, Goal, Loss, convert};
+use expect_test::expect;
+use proptest::prelude::*;
+use testkit::captures::Capture;
+use testkit::conversion::{Tongue, converted, said};
+use testkit::generate::{broken, broken_in, cases, valid, valid_in};
+use testkit::{Case, parse, show};
+
+fn all_valid() -> impl Strategy<Value = Case> {
+    prop_oneof![3 => valid(), 1 => valid_in(&[Format::Bedrock])]
+}
+
+fn all_broken() -> impl Strategy<Value = Case> {
+    prop_oneof![3 => broken(), 1 => broken_in(&[Format::Bedrock])]
+}
+
+/// Every format but the case's own.
+fn ways(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = (Case, Format)> {
+    (cases, 1..Format::ALL.len()).prop_map(|(case, step)| {
+        let from = Format::ALL.iter().position(|format| *format == case.format);
+        let to = (from.expect("it is one of them") + step) % Format::ALL.len();
+        (case, Format::ALL[to])
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(600))]
+
+    #[test]
+    fn there_and_back_keeps_what_both_can_say((case, to) in ways(all_valid())) {
+        let request = case.request();
+        let (gone, there) = converted(&request, to).map_err(TestCaseError::fail)?;
+        let (done, back) = converted(&there, case.format).map_err(TestCaseError::fail)?;
+        // Results of calls that aren't here have nobody to answer.
+        prop_assume!(request.elsewhere().is_none());
+        let tongue = Tongue::of([case.format, to]);
+        let (before, between, after) =
+            (said(&request, tongue), said(&there, tongue), said(&back, tongue));
+        prop_assert_eq!(&before, &between, "{}\n{}", request.source(), there.source());
+        prop_assert_eq!(&after, &between, "{} then {}", there.source(), back.source());
+        // Where nothing had to be said in another way on the way back, a second time nothing changes. (Gemini
+        // joins the texts of a result, Bedrock messages.)
+        let rewords = |what: Loss| {
+            what.extent() == Extent::Changed || matches!(what, Loss::Blank | Loss::Failure)
+        };
+        let is_mended = !gone.mended.is_empty() || !done.mended.is_empty();
+        let is_reworded = matches!(case.format, Format::Gemini | Format::Bedrock) || gone.lost.iter().chain(&done.lost).any(|lost| rewords(lost.what));
+        if !is_mended && !is_reworded {
+            let (_, again) = converted(&back, to).map_err(TestCaseError::fail)?;
+            let entries = |request: &epitome::Request| -> Vec<String> {
+                request.transcript.entries().map(|entry| entry.raw().to_owned()).collect()
+            };
+            prop_assert_eq!(entries(&again), entries(&there));
+            prop_assert_eq!(again.system(), there.system());
+            // Bedrock defines what was called, where nothing is defined.
+            prop_assert!(there.tools().is_none() || again.tools() == there.tools());
+        }
+    }
+
+    #[test]
+    fn broken_ones_come_out_whole((case, to) in ways(all_broken())) {
+        let repaired = wire::repair(&case.request());
+        // What only the author can mend, no conversion can.
+        prop_assume!(repaired.left.is_empty());
+        converted(&case.request(), to).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn what_is_left_out_is_listed((case, to) in ways(all_valid())) {
+        let request = case.request();
+        let lost = convert(&request, to).lost;
+        for entry in request.transcript.entries() {
+            let is_lost = |part: &Part<'_>| match part.kind() {
+                PartKind::Reasoning => true,
+                PartKind::Opaque => !part.raw().starts_with('"'),
+                _ => part.is(Marks::SERVER),
+            };
+            let count = entry.parts().filter(is_lost).count();
+            let listed = lost.iter().filter(|lost| lost.entry == Some(entry.index)).count();
+            prop_assert!(listed >= count, "{} of {}: {:?}", entry.index, entry.raw(), lost);
+        }
+    }
+
+    #[test]
+    fn ids_that_may_stay_stay((case, to) in ways(all_valid())) {
+        let request = case.request();
+        let ids = |request: &epitome::Request| -> Vec<String> {
+            let parts = request.transcript.entries().flat_map(|entry| entry.parts());
+            let calls = parts.filter(|p| p.kind() == PartKind::Call && !p.is(Marks::SERVER));
+            calls.map(|call| call.id().into_owned()).collect()
+        };
+        let before = ids(&request);
+        let after = ids(&wire::parse(to, convert(&request, to).text).expect("a request"));
+        prop_assert_eq!(before.len(), after.len());
+        for (at, id) in before.iter().enumerate() {
+            let is_legal = (1..=40).contains(&id.len())
+                && id.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+            let is_first = !before[..at].contains(id);
+            if is_legal && is_first {
+                prop_assert_eq!(id, &after[at]);
+            }
+            prop_assert!(!after[..at].contains(&after[at]), "{:?}", after);
+        }
+    }
+}
+
+#[test]
+fn what_clients_sent_is_taken_by_every_provider() {
+    let mut wrong = Vec::new();
+    for capture in Capture::all() {
+        let Some(sent) = capture.largest() else { continue };
+        let request = wire::parse(sent.format(), sent.body.clone()).expect("a request");
+        for to in Format::ALL.into_iter().filter(|to| *to != request.format) {
+            let name = format!("{} to {to}", capture.name);
+            let (_, there) = match converted(&request, to) {
+                Ok(done) => done,
+                Err(refusal) => {
+                    wrong.push(format!("{name}: {refusal:.3000}"));
+                    continue;
+                }
+            };
+            let tongue = Tongue::of([request.format, to]);
+            if request.elsewhere().is_none() && said(&request, tongue) != said(&there, tongue) {
+                wrong.push(format!(
+                    "{name}:\n{:.2000?}\n{:.2000?}",
+                    said(&request, tongue),
+                    said(&there, tongue)
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n\n"));
+}
+
+const SESSION: &str = r#"
+    sys  You are terse.
+    user What is this? | {img 640x480}
+    asst think* hm | Looking. | call toolu_1 Read {"path":"a.rs"} | call toolu_2 Bash {}
+    res  toolu_1 = fn main() {}
+    res! toolu_2 = no such command
+    asst srv s web_search {"query":"x"} | srv s = A page
+    asst Done."#;
+
+#[test]
+fn a_session_is_said_in_every_format() {
+    let request = parse(Format::Anthropic, SESSION);
+    let mut all = String::new();
+    for to in Format::ALL {
+        let converted = convert(&request, to);
+        let written = wire::parse(to, converted.text).expect("a request");
+        write!(all, "== {to}\n{}", show(&written)).expect("a string takes all");
+        for lost in converted.lost.iter().filter(|_| to == Format::OpenaiChat) {
+            let at = lost.entry.map_or("-".to_owned(), |at| at.to_string());
+            writeln!(all, "lost {at}: {} {}: {}", lost.what.words(), lost.name, lost.why)
+                .expect("a string takes all");
+        }
+    }
+    expect![[r#"
+        == openai-chat
+        sys  You are terse.
+        user What is this? | {img 640x480}
+        asst Looking. | call toolu_1 Read {"path":"a.rs"} | call toolu_2 Bash {}
+        res  toolu_1 = fn main() {}
+        res  toolu_2 = no such command
+        asst Done.
+        lost -: model claude-opus-4-8: models are the provider's own
+        lost 1: signed reasoning : only the model that made it can read it
+        lost 2: failure : that a call failed is said by its words only
+        lost 3: provider's tool web_search: the other provider doesn't run this tool
+        lost 3: provider's tool web_search_tool_result: the other provider doesn't run this tool
+        == anthropic
+        sys  You are terse.
+        user What is this? | {img 640x480}
+        asst think* hm | Looking. | call toolu_1 Read {"path":"a.rs"} | call toolu_2 Bash {}
+        res  toolu_1 = fn main() {}
+        res! toolu_2 = no such command
+        asst srv s web_search {"query":"x"} | srv s = A page
+        asst Done.
+        == gemini
+        sys  You are terse.
+        user What is this? | {img 640x480}
+        asst Looking. | call toolu_1 Read {"path":"a.rs"} | sig | call toolu_2 Bash {}
+        res  toolu_1 = fn main() {}
+        res! toolu_2 = no such command
+        asst Done.
+        == openai-responses
+        sys  You are terse.
+        user What is this? | {img 640x480}
+        asst Looking.
+        asst call toolu_1 Read {"path":"a.rs"}
+        asst call toolu_2 Bash {}
+        res  toolu_1 = fn main() {}
+        res  toolu_2 = no such command
+        asst Done.
+        == bedrock
+        sys  [{"text":"You are terse."}]
+        user What is this? | {img 640x480}
+        asst Looking. | call toolu_1 Read {"path":"a.rs"} | call toolu_2 Bash {}
+        res  toolu_1 = fn main() {}
+        res! toolu_2 = no such command
+        asst Done.
+    "#]]
+    .assert_eq(&all);
+}
+
+#[test]
+fn calls_from_elsewhere_carry_the_documented_signature() {
+    let request = parse(Format::Anthropic, SESSION);
+    let text = convert(&request, Format::Gemini).text;
+    assert_eq!(text.matches("skip_thought_signature_validator").count(), 1, "{text}");
+}
+
+#[test]
+fn ids_and_names_are_made_legal_and_unique() {
+    let long = "x".repeat(70);
+    let body = format!(
+        r#"[{{"role":"user","content":"go"}},
+        {{"role":"assistant","tool_calls":[{{"id":"a/b","type":"function","function":{{"name":"f.g","arguments":"{{}}"}}}},{{"id":"{long}","type":"function","function":{{"name":"f.g","arguments":"oops"}}}}]}},
+        {{"role":"tool","tool_call_id":"{long}","content":"2"}},{{"role":"tool","tool_call_id":"a/b","content":"1"}},
+        {{"role":"assistant","tool_calls":[{{"id":"a/b","type":"function","function":{{"name":"f.g","arguments":""}}}}]}},
+        {{"role":"tool","tool_call_id":"a/b","content":"3"}}]"#
+    );
+    let request = wire::parse(Format::OpenaiChat, body).expect("messages");
+    let converted = convert(&request, Format::Anthropic);
+    let written = wire::parse(Format::Anthropic, converted.text).expect("a request");
+    expect![[r#"
+        user go
+        asst call a_b f_g {} | call xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx f_g {"value":"oops"}
+        res  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx = 2
+        res  a_b = 1
+        asst call a_b_2 f_g {}
+        res  a_b_2 = 3
+    "#]].assert_eq(&show(&written));
+    let what: Vec<_> = converted.lost.iter().map(|lost| (lost.what, lost.name.as_str())).collect();
+    assert_eq!(what, [(Loss::Arguments, "f.g"), (Loss::ToolName, "f.g")]);
+}
+
+/// What is said of how to answer, in each format.
+fn answered_how(format: Format) -> (&'static str, &'static str) {
+    let ask = match format {
+        Format::OpenaiChat | Format::Anthropic => r#""messages":[{"role":"user","content":"Go."}]"#,
+        Format::OpenaiResponses => r#""input":"Go.""#,
+        Format::Gemini => r#""contents":[{"role":"user","parts":[{"text":"Go."}]}]"#,
+        _ => r#""messages":[{"role":"user","content":[{"text":"Go."}]}]"#,
+    };
+    let how = match format {
+        Format::OpenaiChat => {
+            r#""model":"a","max_tokens":99,"temperature":1.5,"top_p":0.9,"stop":"END","seed":7,"presence_penalty":0.5,"stream":true,"reasoning_effort":"high","user":"u","logit_bias":{"5":1},"tools":[{"type":"function","function":{"name":"f","description":"Does f.","strict":true,"parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}}},{"type":"custom","custom":{"name":"patch","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"x"}}}}],"tool_choice":{"type":"function","function":{"name":"f"}},"parallel_tool_calls":false"#
+        }
+        Format::OpenaiResponses => {
+            r#""model":"a","instructions":"Be brief.","max_output_tokens":99,"temperature":0.5,"top_p":0.9,"reasoning":{"effort":"low","summary":"auto"},"store":false,"tools":[{"type":"function","name":"f","parameters":{"type":"object"},"strict":null},{"type":"web_search"},{"type":"custom","name":"patch","format":{"type":"text"}}],"tool_choice":"required","parallel_tool_calls":true"#
+        }
+        Format::Anthropic => {
+            r#""model":"a","max_tokens":99,"temperature":0.5,"top_k":40,"stop_sequences":["A","B","C","D","E"],"metadata":{"user_id":"u"},"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],"tools":[{"name":"f","input_schema":{"type":"object"}},{"type":"bash_20250124","name":"bash"}],"tool_choice":{"type":"any","disable_parallel_tool_use":true}"#
+        }
+        Format::Gemini => {
+            r#""system_instruction":{"parts":[{"text":"Be brief."}]},"generationConfig":{"maxOutputTokens":99,"temperature":0.5,"topP":0.9,"topK":40,"stopSequences":["END"],"seed":7,"thinkingConfig":{"thinkingLevel":"low"}},"safetySettings":[],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","properties":{"type":{"type":"STRING"}}}}]},{"googleSearch":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}}"#
+        }
+        _ => {
+            r#""modelId":"a","system":[{"text":"Be brief."},{"cachePoint":{"type":"default"}}],"inferenceConfig":{"maxTokens":99,"temperature":0.5,"topP":0.9,"stopSequences":["END"]},"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"tool":{"name":"f"}}},"guardrailConfig":{"x":1}"#
+        }
+    };
+    (how, ask)
+}
+
+#[test]
+fn how_to_answer_is_said_where_it_can_be() {
+    let mut all = String::new();
+    for from in Format::ALL {
+        let (how, ask) = answered_how(from);
+        let request = wire::parse(from, format!("{{{how},{ask}}}")).expect("a request");
+        writeln!(all, "== {from}").expect("a string takes all");
+        for to in Format::ALL.into_iter().filter(|to| *to != from) {
+            let converted = convert(&request, Goal { model: Some("b"), ..Goal::from(to) });
+            let lost = converted.lost.iter().map(|lost| format!("{:?} {}", lost.what, lost.name));
+            let lost = lost.collect::<Vec<_>>().join(", ");
+            writeln!(all, "-> {to}: {}\n   lost: {lost}", converted.text)
+                .expect("a string takes all");
+        }
+    }
+    expect![[r#"
+        == openai-chat
+        -> anthropic: {"model":"b","tools":[{"name":"f","description":"Does f.","strict":true,"input_schema":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"name":"patch","input_schema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"max_tokens":99,"stop_sequences":["END"],"stream":true,"tool_choice":{"disable_parallel_tool_use":true,"name":"f","type":"tool"},"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
+           lost: Model a, Parameter temperature, Parameter seed, Parameter presence_penalty, Parameter reasoning_effort, Parameter user, Parameter logit_bias, CallKind patch
+        -> gemini: {"tools":[{"functionDeclarations":[{"name":"f","description":"Does f.","parametersJsonSchema":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"name":"patch","parametersJsonSchema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}]}],"generationConfig":{"maxOutputTokens":99,"presencePenalty":0.5,"seed":7,"stopSequences":["END"],"temperature":1.5,"topP":0.9},"toolConfig":{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
+           lost: Model a, Parameter stream, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, CallKind patch, Parameter parallel_tool_calls
+        -> openai-responses: {"model":"b","tools":[{"type":"function","name":"f","description":"Does f.","strict":true,"parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"type":"custom","name":"patch","format":{"type":"grammar","syntax":"lark","definition":"x"}}],"max_output_tokens":99,"parallel_tool_calls":false,"reasoning":{"effort":"high"},"stream":true,"temperature":1.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"user":"u","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
+           lost: Model a, Parameter stop, Parameter seed, Parameter presence_penalty, Parameter logit_bias
+        -> bedrock: {"modelId":"b","toolConfig":{"tools":[{"toolSpec":{"name":"f","description":"Does f.","inputSchema":{"json":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}}}},{"toolSpec":{"name":"patch","inputSchema":{"json":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}}}],"toolChoice":{"tool":{"name":"f"}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["END"],"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
+           lost: Model a, Parameter temperature, Parameter seed, Parameter presence_penalty, Parameter stream, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, CallKind patch, Parameter parallel_tool_calls
+        == anthropic
+        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_completion_tokens":99,"parallel_tool_calls":false,"temperature":0.5,"tool_choice":"required","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter stop_sequences, Parameter metadata, Tool bash
+        -> gemini: {"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}}]}],"generationConfig":{"maxOutputTokens":99,"stopSequences":["A","B","C","D","E"],"temperature":0.5,"topK":40},"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter metadata, Tool bash, Parameter parallel_tool_calls
+        -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}}],"max_output_tokens":99,"parallel_tool_calls":false,"temperature":0.5,"tool_choice":"required","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter stop_sequences, Parameter metadata, Tool bash
+        -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"any":{}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["A","B","C","D","E"],"temperature":0.5},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter metadata, Tool bash, Parameter parallel_tool_calls
+        == gemini
+        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"type":{"type":"string"}}}}}],"max_completion_tokens":99,"seed":7,"stop":["END"],"temperature":0.5,"tool_choice":{"function":{"name":"f"},"type":"function"},"top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
+           lost: Parameter generationConfig.topK, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
+        -> anthropic: {"model":"b","system":"Be brief.","tools":[{"name":"f","input_schema":{"type":"object","properties":{"type":{"type":"string"}}}}],"max_tokens":99,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"name":"f","type":"tool"},"top_k":40,"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
+           lost: Parameter generationConfig.seed, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
+        -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object","properties":{"type":{"type":"string"}}}}],"max_output_tokens":99,"temperature":0.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
+           lost: Parameter generationConfig.topK, Parameter generationConfig.stopSequences, Parameter generationConfig.seed, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
+        -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object","properties":{"type":{"type":"string"}}}}}}],"toolChoice":{"tool":{"name":"f"}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["END"],"temperature":0.5,"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
+           lost: Parameter generationConfig.topK, Parameter generationConfig.seed, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
+        == openai-responses
+        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}},{"type":"custom","custom":{"name":"patch","format":{"type":"text"}}}],"max_completion_tokens":99,"parallel_tool_calls":true,"reasoning_effort":"low","store":false,"temperature":0.5,"tool_choice":"required","top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
+           lost: Model a, Parameter reasoning.summary, Tool web_search
+        -> anthropic: {"model":"b","system":"Be brief.","tools":[{"name":"f","input_schema":{"type":"object"}},{"name":"patch","input_schema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"max_tokens":99,"temperature":0.5,"tool_choice":{"disable_parallel_tool_use":false,"type":"any"},"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
+           lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Parameter store, Tool web_search, CallKind patch
+        -> gemini: {"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}},{"name":"patch","parametersJsonSchema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}]}],"generationConfig":{"maxOutputTokens":99,"temperature":0.5,"topP":0.9},"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
+           lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Parameter store, Tool web_search, CallKind patch, Parameter parallel_tool_calls
+        -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}},{"toolSpec":{"name":"patch","inputSchema":{"json":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}}}],"toolChoice":{"any":{}}},"inferenceConfig":{"maxTokens":99,"temperature":0.5,"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
+           lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Parameter store, Tool web_search, CallKind patch, Parameter parallel_tool_calls
+        == bedrock
+        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_completion_tokens":99,"stop":["END"],"temperature":0.5,"tool_choice":{"function":{"name":"f"},"type":"function"},"top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
+        -> anthropic: {"model":"b","system":"Be brief.","tools":[{"name":"f","input_schema":{"type":"object"}}],"max_tokens":99,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"name":"f","type":"tool"},"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
+        -> gemini: {"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}}]}],"generationConfig":{"maxOutputTokens":99,"stopSequences":["END"],"temperature":0.5,"topP":0.9},"toolConfig":{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
+        -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}}],"max_output_tokens":99,"temperature":0.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter inferenceConfig.stopSequences, Parameter guardrailConfig
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn what_a_target_demands_and_nobody_said_is_named() {
+    let request = wire::parse(
+        Format::OpenaiChat,
+        r#"{"messages":[{"role":"user","content":"Go."}]}"#.to_owned(),
+    );
+    let request = request.expect("a request");
+    assert_eq!(convert(&request, Format::Anthropic).wanting, ["model", "max_tokens"]);
+    assert_eq!(convert(&request, Format::Bedrock).wanting, ["modelId"]);
+    assert!(convert(&request, Format::Gemini).wanting.is_empty());
+    let goal = Goal { format: Format::Anthropic, model: Some("m"), max_output: Some(9) };
+    let converted = convert(&request, goal);
+    assert!(converted.wanting.is_empty());
+    assert!(converted.text.starts_with(r#"{"model":"m","max_tokens":9,"#), "{}", converted.text);
+}
+
+#[test]
+fn results_that_are_objects_stay_objects() {
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"Go."}]},
+        {"role":"model","parts":[{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g","args":{}}}]},
+        {"role":"user","parts":[{"functionResponse":{"name":"f","response":{"b":1,"a":"x"}}},{"functionResponse":{"name":"g","response":{"error":"no"}}}]}]}"#;
+    let request = wire::parse(Format::Gemini, body.to_owned()).expect("a request");
+    let there = convert(&request, Format::Anthropic).text;
+    assert!(there.contains(r#""content":"{\"b\":1,\"a\":\"x\"}""#), "{there}");
+    let there = wire::parse(Format::Anthropic, there).expect("a request");
+    let back = convert(&there, Format::Gemini).text;
+    assert!(back.contains(r#""response":{"b":1,"a":"x"}"#), "{back}");
+    assert!(back.contains(r#""response":{"error":"no"}"#), "{back}");
+}
+
+#[test]
+fn tools_that_take_words_are_functions_elsewhere() {
+    let body = r#"{"input":[{"role":"user","content":"Go."},
+        {"type":"custom_tool_call","call_id":"c1","name":"patch","input":"*** Begin"},
+        {"type":"custom_tool_call_output","call_id":"c1","output":"ok"},
+        {"type":"shell_call","call_id":"c2","action":{"commands":["ls"]}},
+        {"type":"shell_call_output","call_id":"c2","output":[{"stdout":"a.rs","stderr":"","outcome":{"type":"exit","exit_code":0}}]}]}"#;
+    let request = wire::parse(Format::OpenaiResponses, body.to_owned()).expect("a request");
+    let chat = convert(&request, Format::OpenaiChat);
+    assert!(
+        chat.text.contains(r#""custom":{"name":"patch","input":"*** Begin"}"#),
+        "{}",
+        chat.text
+    );
+    let chat = wire::parse(Format::OpenaiChat, chat.text).expect("a request");
+    let back = convert(&chat, Format::OpenaiResponses).text;
+    assert!(back.contains(r#"{"type":"custom_tool_call_output","call_id":"c1""#), "{back}");
+    let claude = convert(&request, Format::Anthropic);
+    let written = wire::parse(Format::Anthropic, claude.text).expect("a request");
+    expect![[r#"
+        user Go.
+        asst call c1 patch {"input":"*** Begin"}
+        res  c1 = ok
+        asst call c2 shell {"commands":["ls"]}
+        res  c2 = a.rs
+    "#]]
+    .assert_eq(&show(&written));
+    let what: Vec<_> = claude.lost.iter().map(|lost| (lost.what, lost.name.as_str())).collect();
+    assert_eq!(what, [(Loss::CallKind, "patch"), (Loss::CallKind, "shell_call")]);
+}

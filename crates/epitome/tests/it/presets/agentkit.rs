@@ -1,0 +1,193 @@
+//! agentkit-compaction.
+
+use epitome::engine::Step;
+use epitome::strategy::Pipeline;
+use epitome::trigger::{Gauge, When};
+use epitome::{Format, Options};
+
+use super::{
+    Beside, Row, checkpoint, compacted, compactor, exchanges, fires, letters, looked, preset,
+    request,
+};
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        theirs: "acts above a number of items (32 in its README)",
+        ours: "acts at the same count",
+        beside: Beside::Same,
+        shown: acts_above_items,
+    },
+    Row {
+        theirs: "counts items only, or the tokens that were reported",
+        ours: "tokens, characters, bytes and shares fire too, and combine",
+        beside: Beside::Better,
+        shown: counts_tokens_too,
+    },
+    Row {
+        theirs: "a pipeline: reasoning goes, emptied items with it",
+        ours: "the same, but what the provider demands back stays",
+        beside: Beside::Same,
+        shown: drops_reasoning,
+    },
+    Row {
+        theirs: "failed results go",
+        ours: "with their calls; where the model told of the call, it stays with a stub",
+        beside: Beside::OnPurpose,
+        shown: drops_failed,
+    },
+    Row {
+        theirs: "the newest 24 items stay, system and context items wherever they are",
+        ours: "so they do",
+        beside: Beside::Same,
+        shown: keeps_kinds,
+    },
+    Row {
+        theirs: "what is older than the newest 8 is summarised",
+        ours: "the checkpoint stands for it",
+        beside: Beside::Same,
+        shown: folds_older_than_eight,
+    },
+    Row {
+        theirs: "pipelines nest; an empty one changes nothing",
+        ours: "the same",
+        beside: Beside::Same,
+        shown: empty_is_the_identity,
+    },
+    Row {
+        theirs: "`keep(0)` drops the task",
+        ours: "the task and the newest human message stay",
+        beside: Beside::Better,
+        shown: keeps_the_task,
+    },
+    Row {
+        theirs: "a backend that returns nothing deletes the history",
+        ours: "a checkpoint always speaks, or nothing is folded",
+        beside: Beside::Better,
+        shown: never_deletes_history,
+    },
+    Row {
+        theirs: "calls aren't rendered for the summary",
+        ours: "files and commands of folded calls are listed",
+        beside: Beside::Better,
+        shown: lists_what_calls_did,
+    },
+    Row {
+        theirs: "cancelled between two strategies: the transcript stays as it was",
+        ours: "dropped at any step, there is no view",
+        beside: Beside::Same,
+        shown: can_be_cancelled,
+    },
+];
+
+fn acts_above_items() {
+    let trigger = preset("agentkit", 100_000).trigger;
+    let at = |items| fires(&trigger, &Gauge { items, ..Gauge::default() }).is_some();
+    assert!(!at(0) && !at(32) && at(33));
+}
+
+fn counts_tokens_too() {
+    let either = When::Any(vec![When::Items(32), When::Share(0.8)]);
+    let mut gauge = Gauge { items: 3, window: Some(1_000), ..Gauge::default() };
+    gauge.tokens.tokens = 800;
+    gauge.tokens.upper = 800;
+    assert!(fires(&either, &gauge).is_some());
+}
+
+const THOUGHTS: &str = "\
+user Begin.
+asst think hm, a first thought | Looking.
+user Go on.
+asst think and another | Done.
+";
+
+fn drops_reasoning() {
+    let outcome = compacted(preset("agentkit", 100_000).options, THOUGHTS);
+    assert!(!outcome.rendered().contains("a first thought"), "{}", outcome.rendered());
+}
+
+fn drops_failed() {
+    let said = "\
+user Book a room. {lorem 40}
+asst call a book {\"room\":12}
+res! a = taken
+asst I try another one. | call b book {\"room\":13}
+res! b = taken as well {lorem 60}
+asst call c book {\"room\":14}
+res  c = booked
+user Thanks. {lorem 40}
+asst Welcome. {lorem 40}
+";
+    let said = testkit::parse(Format::Anthropic, said);
+    let compactor = compactor(preset("agentkit", 100_000).options);
+    let outcome = compactor.compact(&said).expect("a view");
+    assert!(!outcome.rendered().contains("\"a\""), "{}", outcome.rendered());
+    assert!(epitome::wire::check(&outcome.request).is_empty());
+}
+
+fn keeps_kinds() {
+    let mut said = exchanges(3, 20) + "inj  the date changed\n" + &exchanges(16, 20);
+    said.insert_str(0, "sys  You are terse.\n");
+    let outcome =
+        looked(&preset("agentkit", 100_000), &request(&said), 100_000).expect("it is time");
+    let letters = letters(&outcome);
+    assert_eq!(letters.len(), 40);
+    // System, task, and the note in the middle; of the rest what is newer than 24 folds, up to the newest 8.
+    assert_eq!(
+        (&letters[..2], &letters[7..8], &letters[32..]),
+        ("kk", "k", "kkkkkkkk"),
+        "{letters}"
+    );
+    assert!(letters[8..16].chars().all(|letter| letter == 'd'), "{letters}");
+}
+
+fn folds_older_than_eight() {
+    let outcome = compacted(preset("agentkit", 100_000).options, &exchanges(10, 40));
+    assert_eq!(letters(&outcome), "kfffffffffffkkkkkkkk");
+    assert!(checkpoint(&outcome).contains("Ask 4."), "{}", checkpoint(&outcome));
+}
+
+fn with(json: &str) -> Options {
+    let strategies: Pipeline = serde_json::from_str(json).expect("a pipeline");
+    Options { strategies, ..preset("agentkit", 100_000).options }
+}
+
+fn empty_is_the_identity() {
+    assert!(compacted(with("[]"), THOUGHTS).view.is_whole());
+}
+
+fn keeps_the_task() {
+    let outcome = compacted(with(r#"[{"recent":{"keep":0,"older":"drop"}}]"#), &exchanges(4, 20));
+    assert_eq!(letters(&outcome), "kdddddkk");
+}
+
+fn never_deletes_history() {
+    let none =
+        compacted(with(r#"[{"recent":{"keep":0}}]"#), "user Go.\nasst Yes.\nuser On.\nasst Yes.\n");
+    assert!(none.view.is_whole());
+    let folded = compacted(with(r#"[{"recent":{"keep":0}}]"#), &exchanges(6, 60));
+    assert!(checkpoint(&folded).contains("Ask 5."));
+}
+
+fn lists_what_calls_did() {
+    let said = format!(
+        "user Begin.\nasst call a Bash {{\"command\":\"cargo test\"}}\nres  a = {{log 20}}\n{}",
+        exchanges(5, 60)
+    );
+    let words = checkpoint(&compacted(preset("agentkit", 100_000).options, &said));
+    assert!(words.contains("cargo test"), "{words}");
+}
+
+fn can_be_cancelled() {
+    let compactor = compactor(preset("agentkit", 100_000).options);
+    let said = request(&exchanges(10, 40));
+    for most in 0..4 {
+        let mut compaction = compactor.begin(&said);
+        for _ in 0..most {
+            if !matches!(compaction.step(), Step::Yield) {
+                break;
+            }
+        }
+        drop(compaction);
+    }
+    assert!(!compactor.compact(&said).expect("a view").view.is_whole());
+}

@@ -1,0 +1,167 @@
+//! docker agent's `compactor`.
+
+use epitome::archive::{Archive, MemoryArchive};
+use epitome::strategy::{Named, Setting};
+use epitome::transcript::ContentId;
+use epitome::trigger::{Asker, Cause, Demand, Gauge, Overflow};
+use epitome::view::Fate;
+use epitome::{Options, Tail};
+
+use super::{
+    Beside, Row, again, checkpoint, compacted, compactor, exchanges, fires, letters, preset,
+    request,
+};
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        theirs: "acts above 0.9 of the window, not at it; with tool results that came since counted in",
+        ours: "acts at the same counts",
+        beside: Beside::Same,
+        shown: acts_above_nine_tenths,
+    },
+    Row {
+        theirs: "a window of 0 is unlimited: it never acts",
+        ours: "an unknown window never fires",
+        beside: Beside::Same,
+        shown: needs_a_window,
+    },
+    Row {
+        theirs: "acts after a provider's overflow, and on demand with a focus",
+        ours: "so it does; the cause is in the receipt",
+        beside: Beside::Same,
+        shown: acts_when_asked_or_refused,
+    },
+    Row {
+        theirs: "a threshold outside 0 to 1 is the default, 0.9",
+        ours: "it is an error",
+        beside: Beside::OnPurpose,
+        shown: refuses_what_is_out_of_range,
+    },
+    Row {
+        theirs: "keeps min(20,000, window / 5) tokens of the newest messages",
+        ours: "the same tail",
+        beside: Beside::Same,
+        shown: keeps_a_fifth,
+    },
+    Row {
+        theirs: "where everything fits in the tail, all of it is summarised",
+        ours: "nothing is done: nothing is gained",
+        beside: Beside::OnPurpose,
+        shown: leaves_what_fits,
+    },
+    Row {
+        theirs: "the index of the first kept message is stored with the summary",
+        ours: "the view says it, and where the checkpoint stands",
+        beside: Beside::Same,
+        shown: knows_what_is_kept_first,
+    },
+    Row {
+        theirs: "a tight budget drops the prior summary without a word",
+        ours: "its words are carried on, newest first, and what doesn't fit any more is said",
+        beside: Beside::Better,
+        shown: carries_the_prior_summary_on,
+    },
+    Row {
+        theirs: "what was removed has no pointer",
+        ours: "every entry can be had back byte for byte",
+        beside: Beside::Better,
+        shown: gives_everything_back,
+    },
+];
+
+fn acts_above_nine_tenths() {
+    let trigger = preset("docker-agent", 100_000).trigger;
+    let at = |tokens: u64| {
+        let mut gauge = Gauge { window: Some(100_000), ..Gauge::default() };
+        gauge.tokens.tokens = tokens;
+        gauge.tokens.upper = tokens;
+        fires(&trigger, &gauge).is_some()
+    };
+    assert!(!at(0) && !at(7_000) && !at(90_000) && at(90_001) && at(95_000));
+}
+
+fn needs_a_window() {
+    let mut gauge = Gauge::default();
+    gauge.tokens.tokens = 999_999;
+    gauge.tokens.upper = 999_999;
+    assert_eq!(fires(&preset("docker-agent", 100_000).trigger, &gauge), None);
+}
+
+fn acts_when_asked_or_refused() {
+    let preset = preset("docker-agent", 100_000);
+    let overflow = Some(Overflow { window: Some(100_000), tokens: Some(100_500) });
+    let refused = Gauge { overflow, ..Gauge::default() };
+    assert!(matches!(fires(&preset.trigger, &refused), Some(Cause::Overflow { .. })));
+    let mut demand = Demand::new(Asker::Host, "before the release");
+    demand.focus = Some("the release notes".to_owned());
+    let asked = Gauge { demands: vec![demand], ..Gauge::default() };
+    let cause = fires(&preset.trigger, &asked).expect("it was asked for");
+    let outcome = compactor(Options { target: epitome::Target::Percent(50), ..preset.options })
+        .because(cause.clone())
+        .compact(&request(&exchanges(10, 60)))
+        .expect("a view");
+    assert_eq!(outcome.receipt.cause, Some(cause));
+}
+
+fn refuses_what_is_out_of_range() {
+    for share in [-0.5, 1.5, f64::NAN] {
+        assert!(epitome::trigger::When::ShareAbove(share).build().is_err(), "{share}");
+    }
+    // What is in range means what it says, as there.
+    assert!(epitome::trigger::When::ShareAbove(1.0).build().is_ok());
+}
+
+fn keeps_a_fifth() {
+    for (window, tail) in [(200_000, 20_000), (100_000, 20_000), (99_999, 19_999), (1_000, 200)] {
+        let strategies = preset("docker-agent", window).options.strategies;
+        let epitome::strategy::Pipeline::List(list) = strategies else { panic!("a list") };
+        let Named::Recent(Setting::On(recent)) = list[0] else { panic!("recent first") };
+        assert_eq!(recent.keep, Tail::Tokens(tail));
+    }
+    let outcome = compacted(preset("docker-agent", 5_000).options, &exchanges(10, 60));
+    let kept: String = letters(&outcome).trim_start_matches('k').trim_start_matches('f').into();
+    assert!((6..=10).contains(&kept.len()), "{}", letters(&outcome));
+}
+
+fn leaves_what_fits() {
+    let outcome = compacted(preset("docker-agent", 100_000).options, &exchanges(10, 60));
+    assert!(outcome.view.is_whole());
+}
+
+fn knows_what_is_kept_first() {
+    let outcome = compacted(preset("docker-agent", 5_000).options, &exchanges(10, 60));
+    let before = outcome.view.checkpoint().expect("one").before;
+    let kept = outcome.view.fates().enumerate().skip(before).find(|(_, fate)| fate.is_shown());
+    let (first, _) = kept.expect("a tail");
+    assert!(first > before);
+    assert!(
+        outcome.view.fates().skip(before).take(first - before).all(|f| matches!(f, Fate::Fold(_)))
+    );
+}
+
+fn carries_the_prior_summary_on() {
+    let options = preset("docker-agent", 5_000).options;
+    let first = compacted(options.clone(), &exchanges(10, 60));
+    assert!(checkpoint(&first).contains("Ask 2."));
+    let second = again(&first, options, &exchanges(3, 60).replace("Ask", "Later ask"));
+    assert!(checkpoint(&second).contains("Ask 2."), "{}", checkpoint(&second));
+    let tight = preset("docker-agent", 2_500).options;
+    let third = again(&first, tight, &exchanges(10, 60).replace("Ask", "Later ask"));
+    let words = checkpoint(&third);
+    assert!(words.contains("of the user's messages are not quoted here"), "{words}");
+}
+
+fn gives_everything_back() {
+    let archive = MemoryArchive::default();
+    let said = request(&exchanges(10, 60));
+    let compactor = compactor(preset("docker-agent", 5_000).options);
+    let outcome = compactor.compact_into(&said, &archive).expect("a view");
+    let mut hidden = 0;
+    for (entry, fate) in outcome.base.transcript.entries().zip(outcome.view.fates()) {
+        if !fate.is_shown() {
+            hidden += 1;
+            assert_eq!(archive.get(ContentId::of_text(entry.raw())).as_deref(), Some(entry.raw()));
+        }
+    }
+    assert!(hidden > 5);
+}

@@ -1,0 +1,179 @@
+//! Presets beside the systems that they are like: every row of docs/parity.md is a test.
+//!
+//! What those systems do is told from their public sources and tests; nothing of them is copied.
+
+mod agentkit;
+mod docker_agent;
+mod entelix;
+mod planck;
+mod ptc_runner;
+
+use std::fmt::Write as _;
+
+use epitome::count::{Tally, counter};
+use epitome::preset::{NAMES, Preset};
+use epitome::transcript::unit::Units;
+use epitome::trigger::{Cause, Gauge, Trigger, When};
+use epitome::view::Fate;
+use epitome::{Compactor, Format, Options, Outcome, Request};
+use expect_test::expect_file;
+
+/// How a behaviour compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beside {
+    /// The same.
+    Same,
+    /// What went wrong there doesn't here.
+    Better,
+    /// Otherwise, on purpose.
+    OnPurpose,
+}
+
+/// One behaviour of one system.
+struct Row {
+    /// What it does.
+    theirs: &'static str,
+    /// What Epitome does.
+    ours: &'static str,
+    beside: Beside,
+    /// Shows what Epitome does.
+    shown: fn(),
+}
+
+const SYSTEMS: [(&str, &[Row]); 5] = [
+    ("Planck `Compactor`: `planck`", planck::ROWS),
+    (
+        "entelix `SummaryCompactor`, `HeadDropCompactor`: `entelix-summary`, `entelix-head`",
+        entelix::ROWS,
+    ),
+    ("docker agent `compactor`: `docker-agent`", docker_agent::ROWS),
+    ("PtcRunner `Compaction`: `ptc-runner`", ptc_runner::ROWS),
+    ("agentkit-compaction: `agentkit`", agentkit::ROWS),
+];
+
+const HEAD: &str = "\
+# Parity
+
+How Epitome's presets compare with the systems that they are like, behaviour by behaviour. Each row is a test in \
+[presets](../crates/epitome/tests/it/presets/mod.rs), which also writes this page \
+(`UPDATE_EXPECT=1 cargo test -p epitome --test it presets`). *Same*: as there. *Better*: a weak spot there that \
+doesn't occur here. *On purpose*: otherwise, and asserted to be.
+
+Presets are used by `epitome plan --preset NAME`, `compact --preset NAME`, the setting `preset`, and \
+`epitome::preset::Preset::named`.
+";
+
+#[test]
+fn every_row_is_shown() {
+    let mut failed = Vec::new();
+    for (system, rows) in SYSTEMS {
+        for row in rows {
+            if std::panic::catch_unwind(row.shown).is_err() {
+                failed.push(format!("{system}: {}", row.ours));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn the_page_says_what_is_shown() {
+    let mut page = HEAD.to_owned();
+    for (system, rows) in SYSTEMS {
+        let _ = write!(page, "\n## {system}\n\n| there | here | |\n|---|---|---|\n");
+        for row in rows {
+            let beside = match row.beside {
+                Beside::Same => "same",
+                Beside::Better => "better",
+                Beside::OnPurpose => "on purpose",
+            };
+            let _ = writeln!(page, "| {} | {} | {beside} |", row.theirs, row.ours);
+        }
+    }
+    expect_file!["../../../../../docs/parity.md"].assert_eq(&page);
+}
+
+#[test]
+fn presets_are_found_by_their_names() {
+    for name in NAMES {
+        for window in [None, Some(1), Some(1_000), Some(200_000), Some(u64::MAX)] {
+            let preset = Preset::named(name, window).expect("its own name");
+            assert_eq!(preset.name, name);
+            compactor(preset.options);
+            preset.trigger.build().expect("in range");
+        }
+    }
+    let error = Preset::named("plank", None).expect_err("no such preset");
+    assert!(error.to_string().contains("`plank`") && error.to_string().contains("planck"));
+}
+
+/// The preset for a window of so many tokens.
+fn preset(name: &str, window: u64) -> Preset {
+    Preset::named(name, Some(window)).expect("a known name")
+}
+
+fn compactor(options: Options) -> Compactor {
+    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+}
+
+fn request(drawn: &str) -> Request {
+    testkit::parse(Format::OpenaiChat, drawn)
+}
+
+/// What a trigger would look at.
+fn gauge(request: &Request, window: u64) -> Gauge {
+    let counter = counter("chars4").expect("a known name");
+    let units = Units::of(&request.transcript, request.format.instructions());
+    let tokens = Tally::of(request, counter.as_ref()).total();
+    Gauge { window: Some(window), ..Gauge::of(request, &units, tokens) }
+}
+
+fn fires(trigger: &When, gauge: &Gauge) -> Option<Cause> {
+    trigger.clone().build().expect("in range").fires(gauge)
+}
+
+/// Looks as a preset does, and compacts if it is time.
+fn looked(preset: &Preset, request: &Request, window: u64) -> Option<Outcome> {
+    let cause = fires(&preset.trigger, &gauge(request, window))?;
+    Some(compactor(preset.options.clone()).because(cause).compact(request).expect("a view"))
+}
+
+/// Compacts whether or not it is time.
+fn compacted(options: Options, drawn: &str) -> Outcome {
+    compactor(options).compact(&request(drawn)).expect("a view")
+}
+
+/// One letter an entry: kept, edited, folded, dropped.
+fn letters(outcome: &Outcome) -> String {
+    let letter = |fate: &Fate| match fate {
+        Fate::Keep => 'k',
+        Fate::Edit(_) => 'e',
+        Fate::Fold(_) => 'f',
+        Fate::Drop(_) => 'd',
+    };
+    outcome.view.fates().map(letter).collect()
+}
+
+/// What the checkpoint says.
+fn checkpoint(outcome: &Outcome) -> String {
+    outcome.view.checkpoint().expect("a checkpoint").text.to_string()
+}
+
+/// So many exchanges, a user's and the model's message of so many words each.
+fn exchanges(many: usize, words: usize) -> String {
+    (1..=many)
+        .map(|at| format!("user Ask {at}. {{lorem {words}}}\nasst Reply {at}. {{lorem {words}}}\n"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+/// What is compacted again with the same settings, after `more` was said.
+fn again(first: &Outcome, options: Options, more: &str) -> Outcome {
+    let mut body: serde_json::Value = serde_json::from_str(first.rendered()).expect("JSON");
+    let messages = body["messages"].as_array_mut().expect("messages");
+    let said: serde_json::Value = serde_json::from_str(request(more).source()).expect("JSON");
+    messages.extend(said["messages"].as_array().expect("messages").clone());
+    let longer = epitome::wire::parse(Format::OpenaiChat, body.to_string()).expect("a body");
+    let known = first.receipt.checkpoint.iter().map(|checkpoint| checkpoint.id);
+    compactor(options).knowing(known).compact(&longer).expect("a view")
+}

@@ -1,0 +1,69 @@
+//! The exercise of CONTRIBUTING.md: a strategy in one file, and one test.
+
+use std::fmt::Write as _;
+
+use epitome::strategy::{Edit, Scene, Strategy};
+use epitome::transcript::PartKind;
+use epitome::view::{PartEdit, Put, Reason};
+use expect_test::expect;
+use testkit::check;
+
+use super::to;
+
+/// Says lines of old outputs that come many times in a row once, and how often they came.
+#[derive(Debug)]
+struct SameLines;
+
+impl Strategy for SameLines {
+    fn name(&self) -> &'static str {
+        "same-lines"
+    }
+
+    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+        scene
+            .old_entries(scene.budget.recent())
+            .flat_map(|entry| scene.editable(entry))
+            .filter(|part| part.kind() == PartKind::Result)
+            .filter_map(|part| {
+                let once = once(&scene.matter.part_text(&part));
+                let saves = scene.matter.put_tokens(&part, &once) < scene.tokens(&part);
+                let put = Put::Text(once.into());
+                let edit = PartEdit { at: part.slot, put, reason: Reason::LongText };
+                saves.then_some(Edit::Put(edit))
+            })
+            .collect()
+    }
+}
+
+fn once(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut out = String::new();
+    for run in lines.chunk_by(|one, next| one == next) {
+        let _ = match run.len() {
+            1 => writeln!(out, "{}", run[0]),
+            many => writeln!(out, "{} (× {many})", run[0]),
+        };
+    }
+    out
+}
+
+#[test]
+fn a_line_that_comes_again_is_said_once() {
+    let wait = "waiting for the lock\\n".repeat(40);
+    let before = format!(
+        "user Wait for it.\nasst call a Bash {{\"command\":\"lock\"}}\nres  a = begin\\n{wait}got it\nasst {{lorem 30}}\n"
+    );
+    check(
+        SameLines,
+        to(100),
+        &before,
+        &expect![[r#"
+        311 → 109 tokens, target 100
+        keep user Wait for it.
+        keep asst call a Bash {"command":"lock"}
+        edit res  a = begin\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting f … or the lock\nwaiting for the lock\nwaiting for the lock\ngot it (852 bytes)
+           > res a = begin\nwaiting for the lock (× 40)\ngot it\n  # long text, cut to its telling lines
+        keep asst {lorem 30}
+    "#]],
+    );
+}

@@ -1,0 +1,285 @@
+//! Every trigger at its boundary: one below, on it, one above.
+
+use std::time::Duration;
+
+use epitome::count::{Count, Tally, counter};
+use epitome::transcript::unit::Units;
+use epitome::trigger::{
+    All, Any, Asker, Cause, Condition, Demand, Gauge, Overflow, Switch, Trigger, TriggerError, When,
+};
+use epitome::wire::Format;
+use epitome::{Pin, Target};
+
+/// Whether `when` fires for each of `gauges`.
+fn fires<const N: usize>(when: &When, gauges: [Gauge; N]) -> [bool; N] {
+    let condition = when.clone().build().expect("in range");
+    gauges.map(|gauge| condition.fires(&gauge).is_some())
+}
+
+/// `n − 1`, `n`, `n + 1`.
+fn around<T>(n: u64, of: impl Fn(u64) -> T) -> [T; 3] {
+    [n - 1, n, n + 1].map(of)
+}
+
+fn tokens(tokens: u64, window: u64) -> Gauge {
+    Gauge { tokens: Count::exact(tokens), window: Some(window), ..Gauge::default() }
+}
+
+const ABOVE: [bool; 3] = [false, false, true];
+const FROM: [bool; 3] = [false, true, true];
+
+#[test]
+fn items_steps_and_turns_fire_above() {
+    let items = |n| Gauge { items: n as usize, ..Gauge::default() };
+    let steps = |n| Gauge { steps: n as usize, ..Gauge::default() };
+    let turns = |n| Gauge { turns: n as usize, ..Gauge::default() };
+    assert_eq!(fires(&When::Items(100), around(100, items)), ABOVE);
+    assert_eq!(fires(&When::Steps(8), around(8, steps)), ABOVE);
+    assert_eq!(fires(&When::Turns(4), around(4, turns)), ABOVE);
+    assert_eq!(fires(&When::Items(0), [items(0), items(1)]), [false, true]);
+}
+
+#[test]
+fn tokens_characters_and_bytes_fire_from() {
+    let characters = |n| Gauge { characters: n, ..Gauge::default() };
+    let bytes = |n| Gauge { bytes: n, ..Gauge::default() };
+    assert_eq!(fires(&When::Tokens(12_000), around(12_000, |n| tokens(n, 1))), FROM);
+    assert_eq!(fires(&When::Characters(5_000), around(5_000, characters)), FROM);
+    assert_eq!(fires(&When::Bytes(5_000), around(5_000, bytes)), FROM);
+}
+
+#[test]
+fn tokens_count_at_their_upper_edge() {
+    let gauge = |upper| Gauge { tokens: Count::estimated(800, upper), ..Gauge::default() };
+    assert_eq!(fires(&When::Tokens(1_000), around(1_000, gauge)), FROM);
+    let cause = When::Tokens(900).build().expect("in range").fires(&gauge(1_000));
+    assert_eq!(cause, Some(Cause::Tokens { tokens: 1_000, limit: 900 }));
+}
+
+#[test]
+fn a_share_of_the_window_is_cut_to_a_whole_token() {
+    // 0.8 × 200,000, and the 2,457.6 of 0.6 × 4,096.
+    for (share, window, limit) in [(0.8, 200_000, 160_000), (0.6, 4_096, 2_457), (1.0, 10, 10)] {
+        let gauges = || around(limit, |n| tokens(n, window));
+        assert_eq!(fires(&When::Share(share), gauges()), FROM, "{share} of {window}");
+        assert_eq!(fires(&When::ShareAbove(share), gauges()), ABOVE, "{share} of {window}");
+    }
+    assert_eq!(fires(&When::default(), around(800, |n| tokens(n, 1_000))), FROM);
+    assert_eq!(fires(&When::Share(0.0), [tokens(0, 1_000)]), [true]);
+    // Without a window nobody can tell; whoever builds a session asks first.
+    assert!(When::Share(0.8).needs_window() && !When::Tokens(5).needs_window());
+    assert_eq!(fires(&When::Share(0.8), [Gauge { window: None, ..tokens(9, 1) }]), [false]);
+}
+
+#[test]
+fn the_reply_needs_room_in_the_window() {
+    assert_eq!(fires(&When::Reserve(200), around(800, |n| tokens(n, 1_000))), ABOVE);
+    let asking = |n| Gauge { output_reserve: 300, ..tokens(n, 1_000) };
+    assert_eq!(fires(&When::Full, around(700, asking)), ABOVE);
+    // Nothing fits beside a reply as large as the window.
+    assert_eq!(fires(&When::Reserve(1_000), [tokens(0, 1_000)]), [true]);
+    assert_eq!(fires(&When::Reserve(999), [tokens(1, 1_000)]), [false]);
+}
+
+#[test]
+fn what_was_asked_for_waits_for_a_safe_point() {
+    let by = |by, open_calls| {
+        let demands = vec![Demand::new(by, "the plan is settled")];
+        Gauge { demands, open_calls, ..Gauge::default() }
+    };
+    for asker in [Asker::Host, Asker::Model] {
+        assert_eq!(fires(&When::Asked, [by(asker, 1), by(asker, 0)]), [false, true]);
+    }
+    let both = [by(Asker::Host, 0), by(Asker::Model, 0)];
+    assert_eq!(fires(&When::AskedByHost, both.clone()), [true, false]);
+    assert_eq!(fires(&When::AskedByModel, both), [false, true]);
+    assert_eq!(fires(&When::Asked, [Gauge::default()]), [false]);
+}
+
+#[test]
+fn a_demand_brings_its_reason_and_wishes_along() {
+    let demand = Demand {
+        focus: Some("the parser".into()),
+        pins: vec![Pin::Text("never push".into())],
+        target: Some(Target::Percent(20)),
+        ..Demand::new(Asker::Model, "the search is over")
+    };
+    let gauge = Gauge { demands: vec![demand.clone()], ..Gauge::default() };
+    let cause = When::AskedByModel.build().expect("in range").fires(&gauge).expect("asked");
+    assert_eq!(cause.demands(), [&demand]);
+    assert_eq!(cause.to_string(), "the model asked for it: the search is over");
+    let written = serde_json::to_string(&cause).expect("serializable");
+    assert_eq!(serde_json::from_str::<Cause>(&written).expect("its own form"), cause);
+}
+
+#[test]
+fn a_switch_fires_where_the_new_window_is_smaller_and_would_be_full() {
+    let switching = |n, from, to| Gauge { switch: Some(Switch { from, to }), ..tokens(n, from) };
+    let when = When::ModelSwitch(0.8);
+    assert_eq!(fires(&when, around(800, |n| switching(n, 2_000, 1_000))), FROM);
+    // The window's size, one smaller, one larger.
+    let sizes = [1_999, 2_000, 2_001].map(|to| switching(1_900, 2_000, to));
+    assert_eq!(fires(&when, sizes), [true, false, false]);
+    assert_eq!(fires(&when, [tokens(1_900, 2_000)]), [false]);
+}
+
+#[test]
+fn an_overflow_fires() {
+    let told = Some(Overflow { window: Some(200_000), tokens: None });
+    let over = Gauge { overflow: told, ..Gauge::default() };
+    assert_eq!(fires(&When::Overflow, [Gauge::default(), over.clone()]), [false, true]);
+    let cause = When::Overflow.build().expect("in range").fires(&over);
+    assert_eq!(cause, Some(Cause::Overflow { window: Some(200_000) }));
+}
+
+#[test]
+fn idle_fires_shortly_before_the_cache_forgets() {
+    let idle = |seconds| Gauge {
+        idle: Some(Duration::from_secs(seconds)),
+        cache_ttl: Some(Duration::from_mins(5)),
+        ..Gauge::default()
+    };
+    let when = When::Idle(30);
+    assert_eq!(fires(&when, around(270, idle)), FROM);
+    // Once it has forgotten, waiting costs nothing more.
+    assert_eq!(fires(&when, around(300, idle)), [true, false, false]);
+    assert_eq!(fires(&When::Idle(900), [idle(0)]), [true], "a lead longer than the cache lives");
+    let never = [Gauge { idle: None, ..idle(290) }, Gauge { cache_ttl: None, ..idle(290) }];
+    assert_eq!(fires(&when, never), [false, false]);
+}
+
+#[test]
+fn any_and_all_compose_and_nest() {
+    let gauge = Gauge { items: 11, steps: 3, ..Gauge::default() };
+    let (items, steps, many) = (When::Items(10), When::Steps(2), When::Items(1_000));
+    let any = |list: &[&When]| When::Any(list.iter().map(|w| (*w).clone()).collect());
+    let all = |list: &[&When]| When::All(list.iter().map(|w| (*w).clone()).collect());
+    let cause = |when: When| when.build().expect("in range").fires(&gauge);
+    let (by_items, by_steps) =
+        (Cause::Items { items: 11, most: 10 }, Cause::Steps { steps: 3, most: 2 });
+    assert_eq!(cause(any(&[&many, &steps, &items])), Some(by_steps.clone()));
+    assert_eq!(cause(all(&[&many, &steps])), None);
+    let both = Some(Cause::All(vec![by_items, by_steps]));
+    assert_eq!(cause(all(&[&items, &steps])), both);
+    assert_eq!(cause(any(&[&many, &all(&[&items, &steps])])), both);
+}
+
+#[test]
+fn closures_are_triggers_and_bring_their_own_cause() {
+    let nightly = |gauge: &Gauge| (gauge.items > 5).then(|| Cause::Custom("nightly".into()));
+    let gauge = Gauge { items: 6, ..Gauge::default() };
+    let steps = || When::Steps(99).build().expect("in range").boxed();
+    assert_eq!(Any::of([steps(), nightly.boxed()]).fires(&gauge), nightly.fires(&gauge));
+    assert_eq!(All::of([steps(), nightly.boxed()]).fires(&gauge), None);
+    assert_eq!(All::of([nightly.boxed()]).fires(&gauge), Some(Cause::Custom("nightly".into())));
+    assert_eq!(Any::default().fires(&gauge).or(All::default().fires(&gauge)), None);
+}
+
+#[test]
+fn out_of_range_is_an_error_that_names_the_option() {
+    for share in [-0.1, 1.01, f64::NAN, f64::INFINITY, 80.0] {
+        for (when, option) in [
+            (When::Share(share), "share"),
+            (When::ShareAbove(share), "share-above"),
+            (When::ModelSwitch(share), "model-switch"),
+            (When::Any(vec![When::All(vec![When::Share(share)])]), "share"),
+        ] {
+            let error = when.build().expect_err("out of range");
+            assert!(error.to_string().contains(&format!("`{option}`")), "{error}");
+        }
+    }
+    for when in [When::Any(vec![]), When::All(vec![When::Any(vec![])])] {
+        assert!(matches!(when.build(), Err(TriggerError::Empty { .. })));
+    }
+    for share in [0.0, 1.0] {
+        assert!(When::Share(share).build().is_ok());
+    }
+}
+
+#[test]
+fn files_say_triggers_and_unknown_ones_are_named() {
+    let read = |json: &str| serde_json::from_str::<Condition>(json).map_err(|e| e.to_string());
+    let when = |json| read(json).expect("a trigger").when().clone();
+    assert_eq!(when(r#"{"share":0.9}"#), When::Share(0.9));
+    assert_eq!(when(r#""80%""#), When::Share(0.8));
+    assert_eq!(when(r#""overflow""#), When::Overflow);
+    let nested = r#"{"any":["80%",{"all":[{"items":100},"idle"]},"asked-by-model"]}"#;
+    let all = When::All(vec![When::Items(100), When::Idle(When::DEFAULT_LEAD)]);
+    assert_eq!(when(nested), When::Any(vec![When::Share(0.8), all, When::AskedByModel]));
+    let written = serde_json::to_string(&read(nested).expect("a trigger")).expect("serializable");
+    assert_eq!(when(&written), when(nested), "{written}");
+    for (bad, names) in [
+        (r#"{"itmes":5}"#, "itmes"),
+        (r#"{"items":5,"steps":3}"#, "`steps`"),
+        (r#""sometimes""#, "sometimes"),
+        (r#"{"share":1.5}"#, "`share`"),
+        (r#"{"any":[{"share-above":-1.0}]}"#, "`share-above`"),
+        (r#"{"any":[]}"#, "`any`"),
+    ] {
+        let error = read(bad).expect_err(bad);
+        assert!(error.contains(names), "{bad}: {error}");
+    }
+}
+
+#[test]
+fn flags_say_triggers_in_short() {
+    for (text, when) in [
+        ("80%", When::Share(0.8)),
+        (">90%", When::ShareAbove(0.9)),
+        ("100items", When::Items(100)),
+        ("8 steps", When::Steps(8)),
+        ("4turns", When::Turns(4)),
+        ("120k", When::Tokens(120_000)),
+        ("12_000 tokens", When::Tokens(12_000)),
+        ("500kchars", When::Characters(500_000)),
+        ("1000000bytes", When::Bytes(1_000_000)),
+        ("window-16k", When::Reserve(16_000)),
+        ("full", When::Full),
+        ("asked", When::Asked),
+        ("model-switch", When::ModelSwitch(0.8)),
+        ("idle", When::Idle(30)),
+        ("80%,overflow", When::Any(vec![When::Share(0.8), When::Overflow])),
+        ("50%+8steps", When::All(vec![When::Share(0.5), When::Steps(8)])),
+    ] {
+        assert_eq!(text.parse(), Ok(when), "{text}");
+    }
+    for bad in ["", "%", "items", "-5items", "8 moons", "share", "any", "80%,", "k", "window-"] {
+        let error = bad.parse::<When>().expect_err(bad);
+        assert!(matches!(error, TriggerError::Unknown { .. }), "{bad}: {error}");
+    }
+    assert!("180%".parse::<Condition>().is_err());
+}
+
+#[test]
+fn a_request_is_gauged() {
+    let text = "
+sys  Be brief.
+user Fix ä.
+asst think hm | call a Read {\"file_path\":\"x\"}
+res  a = one two
+asst Done.
+user Thanks. {img 640x480}
+asst call b Read {\"file_path\":\"y\"}
+";
+    let request = testkit::parse(Format::OpenaiChat, text);
+    let units = Units::of(&request.transcript, request.format.instructions());
+    let tally = Tally::of(&request, counter("chars4").expect("a known name").as_ref());
+    let gauge = Gauge::of(&request, &units, tally.total());
+    assert_eq!((gauge.items, gauge.steps, gauge.turns, gauge.open_calls), (7, 3, 2, 1));
+    assert_eq!((gauge.tokens, gauge.bytes), (tally.total(), request.source().len() as u64));
+    let said: usize = [
+        "Be brief.",
+        "Fix ä.",
+        "hm",
+        "{\"file_path\":\"x\"}",
+        "one two",
+        "Done.",
+        "Thanks.",
+        "{\"file_path\":\"y\"}",
+    ]
+    .iter()
+    .map(|words| words.chars().count())
+    .sum();
+    assert_eq!(gauge.characters, said as u64);
+    assert_eq!((gauge.window, gauge.idle, gauge.output_reserve), (None, None, 0));
+}

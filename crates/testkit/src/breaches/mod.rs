@@ -1,0 +1,175 @@
+//! The smallest bodies that break a provider's rules, one for each.
+
+mod responses;
+
+const CALL: &str = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+const ANSWER: &str = r#"{"role":"tool","tool_call_id":"a","content":"x"}"#;
+const USER: &str = r#"{"role":"user","content":"hi"}"#;
+const USE: &str =
+    r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+const RESULT: &str =
+    r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#;
+
+const ASK: &str = r#"{"role":"user","parts":[{"text":"hi"}]}"#;
+const INVOKE: &str =
+    r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]}"#;
+const RESPOND: &str = r#"{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"output":"x"}}}]}"#;
+const SAID: &str = r#"{"role":"model","parts":[{"text":"well"}]}"#;
+const BID: &str = r#"{"role":"user","content":[{"text":"hi"}]}"#;
+const APPLY: &str =
+    r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]}"#;
+const YIELD: &str =
+    r#"{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"x"}]}}]}"#;
+
+/// A body (or a bare list) that breaks this rule, and no other.
+///
+/// # Panics
+/// If no body is known: each rule of [`epitome::wire::RULES`] has one.
+pub fn failing(rule: &str) -> String {
+    match rule {
+        "chat/shape" => format!("[{USER},7]"),
+        "chat/answered" => format!("[{USER},{CALL},{USER}]"),
+        "chat/orphan" => format!("[{USER},{ANSWER}]"),
+        "chat/duplicate-result" => format!("[{USER},{CALL},{ANSWER},{ANSWER}]"),
+        "chat/result-place" => format!("[{USER},{CALL},{USER},{ANSWER}]"),
+        "chat/reused-id" => {
+            format!("[{USER},{},{ANSWER},{ANSWER}]", twice(CALL, r#"{"id":"a""#, "]}"))
+        }
+        "chat/arguments" => format!("[{USER},{},{ANSWER}]", CALL.replace(r#""{}""#, "{}")),
+        "chat/empty" => format!(r#"[{USER},{{"role":"assistant","content":null}}]"#),
+        "chat/name" => {
+            format!("[{USER},{},{ANSWER}]", CALL.replace(r#""name":"f""#, r#""name":"f.g""#))
+        }
+        "anthropic/shape" => format!("[{USER},7]"),
+        "anthropic/first-role" => format!(r#"[{{"role":"assistant","content":"hi"}},{USER}]"#),
+        "anthropic/system-place" => format!(r#"[{{"role":"system","content":"obey"}},{USER}]"#),
+        "anthropic/answered" => format!("[{USER},{USE},{USER}]"),
+        "anthropic/orphan" => format!("[{USER},{RESULT}]"),
+        "anthropic/duplicate-result" => format!("[{USER},{USE},{RESULT},{RESULT}]"),
+        "anthropic/result-place" => format!("[{USER},{USE},{USER},{RESULT}]"),
+        "anthropic/reused-id" => format!("[{USER},{USE},{RESULT},{USE},{RESULT}]"),
+        "anthropic/input" => format!("[{USER},{},{RESULT}]", USE.replace("{}", r#""{}""#)),
+        "anthropic/side" => format!("[{USER},{}]", USE.replace("assistant", "user")),
+        "anthropic/name" => {
+            format!("[{USER},{},{RESULT}]", USE.replace("\"f\"", &format!("{:?}", "f".repeat(300))))
+        }
+        "anthropic/empty-text" => String::from(
+            r#"[{"role":"user","content":[{"type":"text","text":""},{"type":"text","text":"x"}]}]"#,
+        ),
+        "anthropic/blank-text" => String::from(
+            r#"[{"role":"user","content":[{"type":"text","text":"x"},{"type":"text","text":" \n"}]}]"#,
+        ),
+        "anthropic/id" => format!("[{USER},{USE},{RESULT}]").replace(r#""a""#, r#""a.1""#),
+        "anthropic/compaction" => format!(
+            r#"[{USER},{{"role":"assistant","content":[{{"type":"compaction","content":""}},{{"type":"text","text":"so"}}]}}]"#
+        ),
+        "anthropic/cache-markers" => {
+            let marked = |n: usize| {
+                format!(r#"{{"type":"text","text":"{n}","cache_control":{{"type":"ephemeral"}}}}"#)
+            };
+            let blocks: Vec<String> = (1..=5).map(marked).collect();
+            format!(r#"[{{"role":"user","content":[{}]}}]"#, blocks.join(","))
+        }
+        "anthropic/cache-order" => String::from(
+            r#"[{"role":"user","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}},{"type":"text","text":"y","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]"#,
+        ),
+        "anthropic/too-many" => format!("[{}]", vec![USER; 100_001].join(",")),
+        "anthropic/thinking-budget" => format!(
+            r#"{{"max_tokens":1024,"thinking":{{"type":"enabled","budget_tokens":1024}},"messages":[{USER}]}}"#
+        ),
+        "anthropic/compaction-or-editing" => format!(
+            r#"{{"compaction":{{"type":"summarize"}},"context_management":{{"edits":[]}},"messages":[{USER}]}}"#
+        ),
+        "anthropic/clear-thinking-first" => format!(
+            r#"{{"context_management":{{"edits":[{{"type":"clear_tool_uses_20250919"}},{{"type":"clear_thinking_20251015"}}]}},"messages":[{USER}]}}"#
+        ),
+        "anthropic/compact-trigger" => format!(
+            r#"{{"context_management":{{"edits":[{{"type":"compact_20260112","trigger":{{"type":"input_tokens","value":10000}}}}]}},"messages":[{USER}]}}"#
+        ),
+        "anthropic/empty" => format!(r#"[{USER},{{"role":"user","content":[]}}]"#),
+        "anthropic/thinking-first" => {
+            format!(r#"{{"thinking":{{"type":"enabled"}},"messages":[{USER},{USE},{RESULT}]}}"#)
+        }
+        "gemini/shape" => format!(r#"[{ASK},{{"role":"system","parts":[{{"text":"obey"}}]}}]"#),
+        "gemini/empty" => format!(r#"[{ASK},{{"role":"model","parts":[]}}]"#),
+        "gemini/data" => {
+            format!("[{ASK},{}]", SAID.replace(r#"{"text":"well"}"#, r#"{},{"text":"x"}"#))
+        }
+        "gemini/one-of" => {
+            format!("[{ASK},{}]", SAID.replace("}]", r#","inlineData":{"mimeType":"image/png"}}]"#))
+        }
+        "gemini/empty-text" => format!("[{ASK},{}]", SAID.replace("well", "")),
+        "gemini/name" => {
+            let nameless =
+                |text: &str| text.replace(r#""id":"a","name":"f""#, r#""id":"a","name":"""#);
+            format!("[{ASK},{},{RESPOND}]", nameless(INVOKE))
+        }
+        "gemini/args" => format!("[{ASK},{},{RESPOND}]", INVOKE.replace("{}", r#""{}""#)),
+        "gemini/response" => {
+            format!("[{ASK},{INVOKE},{}]", RESPOND.replace(r#"{"output":"x"}"#, r#"["x"]"#))
+        }
+        "gemini/response-name" => {
+            format!("[{ASK},{INVOKE},{}]", RESPOND.replace(r#""name":"f","#, ""))
+        }
+        "gemini/side" => format!("[{ASK},{}]", INVOKE.replace("model", "user")),
+        "gemini/opening" => format!("[{INVOKE},{RESPOND}]"),
+        "gemini/call-place" => format!("[{ASK},{SAID},{INVOKE},{RESPOND}]"),
+        "gemini/answered" => format!("[{ASK},{INVOKE},{ASK}]"),
+        "gemini/orphan" => format!("[{ASK},{RESPOND}]"),
+        "gemini/response-place" => format!("[{ASK},{INVOKE},{ASK},{RESPOND}]"),
+        "gemini/signature" => {
+            format!(r#"{{"model":"gemini-3-pro","contents":[{ASK},{INVOKE},{RESPOND}]}}"#)
+        }
+        "gemini/cached-frame" => format!(
+            r#"{{"cachedContent":"cachedContents/1","systemInstruction":{{"parts":[{{"text":"x"}}]}},"contents":[{ASK}]}}"#
+        ),
+        "bedrock/shape" => format!("[{BID},7]"),
+        "bedrock/first-role" => format!("[{}]", BID.replace("user", "assistant")),
+        "bedrock/alternates" => format!("[{BID},{BID}]"),
+        "bedrock/empty" => format!(r#"[{BID},{{"role":"assistant","content":[]}}]"#),
+        "bedrock/block" => format!("[{}]", BID.replace("[{", "[{},{")),
+        "bedrock/blank-text" => format!("[{}]", BID.replace("[{", r#"[{"text":" "},{"#)),
+        "bedrock/answered" => format!("[{BID},{APPLY},{BID}]"),
+        "bedrock/orphan" => {
+            format!("[{}]", YIELD.replace("[{\"toolR", "[{\"text\":\"x\"},{\"toolR"))
+        }
+        "bedrock/duplicate-result" => {
+            format!("[{BID},{APPLY},{}]", twice(YIELD, "{\"toolResult", "]}"))
+        }
+        "bedrock/result-place" => {
+            format!(
+                "[{BID},{APPLY},{}]",
+                YIELD.replace(r#""content":[{"toolR"#, r#""content":[{"text":"x"},{"toolR"#)
+            )
+        }
+        "bedrock/reused-id" => {
+            format!(
+                "[{BID},{},{}]",
+                twice(APPLY, "{\"toolUse\"", "]}"),
+                twice(YIELD, "{\"toolResult", "]}")
+            )
+        }
+        "bedrock/id" => format!("[{BID},{APPLY},{YIELD}]").replace(r#""a""#, r#""a/b""#),
+        "bedrock/name" => format!("[{BID},{},{YIELD}]", APPLY.replace(r#""f""#, r#""f.g""#)),
+        "bedrock/input" => format!("[{BID},{},{YIELD}]", APPLY.replace("{}", r#""{}""#)),
+        "bedrock/side" => {
+            format!("[{}]", APPLY.replace("assistant", "user").replace("[{", r#"[{"text":"hi"},{"#))
+        }
+        "bedrock/tool-config" => format!(r#"{{"messages":[{BID},{APPLY},{YIELD}]}}"#),
+        "bedrock/mixed-turn" => format!(
+            r#"{{"modelId":"mistral.large","toolConfig":{{"tools":[]}},"messages":[{BID},{APPLY},{}]}}"#,
+            YIELD.replace("}}]}", r#"}},{"text":"x"}]}"#)
+        ),
+        "bedrock/thinking-first" => format!(
+            r#"{{"additionalModelRequestFields":{{"thinking":{{"type":"enabled"}}}},"toolConfig":{{"tools":[]}},"messages":[{BID},{APPLY},{YIELD}]}}"#
+        ),
+        other => responses::failing(other),
+    }
+}
+
+/// `text` with what stands between `from` and the last `to` said twice.
+fn twice(text: &str, from: &str, to: &str) -> String {
+    let start = text.find(from).expect("the text above");
+    let end = text.rfind(to).expect("the text above");
+    format!("{},{}", &text[..end], &text[start..])
+}

@@ -1,0 +1,304 @@
+//! AWS Bedrock Converse (PROVIDERS.md B.4b).
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::binding::{Manner, Verdict};
+use super::{Call, Judge, list, text};
+use crate::server::chain::Chain;
+use crate::server::error::ApiError;
+use crate::server::models::Model;
+use crate::server::prompt::{
+    Choice, Compacts, Misplaced, Prompt, Section, Takes, Talk, Tool, Ttl, Understood,
+};
+use crate::server::{Api, Endpoint};
+
+const CONTENT: [&str; 10] = [
+    "text",
+    "image",
+    "document",
+    "video",
+    "audio",
+    "toolUse",
+    "toolResult",
+    "reasoningContent",
+    "cachePoint",
+    "guardContent",
+];
+
+fn invalid(message: impl Into<String>) -> ApiError {
+    ApiError::invalid(Api::Converse, message)
+}
+
+pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, ApiError> {
+    let model = judge.model(call)?;
+    let whole = &call.body["input"]["converse"];
+    let body = if whole.is_object() { whole } else { call.body };
+    let messages = list(&body["messages"]);
+    if messages.is_empty() {
+        return Err(invalid(
+            "1 validation error detected: Value at 'messages' failed to satisfy constraint: Member must have \
+                            length greater than or equal to 1",
+        ));
+    }
+    roles(messages)?;
+    for (n, message) in messages.iter().enumerate() {
+        shape(&model, n, message)?;
+    }
+    tool_config(body, messages)?;
+    pairs(messages)?;
+    let understood = read(judge, model, call, body, messages)?;
+    if call.endpoint != Endpoint::Count && understood.prompt.tokens() > understood.model.window {
+        return Err(invalid("Input is too long for requested model."));
+    }
+    Ok(understood)
+}
+
+fn roles(messages: &[Value]) -> Result<(), ApiError> {
+    for (n, message) in messages.iter().enumerate() {
+        match text(&message["role"]) {
+            "assistant" if n == 0 => {
+                return Err(invalid(
+                    "A conversation must start with a user message. Try again with a conversation that starts with a user \
+                     message.",
+                ));
+            }
+            "user" | "assistant" => {}
+            role => {
+                return Err(invalid(format!(
+                    "1 validation error detected: Value '{role}' at 'messages.{}.member.role' failed to satisfy constraint: \
+                     Member must satisfy enum value set: [user, assistant]",
+                    n + 1
+                )));
+            }
+        }
+        if n > 0 && messages[n - 1]["role"] == message["role"] {
+            return Err(invalid(
+                "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between \
+                 user and assistant roles and try again.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn shape(model: &Model, n: usize, message: &Value) -> Result<(), ApiError> {
+    let blocks = list(&message["content"]);
+    if blocks.is_empty() {
+        return Err(invalid(format!(
+            "The content field in the Message object at messages.{n} is empty. Add a ContentBlock object to the content field \
+             and try again."
+        )));
+    }
+    for (m, block) in blocks.iter().enumerate() {
+        let kinds: Vec<&str> = CONTENT.into_iter().filter(|kind| !block[*kind].is_null()).collect();
+        if kinds.len() != 1 {
+            return Err(invalid(format!(
+                "The content block at messages.{n}.content.{m} must have exactly one member set."
+            )));
+        }
+        if block["text"].as_str().is_some_and(|text| text.trim().is_empty()) {
+            return Err(invalid(format!(
+                "The text field in the ContentBlock object at messages.{n}.content.{m} is blank. Add text to the text field, \
+                 and try again."
+            )));
+        }
+        if kinds == ["toolUse"] && !block["toolUse"]["input"].is_object() {
+            return Err(invalid(format!(
+                "The value at messages.{n}.content.{m}.toolUse.input is empty or not an object. Provide a JSON object and try \
+                 again."
+            )));
+        }
+    }
+    let is_result = |block: &&Value| !block["toolResult"].is_null();
+    let beside = |block: &&Value| block["toolResult"].is_null() && block["cachePoint"].is_null();
+    if !model.name.starts_with("claude")
+        && blocks.iter().any(|block| is_result(&block))
+        && blocks.iter().any(|block| beside(&block))
+    {
+        return Err(invalid(
+            "Conversation blocks and tool result blocks cannot be provided in the same turn.",
+        ));
+    }
+    Ok(())
+}
+
+fn tool_config(body: &Value, messages: &[Value]) -> Result<(), ApiError> {
+    let mut blocks = messages.iter().flat_map(|message| list(&message["content"]));
+    let is_used = blocks.any(|block| !block["toolUse"].is_null() || !block["toolResult"].is_null());
+    if is_used && list(&body["toolConfig"]["tools"]).is_empty() {
+        return Err(invalid(
+            "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+        ));
+    }
+    Ok(())
+}
+
+fn ids<'a>(message: &'a Value, kind: &'static str) -> impl Iterator<Item = &'a str> {
+    list(&message["content"]).iter().filter_map(move |block| block[kind]["toolUseId"].as_str())
+}
+
+fn pairs(messages: &[Value]) -> Result<(), ApiError> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
+    for (n, message) in messages.iter().enumerate() {
+        let results: Vec<&str> = ids(message, "toolResult").collect();
+        let missing: Vec<&str> = open.iter().copied().filter(|id| !results.contains(id)).collect();
+        if !missing.is_empty() {
+            return Err(invalid(format!(
+                "Expected toolResult blocks at messages.{n}.content for the following Ids: {}",
+                missing.join(", ")
+            )));
+        }
+        if results.len() > open.len() {
+            return Err(invalid(format!(
+                "The number of toolResult blocks at messages.{n}.content exceeds the number of toolUse blocks of previous turn."
+            )));
+        }
+        open = ids(message, "toolUse").collect();
+        if let Some(id) = open.iter().find(|id| !seen.insert(**id)) {
+            return Err(invalid(format!(
+                "The toolUse blocks at messages.{n}.content contain duplicate Ids: {id}"
+            )));
+        }
+    }
+    if open.is_empty() {
+        return Ok(());
+    }
+    Err(invalid(format!(
+        "Expected toolResult blocks at messages.{}.content for the following Ids: {}",
+        messages.len(),
+        open.join(", ")
+    )))
+}
+
+fn read(
+    judge: &Judge,
+    model: Model,
+    call: &Call<'_>,
+    body: &Value,
+    messages: &[Value],
+) -> Result<Understood, ApiError> {
+    let extra = &body["additionalModelRequestFields"];
+    let mut prompt = Prompt::default();
+    prompt.depends_on(&json!(model.name));
+    for tool in list(&body["toolConfig"]["tools"]) {
+        push(&mut prompt, Section::Tools, "tools", tool);
+    }
+    for block in list(&body["system"]) {
+        push(&mut prompt, Section::System, "system", block);
+    }
+    prompt.depends_on(&body["toolConfig"]["toolChoice"]);
+    let mut chain = chain(judge, &model, body);
+    let asked = extra["thinking"]["block_binding"]["prefix_mismatch_behavior"].as_str();
+    let manner = Manner::of(&model, judge, asked);
+    let mut talk = Talk::default();
+    let mut misplaced = Vec::new();
+    for (n, message) in messages.iter().enumerate() {
+        let who = text(&message["role"]);
+        let results = ids(message, "toolResult").count();
+        match who {
+            "assistant" => talk.model(),
+            _ if results == 0 => talk.human(),
+            _ => (0..results).for_each(|_| talk.result()),
+        }
+        talk.calls.extend(ids(message, "toolUse").map(str::to_owned));
+        for (m, block) in list(&message["content"]).iter().enumerate() {
+            if block["reasoningContent"].is_null() && block["cachePoint"].is_null() {
+                chain.say(who, block);
+            }
+            let path = format!("messages.{n}.content.{m}");
+            let out = reasoning(&mut chain, manner, block, path)?;
+            if out.as_ref().is_none_or(|out| out.is_shown) {
+                push(&mut prompt, Section::Messages, who, block);
+            }
+            misplaced.extend(out);
+        }
+    }
+    let choice = &body["toolConfig"]["toolChoice"];
+    Ok(Understood {
+        choice: match choice["tool"]["name"].as_str() {
+            Some(name) => Choice::Named(name.to_owned()),
+            None if choice["any"].is_object() => Choice::Any,
+            None => Choice::Auto,
+        },
+        tools: list(&body["toolConfig"]["tools"]).iter().filter_map(tool).collect(),
+        thinks: matches!(text(&extra["thinking"]["type"]), "enabled" | "adaptive"),
+        max_output: body["inferenceConfig"]["maxTokens"].as_u64(),
+        stream: call.endpoint == Endpoint::Stream,
+        items: Vec::new(),
+        model,
+        prompt,
+        chain,
+        misplaced,
+        compacts: Compacts::No,
+        edits: (Vec::new(), 0),
+        talk,
+    })
+}
+
+fn chain(judge: &Judge, model: &Model, body: &Value) -> Chain {
+    let plain = |value: &Value| {
+        let is_read = |block: &&Value| block["cachePoint"].is_null();
+        Value::Array(list(value).iter().filter(is_read).cloned().collect())
+    };
+    let frame = [plain(&body["system"]), plain(&body["toolConfig"]["tools"])];
+    judge.chain(Api::Converse, model, &[&frame[0], &frame[1]])
+}
+
+/// Signs all reasoning where it stands.
+pub(crate) fn seal(judge: &Judge, model: &Model, body: &mut Value) {
+    let mut chain = chain(judge, model, body);
+    for message in body["messages"].as_array_mut().into_iter().flatten() {
+        let who = text(&message["role"]).to_owned();
+        for block in message["content"].as_array_mut().into_iter().flatten() {
+            if let Some(reasoning) = block.pointer_mut("/reasoningContent/reasoningText") {
+                reasoning["signature"] = json!(chain.sign(text(&reasoning["text"])));
+            } else if block["cachePoint"].is_null() {
+                chain.say(&who, block);
+            }
+        }
+    }
+}
+
+/// Reads a block if it is reasoning; `Some` if it doesn't belong here.
+fn reasoning(
+    chain: &mut Chain,
+    manner: Manner,
+    block: &Value,
+    path: String,
+) -> Result<Option<Misplaced>, ApiError> {
+    let reasoning = &block["reasoningContent"]["reasoningText"];
+    let Some(signature) = reasoning["signature"].as_str() else { return Ok(None) };
+    let (why, is_shown) = match manner.judge(chain, text(&reasoning["text"]), signature) {
+        Verdict::Good => return Ok(None),
+        Verdict::Dropped(why) => (why, false),
+        Verdict::Allowed(why) => (why, true),
+        Verdict::Invalid => {
+            return Err(invalid(format!("{path}: Invalid `signature` in `thinking` block")));
+        }
+        Verdict::Refused => {
+            return Err(invalid(format!(
+                "{path}: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the \
+                 block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"."
+            )));
+        }
+    };
+    Ok(Some(Misplaced { path, id: String::new(), why, is_shown }))
+}
+
+/// A cache point marks what stands before it.
+fn push(prompt: &mut Prompt, section: Section, who: &str, block: &Value) {
+    let point = &block["cachePoint"];
+    if point.is_null() {
+        prompt.push(section, who, block, None);
+    } else {
+        prompt.mark_last(if text(&point["ttl"]) == "1h" { Ttl::Long } else { Ttl::Short });
+    }
+}
+
+fn tool(tool: &Value) -> Option<Tool> {
+    let name = tool["toolSpec"]["name"].as_str()?.to_owned();
+    Some(Tool { name, takes: Takes::Json(tool["toolSpec"]["inputSchema"]["json"].clone()) })
+}

@@ -1,0 +1,411 @@
+//! PROVIDERS.md B.1.1, B.1.2, B.1.6 and B.5 for Anthropic Messages.
+
+use serde_json::{Value, json};
+use testkit::server::{Api, Call, Endpoint, Judge, Model};
+
+use crate::{judged, schema, with, without, words};
+
+const MODEL: &str = "claude-opus-5-5";
+
+fn body(messages: Value) -> Value {
+    json!({"model": MODEL, "max_tokens": 1000, "messages": messages})
+}
+
+fn user(content: impl Into<Value>) -> Value {
+    json!({"role": "user", "content": content.into()})
+}
+
+fn assistant(content: impl Into<Value>) -> Value {
+    json!({"role": "assistant", "content": content.into()})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn call(id: &str) -> Value {
+    json!({"type": "tool_use", "id": id, "name": "read", "input": {"path": "a"}})
+}
+
+fn result(id: &str) -> Value {
+    json!({"type": "tool_result", "tool_use_id": id, "content": "ok"})
+}
+
+fn accepts(body: &Value) {
+    accepts_with(&[], body);
+}
+
+fn accepts_with(betas: &[&str], body: &Value) {
+    if let Err(refusal) = judged(Api::Anthropic, None, betas, body) {
+        panic!("{}\n{body:#}", refusal.message);
+    }
+}
+
+fn refuses(body: &Value, message: &str) {
+    refuses_with(&[], body, message);
+}
+
+fn refuses_with(betas: &[&str], body: &Value, message: &str) {
+    let refusal = judged(Api::Anthropic, None, betas, body).expect_err(message);
+    assert!(refusal.message.starts_with(message), "{}\nnot {message}", refusal.message);
+    assert_eq!((refusal.status, refusal.kind.as_str()), (400, "invalid_request_error"));
+}
+
+#[test]
+fn what_agents_send_is_accepted() {
+    accepts(&body(json!([user("Go.")])));
+    accepts(&body(json!([
+        user("Go."),
+        assistant(json!([text("I look."), call("toolu_1"), call("toolu_2")])),
+        user(json!([result("toolu_2"), result("toolu_1"), text("and hurry")])),
+        assistant("Done."),
+        user("Thanks."),
+    ])));
+    // Messages of one role in a row are one turn.
+    accepts(&body(json!([
+        user("Go."),
+        assistant(json!([call("toolu_1")])),
+        assistant(json!([call("toolu_2")])),
+        user(json!([result("toolu_1")])),
+        user(json!([result("toolu_2")])),
+        user("and hurry"),
+    ])));
+    let search = json!([
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
+        text("Found."),
+    ]);
+    accepts(&body(json!([user("Go."), assistant(search), user("Thanks.")])));
+}
+
+#[test]
+fn a_request_has_model_messages_and_an_end() {
+    let whole = body(json!([user("Go.")]));
+    refuses(&without(whole.clone(), "model"), "model: Field required");
+    refuses(&without(whole.clone(), "messages"), "messages: Field required");
+    refuses(&without(whole.clone(), "max_tokens"), "max_tokens: Field required");
+    refuses(
+        &with(whole.clone(), &[("max_tokens", json!("many"))]),
+        "max_tokens: Input should be a valid integer",
+    );
+    refuses(
+        &with(whole.clone(), &[("max_tokens", json!(200_000))]),
+        "max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens for claude-opus-5-5",
+    );
+    refuses(
+        &with(whole.clone(), &[("prompt", json!("Go."))]),
+        "prompt: Extra inputs are not permitted",
+    );
+    let unknown = with(whole, &[("model", json!("gpt-next"))]);
+    accepts(&with(unknown.clone(), &[("model", json!("claude-next"))]));
+    let refusal = judged(Api::Anthropic, None, &[], &with(unknown, &[("model", json!("nobody"))]));
+    let refusal = refusal.expect_err("there is no such model");
+    assert_eq!((refusal.status, refusal.kind.as_str()), (404, "not_found_error"));
+}
+
+#[test]
+fn counting_needs_no_end() {
+    let body = without(body(json!([user("Go.")])), "max_tokens");
+    let count = Call { endpoint: Endpoint::Count, ..Call::new(Api::Anthropic, &body) };
+    let counted = Judge::default().validate(&count).expect("counting takes it");
+    assert_eq!(counted.prompt.tokens(), 4 + testkit::server::count::text("Go."));
+}
+
+#[test]
+fn there_are_messages_with_content() {
+    refuses(&body(json!([])), "messages: at least one message is required");
+    refuses(&body(json!("Go.")), "messages: Input should be a valid list");
+    refuses(&body(json!([{"role": "user"}])), "messages.0.content: Field required");
+    refuses(&body(json!([user("")])), "messages.0: all messages must have non-empty content");
+    refuses(
+        &body(json!([user(json!([]))])),
+        "messages.0: all messages must have non-empty content",
+    );
+    refuses(
+        &body(json!([user(json!([text("")]))])),
+        "messages: text content blocks must be non-empty",
+    );
+    refuses(
+        &body(json!([user(" \n")])),
+        "messages: text content blocks must contain non-whitespace text",
+    );
+    let nested = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": [text("")]});
+    refuses(
+        &body(json!([user("Go."), assistant(json!([call("toolu_1")])), user(json!([nested]))])),
+        "messages: text content blocks must be non-empty",
+    );
+    refuses(
+        &body(json!([user(json!([{"type": "hologram"}]))])),
+        "messages.0.content.0: Input tag 'hologram' found using 'type' does not match any of the expected tags",
+    );
+    let many = vec![user("Go."); 100_001];
+    refuses(&body(json!(many)), "messages: List should have at most 100000 items after validation");
+}
+
+#[test]
+fn roles_are_known_and_a_person_is_first() {
+    refuses(
+        &body(json!([{"role": "tool", "content": "x"}])),
+        "messages.0.role: Input should be 'user', 'assistant' or 'system'",
+    );
+    refuses(
+        &body(json!([assistant("Hello."), user("Go.")])),
+        "messages: first message must use the \"user\" role",
+    );
+}
+
+#[test]
+fn the_end_is_not_the_assistants_where_it_may_not_be_put_into_its_mouth() {
+    let prefilled = body(json!([user("Go."), assistant("I will")]));
+    let refusal = "This model does not support assistant message prefill. The conversation must end with a user message.";
+    refuses(&prefilled, refusal);
+    accepts(&with(prefilled.clone(), &[("model", json!("claude-haiku-4-5"))]));
+    let spaced = body(json!([user("Go."), assistant("I will ")]));
+    refuses(
+        &with(spaced, &[("model", json!("claude-haiku-4-5"))]),
+        "messages: final assistant content cannot end with trailing whitespace",
+    );
+}
+
+#[test]
+fn system_text_between_messages_has_its_places() {
+    let system = |text: &str| json!({"role": "system", "content": text});
+    let at = |messages: Value| body(messages);
+    accepts(&at(json!([user("Go."), system("Be brief.")])));
+    accepts(&at(json!([user("Go."), system("Be brief."), assistant("Done."), user("More.")])));
+    let misplaced = "role 'system' must follow a user message";
+    let refuses_place = |body: &Value| {
+        let refusal = judged(Api::Anthropic, None, &[], body).expect_err(misplaced);
+        assert!(refusal.message.contains(misplaced), "{}", refusal.message);
+    };
+    refuses_place(&at(json!([user("Go."), system("Be brief."), user("More.")])));
+    refuses_place(&at(json!([user("Go."), assistant("Done."), system("Be brief.")])));
+    refuses(
+        &at(json!([system("Be brief."), user("Go.")])),
+        "messages: first message must use the \"user\" role",
+    );
+    refuses(
+        &with(
+            at(json!([user("Go."), system("Be brief.")])),
+            &[("model", json!("claude-sonnet-5"))],
+        ),
+        "role 'system' is not supported on this model",
+    );
+}
+
+#[test]
+fn each_call_is_answered_at_once() {
+    let missing = "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_2. Each \
+                   `tool_use` block must have a corresponding `tool_result` block in the next message.";
+    let calls = assistant(json!([call("toolu_1"), call("toolu_2")]));
+    refuses(&body(json!([user("Go."), calls, user(json!([result("toolu_1")]))])), missing);
+    refuses(
+        &body(json!([
+            user("Go."),
+            calls,
+            user(json!([result("toolu_1")])),
+            assistant("Hm."),
+            user(json!([result("toolu_2")]))
+        ])),
+        missing,
+    );
+    // Text before results is no answer.
+    refuses(
+        &body(json!([
+            user("Go."),
+            calls,
+            user(json!([result("toolu_1"), text("and"), result("toolu_2")]))
+        ])),
+        missing,
+    );
+    refuses(
+        &body(json!([user("Go."), assistant(json!([call("toolu_1")]))])),
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
+    );
+}
+
+#[test]
+fn each_result_has_its_call_in_the_turn_before() {
+    let unexpected = |at: &str, id: &str| {
+        format!(
+            "{at}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a \
+             corresponding `tool_use` block in the previous message."
+        )
+    };
+    refuses(
+        &body(json!([user(json!([result("toolu_1")]))])),
+        &unexpected("messages.0.content.0", "toolu_1"),
+    );
+    let again = json!([
+        user("Go."),
+        assistant(json!([call("toolu_1")])),
+        user(json!([result("toolu_1")])),
+        assistant("Done."),
+        user(json!([text("and"), result("toolu_1")])),
+    ]);
+    refuses(&body(again), &unexpected("messages.4.content.1", "toolu_1"));
+    refuses(
+        &body(json!([
+            user("Go."),
+            assistant(json!([call("toolu_1")])),
+            user(json!([result("toolu_1"), result("toolu_1")]))
+        ])),
+        "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_1",
+    );
+}
+
+#[test]
+fn calls_are_well_formed_and_unique() {
+    let with_call = |block: Value| {
+        body(json!([user("Go."), assistant(json!([block])), user(json!([result("toolu_1")]))]))
+    };
+    let call = call("toolu_1");
+    accepts(&with_call(call.clone()));
+    refuses(
+        &with_call(with(call.clone(), &[("input", json!("{}"))])),
+        "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
+    );
+    refuses(
+        &with_call(without(call.clone(), "input")),
+        "messages.1.content.0.tool_use.input: Field required",
+    );
+    refuses(
+        &with_call(with(call.clone(), &[("name", json!(""))])),
+        "messages.1.content.0.tool_use.name: String should have at least 1",
+    );
+    refuses(
+        &with_call(with(call.clone(), &[("name", json!("n".repeat(201)))])),
+        "messages.1.content.0.tool_use.name: String should have at most 200",
+    );
+    refuses(
+        &with_call(with(call.clone(), &[("id", json!("a b"))])),
+        "messages.1.content.0.tool_use.id: String should match pattern",
+    );
+    refuses(
+        &body(json!([
+            user("Go."),
+            assistant(json!([call, call])),
+            user(json!([result("toolu_1")]))
+        ])),
+        "messages.1.content.1: `tool_use` ids must be unique",
+    );
+    refuses(
+        &body(json!([user(json!([call]))])),
+        "messages.0.content.0: `tool_use` blocks can only be in `assistant` messages",
+    );
+}
+
+#[test]
+fn tools_have_names_and_schemas() {
+    let tool = json!({"name": "read", "input_schema": schema()});
+    let offered = |tools: Value| with(body(json!([user("Go.")])), &[("tools", tools)]);
+    accepts(&offered(json!([tool, {"type": "web_search_20250305", "name": "web_search"}])));
+    refuses(&offered(json!([tool, tool])), "tools: Tool names must be unique.");
+    refuses(&offered(json!([{"input_schema": schema()}])), "tools.0.custom.name: Field required");
+    refuses(
+        &offered(json!([{"name": "a b", "input_schema": schema()}])),
+        "tools.0.custom.name: String should match pattern",
+    );
+    refuses(&offered(json!([{"name": "read"}])), "tools.0.custom.input_schema: Field required");
+    refuses(
+        &offered(json!([{"name": "read", "input_schema": {"type": "string"}}])),
+        "tools.0.custom.input_schema.type: Input should be 'object'",
+    );
+}
+
+#[test]
+fn newer_models_cannot_be_forced_to_call() {
+    let tool = json!([{"name": "read", "input_schema": schema()}]);
+    let forced = |model: &str, choice: Value| {
+        with(
+            body(json!([user("Go.")])),
+            &[("model", json!(model)), ("tools", tool.clone()), ("tool_choice", choice)],
+        )
+    };
+    accepts(&forced("claude-opus-5", json!({"type": "any"})));
+    accepts(&forced("claude-haiku-5-5", json!({"type": "tool", "name": "read"})));
+    for model in [
+        "claude-fable-5-1",
+        "claude-fable-5-2",
+        "claude-mythos-5-1",
+        "claude-mythos-5-2",
+        "claude-opus-5-5",
+        "claude-sonnet-5-5",
+    ] {
+        refuses(
+            &forced(model, json!({"type": "any"})),
+            "tool_choice: type 'any' is not supported on this model",
+        );
+    }
+    refuses(
+        &forced("claude-opus-5", json!({"type": "tool", "name": "write"})),
+        "Tool 'write' not found in provided tools",
+    );
+}
+
+#[test]
+fn cache_markers_are_few_and_ordered() {
+    let marked = |ttl: &str| json!({"type": "text", "text": "x", "cache_control": {"type": "ephemeral", "ttl": ttl}});
+    let five = ["5m"; 5].map(marked).to_vec();
+    accepts(&body(json!([user(five[..4].to_vec())])));
+    refuses(
+        &body(json!([user(five.clone())])),
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    );
+    // The automatic one takes a place too.
+    let automatic = [("cache_control", json!({"type": "ephemeral"}))];
+    refuses(
+        &with(body(json!([user(five[..4].to_vec())])), &automatic),
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    );
+    accepts(&body(json!([user(json!([marked("1h"), marked("5m")]))])));
+    refuses(
+        &body(json!([user(json!([marked("5m"), marked("1h")]))])),
+        "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
+    );
+    refuses(
+        &body(json!([user(json!([marked("2h")]))])),
+        "cache_control.ephemeral.ttl: Input should be '5m' or '1h'",
+    );
+    let empty = json!({"type": "text", "text": "", "cache_control": {"type": "ephemeral"}});
+    refuses(
+        &body(json!([user(json!([text("x"), empty]))])),
+        "cache_control cannot be set for empty text blocks",
+    );
+}
+
+#[test]
+fn the_window_is_a_wall() {
+    let small = |model: &str, window: u64| {
+        let mut judge = Judge::default();
+        judge.models.put(Model {
+            window,
+            max_output: 5_000,
+            ..Model::named(model).expect("known")
+        });
+        judge
+    };
+    let judged = |judge: &Judge, model: &str, tokens: usize| {
+        let body = with(
+            body(json!([user(words(tokens))])),
+            &[("model", json!(model)), ("max_tokens", json!(1000))],
+        );
+        judge
+            .validate(&Call::new(Api::Anthropic, &body))
+            .map(|_| ())
+            .map_err(|refusal| refusal.message)
+    };
+    let newer = small(MODEL, 5_000);
+    assert_eq!(judged(&newer, MODEL, 4_500), Ok(()), "the answer may end with the window");
+    assert_eq!(
+        judged(&newer, MODEL, 6_000),
+        Err("prompt is too long: 6005 tokens > 5000 maximum".to_owned())
+    );
+    let older = small("claude-sonnet-4-20250514", 5_000);
+    assert_eq!(
+        judged(&older, "claude-sonnet-4-20250514", 4_500),
+        Err("input length and `max_tokens` exceed context limit: 4505 + 1000 > 5000, decrease input length or `max_tokens` \
+             and try again"
+            .to_owned())
+    );
+}

@@ -1,0 +1,281 @@
+//! PROVIDERS.md B.3 and B.5 for OpenAI Chat Completions.
+
+use serde_json::{Value, json};
+use testkit::server::{Api, Call, Judge, Model, models::Models};
+
+use crate::{judged, schema, with, without, words};
+
+fn body(messages: Value) -> Value {
+    json!({"model": "gpt-4o", "messages": messages})
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn calls(ids: &[&str]) -> Value {
+    let call = |id: &&str| json!({"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}});
+    json!({"role": "assistant", "content": null, "tool_calls": ids.iter().map(call).collect::<Vec<_>>()})
+}
+
+fn result(id: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": "ok"})
+}
+
+fn accepts(body: &Value) {
+    if let Err(refusal) = judged(Api::Chat, None, &[], body) {
+        panic!("{}\n{body:#}", refusal.message);
+    }
+}
+
+/// Message, code and param.
+fn refused(body: &Value) -> (String, Option<String>, Option<String>) {
+    let refusal = judged(Api::Chat, None, &[], body).expect_err("it is refused");
+    assert_eq!((refusal.status, refusal.kind.as_str()), (400, "invalid_request_error"));
+    (refusal.message, refusal.code, refusal.param)
+}
+
+fn refuses(body: &Value, message: &str) {
+    let (text, ..) = refused(body);
+    assert!(text.starts_with(message), "{text}\nnot {message}");
+}
+
+#[test]
+fn what_agents_send_is_accepted() {
+    accepts(&body(json!([{"role": "system", "content": "Be brief."}, user("Go.")])));
+    // All results in a row, in any order.
+    accepts(&body(json!([
+        user("Go."),
+        calls(&["call_1", "call_2"]),
+        result("call_2"),
+        result("call_1"),
+        user("And?")
+    ])));
+    accepts(&body(json!([user("Go."), {"role": "assistant", "content": "Done."}])));
+    accepts(&body(json!([user("Go."), {"role": "assistant", "content": "", "refusal": null}])));
+    let custom = json!({"role": "assistant", "content": "", "tool_calls": [{"id": "call_1", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}]});
+    accepts(&body(json!([user("Go."), custom, result("call_1")])));
+}
+
+#[test]
+fn there_are_messages_and_a_model() {
+    refuses(&without(body(json!([])), "messages"), "Missing required parameter: 'messages'.");
+    let (_, code, param) = refused(&body(json!([])));
+    assert_eq!((code.as_deref(), param.as_deref()), (Some("empty_array"), Some("messages")));
+    refuses(&without(body(json!([user("Go.")])), "model"), "you must provide a model parameter");
+    let refusal = judged(
+        Api::Chat,
+        None,
+        &[],
+        &with(body(json!([user("Go.")])), &[("model", json!("nobody"))]),
+    );
+    let refusal = refusal.expect_err("there is no such model");
+    assert_eq!((refusal.status, refusal.code.as_deref()), (404, Some("model_not_found")));
+}
+
+#[test]
+fn messages_have_roles_and_content() {
+    refuses(
+        &body(json!([{"role": "narrator", "content": "x"}])),
+        "Invalid value: 'narrator'. Supported values are: 'system', 'assistant'",
+    );
+    let none = "Invalid value for 'content': expected a string, got null.";
+    assert_eq!(
+        refused(&body(json!([{"role": "user"}]))),
+        (none.to_owned(), None, Some("messages.[0].content".to_owned()))
+    );
+    refuses(&body(json!([user("Go."), {"role": "assistant", "content": null}])), none);
+    refuses(
+        &body(json!([user("Go."), calls(&["call_1"]), {"role": "tool", "tool_call_id": "call_1"}])),
+        none,
+    );
+    refuses(
+        &body(json!([user("Go."), {"role": "tool", "content": "ok"}])),
+        "Missing parameter 'tool_call_id': messages with role 'tool'",
+    );
+}
+
+#[test]
+fn each_call_is_answered_at_once() {
+    let unanswered = |ids: &str| {
+        format!(
+            "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The \
+             following tool_call_ids did not have response messages: {ids}"
+        )
+    };
+    assert_eq!(
+        refused(&body(json!([
+            user("Go."),
+            calls(&["call_1", "call_2"]),
+            result("call_1"),
+            user("And?")
+        ]))),
+        (unanswered("call_2"), None, Some("messages.[3].role".to_owned()))
+    );
+    refuses(&body(json!([user("Go."), calls(&["call_1"])])), &unanswered("call_1"));
+    refuses(
+        &body(json!([user("Go."), calls(&["call_1"]), user("x"), result("call_1")])),
+        &unanswered("call_1"),
+    );
+}
+
+#[test]
+fn each_result_has_its_call() {
+    let stray = "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
+    assert_eq!(
+        refused(&body(json!([user("Go."), result("call_1")]))),
+        (stray.to_owned(), None, Some("messages.[1].role".to_owned()))
+    );
+    refuses(
+        &body(json!([user("Go."), calls(&["call_1"]), result("call_1"), result("call_1")])),
+        stray,
+    );
+    // Only the model calls.
+    let own = with(calls(&["call_1"]), &[("role", json!("developer")), ("content", json!("x"))]);
+    refuses(&body(json!([user("Go."), own, result("call_1")])), stray);
+    refuses(
+        &body(json!([
+            user("Go."),
+            calls(&["call_1"]),
+            result("call_1"),
+            user("x"),
+            result("call_1")
+        ])),
+        stray,
+    );
+    refuses(
+        &body(json!([user("Go."), calls(&["call_1", "call_1"]), result("call_1")])),
+        "Duplicate value for 'tool_call_id'",
+    );
+}
+
+#[test]
+fn calls_are_well_formed() {
+    let one = |call: Value| {
+        body(json!([user("Go."), {"role": "assistant", "tool_calls": [call]}, result("call_1")]))
+    };
+    let call = json!({"id": "call_1", "type": "function", "function": {"name": "read", "arguments": "{}"}});
+    accepts(&one(call.clone()));
+    assert_eq!(
+        refused(&one(with(call.clone(), &[("function", json!({"name": "read", "arguments": {"a": 1}}))]))),
+        (
+            "Invalid type for 'messages[1].tool_calls[0].function.arguments': expected a string, but got an object instead."
+                .to_owned(),
+            Some("invalid_type".to_owned()),
+            Some("messages[1].tool_calls[0].function.arguments".to_owned())
+        )
+    );
+    refuses(
+        &one(without(call.clone(), "id")),
+        "Missing required parameter: 'messages[1].tool_calls[0].id'.",
+    );
+    refuses(
+        &one(with(call.clone(), &[("type", json!("spell"))])),
+        "Invalid value: 'spell'. Supported values are: 'function' and 'custom'.",
+    );
+    let (_, code, _) = refused(&one(with(call, &[("id", json!("c".repeat(41)))])));
+    assert_eq!(code.as_deref(), Some("string_above_max_length"));
+    refuses(
+        &body(json!([user("Go."), {"role": "assistant", "content": "x", "tool_calls": []}])),
+        "Invalid 'messages[1].tool_calls': empty array.",
+    );
+}
+
+#[test]
+fn tools_return_no_images() {
+    let image = json!([{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]);
+    accepts(&body(json!([{"role": "user", "content": image}])));
+    refuses(
+        &body(
+            json!([user("Go."), calls(&["call_1"]), {"role": "tool", "tool_call_id": "call_1", "content": image}]),
+        ),
+        "Invalid 'messages[2]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' \
+         contains an image URL.",
+    );
+}
+
+#[test]
+fn newer_models_call_tools_elsewhere() {
+    let tools = json!([{"type": "function", "function": {"name": "read", "parameters": schema()}}]);
+    let at = |model: &str, effort: Value| {
+        with(
+            body(json!([user("Go.")])),
+            &[("model", json!(model)), ("tools", tools.clone()), ("reasoning_effort", effort)],
+        )
+    };
+    let refusal = |model: &str| {
+        format!(
+            "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions. To use function tools, \
+             use /v1/responses or set reasoning_effort to 'none'."
+        )
+    };
+    for (model, effort) in
+        [("gpt-6-sol", Value::Null), ("gpt-6.1-sol", json!("low")), ("gpt-5.4", json!("low"))]
+    {
+        assert_eq!(
+            refused(&at(model, effort)),
+            (refusal(model), None, Some("reasoning_effort".to_owned()))
+        );
+    }
+    accepts(&at("gpt-6-sol", json!("none")));
+    accepts(&at("gpt-5.4", Value::Null));
+    accepts(&at("gpt-5.2", json!("low")));
+    let bad = json!([{"type": "function", "function": {"name": "a b"}}]);
+    refuses(
+        &with(body(json!([user("Go.")])), &[("tools", bad)]),
+        "Invalid 'tools[0].function.name': string does not match pattern.",
+    );
+}
+
+#[test]
+fn some_compatible_servers_want_their_reasoning_back() {
+    let at = |model: &str, message: Value| {
+        with(body(json!([user("Go."), message, result("call_1")])), &[("model", json!(model))])
+    };
+    let without_it = calls(&["call_1"]);
+    let with_it = with(without_it.clone(), &[("reasoning_content", json!("hm"))]);
+    for model in ["deepseek-reasoner", "kimi-k2-thinking"] {
+        refuses(
+            &at(model, without_it.clone()),
+            "The reasoning_content in the thinking mode must be passed back to the API.",
+        );
+        accepts(&at(model, with_it.clone()));
+    }
+    let disabled =
+        with(at("deepseek-chat", without_it), &[("thinking", json!({"type": "disabled"}))]);
+    accepts(&disabled);
+}
+
+#[test]
+fn the_window_is_a_wall() {
+    let mut models = Models::default();
+    models.put(Model { window: 5_000, ..Model::named("gpt-4o").expect("known") });
+    let judge = Judge { models, ..Judge::default() };
+    let judged = |tokens: usize, most: Value| {
+        let body = with(body(json!([user(&words(tokens))])), &[("max_tokens", most)]);
+        judge
+            .validate(&Call::new(Api::Chat, &body))
+            .map(|_| ())
+            .map_err(|refusal| (refusal.message, refusal.code))
+    };
+    let code = Some("context_length_exceeded".to_owned());
+    assert_eq!(judged(4_000, json!(500)), Ok(()));
+    assert_eq!(
+        judged(6_000, Value::Null),
+        Err((
+            "This model's maximum context length is 5000 tokens. However, your messages resulted in 6005 tokens. Please reduce \
+             the length of the messages."
+                .to_owned(),
+            code.clone()
+        ))
+    );
+    assert_eq!(
+        judged(4_000, json!(2_000)),
+        Err((
+            "This model's maximum context length is 5000 tokens. However, you requested 6005 tokens (4005 in the messages, 2000 \
+             in the completion). Please reduce the length of the messages or completion."
+                .to_owned(),
+            code
+        ))
+    );
+}

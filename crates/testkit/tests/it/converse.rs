@@ -1,0 +1,264 @@
+//! PROVIDERS.md B.4b and B.5 for Bedrock Converse.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::server::script::Broken;
+use testkit::server::{
+    Api, Call, Fault, Incoming, Judge, Loop, Model, Payload, Queue, Reply, Server,
+};
+
+use crate::{judged, schema, with, without, words};
+
+const CLAUDE: &str = "us.anthropic.claude-opus-5-5-v1:0";
+
+fn body(messages: Value) -> Value {
+    let tool = json!({"toolSpec": {"name": "read", "inputSchema": {"json": schema()}}});
+    json!({"messages": messages, "toolConfig": {"tools": [tool]}})
+}
+
+fn user(content: Value) -> Value {
+    json!({"role": "user", "content": content})
+}
+
+fn assistant(content: Value) -> Value {
+    json!({"role": "assistant", "content": content})
+}
+
+fn text(text: &str) -> Value {
+    json!({"text": text})
+}
+
+fn call(id: &str) -> Value {
+    json!({"toolUse": {"toolUseId": id, "name": "read", "input": {"path": "a"}}})
+}
+
+fn result(id: &str) -> Value {
+    json!({"toolResult": {"toolUseId": id, "content": [{"text": "ok"}]}})
+}
+
+fn message(model: &str, body: &Value) -> Option<String> {
+    let refusal = judged(Api::Converse, Some(model), &[], body).err()?;
+    assert_eq!((refusal.status, refusal.kind.as_str()), (400, "ValidationException"));
+    Some(refusal.message)
+}
+
+fn refuses(body: &Value, text: &str) {
+    let refused = message(CLAUDE, body).unwrap_or_default();
+    assert!(refused.starts_with(text), "{refused}\nnot {text}");
+}
+
+#[test]
+fn what_agents_send_is_accepted() {
+    let whole = body(json!([
+        user(json!([text("Go."), {"cachePoint": {"type": "default"}}])),
+        assistant(json!([text("I look."), call("tooluse_1"), call("tooluse_2")])),
+        user(json!([result("tooluse_2"), result("tooluse_1"), text("and hurry")])),
+    ]));
+    assert_eq!(message(CLAUDE, &whole), None);
+}
+
+#[test]
+fn roles_alternate_from_a_person_on() {
+    refuses(
+        &body(json!([])),
+        "1 validation error detected: Value at 'messages' failed to satisfy constraint",
+    );
+    refuses(
+        &body(json!([assistant(json!([text("x")]))])),
+        "A conversation must start with a user message.",
+    );
+    refuses(
+        &body(json!([user(json!([text("x")])), user(json!([text("y")]))])),
+        "A conversation must alternate between user and assistant roles.",
+    );
+    refuses(
+        &body(json!([{"role": "system", "content": [text("x")]}])),
+        "1 validation error detected: Value 'system' at 'messages.1.member.role'",
+    );
+}
+
+#[test]
+fn blocks_hold_one_thing_and_something() {
+    refuses(
+        &body(json!([user(json!([]))])),
+        "The content field in the Message object at messages.0 is empty.",
+    );
+    refuses(
+        &body(json!([user(json!([{}]))])),
+        "The content block at messages.0.content.0 must have exactly one member set.",
+    );
+    refuses(
+        &body(json!([user(json!([text(" ")]))])),
+        "The text field in the ContentBlock object at messages.0.content.0 is blank.",
+    );
+    let texts = json!({"toolUse": {"toolUseId": "tooluse_1", "name": "read", "input": "{}"}});
+    refuses(
+        &body(json!([user(json!([text("Go.")])), assistant(json!([texts]))])),
+        "The value at messages.1.content.0.toolUse.input is empty or not an object.",
+    );
+}
+
+#[test]
+fn calls_and_results_are_next_to_each_other() {
+    let go = user(json!([text("Go.")]));
+    let calls = assistant(json!([call("tooluse_1"), call("tooluse_2")]));
+    refuses(
+        &body(json!([go, calls, user(json!([result("tooluse_1")]))])),
+        "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_2",
+    );
+    refuses(
+        &body(json!([go, calls])),
+        "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_1, tooluse_2",
+    );
+    refuses(
+        &body(json!([user(json!([result("tooluse_1")]))])),
+        "The number of toolResult blocks at messages.0.content exceeds the number of toolUse blocks of previous turn.",
+    );
+    refuses(
+        &body(json!([
+            go,
+            assistant(json!([call("tooluse_1"), call("tooluse_1")])),
+            user(json!([result("tooluse_1")]))
+        ])),
+        "The toolUse blocks at messages.1.content contain duplicate Ids: tooluse_1",
+    );
+}
+
+#[test]
+fn a_history_with_calls_needs_tools() {
+    let history = body(json!([
+        user(json!([text("Go.")])),
+        assistant(json!([call("tooluse_1")])),
+        user(json!([result("tooluse_1")]))
+    ]));
+    assert_eq!(message(CLAUDE, &history), None);
+    refuses(
+        &without(history, "toolConfig"),
+        "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+    );
+}
+
+#[test]
+fn some_models_take_no_words_beside_results() {
+    let mixed = body(json!([
+        user(json!([text("Go.")])),
+        assistant(json!([call("tooluse_1")])),
+        user(json!([result("tooluse_1"), text("and hurry")])),
+    ]));
+    assert_eq!(
+        message("amazon.nova-pro-v1:0", &mixed).as_deref(),
+        Some("Conversation blocks and tool result blocks cannot be provided in the same turn.")
+    );
+    assert_eq!(message(CLAUDE, &mixed), None);
+    assert_eq!(
+        message("nobody.at-all", &mixed).as_deref(),
+        Some("The provided model identifier is invalid.")
+    );
+}
+
+#[test]
+fn reasoning_is_bound_here_too() {
+    let whole = |messages: &[Value]| {
+        with(
+            body(json!(messages)),
+            &[("additionalModelRequestFields", json!({"thinking": {"type": "adaptive"}}))],
+        )
+    };
+    let mut messages = vec![user(json!([text("Go.")]))];
+    let text_of = whole(&messages).to_string();
+    let path = format!("/model/{CLAUDE}/converse");
+    let incoming = Incoming { method: "POST", path: &path, headers: &[], body: text_of.as_bytes() };
+    let (answer, _) =
+        Server::new(Loop { steps: 0, ..Loop::default() }).answer(&incoming, Duration::ZERO);
+    let Payload::Whole(answer) = answer.payload else { panic!("whole") };
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    messages.push(answer["output"]["message"].clone());
+    messages.push(user(json!([text("And?")])));
+    assert_eq!(message(CLAUDE, &whole(&messages)), None);
+    messages[0] = user(json!([text("Go, please.")]));
+    refuses(
+        &whole(&messages),
+        "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.",
+    );
+}
+
+/// Name and data of each message of a binary stream.
+fn events(payload: Payload) -> Vec<(String, Value)> {
+    let Payload::Frames(frames) = payload else { panic!("it isn't a binary stream") };
+    let event = |frame: Vec<u8>| {
+        let number =
+            |at: usize| u32::from_be_bytes(frame[at..at + 4].try_into().expect("four bytes"));
+        let payload = 12 + number(4) as usize;
+        assert_eq!(number(0) as usize, frame.len());
+        // The first header: its name's length, its name, a 7, its value's length, its value.
+        let value = 12 + 1 + usize::from(frame[12]) + 1;
+        let name = &frame[value + 2..value + 2 + usize::from(frame[value + 1])];
+        let data = serde_json::from_slice(&frame[payload..frame.len() - 4]).expect("JSON");
+        (String::from_utf8_lossy(name).into_owned(), data)
+    };
+    frames.into_iter().map(event).collect()
+}
+
+#[test]
+fn a_stream_says_what_the_whole_says() {
+    let thinking = ("additionalModelRequestFields", json!({"thinking": {"type": "adaptive"}}));
+    let asked = with(body(json!([user(json!([text("Go.")]))])), &[thinking]).to_string();
+    let answer = |path: &str, script: Queue| {
+        let path = format!("/model/{CLAUDE}/{path}");
+        let incoming =
+            Incoming { method: "POST", path: &path, headers: &[], body: asked.as_bytes() };
+        Server::new(script).answer(&incoming, Duration::ZERO).0.payload
+    };
+    let said = || Reply::call("read", json!({"path": "a"})).thinking("Look first.");
+    let Payload::Whole(whole) = answer("converse", Queue::new([said().into()])) else {
+        panic!("asked for a whole answer")
+    };
+    let whole: Value = serde_json::from_str(&whole).expect("JSON");
+    let blocks = &whole["output"]["message"]["content"];
+    let events_of = |script| events(answer("converse-stream", script));
+    let told = events_of(Queue::new([said().into()]));
+    let mut order: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+    order.dedup();
+    assert_eq!(
+        order,
+        [
+            "messageStart",
+            "contentBlockDelta",
+            "contentBlockStop",
+            "contentBlockStart",
+            "contentBlockDelta",
+            "contentBlockStop",
+            "messageStop",
+            "metadata"
+        ]
+    );
+    let gathered = |path: &str| -> String {
+        told.iter().filter_map(|(_, data)| data.pointer(path)?.as_str()).collect()
+    };
+    assert_eq!(gathered("/delta/reasoningContent/text"), "Look first.");
+    assert_eq!(
+        json!(gathered("/delta/reasoningContent/signature")),
+        blocks[0]["reasoningContent"]["reasoningText"]["signature"]
+    );
+    assert_eq!(gathered("/start/toolUse/name"), "read");
+    assert_eq!(gathered("/delta/toolUse/input"), blocks[1]["toolUse"]["input"].to_string());
+    assert_eq!(gathered("/stopReason"), "tool_use");
+
+    let broken = Broken { after: 1, fault: Some(Fault::RateLimited { retry_after: None }) };
+    let reply = Reply { broken: Some(broken), ..said() };
+    let told = events_of(Queue::new([reply.into()]));
+    assert_eq!(told.last().expect("an end").0, "throttlingException");
+}
+
+#[test]
+fn the_window_is_a_wall() {
+    let mut judge = Judge::default();
+    judge.models.put(Model { window: 5_000, ..Model::named(CLAUDE).expect("known") });
+    let long = body(json!([user(json!([text(&words(6_000))]))]));
+    let call = Call { model: Some(CLAUDE), ..Call::new(Api::Converse, &long) };
+    assert_eq!(
+        judge.validate(&call).expect_err("too long").message,
+        "Input is too long for requested model."
+    );
+}

@@ -1,0 +1,571 @@
+//! PROVIDERS.md B.2 and B.5 for OpenAI Responses.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::server::{
+    Api, ApiError, Call, Endpoint, Incoming, Judge, Loop, Model, Payload, Queue, Reply, Server,
+};
+
+use crate::{judged, schema, with, without, words};
+
+fn body(input: Value) -> Value {
+    json!({"model": "gpt-5.5", "input": input})
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn call(id: &str) -> Value {
+    json!({"type": "function_call", "call_id": id, "name": "read", "arguments": "{}"})
+}
+
+fn output(id: &str) -> Value {
+    json!({"type": "function_call_output", "call_id": id, "output": "ok"})
+}
+
+fn said(text: &str) -> Value {
+    json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
+}
+
+fn accepts(body: &Value) {
+    if let Err(refusal) = judged(Api::Responses, None, &[], body) {
+        panic!("{}\n{body:#}", refusal.message);
+    }
+}
+
+fn refused(body: &Value) -> ApiError {
+    let refusal = judged(Api::Responses, None, &[], body).expect_err("it is refused");
+    assert_eq!((refusal.status, refusal.kind.as_str()), (400, "invalid_request_error"));
+    refusal
+}
+
+fn refuses(body: &Value, message: &str) {
+    let refused = refused(body).message;
+    assert!(refused.starts_with(message), "{refused}\nnot {message}");
+}
+
+fn send(server: &mut Server, path: &str, body: &Value) -> (u16, Value) {
+    let text = body.to_string();
+    let incoming = Incoming { method: "POST", path, headers: &[], body: text.as_bytes() };
+    let (answer, _) = server.answer(&incoming, Duration::ZERO);
+    let Payload::Whole(whole) = answer.payload else { panic!("asked for a whole answer") };
+    (answer.status, serde_json::from_str(&whole).expect("JSON"))
+}
+
+#[test]
+fn what_agents_send_is_accepted() {
+    accepts(&body(json!("Go.")));
+    accepts(&body(json!([
+        user("Go."),
+        call("call_1"),
+        call("call_2"),
+        output("call_2"),
+        output("call_1"),
+        said("Done.")
+    ])));
+    // Outputs pair by id, not by place.
+    accepts(&body(json!([
+        user("Go."),
+        call("call_1"),
+        said("One moment."),
+        user("Hurry."),
+        output("call_1")
+    ])));
+    accepts(&body(json!([
+        {"role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]},
+        user("Go."),
+        {"type": "custom_tool_call", "call_id": "call_1", "name": "sql", "input": "select 1"},
+        {"type": "custom_tool_call_output", "call_id": "call_1", "output": "1"},
+        {"type": "local_shell_call", "call_id": "call_2", "action": {"type": "exec", "command": ["ls"]}, "status": "completed"},
+        {"type": "local_shell_call_output", "id": "call_2", "output": "a"},
+        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "x"}},
+        {"type": "mcp_call", "id": "mcp_1", "name": "f", "arguments": "{}", "server_label": "s", "output": "x"},
+        {"type": "configuration_update", "reasoning": {"effort": "low"}},
+    ])));
+}
+
+#[test]
+fn there_is_input_of_known_types() {
+    let missing = refused(&without(body(json!("x")), "input"));
+    assert_eq!(
+        (missing.message.as_str(), missing.code.as_deref()),
+        ("Missing required parameter: 'input'.", Some("missing_required_parameter"))
+    );
+    refuses(&body(json!(5)), "Invalid type for 'input'");
+    refuses(&body(json!([{"content": "x"}])), "Missing required parameter: 'input[0].type'.");
+    let unknown = refused(&body(json!([{"type": "telepathy"}])));
+    assert!(
+        unknown.message.starts_with(
+            "Invalid value: 'telepathy'. Supported values are: 'message', 'reasoning'"
+        )
+    );
+    assert_eq!(unknown.param.as_deref(), Some("input[0].type"));
+    let extra = refused(&with(body(json!("x")), &[("messages", json!([]))]));
+    assert_eq!(
+        (extra.message.as_str(), extra.code.as_deref()),
+        ("Unknown parameter: 'messages'.", Some("unknown_parameter"))
+    );
+}
+
+#[test]
+fn items_are_well_formed() {
+    refuses(
+        &body(json!([user("Go."), without(call("call_1"), "name"), output("call_1")])),
+        "Missing required parameter: 'input[1].name'.",
+    );
+    let objects = refused(&body(json!([
+        user("Go."),
+        with(call("call_1"), &[("arguments", json!({}))]),
+        output("call_1")
+    ])));
+    assert_eq!(
+        (objects.message.as_str(), objects.code.as_deref(), objects.param.as_deref()),
+        (
+            "Invalid type for 'input[1].arguments': expected a string, but got an object instead.",
+            Some("invalid_type"),
+            Some("input[1].arguments")
+        )
+    );
+    let long = "c".repeat(65);
+    let long = refused(&body(json!([user("Go."), call(&long), output(&long)])));
+    assert_eq!(
+        (long.message.as_str(), long.code.as_deref()),
+        (
+            "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64, but got a string with length \
+             65 instead.",
+            Some("string_above_max_length")
+        )
+    );
+    refuses(
+        &body(json!([{"role": "tool", "content": "x"}])),
+        "Invalid value: 'tool'. Supported values are: 'assistant', 'system'",
+    );
+    let turned = json!({"role": "assistant", "content": [{"type": "input_text", "text": "x"}]});
+    refuses(
+        &body(json!([turned])),
+        "Invalid value: 'input_text'. Supported values are: 'output_text', 'refusal'.",
+    );
+}
+
+#[test]
+fn outputs_have_calls_and_calls_have_outputs() {
+    let stray = refused(&body(json!([user("Go."), output("call_1")])));
+    assert_eq!(
+        (stray.message.as_str(), stray.param.as_deref()),
+        ("No tool call found for function call output with call_id call_1.", Some("input"))
+    );
+    refuses(
+        &body(json!([user("Go."), output("call_1"), call("call_1")])),
+        "No tool call found for function call output with call_id call_1.",
+    );
+    refuses(
+        &body(json!([user("Go."), call("call_1"), user("And?")])),
+        "No tool output found for function call call_1.",
+    );
+    let custom =
+        json!({"type": "custom_tool_call", "call_id": "call_1", "name": "sql", "input": "x"});
+    refuses(
+        &body(json!([user("Go."), custom])),
+        "No tool output found for custom tool call call_1.",
+    );
+    refuses(
+        &body(
+            json!([user("Go."), call("call_1"), {"type": "custom_tool_call_output", "call_id": "call_1", "output": "x"}]),
+        ),
+        "No tool call found for custom tool call output with call_id call_1.",
+    );
+    accepts(&body(
+        json!([user("Go."), {"type": "mcp_approval_request", "id": "mcpr_1", "name": "f", "arguments": "{}", "server_label": "s"}]),
+    ));
+}
+
+/// What the model said to one request, as items to send back.
+fn answered(model: &str, input: &[Value]) -> Vec<Value> {
+    let tools = json!([{"type": "function", "name": "read", "parameters": schema()}]);
+    let body = json!({"model": model, "input": input, "tools": tools, "store": false, "include": ["reasoning.encrypted_content"]});
+    let (status, answer) =
+        send(&mut Server::new(Loop { steps: 2, ..Loop::default() }), "/v1/responses", &body);
+    assert_eq!(status, 200, "{answer}");
+    answer["output"].as_array().expect("items").clone()
+}
+
+/// A conversation of three steps, as an agent would hold it, with the tools that belong to it.
+fn conversation(model: &str) -> Value {
+    let mut input = vec![user("Go.")];
+    for _ in 0..3 {
+        let said = answered(model, &input);
+        let outputs: Vec<Value> = said
+            .iter()
+            .filter(|item| item["type"] == "function_call")
+            .map(|item| output(item["call_id"].as_str().expect("a text")))
+            .collect();
+        input.extend(said);
+        input.extend(outputs);
+    }
+    input.push(user("And now?"));
+    let tools = json!([{"type": "function", "name": "read", "parameters": schema()}]);
+    json!({"model": model, "input": input, "tools": tools})
+}
+
+fn edit(body: &Value, change: impl Fn(&mut Vec<Value>)) -> Value {
+    let mut body = body.clone();
+    change(body["input"].as_array_mut().expect("items"));
+    body
+}
+
+#[test]
+fn reasoning_and_what_it_belongs_to_go_together() {
+    let whole = conversation("gpt-5.5");
+    accepts(&whole);
+    let kinds = |at: usize| whole["input"][at]["type"].as_str().expect("a text").to_owned();
+    assert_eq!([kinds(1), kinds(2), kinds(3)], ["reasoning", "message", "function_call"]);
+    let id = |at: usize| whole["input"][at]["id"].as_str().expect("a text").to_owned();
+    refuses(
+        &edit(&whole, |items| {
+            items.remove(1);
+        }),
+        &format!(
+            "Item '{}' of type 'message' was provided without its required 'reasoning' item: '{}'.",
+            id(2),
+            id(1)
+        ),
+    );
+    refuses(
+        &edit(&whole, |items| {
+            items.splice(2.., [user("And now?")]);
+        }),
+        &format!(
+            "Item '{}' of type 'reasoning' was provided without its required following item.",
+            id(1)
+        ),
+    );
+    // Without ids nobody knows what belonged together.
+    accepts(&edit(&whole, |items| {
+        for item in items.iter_mut().filter(|item| item["id"].is_string()) {
+            item.as_object_mut().expect("an item is an object").remove("id");
+        }
+        items.remove(1);
+    }));
+}
+
+#[test]
+fn newer_models_lose_reasoning_behind_an_edit_and_say_so() {
+    let change = |items: &mut Vec<Value>| items[0]["content"] = json!("Go, please.");
+    let whole = conversation("gpt-6.2-sol");
+    let understood = judged(Api::Responses, None, &[], &whole).expect("accepted");
+    assert!(understood.misplaced.is_empty());
+    let understood = judged(Api::Responses, None, &[], &edit(&whole, change)).expect("no error");
+    let lost: Vec<&str> = understood.misplaced.iter().map(|out| out.path.as_str()).collect();
+    assert_eq!(lost, ["input[1]", "input[5]", "input[9]"]);
+    // Only what stands behind the edit is lost.
+    let later = edit(&whole, |items| items[4]["output"] = json!("shorter"));
+    let understood = judged(Api::Responses, None, &[], &later).expect("no error");
+    assert_eq!(understood.misplaced.len(), 2);
+    let older = conversation("gpt-6.1-sol");
+    let understood = judged(Api::Responses, None, &[], &edit(&older, change)).expect("no error");
+    assert!(understood.misplaced.is_empty(), "earlier models don't look");
+
+    let (_, answer) = send(&mut Server::default(), "/v1/responses", &edit(&whole, change));
+    let first = &answer["input_transformations"][0];
+    assert_eq!(first["id"], whole["input"][1]["id"]);
+    assert_eq!(
+        (&first["action"], &first["reason"]),
+        (&json!("removed"), &json!("prefix_mismatch"))
+    );
+}
+
+#[test]
+fn what_counts_as_a_change_of_the_prefix() {
+    let lost =
+        |body: &Value| judged(Api::Responses, None, &[], body).expect("no error").misplaced.len();
+    let whole = conversation("gpt-6.2-sol");
+    assert_eq!(
+        lost(&with(whole.clone(), &[("instructions", json!("Be brief."))])),
+        0,
+        "for one turn only"
+    );
+    assert_eq!(lost(&with(whole.clone(), &[("tools", json!([]))])), 3);
+    assert_eq!(
+        lost(&with(whole.clone(), &[("text", json!({"format": {"type": "json_object"}}))])),
+        3
+    );
+    assert_eq!(
+        lost(&edit(&whole, |items| items
+            .push(json!({"type": "configuration_update", "reasoning": {"effort": "low"}})))),
+        0
+    );
+    // A model doesn't read what a later one thought.
+    let downgraded = with(whole, &[("model", json!("gpt-6.1-sol"))]);
+    assert_eq!(lost(&downgraded), 3);
+}
+
+#[test]
+fn encrypted_reasoning_is_checked() {
+    let broken = edit(&conversation("gpt-5.5"), |items| {
+        items[1]["encrypted_content"] = json!("gAAAAABforeign==");
+    });
+    let refused = refused(&broken);
+    assert_eq!(refused.code.as_deref(), Some("invalid_encrypted_content"));
+    assert!(
+        refused.message.starts_with("The encrypted content gAAA...gn== could not be verified."),
+        "{}",
+        refused.message
+    );
+}
+
+#[test]
+fn settings_have_bounds() {
+    let at = |key: &str, value: Value| with(body(json!("x")), &[(key, value)]);
+    let low = refused(&at(
+        "context_management",
+        json!([{"type": "compaction", "compact_threshold": 500}]),
+    ));
+    assert_eq!(
+        (low.message.as_str(), low.code.as_deref()),
+        (
+            "Invalid 'context_management[0].compact_threshold': integer below minimum value. Expected a value >= 1000, but got 500 \
+             instead.",
+            Some("integer_below_min_value")
+        )
+    );
+    refuses(
+        &at("max_output_tokens", json!(5)),
+        "Invalid 'max_output_tokens': integer below minimum value.",
+    );
+    refuses(
+        &at("truncation", json!("middle")),
+        "Invalid value: 'middle'. Supported values are: 'auto' and 'disabled'.",
+    );
+    refuses(
+        &at("tools", json!([{"type": "function", "name": "a b"}])),
+        "Invalid 'tools[0].name': string does not match pattern.",
+    );
+    refuses(
+        &at("tool_choice", json!({"type": "function", "name": "write"})),
+        "Tool choice 'write' not found in 'tools' parameter.",
+    );
+    let marked = json!({"type": "input_text", "text": "x", "prompt_cache_breakpoint": {}});
+    let many =
+        |count: usize| body(json!([{"role": "user", "content": vec![marked.clone(); count]}]));
+    accepts(&many(3));
+    refuses(
+        &many(4),
+        "At most 4 prompt cache breakpoints can be written per request, but 5 were given.",
+    );
+    let newest = |key: &str, value: Value| with(at(key, value), &[("model", json!("gpt-6.2-sol"))]);
+    refuses(
+        &newest("temperature", json!(0.5)),
+        "Unsupported parameter: 'temperature' is not supported with this model.",
+    );
+    refuses(
+        &newest("reasoning", json!({"effort": "none"})),
+        "Unsupported value: 'none' is not supported with this model.",
+    );
+}
+
+#[test]
+fn history_may_be_elsewhere() {
+    let mut server = Server::new(Loop { steps: 1, ..Loop::default() });
+    let tools = json!([{"type": "function", "name": "read", "parameters": schema()}]);
+    let first = with(body(json!("Go.")), &[("tools", tools.clone())]);
+    let (_, answer) = send(&mut server, "/v1/responses", &first);
+    let call = answer["output"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .find(|item| item["type"] == "function_call")
+        .expect("it calls");
+    let call_id = call["call_id"].as_str().expect("a text");
+    let next = with(
+        body(json!([output(call_id)])),
+        &[("previous_response_id", answer["id"].clone()), ("tools", tools)],
+    );
+    let (status, answer) = send(&mut server, "/v1/responses", &next);
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer["usage"]["input_tokens"].as_u64() > Some(20), "the whole history counts");
+    let (status, answer) = send(
+        &mut server,
+        "/v1/responses",
+        &with(next.clone(), &[("input", json!([output("call_other")]))]),
+    );
+    assert_eq!(
+        (status, &answer["error"]["message"]),
+        (400, &json!("No tool call found for function call output with call_id call_other."))
+    );
+    let (status, answer) = send(
+        &mut server,
+        "/v1/responses",
+        &with(next.clone(), &[("previous_response_id", json!("resp_gone"))]),
+    );
+    assert_eq!(
+        (status, &answer["error"]["message"], &answer["error"]["code"]),
+        (
+            400,
+            &json!("Previous response with id 'resp_gone' not found."),
+            &json!("previous_response_not_found")
+        )
+    );
+    refuses(
+        &with(next, &[("conversation", json!("conv_1"))]),
+        "Mutually exclusive parameters: 'previous_response_id' and 'conversation'.",
+    );
+    let held = with(body(json!([output("call_1")])), &[("conversation", json!("conv_1"))]);
+    accepts(&held);
+    let (status, answer) = send(&mut server, "/v1/responses", &held);
+    assert_eq!(
+        (status, &answer["error"]["message"]),
+        (404, &json!("Conversation with id 'conv_1' not found."))
+    );
+}
+
+#[test]
+fn items_may_be_referred_to_where_they_are_kept() {
+    let mut server = Server::new(Loop { steps: 0, ..Loop::default() });
+    let (_, answer) = send(&mut server, "/v1/responses", &body(json!("Go.")));
+    let refer = |ids: &[&Value]| {
+        let reference = |id: &&Value| json!({"type": "item_reference", "id": id});
+        let mut items = vec![user("Go.")];
+        items.extend(ids.iter().map(reference));
+        items.push(user("And now?"));
+        body(json!(items))
+    };
+    let said = answer["output"].as_array().expect("items");
+    let (status, answer) =
+        send(&mut server, "/v1/responses", &refer(&[&said[0]["id"], &said[1]["id"]]));
+    assert_eq!(status, 200, "{answer}");
+    let (status, answer) = send(&mut server, "/v1/responses", &refer(&[&json!("msg_gone")]));
+    assert_eq!(
+        (status, &answer["error"]["message"]),
+        (404, &json!("Item with id 'msg_gone' not found."))
+    );
+    let thought = json!({"type": "reasoning", "id": "rs_1", "summary": []});
+    let alone = body(json!([user("Go."), thought, said_with_id("msg_1"), user("And?")]));
+    accepts(&alone);
+    let refused = judged(Api::Responses, None, &[], &with(alone, &[("store", json!(false))]));
+    let refused = refused.expect_err("it is nowhere");
+    assert_eq!(refused.status, 404);
+    let gone =
+        "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.";
+    assert!(refused.message.starts_with(gone), "{}", refused.message);
+}
+
+fn said_with_id(id: &str) -> Value {
+    with(said("Gone."), &[("id", json!(id))])
+}
+
+#[test]
+fn ids_are_the_providers_and_there_once() {
+    let at = |item: Value| body(json!([user("Go."), item, user("And?")]));
+    accepts(&at(said_with_id("msg_1")));
+    refuses(
+        &at(said_with_id("item_1")),
+        "Invalid 'input[1].id': 'item_1'. Expected an ID that begins with 'msg'.",
+    );
+    refuses(
+        &at(said_with_id("msg 1")),
+        "Invalid 'input[1].id': 'msg 1'. Expected an ID that contains letters",
+    );
+    refuses(
+        &body(json!([user("Go."), said_with_id("msg_1"), said_with_id("msg_1")])),
+        "Duplicate item found with id msg_1.",
+    );
+    refuses(
+        &body(json!([user("Go."), call("call_1"), call("call_1"), output("call_1")])),
+        "Duplicate function_call for call_id 'call_1'.",
+    );
+    refuses(
+        &body(json!([user("Go."), call("call_1"), output("call_1"), output("call_1")])),
+        "Duplicate function_call_output for call_id 'call_1'.",
+    );
+    let named = with(call("call_1"), &[("name", json!("a b"))]);
+    refuses(
+        &body(json!([user("Go."), named, output("call_1")])),
+        "Invalid 'input[1].name': string does not match pattern.",
+    );
+}
+
+#[test]
+fn compactions_stand_for_what_is_before_them() {
+    let mut server = Server::new(Queue::new([Reply::text("Done.").into()]));
+    let input = json!([user("Go."), said(&words(2_000)), user("And now?")]);
+    let (_, compacted) = send(&mut server, "/v1/responses/compact", &body(input.clone()));
+    let kinds: Vec<&Value> =
+        compacted["output"].as_array().expect("items").iter().map(|item| &item["type"]).collect();
+    assert_eq!(
+        kinds,
+        ["message", "message", "compaction"],
+        "all user messages, and what stands for the rest"
+    );
+    let mut next = compacted["output"].as_array().expect("items").clone();
+    next.push(user("Go on."));
+    let understood = judged(Api::Responses, None, &[], &body(json!(next))).expect("accepted");
+    assert!(understood.prompt.tokens() < 100, "{}", understood.prompt.tokens());
+    // What is left before it is still read, and billed.
+    next.insert(0, said(&words(500)));
+    let understood = judged(Api::Responses, None, &[], &body(json!(next))).expect("accepted");
+    assert!(understood.prompt.tokens() > 500, "{}", understood.prompt.tokens());
+
+    // In the input, as its last item.
+    let mut asked = input.as_array().expect("items").clone();
+    asked.push(json!({"type": "compaction_trigger"}));
+    let (_, answer) = send(&mut server, "/v1/responses", &body(json!(asked)));
+    assert_eq!(answer["output"].as_array().map(Vec::len), Some(1));
+    assert_eq!(answer["output"][0]["type"], "compaction");
+    asked.swap(2, 3);
+    refuses(&body(json!(asked)), "'compaction_trigger' must be the final input item.");
+
+    // At a threshold, and then the answer.
+    let managed = with(
+        body(input),
+        &[("context_management", json!([{"type": "compaction", "compact_threshold": 1000}]))],
+    );
+    let (_, answer) = send(&mut server, "/v1/responses", &managed);
+    let kinds: Vec<&Value> =
+        answer["output"].as_array().expect("items").iter().map(|item| &item["type"]).collect();
+    assert_eq!(kinds, ["compaction", "message"]);
+}
+
+#[test]
+fn reasoning_behind_a_compaction_is_kept() {
+    let whole = conversation("gpt-6.2-sol");
+    let mut server = Server::default();
+    let upto = |end: usize| edit(&whole, |items| items.truncate(end));
+    // Exactly what stands before the last step is compacted, and the last step is kept.
+    let (_, compacted) = send(&mut server, "/v1/responses/compact", &upto(9));
+    let mut next = compacted["output"].as_array().expect("items").clone();
+    next.extend(whole["input"].as_array().expect("items")[9..].iter().cloned());
+    let understood =
+        judged(Api::Responses, None, &[], &with(whole.clone(), &[("input", json!(next))]))
+            .expect("accepted");
+    assert!(understood.misplaced.is_empty(), "{:?}", understood.misplaced);
+    // A summary of one's own is an edit.
+    let own = edit(&whole, |items| {
+        items.splice(..9, [user("Summary: we went.")]);
+    });
+    assert_eq!(judged(Api::Responses, None, &[], &own).expect("no error").misplaced.len(), 1);
+}
+
+#[test]
+fn the_window_is_a_wall_unless_it_may_be_cut() {
+    let mut judge = Judge::default();
+    judge.models.put(Model { window: 5_000, ..Model::named("gpt-5.5").expect("known") });
+    let long = body(json!([user(&words(4_000)), user(&words(4_000))]));
+    let refused = judge.validate(&Call::new(Api::Responses, &long)).expect_err("too long");
+    assert_eq!(
+        (refused.message.as_str(), refused.code.as_deref(), refused.param.as_deref()),
+        (
+            "Your input exceeds the context window of this model. Please adjust your input and try again.",
+            Some("context_length_exceeded"),
+            Some("input")
+        )
+    );
+    let cut = with(long.clone(), &[("truncation", json!("auto"))]);
+    assert_eq!(
+        judge.validate(&Call::new(Api::Responses, &cut)).expect("cut").prompt.tokens(),
+        4_005
+    );
+    let count = Call { endpoint: Endpoint::Count, ..Call::new(Api::Responses, &long) };
+    assert_eq!(judge.validate(&count).expect("counting takes anything").prompt.tokens(), 8_010);
+}

@@ -1,0 +1,1 @@
+"""Counts what lies on the shelves."""
