@@ -133,7 +133,7 @@ fn page(root: &Path) -> Result<String> {
                     ));
                 }
                 Reached::Short => {}
-                Reached::Target | Reached::NothingToDo => reached += 1,
+                Reached::Target | Reached::NothingToDo | Reached::NotTriggered => reached += 1,
             }
             row(&mut page, session, percent, &outcome)?;
         }
@@ -160,7 +160,7 @@ fn row(page: &mut String, session: &Session, percent: u8, outcome: &Outcome) -> 
         None => ("–".to_owned(), "–".to_owned()),
     };
     let outcome_in_words = match receipt.reached {
-        Reached::NothingToDo => "nothing to do",
+        Reached::NothingToDo | Reached::NotTriggered => "nothing to do",
         Reached::Target => "target reached",
         Reached::Short => "**short of the target**",
         Reached::Unreachable { .. } => "**floor above target**",

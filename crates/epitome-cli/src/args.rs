@@ -17,8 +17,8 @@ use crate::carried::Destination;
 use crate::formats;
 use crate::output::Report;
 
-use values::{checkpoint, counter_names, format_names, rule, strategies, strategies_help, trigger};
-pub(crate) use values::{stop, task, window};
+use values::{checkpoint, counter_names, format_names, rule, strategies, strategies_help};
+pub(crate) use values::{stop, task, trigger, window};
 
 pub(crate) use program::{ConfigCommand, FilesArgs, ModelsArgs, Purpose, ShowArgs};
 
@@ -29,7 +29,7 @@ Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something or a target can'
 const CONFIGURATION: &str = "\
 Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \
 folder and those above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, \
-tail (--keep-recent), task, preset, strategies (--strategy), stop, pins, preserved-tools, counter, model, window, models. In the environment they \
+tail (--keep-recent), task, trigger, preset, strategies (--strategy), stop, pins, preserved-tools, counter, model, window, models. In the environment they \
 are EPITOME_TARGET and so on; EPITOME_PINS holds one a line, EPITOME_PRESERVED_TOOLS is split at \
 commas. A flag goes before the environment, that before the project's file, that before your own.";
 
@@ -99,12 +99,13 @@ Exits with 3 if the target can't be reached."))]
     ///
     /// Writes the compacted request to stdout (or OUT) and the receipt, in words, to stderr. Without
     /// a target it lands at 30 % of the input; with --window, also at no more than half of the
-    /// window, so that the reply and the next steps fit.
+    /// window, so that the reply and the next steps fit. With --trigger only what is due is compacted.
     #[command(after_help = format!("\
 Examples:
   epitome compact session.jsonl --target 20k > smaller.json
   epitome compact request.json --target 25% --keep-recent 3turns --pin 'never push to main'
   epitome compact request.json -o request.json --receipt receipt.json
+  epitome compact request.json --trigger 80% --model claude-opus-5-5 -o request.json
   epitome compact --window 200k < request.json | curl --data-binary @- https://…
   epitome compact request.json -o request.json --continue receipt.json --receipt receipt.json
 
@@ -130,12 +131,13 @@ Examples:
     /// Feed a session request by request through the machine that decides, and show each decision.
     ///
     /// Each call of the model in the recording becomes a request with all that was said before it. When
-    /// the trigger fires it is compacted, and later requests go on with that view. A request whose
+    /// the trigger fires (the preset's, unless another is named; else at 80% of the window) it is compacted, and later requests go on with that view. A request whose
     /// tokens, as counted, exceed the window is an overflow. What replies cost isn't reckoned.
     #[command(after_help = "\
 Examples:
   epitome simulate session.jsonl --whole --window 100k
   epitome simulate session.jsonl --window 200k --trigger 70% --target 30k
+  epitome simulate session.jsonl --window 100k --preset planck
   epitome simulate session.jsonl --window 100k --json | jq '.compactions, .overflows'
 
 Exits with 3 if a request overflows.")]
@@ -266,6 +268,12 @@ pub(crate) struct ShapeArgs {
     /// Where to land: tokens (`20000`, `20k`) or a share of the input (`25%`) [default: 30%].
     #[arg(long, value_name = "N|P%")]
     pub(crate) target: Option<Target>,
+
+    /// When to compact: `80%` of the window, `120k` tokens, `100items`, `8steps`, `4turns`, `500000chars`,
+    /// `window-16k`; several with a comma (any) or a plus (all) between them. Where it doesn't fire the
+    /// request passes as it came.
+    #[arg(long, value_name = "WHEN", value_parser = trigger)]
+    pub(crate) trigger: Option<epitome::trigger::When>,
 
     /// The most tokens that the model takes [default: the model's]; the default target is at most half of it.
     #[arg(long, value_name = "N", value_parser = window)]
@@ -401,11 +409,6 @@ pub(crate) struct CompactArgs {
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-
-    /// When to compact: `80%` of the window (the default), `120k` tokens, `100items`, `8steps`,
-    /// `4turns`, `500000chars`, `window-16k`; several with a comma (any) or a plus (all) between them.
-    #[arg(long, value_name = "WHEN", value_parser = trigger, help_heading = "Compaction")]
-    pub(crate) trigger: Option<epitome::trigger::When>,
 
     #[command(flatten)]
     pub(crate) shape: ShapeArgs,

@@ -62,6 +62,9 @@ fn head(out: &mut String, receipt: &Receipt, target: &str) {
             count(after.entries)
         ),
     );
+    if receipt.cause.is_some() && receipt.triggered {
+        put(out, "because", &line(&receipt.reason, 120));
+    }
     put(
         out,
         "target",
@@ -70,6 +73,9 @@ fn head(out: &mut String, receipt: &Receipt, target: &str) {
 }
 
 fn steps(out: &mut String, receipt: &Receipt) {
+    if receipt.reached == Reached::NotTriggered {
+        put(out, "", &format!("nothing done: {}", receipt.reason));
+    }
     if receipt.reached == Reached::NothingToDo {
         let why = match receipt.before.entries {
             0 => "there are no messages",

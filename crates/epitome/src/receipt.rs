@@ -6,7 +6,7 @@ use crate::count::Count;
 use crate::guard::{Held, Overridden};
 use crate::model::Cost;
 use crate::plan::{PlanStep, Reached};
-use crate::request::Elsewhere;
+use crate::request::{Elsewhere, Request};
 use crate::transcript::ContentId;
 use crate::trigger::Cause;
 use crate::view::Reason;
@@ -25,6 +25,13 @@ pub struct Size {
     pub bytes: usize,
     /// Entries.
     pub entries: usize,
+}
+
+impl Size {
+    /// Of a request that was counted.
+    pub fn of(request: &Request, count: Count) -> Self {
+        Size { count, bytes: request.source().len(), entries: request.transcript.len() }
+    }
 }
 
 /// A run of entries that share a fate and its reason.
@@ -78,6 +85,28 @@ pub enum Originals {
     Archive,
 }
 
+/// What every look at a request ends with, whether or not anything was done: always of this shape.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Whether anything was compacted.
+    pub triggered: bool,
+    /// What compacts: `ladder`, or the names of strategies in order.
+    pub strategy: String,
+    /// Why something was done, or nothing was.
+    pub reason: String,
+    /// The request as it came.
+    pub before: Size,
+    /// The request as it leaves.
+    pub after: Size,
+    /// Whether the first human message stays verbatim; true where there is none.
+    pub kept_task: bool,
+    /// The newest entries that stay verbatim, up to the first that doesn't.
+    pub kept_recent: usize,
+    /// Whether it leaves with more tokens than it may have: than the target, where something was
+    /// compacted; else than the window, as far as that is known.
+    pub over_budget: bool,
+}
+
 /// What was done.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Receipt {
@@ -91,8 +120,11 @@ pub struct Receipt {
     pub counter: String,
     /// Whether anything was compacted.
     pub triggered: bool,
-    /// Why it began, if that was said.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What compacts: `ladder`, or the names of strategies in order.
+    pub strategy: String,
+    /// Why something was done, or nothing was.
+    pub reason: String,
+    /// Why it began, as data, if that was said.
     pub cause: Option<Cause>,
     /// Where it landed.
     #[serde(flatten)]
@@ -109,6 +141,12 @@ pub struct Receipt {
     pub before: Size,
     /// The request as it leaves.
     pub after: Size,
+    /// Whether the first human message stays verbatim; true where there is none.
+    pub kept_task: bool,
+    /// The newest entries that stay verbatim, up to the first that doesn't.
+    pub kept_recent: usize,
+    /// Whether it leaves with more tokens than it may have: see [`Stats::over_budget`].
+    pub over_budget: bool,
     /// What each strategy saved.
     pub steps: Vec<PlanStep>,
     /// What became of which entries.
@@ -137,11 +175,25 @@ pub struct Receipt {
 }
 
 impl Receipt {
+    /// What every look at a request ends with.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            triggered: self.triggered,
+            strategy: self.strategy.clone(),
+            reason: self.reason.clone(),
+            before: self.before,
+            after: self.after,
+            kept_task: self.kept_task,
+            kept_recent: self.kept_recent,
+            over_budget: self.over_budget,
+        }
+    }
+
     /// What holds the floor above the target, largest first; empty if it was reached.
     pub fn held_by(&self) -> &[(Held, u64)] {
         match &self.reached {
             Reached::Unreachable { held_by, .. } => held_by,
-            Reached::NothingToDo | Reached::Target | Reached::Short => &[],
+            Reached::NotTriggered | Reached::NothingToDo | Reached::Target | Reached::Short => &[],
         }
     }
 }

@@ -193,6 +193,12 @@ impl View {
         first
     }
 
+    /// Number of newest entries that are shown byte for byte.
+    pub fn kept_suffix(&self) -> usize {
+        let runs = self.runs.iter().rev().take_while(|(_, fate)| *fate == Fate::Keep);
+        runs.map(|(len, _)| len).sum()
+    }
+
     /// Number of leading entries that are shown byte for byte, checkpoint apart: what a prompt
     /// cache can keep.
     pub fn kept_prefix(&self) -> usize {

@@ -36,7 +36,7 @@ pub(crate) fn window(text: &str) -> Result<u64, String> {
 }
 
 /// When to compact, in range.
-pub(super) fn trigger(text: &str) -> Result<epitome::trigger::When, String> {
+pub(crate) fn trigger(text: &str) -> Result<epitome::trigger::When, String> {
     let condition: epitome::trigger::Condition =
         text.parse().map_err(|error: epitome::trigger::TriggerError| error.to_string())?;
     Ok(condition.into())

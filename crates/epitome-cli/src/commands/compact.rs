@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use epitome::plan::Reached;
 use epitome::transcript::PartKind;
+use epitome::trigger::{Gauge, Trigger as _, When};
 use epitome::{Compactor, Outcome, Receipt, Request, Target};
 use serde::Serialize;
 
@@ -83,7 +84,7 @@ struct Told<'a> {
 pub(super) fn exit(reached: &Reached) -> Exit {
     match reached {
         Reached::Unreachable { .. } | Reached::Short => Exit::Found,
-        Reached::NothingToDo | Reached::Target => Exit::Ok,
+        Reached::NotTriggered | Reached::NothingToDo | Reached::Target => Exit::Ok,
     }
 }
 
@@ -134,6 +135,13 @@ impl Shape {
         let mut progress = Progress::new(report);
         let (target, said) = self.target(opened, &reader, &mut progress);
         let compactor = self.compactor(&reader, target)?;
+        let compactor = match &self.settings.trigger {
+            None => compactor,
+            Some(trigger) => {
+                let window = due(trigger.when(), &reader)?;
+                compactor.when(trigger.clone().boxed(), Gauge { window, ..Gauge::default() })
+            }
+        };
         let outcome = progress.compact(&compactor, &opened.request).map_err(|error| {
             Failure::other(format!("nothing was changed, because the compaction failed: {error}"))
                 .hint(format!("epitome check {}", opened.source.operand()))
@@ -226,6 +234,19 @@ impl Shape {
             (None, None) => (Target::DEFAULT, default_words()),
         }
     }
+}
+
+/// The window that the trigger looks at, if it is one that a single request can make fire.
+fn due(when: &When, reader: &Reader) -> Result<Option<u64>> {
+    if !when.is_of_one_request() {
+        let what = format!("the trigger `{when}` can't fire here: only a session knows of that");
+        return Err(Failure::usage(what).hint("say a size: --trigger 80%, 120k, 100items").into());
+    }
+    if when.needs_window() && reader.window.is_none() {
+        let what = format!("the trigger `{when}` needs the window of a model, and none is known");
+        return Err(Failure::usage(what).hint("say --window 200k, or --model ID").into());
+    }
+    Ok(reader.window)
 }
 
 /// Whether the default target is allowed by a window even if every byte is a token.

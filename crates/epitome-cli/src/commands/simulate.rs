@@ -10,7 +10,7 @@ use epitome::model::{Model, Money};
 use epitome::session::{
     ChainKey, Committed, Landing, Recipient, Refusal, SessionOptions, Sessions, Settled, Told,
 };
-use epitome::trigger::{Cause, When};
+use epitome::trigger::{Cause, Condition};
 use epitome::{Compactor, Request, Target};
 use epitome_recordings::replay;
 use serde::Serialize;
@@ -36,7 +36,8 @@ struct Simulated<'a> {
     version: u32,
     source: &'a Source,
     window: u64,
-    trigger: &'a When,
+    trigger: &'a Condition,
+    preset: Option<&'a str>,
     counter: &'a str,
     model: Option<&'a str>,
     requests: Vec<Row>,
@@ -122,7 +123,12 @@ pub(crate) fn run(args: &SimulateArgs, report: Report) -> Result<Exit> {
         let what = "a simulation needs the window of a model";
         return Err(Failure::usage(what).hint("say --window 100k, or --model ID").into());
     };
-    let trigger = args.trigger.clone().unwrap_or_default();
+    let preset = shape.settings().preset(Some(window));
+    let trigger = match (&shape.settings().trigger, &preset) {
+        (Some(trigger), _) => trigger.clone(),
+        (None, Some(preset)) => preset.trigger.clone().build()?,
+        (None, None) => Condition::default(),
+    };
     let mut stage = Stage::new(&shape, &reader, trigger.clone(), window)?;
     let mut progress = Progress::new(report);
     let mut rows = Vec::new();
@@ -138,6 +144,7 @@ pub(crate) fn run(args: &SimulateArgs, report: Report) -> Result<Exit> {
         source: &opened.source,
         window,
         trigger: &trigger,
+        preset: preset.as_ref().map(|preset| preset.name),
         counter: reader.counter.name(),
         model: model.map(|model| model.id.as_str()),
         requests: rows,
@@ -164,12 +171,13 @@ struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    fn new(shape: &Shape, reader: &'a Reader, trigger: When, window: u64) -> Result<Self> {
+    fn new(shape: &Shape, reader: &'a Reader, trigger: Condition, window: u64) -> Result<Self> {
         let usage = |error: String| Failure::usage(error).hint("epitome simulate --help");
-        let trigger = trigger.build().map_err(|error| usage(error.to_string()))?;
-        let landing = match shape.settings().target {
-            Some(target) => Landing::Target(target),
-            None => Landing::Window(0.3),
+        let preset = shape.settings().preset(Some(window));
+        let landing = match (shape.settings().target, preset) {
+            (Some(target), _) => Landing::Target(target),
+            (None, Some(preset)) => Landing::Target(preset.options.target),
+            (None, None) => Landing::Window(0.3),
         };
         let options = SessionOptions { landing, ..SessionOptions::new(Arc::new(trigger), KEY) };
         let compactor: Compactor = shape.compactor(reader, Target::DEFAULT)?;

@@ -46,6 +46,7 @@ impl Layers {
             target: shape.target,
             tail: shape.keep_recent,
             task: shape.task,
+            trigger: shape.trigger.clone().map(|when| when.build().expect("the flag was checked")),
             preset: shape.preset.clone(),
             strategies: shape.strategy.clone(),
             stop: shape.stop,
@@ -127,6 +128,7 @@ impl Settings {
                 "target" => settings.target = Some(parsed(value).map_err(bad)?),
                 "tail" => settings.tail = Some(parsed(value).map_err(bad)?),
                 "task" => settings.task = Some(args::task(value).map_err(bad)?),
+                "trigger" => settings.trigger = Some(parsed(value).map_err(bad)?),
                 "preset" => {
                     let named = Preset::named(value, None).map_err(|e| bad(e.to_string()))?;
                     settings.preset = Some(named.name.to_owned());

@@ -9,17 +9,18 @@ use anyhow::Result;
 use epitome::budget::Stop;
 use epitome::preset::Preset;
 use epitome::strategy::Pipeline;
+use epitome::trigger::Condition;
 use epitome::{Options, Pin, Tail, Target, Task};
 use serde::Deserialize;
 
 use crate::args::{CounterArg, CountingArgs, ShapeArgs};
-use written::{amount, pipeline_words, preset, window};
+use written::{amount, pipeline_words, preset, trigger_words, window};
 
 pub(crate) use layers::{Layers, Origin, models_file, project_file, user_file};
 pub(crate) use written::tail_words;
 
 /// The settings of one layer, or of all of them; what is `None` wasn't said.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Settings {
     /// Where to land.
@@ -30,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) tail: Option<Tail>,
     /// What becomes of the first human message.
     pub(crate) task: Option<Task>,
+    /// When to compact at all.
+    pub(crate) trigger: Option<Condition>,
     /// The system to compact like.
     #[serde(deserialize_with = "preset")]
     pub(crate) preset: Option<String>,
@@ -53,10 +56,11 @@ pub(crate) struct Settings {
 }
 
 /// The names of the settings in files; in the environment they are `EPITOME_` and the name.
-pub(crate) const KEYS: [&str; 12] = [
+pub(crate) const KEYS: [&str; 13] = [
     "target",
     "tail",
     "task",
+    "trigger",
     "preset",
     "strategies",
     "stop",
@@ -116,6 +120,7 @@ impl Settings {
             target: self.target.or(lower.target),
             tail: self.tail.or(lower.tail),
             task: self.task.or(lower.task),
+            trigger: self.trigger.or(lower.trigger),
             preset: self.preset.or(lower.preset),
             strategies: self.strategies.or(lower.strategies),
             stop: self.stop.or(lower.stop),
@@ -137,6 +142,7 @@ impl Settings {
             "task" => self
                 .task
                 .map(|task| if task == Task::Keep { "keep".to_owned() } else { "fold".to_owned() }),
+            "trigger" => self.trigger.as_ref().map(trigger_words),
             "preset" => self.preset.clone(),
             "strategies" => self.strategies.as_ref().map(pipeline_words),
             "stop" => self.stop.map(|stop| {

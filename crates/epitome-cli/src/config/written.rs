@@ -6,6 +6,7 @@ use std::str::FromStr;
 use epitome::Tail;
 use epitome::preset::Preset;
 use epitome::strategy::{Ladder, Named, Pipeline};
+use epitome::trigger::{Condition, When};
 use serde::Serialize;
 use serde::de::{self, Deserializer, Visitor};
 use toml::Table;
@@ -22,6 +23,13 @@ pub(crate) fn tail_words(tail: Tail) -> String {
         Tail::Turns(many) => format!("{many}turns"),
         Tail::Tokens(many) => format!("{many}tokens"),
     }
+}
+
+/// When to compact, as the flag takes it; what it can't say, as a file does.
+pub(super) fn trigger_words(condition: &Condition) -> String {
+    let words = condition.when().to_string();
+    let is_read_back = words.parse().is_ok_and(|when: When| when == *condition.when());
+    if is_read_back { words } else { inline(condition) }
 }
 
 /// Strategies, as the flag takes them; with options of their own, as a file says them.

@@ -106,7 +106,9 @@ impl Sent {
         let receipt = &outcome.receipt;
         let reached = match receipt.reached {
             Reached::Unreachable { floor, .. } => floor,
-            Reached::Target | Reached::NothingToDo | Reached::Short => receipt.target,
+            Reached::Target | Reached::NothingToDo | Reached::NotTriggered | Reached::Short => {
+                receipt.target
+            }
         };
         // The server counts by a rule of its own, which adds a little around each block, and more for a picture.
         let out = body(&outcome.request);

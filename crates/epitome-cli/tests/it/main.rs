@@ -10,6 +10,7 @@ mod bad_input;
 mod bench;
 mod compact;
 mod conversions;
+mod due;
 mod escapes;
 mod formats;
 mod lived;

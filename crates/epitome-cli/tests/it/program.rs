@@ -24,6 +24,7 @@ fn every_settings_origin_is_shown() {
         target           4000                             project ~/epitome.toml
         tail             3steps                           flag
         task             fold                             user ~/.config/epitome/config.toml
+        trigger          none                             default
         preset           none                             default
         strategies       ladder                           default
         stop             at-target                        default

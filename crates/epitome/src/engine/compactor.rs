@@ -14,9 +14,9 @@ use crate::guard::{Pin, Predicate, Preserved, Task};
 use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
-use crate::strategy::{BadOption, Pipeline, Strategy};
+use crate::strategy::{BadOption, Named, Pipeline, Strategy};
 use crate::transcript::{ContentId, Entry, Origin, Role};
-use crate::trigger::Cause;
+use crate::trigger::{Cause, Gauge, Trigger};
 
 /// What a compactor is asked to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +85,14 @@ impl Options {
     }
 }
 
+/// When to compact at all.
+#[derive(Clone, Debug)]
+pub(super) struct Due {
+    pub(super) trigger: Arc<dyn Trigger>,
+    /// What the trigger looks at besides the request's sizes.
+    pub(super) around: Arc<Gauge>,
+}
+
 /// Compacts requests. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Compactor {
@@ -92,6 +100,9 @@ pub struct Compactor {
     counter: Arc<dyn TokenCounter>,
     strategies: Arc<[Arc<dyn Strategy>]>,
     chosen: Option<Predicate>,
+    /// `ladder`, or the names of the strategies.
+    called: Arc<str>,
+    due: Option<Due>,
     cause: Option<Arc<Cause>>,
     observer: Option<Arc<dyn Observer>>,
     known: Arc<BTreeSet<ContentId>>,
@@ -106,8 +117,14 @@ impl Compactor {
     pub fn new(options: Options, counter: Arc<dyn TokenCounter>) -> Result<Self, OptionsError> {
         options.check()?;
         let strategies = options.strategies.build()?.into();
+        let called = match &options.strategies {
+            Pipeline::Ladder(_) => "ladder".into(),
+            Pipeline::List(list) => called(list.iter().map(Named::name)),
+        };
         Ok(Compactor {
             options: Arc::new(options),
+            called,
+            due: None,
             counter,
             strategies,
             chosen: None,
@@ -132,13 +149,22 @@ impl Compactor {
     /// The same with other strategies, in order.
     #[must_use]
     pub fn with_strategies(self, strategies: Vec<Arc<dyn Strategy>>) -> Self {
-        Compactor { strategies: strategies.into(), ..self }
+        let called = called(strategies.iter().map(|strategy| strategy.name()));
+        Compactor { strategies: strategies.into(), called, ..self }
     }
 
     /// The same, keeping every entry of which `chosen` is true, besides what its options keep.
     #[must_use]
     pub fn preserving(self, chosen: Predicate) -> Self {
         Compactor { chosen: Some(chosen), ..self }
+    }
+
+    /// The same, compacting only when `trigger` fires, for its cause. It looks at the request's sizes, and
+    /// at the window, times and wishes of `around`. Where it doesn't fire the request passes as it came,
+    /// byte for byte, with a receipt of the same shape.
+    #[must_use]
+    pub fn when(self, trigger: Arc<dyn Trigger>, around: Gauge) -> Self {
+        Compactor { due: Some(Due { trigger, around: Arc::new(around) }), ..self }
     }
 
     /// The same, for this cause: strategies see it, and the receipt tells it.
@@ -229,6 +255,15 @@ impl Compactor {
         }
     }
 
+    /// What it does, in short: `ladder`, or the names of its strategies.
+    pub fn called(&self) -> &str {
+        &self.called
+    }
+
+    pub(super) fn due(&self) -> Option<&Due> {
+        self.due.as_ref()
+    }
+
     pub(super) fn cause(&self) -> Option<&Cause> {
         self.cause.as_deref()
     }
@@ -273,4 +308,9 @@ impl Compactor {
         let text: String = entry.parts().map(|part| part.text()).collect();
         self.known.get(&ContentId::of_text(&text)).copied()
     }
+}
+
+fn called<'a>(names: impl Iterator<Item = &'a str>) -> Arc<str> {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() { "none".into() } else { names.join(",").into() }
 }

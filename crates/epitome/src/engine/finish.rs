@@ -39,7 +39,10 @@ impl Compaction {
         let request = if view.is_whole() { self.request.clone() } else { self.rendered(&view)? };
         let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
         let after = tally.in_kind(plan.draft.total() + own);
-        let triggered = plan.reached != Reached::NothingToDo;
+        let triggered = !matches!(plan.reached, Reached::NothingToDo | Reached::NotTriggered);
+        let target = self.target(tally);
+        let window = self.compactor.due().and_then(|due| due.around.window);
+        let most = if triggered { Some(target) } else { window };
         let kept_prefix = kept_prefix(&self.request, tally, &view, self.first_mended());
         let rewrite = Rewrite {
             before: tally.total().tokens,
@@ -54,13 +57,18 @@ impl Compaction {
             model: self.request.model(),
             counter: self.compactor.counter().name().to_owned(),
             triggered,
+            strategy: self.compactor.called().to_owned(),
+            reason: self.reason(&plan.reached),
             cause: self.compactor.cause().cloned(),
             reached: plan.reached.clone(),
             elsewhere: self.request.elsewhere(),
-            target: self.target(tally),
+            target,
             floor: plan.floor,
-            before: size(&self.request, tally.total()),
-            after: size(&request, after),
+            before: Size::of(&self.request, tally.total()),
+            after: Size::of(&request, after),
+            kept_task: kept_task(&self.request, &view),
+            kept_recent: view.kept_suffix(),
+            over_budget: most.is_some_and(|most| after.tokens > most),
             steps: plan.steps.clone(),
             edits: edits(tally, plan, &view),
             checkpoint: checkpoint.zip(view.checkpoint()).map(|(checkpoint, placed)| {
@@ -84,6 +92,19 @@ impl Compaction {
         };
         let (base, came_from) = (self.request.clone(), self.came_from.clone());
         Ok(Outcome { base, came_from, view, request, receipt })
+    }
+
+    /// Why something was done, or nothing was.
+    fn reason(&self, reached: &Reached) -> String {
+        let cause = self.compactor.cause().map(ToString::to_string);
+        let is_small = "at or under the target";
+        match (reached, cause) {
+            (Reached::NotTriggered, _) => "the trigger doesn't fire".to_owned(),
+            (Reached::NothingToDo, Some(cause)) => format!("{cause}; {is_small}"),
+            (Reached::NothingToDo, None) => is_small.to_owned(),
+            (_, Some(cause)) => cause,
+            (_, None) => "above the target".to_owned(),
+        }
     }
 
     fn standing_checkpoints(&self, view: &View) -> Vec<ContentId> {
@@ -120,8 +141,11 @@ impl Compaction {
     }
 }
 
-fn size(request: &Request, count: crate::count::Count) -> Size {
-    Size { count, bytes: request.source().len(), entries: request.transcript.len() }
+/// Whether the first human message, if there is one, is shown byte for byte.
+pub(crate) fn kept_task(request: &Request, view: &View) -> bool {
+    let mut shown = request.transcript.entries().zip(view.fates());
+    let task = shown.find(|(entry, _)| entry.is_human());
+    task.is_none_or(|(_, fate)| *fate == Fate::Keep)
 }
 
 fn kept_prefix(request: &Request, tally: &Tally, view: &View, mended: usize) -> KeptPrefix {

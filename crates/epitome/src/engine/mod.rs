@@ -64,6 +64,8 @@ pub enum CompactError {
 /// is tried, and the receipt says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attempt {
+    /// Not at all: no trigger fired, everything passes as it came.
+    Pass,
     /// By the compactor's strategies.
     Asked,
     /// By dropping the oldest units.
@@ -76,7 +78,7 @@ impl Attempt {
     fn next(self) -> Self {
         match self {
             Attempt::Asked => Attempt::Oldest,
-            Attempt::Oldest | Attempt::Nothing => Attempt::Nothing,
+            Attempt::Oldest | Attempt::Nothing | Attempt::Pass => Attempt::Nothing,
         }
     }
 }
@@ -101,11 +103,19 @@ const STEP_BYTES: usize = 1 << 18;
 
 #[derive(Debug)]
 enum State {
-    Mend,
+    Begin,
+    /// The request as it came is counted, for a trigger to look at.
+    Weigh(Tally),
+    /// With the count of the request as it came, where that was taken.
+    Mend(Option<Tally>),
     Count(Tally),
     Plan(Tally),
     Gather(Box<Gathering>),
-    Render { tally: Tally, plan: Box<Plan>, checkpoint: Option<Checkpoint> },
+    Render {
+        tally: Tally,
+        plan: Box<Plan>,
+        checkpoint: Option<Checkpoint>,
+    },
     Waiting(Box<Outcome>),
     Ready(Box<Outcome>),
     Failed(CompactError),
@@ -151,7 +161,7 @@ impl Compaction {
             fallbacks: Vec::new(),
             attempt: Attempt::Asked,
             originals,
-            state: State::Mend,
+            state: State::Begin,
         }
     }
 
@@ -174,7 +184,9 @@ impl Compaction {
     /// When it is called again after [`Step::Done`].
     pub fn step(&mut self) -> Step {
         self.state = match std::mem::replace(&mut self.state, State::Over) {
-            State::Mend => self.mend(),
+            State::Begin => self.start(),
+            State::Weigh(tally) => self.weigh(tally),
+            State::Mend(weighed) => self.mend(weighed),
             State::Count(tally) => self.count(tally),
             State::Plan(tally) => self.plan(tally),
             State::Gather(gathering) => self.gather(gathering),
@@ -206,12 +218,46 @@ impl Compaction {
         self.compactor.tell(event);
     }
 
-    fn mend(&mut self) -> State {
+    fn start(&mut self) -> State {
+        if self.compactor.due().is_none() {
+            return State::Mend(None);
+        }
+        self.tell_origins();
+        State::Weigh(Tally::begin(&self.request, self.compactor.counter()))
+    }
+
+    /// Asks the trigger, once all of the request is counted.
+    fn weigh(&mut self, mut tally: Tally) -> State {
+        if tally.extend(&self.request, self.compactor.counter(), STEP_BYTES) {
+            return State::Weigh(tally);
+        }
+        let due = self.compactor.due().expect("it is weighed for a trigger");
+        let units = Units::of(&self.request.transcript, self.request.format.instructions());
+        let gauge = due.around.around(&self.request, &units, tally.total());
+        let Some(cause) = due.trigger.fires(&gauge) else {
+            self.came_from = (0..self.request.transcript.len()).map(Some).collect();
+            self.attempt = Attempt::Pass;
+            return State::Plan(tally);
+        };
+        self.compactor = self.compactor.clone().because(cause);
+        State::Mend(Some(tally))
+    }
+
+    fn mend(&mut self, weighed: Option<Tally>) -> State {
         let repaired = wire::repair(&self.request);
         self.request = repaired.request;
         self.came_from = repaired.came_from;
         self.mended = repaired.mended;
         self.left = repaired.left;
+        self.tell_origins();
+        match weighed.filter(|_| self.mended.is_empty()) {
+            Some(tally) => State::Plan(tally),
+            None => State::Count(Tally::begin(&self.request, self.compactor.counter())),
+        }
+    }
+
+    /// Whose words those are that the model was told as a checkpoint.
+    fn tell_origins(&mut self) {
         for at in 0..self.request.transcript.len() {
             if self.compactor.knows(self.request.transcript.entry(at)) {
                 self.request.transcript.set_origin(at, Origin::Checkpoint);
@@ -220,7 +266,6 @@ impl Compaction {
                 self.request.transcript.set_origin(at, Origin::Injected);
             }
         }
-        State::Count(Tally::begin(&self.request, self.compactor.counter()))
     }
 
     fn looks_like_checkpoint(&self, at: usize) -> bool {
@@ -237,11 +282,12 @@ impl Compaction {
 
     fn plan(&mut self, tally: Tally) -> State {
         let (units, plan) = self.draw_up(&tally);
-        if self.attempt == Attempt::Asked {
+        if matches!(self.attempt, Attempt::Asked | Attempt::Pass) {
             let (tokens, target) = (tally.total().tokens, self.target(&tally));
             self.tell(&Event::Considered { tokens, target });
         }
-        if plan.reached == Reached::NothingToDo || self.attempt == Attempt::Nothing {
+        let is_left = matches!(self.attempt, Attempt::Nothing | Attempt::Pass);
+        if plan.reached == Reached::NothingToDo || is_left {
             return State::Render { tally, plan: Box::new(plan), checkpoint: None };
         }
         if self.attempt == Attempt::Asked {
@@ -285,6 +331,10 @@ impl Compaction {
             Attempt::Asked => subject.plan(self.compactor.strategies()),
             Attempt::Oldest => subject.plan(&[Arc::new(Head::default())]),
             Attempt::Nothing => subject.leave(),
+            Attempt::Pass => {
+                let floor = subject.plan(&[]).floor;
+                Plan { reached: Reached::NotTriggered, floor, ..subject.leave() }
+            }
         };
         self.unmatched_pins = guard.unmatched().to_vec();
         let is_hidden = |o: &&Overridden| !plan.draft.is_shown(o.entry);

@@ -25,6 +25,8 @@ use work::Work;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Reached {
+    /// No trigger fired: it passes as it came.
+    NotTriggered,
     /// It was small enough already.
     NothingToDo,
     /// At or under the target.

@@ -99,4 +99,21 @@ impl Gauge {
             ..Gauge::default()
         }
     }
+
+    /// The same times and circumstances, with the sizes of a request.
+    #[must_use]
+    pub fn around(&self, request: &Request, units: &Units, tokens: Count) -> Self {
+        let sizes = Gauge::of(request, units, tokens);
+        Gauge {
+            items: sizes.items,
+            steps: sizes.steps,
+            turns: sizes.turns,
+            tokens,
+            characters: sizes.characters,
+            bytes: sizes.bytes,
+            open_calls: sizes.open_calls,
+            output_reserve: sizes.output_reserve,
+            ..self.clone()
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Triggers in short, for flags and files: `80%`, `100items`, `120k`, `overflow`, `80%,overflow`.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::when::{Condition, TriggerError, When, named};
@@ -48,6 +49,44 @@ impl FromStr for When {
             return number(reserve).map(When::Reserve).ok_or_else(unknown);
         }
         amount(text).ok_or_else(unknown)
+    }
+}
+
+impl fmt::Display for When {
+    /// The short form, where it has one that is read back as the same.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What a share of 0.07 is in binary isn't 7 %.
+        let percent = |share: f64| (share * 1e10).round() / 1e8;
+        let list = |list: &[When], between: &str| -> String {
+            let each = list.iter().map(|when| match when {
+                When::Any(_) => format!("({when})"),
+                When::All(_) if between == "+" => format!("({when})"),
+                when => when.to_string(),
+            });
+            each.collect::<Vec<_>>().join(between)
+        };
+        match self {
+            When::Items(most) => write!(f, "{most}items"),
+            When::Steps(most) => write!(f, "{most}steps"),
+            When::Turns(most) => write!(f, "{most}turns"),
+            When::Tokens(limit) => write!(f, "{limit}tokens"),
+            When::Characters(limit) => write!(f, "{limit}chars"),
+            When::Bytes(limit) => write!(f, "{limit}bytes"),
+            When::Share(share) => write!(f, "{}%", percent(*share)),
+            When::ShareAbove(share) => write!(f, ">{}%", percent(*share)),
+            When::Reserve(reserve) => write!(f, "window-{reserve}"),
+            When::Full => f.write_str("full"),
+            When::Asked => f.write_str("asked"),
+            When::AskedByHost => f.write_str("asked-by-host"),
+            When::AskedByModel => f.write_str("asked-by-model"),
+            When::ModelSwitch(When::DEFAULT_SHARE) => f.write_str("model-switch"),
+            When::ModelSwitch(share) => write!(f, "model-switch at {}%", percent(*share)),
+            When::Overflow => f.write_str("overflow"),
+            When::Idle(When::DEFAULT_LEAD) => f.write_str("idle"),
+            When::Idle(lead) => write!(f, "idle, {lead} s ahead"),
+            When::Any(all) => f.write_str(&list(all, ",")),
+            When::All(all) => f.write_str(&list(all, "+")),
+        }
     }
 }
 

@@ -107,6 +107,22 @@ impl When {
             _ => false,
         }
     }
+
+    /// Whether a single request can make it fire: what a provider said, what was asked for, and times
+    /// are a session's to know.
+    pub fn is_of_one_request(&self) -> bool {
+        match self {
+            When::Overflow
+            | When::Idle(_)
+            | When::ModelSwitch(_)
+            | When::Asked
+            | When::AskedByHost
+            | When::AskedByModel => false,
+            When::Any(list) => list.iter().any(When::is_of_one_request),
+            When::All(list) => list.iter().all(When::is_of_one_request),
+            _ => true,
+        }
+    }
 }
 
 /// What isn't a trigger.

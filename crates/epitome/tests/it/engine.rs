@@ -7,6 +7,8 @@ use epitome::count::counter;
 use epitome::engine::{Answer, OptionsError, Step};
 use epitome::events::{Event, Observer};
 use epitome::plan::Reached;
+use epitome::receipt::Stats;
+use epitome::trigger::{Cause, Gauge, Trigger as _, When};
 use epitome::wire::{self, Format};
 use epitome::{CompactError, Compactor, Options, Pin, Request, Target};
 
@@ -162,4 +164,70 @@ fn ten_times_the_messages_are_still_one_checkpoint_under_its_cap() {
     let checkpoint = outcome.receipt.checkpoint.expect("steps were folded");
     assert!(checkpoint.tokens <= 1_200, "{}", checkpoint.tokens);
     assert!(outcome.receipt.after.count.tokens <= 4_000);
+}
+
+/// Due above so many entries, in a window.
+fn due(most: usize, window: Option<u64>) -> Compactor {
+    let trigger = When::Items(most).build().expect("in range");
+    compactor(2_000).when(trigger.boxed(), Gauge { window, ..Gauge::default() })
+}
+
+#[test]
+fn what_is_not_due_passes_as_it_came_however_broken() {
+    let body = r#" {"model":"m", "messages":[{"role":"user","content":"\u0047o."},
+        {"role":"tool","tool_call_id":"nobody","content":"asked"}]}
+"#;
+    let request = wire::detect(body.to_owned()).expect("a request");
+    let len = request.transcript.len();
+    let passed = due(len, None).compact(&request).expect("nothing to fail");
+    assert_eq!(passed.rendered(), body);
+    assert!(passed.view.is_whole() && passed.receipt.repaired.is_empty());
+    assert_eq!(passed.receipt.reached, Reached::NotTriggered);
+    assert_eq!(passed.came_from, (0..len).map(Some).collect::<Vec<_>>());
+    let due = due(len - 1, None).compact(&request).expect("it is small");
+    assert_eq!(due.receipt.cause, Some(Cause::Items { items: len, most: len - 1 }));
+    assert!(!due.receipt.repaired.is_empty(), "what is looked at is mended");
+}
+
+#[test]
+fn a_trigger_that_fires_changes_nothing_but_the_cause() {
+    let request = testkit::parse(Format::OpenaiChat, &session(0..40));
+    let plain = compactor(2_000).compact(&request).expect("a sound view");
+    let due = due(10, None).compact(&request).expect("a sound view");
+    assert_eq!(due.rendered(), plain.rendered());
+    let items = request.transcript.len();
+    assert_eq!(due.receipt.cause, Some(Cause::Items { items, most: 10 }));
+    assert_eq!(due.receipt.reason, format!("{items} items, more than 10"));
+    assert_eq!(plain.receipt.reason, "above the target");
+}
+
+#[test]
+fn every_look_ends_with_stats_of_one_shape() {
+    let long = testkit::parse(Format::OpenaiChat, &session(0..40));
+    let short = testkit::parse(Format::OpenaiChat, &session(0..2));
+    let stats = |compactor: &Compactor, request: &Request| {
+        compactor.compact(request).expect("a sound view").receipt.stats()
+    };
+    let done = stats(&compactor(2_000), &long);
+    assert!(done.triggered && done.kept_task && !done.over_budget);
+    assert!(done.kept_recent > 0 && done.kept_recent < done.after.entries);
+    assert_eq!((done.strategy.as_str(), done.before.entries), ("ladder", long.transcript.len()));
+    let small = stats(&compactor(1_000_000), &short);
+    assert_eq!((small.triggered, small.reason.as_str()), (false, "at or under the target"));
+    assert_eq!((small.before, small.kept_recent), (small.after, short.transcript.len()));
+    let passed = stats(&due(900, Some(500)), &long);
+    assert!(!passed.triggered && passed.over_budget, "more than the window, and nothing done");
+    assert!(!stats(&due(900, Some(500_000)), &long).over_budget);
+    assert!(!stats(&due(900, None), &long).over_budget, "nobody knows");
+    // A floor above the target.
+    let tight = stats(&compactor(20), &long);
+    assert!(tight.triggered && tight.over_budget);
+
+    let keys = |stats: &Stats| -> Vec<String> {
+        let stats = serde_json::to_value(stats).expect("data");
+        stats.as_object().expect("an object").keys().cloned().collect()
+    };
+    for other in [&small, &passed, &tight] {
+        assert_eq!(keys(other), keys(&done));
+    }
 }

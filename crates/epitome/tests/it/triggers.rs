@@ -241,7 +241,12 @@ fn flags_say_triggers_in_short() {
         ("80%,overflow", When::Any(vec![When::Share(0.8), When::Overflow])),
         ("50%+8steps", When::All(vec![When::Share(0.5), When::Steps(8)])),
     ] {
-        assert_eq!(text.parse(), Ok(when), "{text}");
+        assert_eq!(text.parse(), Ok(when.clone()), "{text}");
+        assert_eq!(when.to_string().parse(), Ok(when), "{text}");
+    }
+    for text in ["80%", ">7.25%", "100items", "80%,120000tokens,50%+8steps", "window-16000", "full"]
+    {
+        assert_eq!(text.parse::<When>().expect(text).to_string(), text);
     }
     for bad in ["", "%", "items", "-5items", "8 moons", "share", "any", "80%,", "k", "window-"] {
         let error = bad.parse::<When>().expect_err(bad);
