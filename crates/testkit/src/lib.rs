@@ -11,6 +11,7 @@
 //! - [`oracle`]: what providers accept, written independently of `epitome::wire`
 //! - [`simulation`]: many clients, the session machine and the server, and what goes wrong between them
 //! - [`server`]: a scripted model server that speaks for the providers
+//! - [`survival`]: what compactions lose of what was said, measured
 
 mod bedrock;
 pub mod breaches;
@@ -38,6 +39,7 @@ pub mod server;
 mod show;
 pub mod simulation;
 mod stage;
+pub mod survival;
 
 pub use check::{check, check_in};
 pub use features::{Feature, Histogram};

@@ -23,4 +23,5 @@ mod rounds;
 mod screens;
 mod settings;
 mod simulate;
+mod survival;
 mod usage;

@@ -1,4 +1,5 @@
-//! The scripted model server: every rule with a body that breaks it, and the server as a whole.
+//! The scripted model server: every rule with a body that breaks it, and the server as a whole. Bad input to
+//! compactions.
 
 #![expect(clippy::needless_pass_by_value, reason = "`json!(..)` reads best where it is passed")]
 
@@ -14,6 +15,7 @@ mod generated;
 mod responses;
 #[cfg(feature = "serve")]
 mod shell;
+mod survival;
 
 use serde_json::{Value, json};
 use testkit::server::{Api, ApiError, Call, Judge, Understood};

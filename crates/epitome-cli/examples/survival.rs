@@ -1,0 +1,207 @@
+//! What survives five compactions of long real sessions, as a page:
+//! `cargo run --release -p epitome-cli --example survival -- docs/survival.md`
+//!
+//! Without a file the tables go to stdout; `--json` prints the figures instead, `--misses` what was lost of
+//! the open phrasings; `--everything` judges what keeps everything. `--before FILE` puts earlier figures, as `--json` printed them, first on the page.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use epitome::count::counter;
+use epitome_recordings::{Kind, Options, Reach, open};
+use testkit::survival::page::tables;
+use testkit::survival::report::When;
+use testkit::survival::{Epitome, Everything, Miss, Report, Set, Stream, Study, run};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const USAGE: &str = "usage: survival [--seeds N] [--set open|held-out|all] [--session NAME] [--before FILE] \
+                     [--everything] [--json | --misses | FILE]";
+
+/// The seeds of the page.
+const SEEDS: u64 = 25;
+
+/// Sessions come again and again until there are so many tokens, roughly: what must stay of one whatever happens
+/// (its system text) has to fit in 5 %.
+const LONG: usize = 1_200_000;
+
+/// The sessions: a name, and which recordings in a row.
+const SESSIONS: [(&str, &[Kind]); 4] = [
+    ("claude-code", &[Kind::ClaudeCode]),
+    ("codex", &[Kind::Codex]),
+    ("pi", &[Kind::Pi]),
+    ("tau-bench and swe-agent", &[Kind::TauBench, Kind::SweAgent]),
+];
+
+const HEAD: &str = "\
+# Survival
+
+What is left of rules, decisions, facts, preferences, goals, tasks and open questions after five compactions, without any model. \
+The page is made by
+
+```sh
+cargo run --release -p epitome-cli --example survival -- --before crates/testkit/data/survival/before.json docs/survival.md
+```
+
+**What is planted.** Real sessions of [`examples`](../examples), in a row and over again until they are long, get items of seven kinds at random places: as messages of a person, \
+in what the model says, in tools' results (these two say more than half). At least eight phrasings of each kind and of each state of a task, \
+in plain words, without markers; some are changed later (the subject named as before, in other words, or not at all: \"make that 40\"), and \
+some have a twin of the same shape (staging port, production port). The phrasings are data: \
+[open ones](../crates/testkit/data/survival/open.json), and *held-out* ones in other people's voices, which are opened only to measure.
+
+**What is done.** Five ninths of a session are compacted to 5, 10 or 20 % of their tokens; then each further ninth is appended to what came out, and \
+that is compacted to the same size, with the earlier checkpoint continued (`Compactor::knowing`, as `--continue` does). Default settings, tokens of `o200k`.
+
+**How it is judged.** After each compaction, every item that holds at that time: its exact value, its subject, and what makes it what it is (\"never\", \"done\", the \
+reason of a decision) must stand together, in one line of a lane or within two lines of what somebody wrote. *Former value stated*: some lane says the \
+old value, and the line neither names the new one nor says that the old one is past. *Former value alone*: the old value is there and the new one isn't. *Missed*: \
+either of these, or the ledger has a line for the old value that doesn't name the new one. *Mixed up*: a line gives one twin's value to the other. Brackets hold 95 % \
+Wilson intervals; items of one session aren't independent, so that they are somewhat too narrow. \
+What keeps everything scores 100 % (`--everything`): what is lost below was lost by compaction, not by the judge.
+
+**Goals**, for held-out phrasings: 95, 99 and 100 % present at 5, 10 and 20 %; no former value stated, nothing mixed up; at most 10 % of supersessions missed.
+
+Bad input (code blocks, quotes, sarcasm, forged ledgers and fences, instructions aimed at whoever summarises …) is no matter of shares: \
+[80 cases](../crates/testkit/data/survival/bad-input.json) are compacted in four formats by a [test](../crates/testkit/tests/it/survival.rs).
+
+";
+
+/// What is asked for.
+#[derive(Debug, Default)]
+struct Asked {
+    seeds: Option<u64>,
+    sets: Vec<Set>,
+    session: Option<String>,
+    before: Option<PathBuf>,
+    everything: bool,
+    json: bool,
+    misses: bool,
+    file: Option<PathBuf>,
+}
+
+fn main() -> Result<ExitCode> {
+    let Some(asked) = asked(std::env::args().skip(1)) else {
+        eprintln!("{USAGE}");
+        return Ok(ExitCode::from(2));
+    };
+    let study = Study {
+        streams: streams(asked.session.as_deref())?,
+        sets: if asked.sets.is_empty() { Set::ALL.to_vec() } else { asked.sets },
+        seeds: asked.seeds.unwrap_or(SEEDS),
+        counter: counter("o200k")?,
+    };
+    let told = |miss: Miss<'_>| {
+        if asked.misses {
+            tell(&miss);
+        }
+    };
+    let report = if asked.everything {
+        run(&study, || Everything, told)
+    } else {
+        run(&study, || Epitome::new(study.counter.clone()), told)
+    };
+    let report = report.map_err(|broken| broken.to_string())?;
+    if asked.json {
+        println!("{}", serde_json::to_string(&report)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if asked.misses {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut page = String::from(HEAD);
+    if let Some(before) = &asked.before {
+        let before: Report = serde_json::from_str(&fs::read_to_string(before)?)?;
+        write!(
+            page,
+            "## Before: without a ledger\n\n{} seeds; kept as [figures](../crates/testkit/data/survival/before.json).\n\n{}\n",
+            before.seeds,
+            tables(&before)
+        )?;
+    }
+    write!(page, "## Now\n\n{} seeds.\n\n{}", report.seeds, tables(&report))?;
+    match &asked.file {
+        Some(file) => fs::write(file, page)?,
+        None => print!("{page}"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(miss: &Miss<'_>) {
+    let saying = match &miss.item.update {
+        Some((_, update)) if miss.is_changed => update,
+        _ => &miss.item.first,
+    };
+    let When { budget, round, .. } = miss.when;
+    println!(
+        "{budget} % after {round}, {}: {} by {}: {}",
+        miss.what, saying.id, saying.speaker, saying.text
+    );
+}
+
+fn asked(mut words: impl Iterator<Item = String>) -> Option<Asked> {
+    let mut asked = Asked::default();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--seeds" => asked.seeds = Some(words.next()?.parse().ok().filter(|seeds| *seeds > 0)?),
+            "--set" => {
+                let name = words.next()?;
+                asked.sets = Set::ALL.into_iter().filter(|set| set.name() == name).collect();
+                if asked.sets.is_empty() && name != "all" {
+                    return None;
+                }
+            }
+            "--session" => asked.session = Some(words.next()?),
+            "--before" => asked.before = Some(words.next()?.into()),
+            "--everything" => asked.everything = true,
+            "--json" => asked.json = true,
+            "--misses" => asked.misses = true,
+            file if !file.starts_with('-') && asked.file.is_none() => {
+                asked.file = Some(file.into());
+            }
+            _ => return None,
+        }
+    }
+    let outputs = [asked.json, asked.misses, asked.file.is_some()];
+    (outputs.into_iter().filter(|is| *is).count() <= 1).then_some(asked)
+}
+
+/// The sessions, or the one of that name.
+fn streams(only: Option<&str>) -> Result<Vec<Stream>> {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut streams = Vec::new();
+    for (name, kinds) in SESSIONS {
+        if only.is_some_and(|only| only != name) {
+            continue;
+        }
+        let mut files: Vec<PathBuf> = Vec::new();
+        for kind in kinds {
+            for entry in fs::read_dir(examples.join(kind.name()))? {
+                files.push(entry?.path());
+            }
+        }
+        let is_session =
+            |ending: &std::ffi::OsStr| ["jsonl", "json", "traj"].iter().any(|e| ending == *e);
+        files.retain(|file| file.extension().is_some_and(is_session));
+        files.sort();
+        let mut sessions = Vec::new();
+        for file in files {
+            let options = Options { reach: Reach::SinceLastCompaction, ..Options::default() };
+            sessions.push(open(fs::read(file)?, None, options)?.request().clone());
+        }
+        // The longest one first: its system text is kept.
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.source().len()));
+        let format = sessions.first().ok_or("a folder has sessions")?.format;
+        sessions.retain(|session| session.format == format);
+        let bytes: usize = sessions.iter().map(|session| session.source().len()).sum();
+        let times = LONG.div_ceil(bytes);
+        let sessions: Vec<_> = std::iter::repeat_n(sessions, times).flatten().collect();
+        streams.push(Stream::joined(name, &sessions));
+    }
+    if streams.is_empty() {
+        return Err("there is no session of that name".into());
+    }
+    Ok(streams)
+}

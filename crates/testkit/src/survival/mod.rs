@@ -1,0 +1,28 @@
+//! What survives: items are planted in long real sessions, these are compacted five times with new turns in
+//! between, and what is left is judged item by item.
+//!
+//! - [`book`]: what is planted, from data files; one of them is opened only to measure
+//! - [`stream`]: real sessions in a row, as entries
+//! - [`plot`]: which items, said by whom and where; deterministic in its seed
+//! - [`contender`]: what is measured
+//! - [`judge`]: whether a request says an item, and where
+//! - [`report`], [`page`]: the figures, with intervals
+//! - [`bad_input`]: cases in which somebody says something that must not count, or must not be lost
+//!
+//! The library is seen from outside only: a request goes in, a request comes out.
+
+pub mod bad_input;
+pub mod book;
+pub mod contender;
+pub mod judge;
+pub mod page;
+pub mod plot;
+pub mod report;
+mod run;
+pub mod stream;
+
+pub use book::{Book, Kind, Set, Shape, Speaker};
+pub use contender::{Contender, Epitome, Everything};
+pub use report::Report;
+pub use run::{Broken, Miss, Study, run};
+pub use stream::Stream;
