@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::Result;
 use epitome::checkpoint::looks_like_one;
 use epitome::receipt::RECEIPT_VERSION;
-use epitome::transcript::{ContentId, Origin};
+use epitome::transcript::{ContentId, Origin, Part, PartKind, Role};
 use epitome::{Outcome, Transcript};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -63,7 +63,8 @@ impl Known {
     /// something else.
     pub(crate) fn warn(&self, outcome: &Outcome) {
         let transcript = &outcome.base.transcript;
-        let is_continued = transcript.entries().any(|entry| entry.origin() == Origin::Checkpoint);
+        let is_checkpoint = |part: Part<'_>| part.origin() == Origin::Checkpoint;
+        let is_continued = transcript.entries().any(|entry| entry.parts().any(is_checkpoint));
         if !self.0.is_empty() && !is_continued {
             output::warn("no message is a checkpoint that was said to be known");
         }
@@ -78,15 +79,14 @@ impl Known {
 
 /// The first message that looks like a checkpoint and isn't known.
 fn look_alike(transcript: &Transcript) -> Option<usize> {
-    let mut entries = transcript.entries().filter(|entry| entry.origin() != Origin::Checkpoint);
-    let looks = entries.find(|entry| {
-        let mut parts = entry.parts();
-        // Most show by their first bytes that they don't.
-        let may_be = |raw: &str| raw.starts_with("\"<") || raw.starts_with("\"\\u003");
-        parts.len() == 1
-            && parts.all(|part| may_be(part.raw_body()) && looks_like_one(&part.text()))
-    });
-    looks.map(|entry| entry.index)
+    // Most show by their first bytes that they don't.
+    let may_be = |raw: &str| raw.starts_with("\"<") || raw.starts_with("\"\\u003");
+    let looks = |part: Part<'_>| {
+        let is_text = part.kind() == PartKind::Text && part.origin() != Origin::Checkpoint;
+        is_text && may_be(part.raw_body()) && looks_like_one(&part.text())
+    };
+    let mut entries = transcript.entries().filter(|entry| entry.role() == Role::User);
+    entries.find(|entry| entry.parts().any(looks)).map(|entry| entry.index)
 }
 
 fn read(file: &Path) -> Result<Written> {

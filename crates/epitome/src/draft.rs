@@ -82,6 +82,15 @@ impl Draft {
         self.edits.get(&slot).map(|edit| edit.reason)
     }
 
+    /// The stub that stands for the slot's result, if one does.
+    pub fn stub(&self, slot: Slot) -> Option<&str> {
+        let edit = self.edits.get(&slot).filter(|edit| edit.reason.leaves_stub())?;
+        match &edit.put {
+            Put::Text(stub) => Some(stub),
+            Put::Arguments(_) | Put::Nothing => None,
+        }
+    }
+
     /// Tokens that the entry takes in the prompt.
     pub fn entry_tokens(&self, entry: usize) -> u64 {
         if self.is_shown(entry) { self.tokens[entry] } else { 0 }

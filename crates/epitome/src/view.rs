@@ -46,6 +46,14 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether a line that says what was there stands for it.
+    pub(crate) fn leaves_stub(self) -> bool {
+        matches!(
+            self,
+            Reason::OldOutput | Reason::Repeated | Reason::Superseded | Reason::FailedCall
+        )
+    }
+
     /// The reason in words.
     pub fn words(self) -> &'static str {
         match self {

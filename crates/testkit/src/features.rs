@@ -30,6 +30,7 @@ features! {
     Anthropic "Anthropic",
     Gemini "Gemini",
     OpenaiResponses "OpenAI Responses",
+    Bedrock "Bedrock Converse",
     Body "whole body",
     Array "bare array",
     Lines "JSON lines",

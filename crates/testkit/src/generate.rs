@@ -59,13 +59,9 @@ pub fn cases(default: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Formats of which requests are compacted.
-const COMPACTED: [Format; 4] =
-    [Format::OpenaiChat, Format::Anthropic, Format::Gemini, Format::OpenaiResponses];
-
 /// Cases that their provider accepts and `check` finds nothing wrong with.
 pub fn valid() -> impl Strategy<Value = Case> {
-    valid_in(&COMPACTED)
+    valid_in(&Format::ALL)
 }
 
 /// [`valid`] in one of these formats.
@@ -75,7 +71,7 @@ pub fn valid_in(formats: &[Format]) -> impl Strategy<Value = Case> + use<> {
 
 /// Cases in which one to four things are wrong. (Some breaches happen to make a valid transcript.)
 pub fn broken() -> impl Strategy<Value = Case> {
-    broken_in(&COMPACTED)
+    broken_in(&Format::ALL)
 }
 
 /// [`broken`] in one of these formats.

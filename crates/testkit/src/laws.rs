@@ -12,6 +12,7 @@ use epitome::request::Envelope;
 use epitome::strategy::Pipeline;
 use epitome::transcript::{ContentId, Entry, Marks, Part, PartKind};
 use epitome::view::{Fate, PartEdit, Put, Reason};
+use epitome::wire::Piece;
 use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target, Task, wire};
 
 use crate::oracle;
@@ -100,29 +101,60 @@ fn pairing(outcome: &Outcome) -> Result<(), String> {
     oracle::accepts(out.format, &body)
 }
 
-/// Law 3: kept entries keep their bytes, edited ones differ in edited slots only.
+/// Law 3: kept entries keep their bytes, edited ones differ in edited slots only; in a message that is shared
+/// both keep their elements.
 fn fidelity(outcome: &Outcome) -> Result<(), String> {
-    let mut shown = outcome.request.transcript.entries();
-    let placed = outcome.view.checkpoint();
-    for (entry, fate) in outcome.base.transcript.entries().zip(outcome.view.fates()) {
-        if placed.is_some_and(|placed| placed.before == entry.index) {
-            shown.next();
+    let (base, shown) = (&outcome.base.transcript, &outcome.request.transcript);
+    let fates: Vec<&Fate> = outcome.view.fates().collect();
+    let laid = wire::layout(&outcome.base, &outcome.view);
+    let mut messages = 0;
+    for pieces in laid.chunk_by(|a, b| a.message == b.message) {
+        same!(pieces[0].message, messages);
+        let out = shown.entry(messages);
+        messages += 1;
+        let mut parts = out.parts().peekable();
+        for piece in pieces.iter().map(|laid| laid.piece) {
+            let count = elements(outcome, piece);
+            let mut own: Vec<Part<'_>> = Vec::new();
+            for _ in 0..count {
+                own.extend(parts.next());
+                own.extend(std::iter::from_fn(|| parts.next_if(|part| part.is(Marks::NESTED))));
+            }
+            match piece {
+                Piece::Checkpoint => {
+                    let text = outcome.view.checkpoint().map(|placed| placed.text.to_string());
+                    same!(own.first().map(|part| part.text().into_owned()), text);
+                }
+                Piece::Entry(at) => match fates[at] {
+                    Fate::Edit(edits) => edited(base.entry(at).parts(), own.into_iter(), edits)?,
+                    _ if pieces.len() == 1 => same!(base.entry(at).raw(), out.raw()),
+                    _ => {
+                        let raw: Vec<&str> = own.iter().map(Part::raw).collect();
+                        same!(base.entry(at).parts().map(|p| p.raw()).collect::<Vec<_>>(), raw);
+                    }
+                },
+            }
         }
-        if !fate.is_shown() {
-            continue;
-        }
-        let out = shown.next().expect("every shown entry is rendered");
-        if let Fate::Edit(edits) = fate {
-            edited(entry.parts(), out.parts(), edits)?;
-        } else {
-            same!(entry.raw(), out.raw());
+        if pieces.len() > 1 {
+            holds!(parts.next().is_none(), "nothing is in a message that isn't shown");
         }
     }
-    if placed.is_some_and(|placed| placed.before == outcome.base.transcript.len()) {
-        shown.next();
-    }
-    holds!(shown.next().is_none(), "nothing is rendered that isn't shown");
+    same!(shown.len(), messages);
     Ok(())
+}
+
+/// How many elements a piece has in its message; those of a result are in it.
+fn elements(outcome: &Outcome, piece: Piece) -> usize {
+    let Piece::Entry(at) = piece else { return 1 };
+    let fate = outcome.view.fates().nth(at).expect("it is shown");
+    let is_gone = |part: &Part<'_>| match fate {
+        Fate::Edit(edits) => {
+            edits.iter().any(|edit| edit.at == part.slot && edit.put == Put::Nothing)
+        }
+        _ => false,
+    };
+    let parts = outcome.base.transcript.entry(at).parts();
+    parts.filter(|part| !part.is(Marks::NESTED) && !is_gone(part)).count()
 }
 
 fn edited<'a>(
@@ -209,14 +241,9 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         return Ok(());
     }
     // Positions are those of the first transcript.
-    let shown: Vec<usize> = (0..)
-        .zip(outcome.view.fates())
-        .filter(|(_, fate)| fate.is_shown())
-        .map(|(at, _)| at)
-        .collect();
+    let laid = wire::layout(&outcome.base, &outcome.view);
     let place = |at: usize| {
-        let before = outcome.view.checkpoint().is_some_and(|placed| placed.before <= at);
-        shown.iter().position(|index| *index == at).map(|shown| shown + usize::from(before))
+        laid.iter().find(|laid| laid.piece == Piece::Entry(at)).map(|laid| laid.message)
     };
     // A pin on nothing but reasoning that is bound to the old prefix has nothing to hold any more.
     let is_gone = |pin: &Pin| matches!(pin, Pin::Entry(at) if place(*at).is_none());

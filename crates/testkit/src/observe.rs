@@ -18,6 +18,7 @@ pub(crate) fn observe(draft: &Draft) -> Features {
         Format::Anthropic => Some(Feature::Anthropic),
         Format::Gemini => Some(Feature::Gemini),
         Format::OpenaiResponses => Some(Feature::OpenaiResponses),
+        Format::Bedrock => Some(Feature::Bedrock),
         Format::OpenaiChat => Some(Feature::OpenaiChat),
         _ => None,
     });

@@ -7,9 +7,10 @@ use anstyle::Style;
 use anyhow::Result;
 use epitome::count::Tally;
 use epitome::plan::Reached;
-use epitome::transcript::Entry;
-use epitome::view::{Fate, Reason};
-use epitome::wire;
+use epitome::transcript::{Entry, Marks, Part};
+use epitome::view::{Fate, Put, Reason};
+use epitome::wire::{self, Piece};
+use epitome::Outcome;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -128,18 +129,15 @@ fn compaction(source: Source, done: &Done) -> Diff {
     let outcome = &done.outcome;
     let before = Tally::of(&outcome.base, done.reader.counter.as_ref());
     let after = Tally::of(&outcome.request, done.reader.counter.as_ref());
+    let mut shown = Shown::new(outcome, &after).into_iter().peekable();
     let mut entries = Vec::new();
-    // Rendering writes shown entries in order and the checkpoint at its place.
-    let mut next = 0;
-    let mut shown = || {
-        next += 1;
-        next - 1
+    let checkpoint = |shown: Shown| Change {
+        tokens_after: shown.tokens,
+        ..added(&outcome.request.transcript.entry(shown.message), &after)
     };
-    let placed = outcome.view.checkpoint();
     for (entry, fate) in outcome.base.transcript.entries().zip(outcome.view.fates()) {
-        if placed.is_some_and(|placed| placed.before == entry.index) {
-            entries.push(added(&outcome.request.transcript.entry(shown()), &after));
-        }
+        let is_here = outcome.view.checkpoint().is_some_and(|placed| placed.before == entry.index);
+        entries.extend(shown.next_if(|_| is_here).map(checkpoint));
         let (became, reasons) = match fate {
             Fate::Keep => (Became::Keep, Vec::new()),
             Fate::Edit(edits) => {
@@ -150,18 +148,16 @@ fn compaction(source: Source, done: &Done) -> Diff {
             Fate::Fold(reason) => (Became::Fold, vec![*reason]),
             Fate::Drop(reason) => (Became::Drop, vec![*reason]),
         };
-        let now = fate.is_shown().then(&mut shown);
+        let now = shown.next_if(|_| fate.is_shown());
         entries.push(Change {
             before: outcome.came_from.get(entry.index).copied().flatten(),
-            after: now,
-            tokens_after: now.map_or(0, |at| after.entry(at)),
+            after: now.map(|now| now.message),
+            tokens_after: now.map_or(0, |now| now.tokens),
             reasons,
             ..change(&entry, became, &before)
         });
     }
-    if placed.is_some_and(|placed| placed.before >= outcome.base.transcript.len()) {
-        entries.push(added(&outcome.request.transcript.entry(shown()), &after));
-    }
+    entries.extend(shown.map(checkpoint));
     Diff {
         version: 1,
         source,
@@ -169,6 +165,56 @@ fn compaction(source: Source, done: &Done) -> Diff {
         tokens_before: before.total().tokens,
         tokens_after: after.total().tokens,
         entries,
+    }
+}
+
+/// Where something shown stands in the rendered request, and what it weighs there.
+#[derive(Clone, Copy)]
+struct Shown {
+    message: usize,
+    tokens: u64,
+}
+
+impl Shown {
+    /// Everything that is shown, in order.
+    fn new(outcome: &Outcome, after: &Tally) -> Vec<Shown> {
+        let (base, view) = (&outcome.base.transcript, &outcome.view);
+        let fates: Vec<&Fate> = view.fates().collect();
+        // Elements that a piece has in its message; those of a result are in it.
+        let elements = |piece: Piece| match piece {
+            Piece::Checkpoint => 1,
+            Piece::Entry(at) => {
+                let is_gone = |part: &Part<'_>| match fates[at] {
+                    Fate::Edit(edits) => {
+                        edits.iter().any(|edit| edit.at == part.slot && edit.put == Put::Nothing)
+                    }
+                    _ => false,
+                };
+                let parts = base.entry(at).parts();
+                parts.filter(|part| !part.is(Marks::NESTED) && !is_gone(part)).count()
+            }
+        };
+        let laid = wire::layout(&outcome.base, view);
+        let mut all = Vec::with_capacity(laid.len());
+        for pieces in laid.chunk_by(|a, b| a.message == b.message) {
+            let message = pieces[0].message;
+            let mut left = after.entry(message);
+            let mut parts = outcome.request.transcript.entry(message).parts().peekable();
+            for laid in &pieces[..pieces.len() - 1] {
+                let mut tokens = 0;
+                for _ in 0..elements(laid.piece) {
+                    tokens += parts.next().map_or(0, |part| after.part(part.slot));
+                    while let Some(inner) = parts.next_if(|part| part.is(Marks::NESTED)) {
+                        tokens += after.part(inner.slot);
+                    }
+                }
+                left -= tokens;
+                all.push(Shown { message, tokens });
+            }
+            // What is around the message goes to what it ends with.
+            all.push(Shown { message, tokens: left });
+        }
+        all
     }
 }
 

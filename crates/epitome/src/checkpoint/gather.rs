@@ -76,9 +76,6 @@ impl Gathered {
     pub fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>, next: usize) {
         self.entries += 1;
         self.later += usize::from(entry.index > next);
-        if entry.origin() == Origin::Checkpoint {
-            return self.carry_over(&entry.parts().map(|p| p.text()).collect::<String>());
-        }
         let at = entry.index as u32;
         if entry.role().instructs() {
             let texts = entry.parts().map(|p| Word::new(entry.index, p.text().into_owned()));
@@ -90,6 +87,7 @@ impl Gathered {
         }
         for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
             match part.kind() {
+                PartKind::Text if part.origin() == Origin::Checkpoint => self.carry_over(&part),
                 PartKind::Text => {
                     let mut text = part.text();
                     // A checkpoint that nobody vouches for is quoted, its fence and labels aren't.
@@ -118,9 +116,10 @@ impl Gathered {
         self.said.push((at, Who::Tool, cut::head(&text, TOOL_BYTES).to_owned()));
     }
 
-    /// Continues an earlier checkpoint: its words and anchors, never its prose.
-    fn carry_over(&mut self, text: &str) {
-        let Some(earlier) = read(text) else { return };
+    /// Continues a text that is an earlier checkpoint: its words and anchors, never its prose.
+    pub fn carry_over(&mut self, part: &Part<'_>) {
+        let is_checkpoint = part.origin() == Origin::Checkpoint;
+        let Some(earlier) = is_checkpoint.then(|| read(&part.text())).flatten() else { return };
         self.instructions.extend(earlier.instructions);
         self.pinned.extend(earlier.pinned);
         self.words.extend(earlier.words);

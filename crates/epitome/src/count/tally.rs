@@ -128,6 +128,9 @@ pub fn entry_count(entry: Entry<'_>, format: Format, counter: &dyn TokenCounter)
     Count::exact(OVERHEAD.entry) + parts.sum::<Count>()
 }
 
+/// Tokens around a message, which what shares one is spared.
+pub(crate) const AROUND_MESSAGE: u64 = OVERHEAD.entry;
+
 /// Tokens of a whole user-role message that says `text`.
 pub fn message_tokens(text: &str, counter: &dyn TokenCounter) -> u64 {
     OVERHEAD.entry + counter.text(text).tokens

@@ -15,7 +15,7 @@ use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
 use crate::strategy::{BadOption, Named, Pipeline, Strategy};
-use crate::transcript::{ContentId, Entry, Origin, Role};
+use crate::transcript::{ContentId, Origin, Part, Role};
 use crate::trigger::{Cause, Gauge, Trigger};
 
 /// What a compactor is asked to do.
@@ -295,18 +295,12 @@ impl Compactor {
         }
     }
 
-    /// Whether the entry is a checkpoint whose id is known.
-    pub(super) fn knows(&self, entry: Entry<'_>) -> bool {
-        self.known_id(entry).is_some()
-    }
-
-    /// The id of an entry that is a known checkpoint.
-    pub(super) fn known_id(&self, entry: Entry<'_>) -> Option<ContentId> {
+    /// The id of a text that is a known checkpoint.
+    pub(super) fn known_id(&self, text: &Part<'_>) -> Option<ContentId> {
         if self.known.is_empty() {
             return None;
         }
-        let text: String = entry.parts().map(|part| part.text()).collect();
-        self.known.get(&ContentId::of_text(&text)).copied()
+        self.known.get(&ContentId::of_text(&text.text())).copied()
     }
 }
 

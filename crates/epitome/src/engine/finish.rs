@@ -3,14 +3,14 @@
 use super::{Compaction, Outcome};
 use crate::archive::Original;
 use crate::checkpoint::Checkpoint;
-use crate::count::Tally;
+use crate::count::{AROUND_MESSAGE, Tally};
 use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{CheckpointReceipt, Edited, KeptPrefix, RECEIPT_VERSION, Receipt, Size};
 use crate::request::Request;
-use crate::transcript::ContentId;
+use crate::transcript::{ContentId, Origin, Part};
 use crate::view::{Fate, Reason, View};
-use crate::wire::{self, Finding};
+use crate::wire::{self, Finding, Laid, Piece};
 
 impl Outcome {
     /// The bytes that the model is sent.
@@ -38,12 +38,16 @@ impl Compaction {
     ) -> Result<Outcome, String> {
         let request = if view.is_whole() { self.request.clone() } else { self.rendered(&view)? };
         let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
-        let after = tally.in_kind(plan.draft.total() + own);
+        let laid = wire::layout(&self.request, &view);
+        let shared = laid.windows(2).filter(|pair| pair[0].message == pair[1].message).count();
+        let spared = shared as u64 * AROUND_MESSAGE;
+        let after = tally.in_kind(plan.draft.total() + own - spared);
         let triggered = !matches!(plan.reached, Reached::NothingToDo | Reached::NotTriggered);
         let target = self.target(tally);
         let window = self.compactor.due().and_then(|due| due.around.window);
         let most = if triggered { Some(target) } else { window };
-        let kept_prefix = kept_prefix(&self.request, tally, &view, self.first_mended());
+        let kept = view.kept_prefix().min(self.first_mended()).min(first_shared(&laid));
+        let kept_prefix = kept_prefix(&self.request, tally, kept);
         let rewrite = Rewrite {
             before: tally.total().tokens,
             after: after.tokens,
@@ -60,10 +64,10 @@ impl Compaction {
             strategy: self.compactor.called().to_owned(),
             reason: self.reason(&plan.reached),
             cause: self.compactor.cause().cloned(),
-            reached: plan.reached.clone(),
+            reached: reached(plan, after.tokens, target),
             elsewhere: self.request.elsewhere(),
             target,
-            floor: plan.floor,
+            floor: plan.floor.min(after.tokens),
             before: Size::of(&self.request, tally.total()),
             after: Size::of(&request, after),
             kept_task: kept_task(&self.request, &view),
@@ -109,9 +113,17 @@ impl Compaction {
 
     fn standing_checkpoints(&self, view: &View) -> Vec<ContentId> {
         let shown = self.request.transcript.entries().zip(view.fates());
+        let stands = |part: &Part<'_>, fate: &Fate| {
+            let stays = match fate {
+                Fate::Keep => true,
+                Fate::Edit(edits) => edits.iter().all(|edit| edit.at != part.slot),
+                Fate::Fold(_) | Fate::Drop(_) => false,
+            };
+            stays && part.origin() == Origin::Checkpoint
+        };
         shown
-            .filter(|(_, fate)| **fate == Fate::Keep)
-            .filter_map(|(entry, _)| self.compactor.known_id(entry))
+            .flat_map(|(entry, fate)| entry.parts().filter(move |part| stands(part, fate)))
+            .filter_map(|part| self.compactor.known_id(&part))
             .collect()
     }
 
@@ -148,8 +160,28 @@ pub(crate) fn kept_task(request: &Request, view: &View) -> bool {
     task.is_none_or(|(_, fate)| *fate == Fate::Keep)
 }
 
-fn kept_prefix(request: &Request, tally: &Tally, view: &View, mended: usize) -> KeptPrefix {
-    let entries = view.kept_prefix().min(mended);
+/// The first entry whose message holds something besides.
+fn first_shared(laid: &[Laid]) -> usize {
+    let shares = |pair: &&[Laid]| pair[0].message == pair[1].message;
+    match laid.windows(2).find(shares).map(|pair| pair[0].piece) {
+        Some(Piece::Entry(at)) => at,
+        // Nothing is kept behind a checkpoint.
+        Some(Piece::Checkpoint) | None => usize::MAX,
+    }
+}
+
+/// Where the plan lands, now that messages are shared.
+fn reached(plan: &Plan, tokens: u64, target: u64) -> Reached {
+    match &plan.reached {
+        Reached::Short | Reached::Unreachable { .. } if tokens <= target => Reached::Target,
+        Reached::Unreachable { floor, held_by } => {
+            Reached::Unreachable { floor: tokens.min(*floor), held_by: held_by.clone() }
+        }
+        reached => reached.clone(),
+    }
+}
+
+fn kept_prefix(request: &Request, tally: &Tally, entries: usize) -> KeptPrefix {
     let bytes = match entries.checked_sub(1) {
         Some(last) => request.transcript.entry(last).span().end as usize,
         None => request.head().len(),

@@ -19,7 +19,7 @@ use crate::plan::{Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
 use crate::strategy::Head;
-use crate::transcript::Origin;
+use crate::transcript::{Marks, Origin, Part, PartKind, Role, Slot};
 use crate::transcript::unit::Units;
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
@@ -258,19 +258,21 @@ impl Compaction {
 
     /// Whose words those are that the model was told as a checkpoint.
     fn tell_origins(&mut self) {
-        for at in 0..self.request.transcript.len() {
-            if self.compactor.knows(self.request.transcript.entry(at)) {
-                self.request.transcript.set_origin(at, Origin::Checkpoint);
-            } else if self.looks_like_checkpoint(at) {
-                // Nobody vouches for it, but no person wrote it either.
-                self.request.transcript.set_origin(at, Origin::Injected);
-            }
+        let users = self.request.transcript.entries().filter(|entry| entry.role() == Role::User);
+        let texts = users
+            .flat_map(|entry| entry.parts())
+            .filter(|part| part.kind() == PartKind::Text && !part.is(Marks::NESTED));
+        let checkpoints: Vec<(Slot, Origin)> = texts
+            .filter(|part| crate::checkpoint::looks_like_one(&part.text()))
+            // Where nobody vouches for it no person wrote it either.
+            .map(|part| match self.compactor.known_id(&part) {
+                Some(_) => (part.slot, Origin::Checkpoint),
+                None => (part.slot, Origin::Injected),
+            })
+            .collect();
+        for (slot, origin) in checkpoints {
+            self.request.transcript.set_part_origin(slot, origin);
         }
-    }
-
-    fn looks_like_checkpoint(&self, at: usize) -> bool {
-        let mut parts = self.request.transcript.entry(at).parts();
-        parts.len() == 1 && parts.all(|part| crate::checkpoint::looks_like_one(&part.text()))
     }
 
     fn count(&mut self, mut tally: Tally) -> State {
@@ -349,13 +351,16 @@ impl Compaction {
         let behind = behind.unwrap_or(transcript.len());
         let mut done = 0;
         while *next < transcript.len() && done < STEP_BYTES {
+            let entry = transcript.entry(*next);
             if plan.draft.is_folded(*next) {
-                let entry = transcript.entry(*next);
                 done += entry.raw().len();
                 gathered.add(transcript, units, entry, behind);
                 if self.overridden.contains(&Overridden { entry: *next, held: Held::Pin }) {
                     gathered.pin(transcript, entry);
                 }
+            } else {
+                let is_gone = |part: &Part<'_>| plan.draft.is_gone(part.slot);
+                entry.parts().filter(is_gone).for_each(|part| gathered.carry_over(&part));
             }
             *next += 1;
         }

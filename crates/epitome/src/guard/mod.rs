@@ -12,7 +12,7 @@ use crate::count::Tally;
 use crate::model::{Binding, Thinking};
 use crate::request::Request;
 use crate::transcript::unit::{Instructions, Unit, Units};
-use crate::transcript::{Entry, Marks, Part, PartKind, Role};
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
 use crate::wire::{Format, Opening};
 
 pub use held::Held;
@@ -166,7 +166,8 @@ impl Guard {
     /// Whether the part of `entry` may be edited. A person's words never are: they are shown or
     /// folded.
     pub fn may_edit(&self, entry: usize, part: &Part<'_>) -> bool {
-        if part.is(Marks::FIXED) {
+        // A checkpoint holds a person's words: the next one takes them on, or it leaves as a whole.
+        if part.is(Marks::FIXED) || part.origin() == Origin::Checkpoint {
             return false;
         }
         let is_human_text = part.is_human() && part.kind() == PartKind::Text;

@@ -360,6 +360,12 @@ pub fn key_is(source: &str, span: Span, name: &str) -> bool {
     unquote(span.of(source)) == name
 }
 
+/// Whether `name` may be a key in `json`: a quick look, before all of it is read.
+pub fn may_mention(json: &str, name: &str) -> bool {
+    // A letter of it may be escaped.
+    json.contains(name) || json.contains("\\u00")
+}
+
 /// The text of a JSON string literal (quotes included), escapes resolved. A lone surrogate becomes
 /// U+FFFD. Anything but a string literal is returned as it is.
 pub fn unquote(literal: &str) -> Cow<'_, str> {

@@ -15,7 +15,7 @@ use crate::model::Binding;
 use crate::request::Request;
 use crate::strategy::{Edit, Scene, Strategy, fit, level};
 use crate::transcript::unit::Units;
-use crate::transcript::{Marks, PartKind};
+use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::trigger::Cause;
 use crate::view::{PartEdit, Put, Reason};
 
@@ -137,6 +137,9 @@ impl<'a> Subject<'a> {
             work.run(strategies);
         }
         if work.landing() > target {
+            work.take_up(Reason::LastResort);
+        }
+        if work.landing() > target {
             let edits = self.squeezes(&work.draft, self.share());
             work.make("squeeze", edits);
             // With that room a strategy may have more to do, and would have it the next time.
@@ -242,6 +245,11 @@ impl<'a> Subject<'a> {
             }
         }
         if draft.total() > self.budget.target {
+            for edit in self.checkpoints(&draft, Reason::LastResort) {
+                draft.apply(&edit, &self.matter());
+            }
+        }
+        if draft.total() > self.budget.target {
             for edit in self.squeezes(&draft, self.share()) {
                 draft.apply(&edit, &self.matter());
             }
@@ -271,6 +279,17 @@ impl<'a> Subject<'a> {
         level(&tokens(&cuttable), room).unwrap_or(0).max(self.share())
     }
 
+    /// Earlier checkpoints leave the messages that they share with what must stay.
+    fn checkpoints(&self, draft: &Draft, reason: Reason) -> Vec<Edit> {
+        let held = self.request.transcript.entries().filter(|entry| {
+            draft.is_shown(entry.index) && !self.guard.may_leave(entry.index)
+        });
+        held.flat_map(|entry| entry.parts())
+            .filter(|part| part.origin() == Origin::Checkpoint && !draft.is_edited(part.slot))
+            .map(|part| Edit::Put(PartEdit { at: part.slot, put: Put::Nothing, reason }))
+            .collect()
+    }
+
     /// Cuts of held entries that are larger than their share: the one exception of the law of pins.
     fn squeezes(&self, draft: &Draft, share: u64) -> Vec<Edit> {
         let matter = self.matter();
@@ -293,11 +312,17 @@ impl<'a> Subject<'a> {
             for part in entry.parts().filter(|p| {
                 matches!(p.kind(), PartKind::Text | PartKind::Result) && !p.is(Marks::SERVER)
             }) {
-                let is_fixed = part.is(Marks::FIXED) || part.raw_body().is_empty();
+                let is_fixed = part.is(Marks::FIXED)
+                    || part.raw_body().is_empty()
+                    || part.origin() == Origin::Checkpoint
+                    || self.is_preserved(&part);
                 if is_fixed || matter.part_tokens(&part) <= share {
                     continue;
                 }
-                let text = matter.part_text(&part);
+                let text = match draft.stub(part.slot) {
+                    Some(stub) => stub.into(),
+                    None => matter.part_text(&part),
+                };
                 let words: Vec<&String> = pinned
                     .into_iter()
                     .flatten()
@@ -317,6 +342,19 @@ impl<'a> Subject<'a> {
             }
         }
         edits
+    }
+
+    /// Whether a result is one of a preserved tool, whoever else speaks in its message, and fits.
+    fn is_preserved(&self, part: &Part<'_>) -> bool {
+        let call = self.units.call_of(part.slot);
+        let transcript = &self.request.transcript;
+        let is_tools = call.is_some_and(|call| {
+            self.guard.held(transcript.entry_of(call)) == Some(Held::Tool)
+        });
+        let beside = || transcript.entry(transcript.entry_of(part.slot)).parts();
+        let results = || beside().filter(|part| part.kind() == PartKind::Result);
+        let tokens = || results().map(|part| self.matter().part_tokens(&part)).sum::<u64>();
+        is_tools && tokens() <= self.budget.target
     }
 
     fn held_by(&self, draft: &Draft) -> Vec<(Held, u64)> {

@@ -136,6 +136,9 @@ impl Work<'_, '_> {
         let mut made = 0;
         // Folds are chosen together: half of a fold is another cut.
         let whole = edits.iter().any(|edit| matches!(edit, Edit::Fold(..)));
+        if whole {
+            self.take_up(Reason::OlderStep);
+        }
         for edit in edits {
             if !whole && self.is_done() {
                 break;
@@ -146,6 +149,18 @@ impl Work<'_, '_> {
         if made > 0 {
             let saved = before.saturating_sub(self.draft.total());
             self.steps.push(PlanStep { strategy: strategy.to_owned(), edits: made, saved });
+        }
+    }
+
+    /// Takes earlier checkpoints out of the messages that they share: the next one takes them on.
+    pub(super) fn take_up(&mut self, reason: Reason) {
+        let subject = self.subject;
+        let edits = subject.checkpoints(&self.draft, reason);
+        let before = self.draft.total();
+        edits.iter().for_each(|edit| self.draft.apply(edit, &subject.matter()));
+        if !edits.is_empty() {
+            let saved = before.saturating_sub(self.draft.total());
+            self.steps.push(PlanStep { strategy: "fold".to_owned(), edits: edits.len(), saved });
         }
     }
 

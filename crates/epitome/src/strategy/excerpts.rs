@@ -102,12 +102,8 @@ pub(super) fn excerpted<'a>(
     cap: u64,
     reason: Reason,
 ) -> Option<Edit> {
-    let transcript = scene.matter.transcript;
     let is_cuttable = match part.kind() {
-        // A checkpoint holds a person's words: the next one takes them on, or it leaves as a whole.
-        PartKind::Text => {
-            transcript.entry(transcript.entry_of(part.slot)).origin() != Origin::Checkpoint
-        }
+        PartKind::Text => part.origin() != Origin::Checkpoint,
         PartKind::Result => !part.is(Marks::SERVER) && !part.raw_body().is_empty(),
         _ => false,
     };

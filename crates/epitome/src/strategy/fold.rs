@@ -45,7 +45,7 @@ impl Strategy for Fold {
         let leaving: Vec<&Unit> =
             scene.units.all().iter().filter(|unit| may_leave(scene, unit)).collect();
         let loose: u64 = leaving.iter().map(|unit| size(scene, unit)).sum();
-        let fixed = scene.draft.total() - loose;
+        let fixed = scene.draft.total() - loose - taken_up(scene);
         let free = scene.budget.target.saturating_sub(fixed);
         if free < LEAST_TOKENS || leaving.iter().all(|unit| is_checkpoint(scene, unit)) {
             return Vec::new();
@@ -86,6 +86,17 @@ pub(super) fn may_leave(scene: &Scene<'_>, unit: &Unit) -> bool {
 
 pub(super) fn size(scene: &Scene<'_>, unit: &Unit) -> u64 {
     unit.entries.clone().map(|at| scene.draft.entry_tokens(at)).sum()
+}
+
+/// Earlier checkpoints in messages that must stay: they leave with the first fold.
+fn taken_up(scene: &Scene<'_>) -> u64 {
+    let transcript = scene.matter.transcript;
+    let held = transcript
+        .entries()
+        .filter(|entry| scene.draft.is_shown(entry.index) && !scene.guard.may_leave(entry.index));
+    let checkpoints =
+        held.flat_map(|entry| entry.parts()).filter(|p| p.origin() == Origin::Checkpoint);
+    checkpoints.map(|part| scene.tokens(&part)).sum()
 }
 
 pub(super) fn is_checkpoint(scene: &Scene<'_>, unit: &Unit) -> bool {

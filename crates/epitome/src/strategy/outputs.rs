@@ -85,11 +85,8 @@ const MAX_STUB: usize = 1024;
 /// Whether the result is a stub, from this compaction or an earlier one. A look-alike gains nothing
 /// but to stay as short as it is.
 pub(super) fn is_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
-    let now = matches!(
-        scene.draft.reason(result.slot),
-        Some(Reason::OldOutput | Reason::Repeated | Reason::Superseded | Reason::FailedCall)
-    );
-    now || result.raw_body().len() < MAX_STUB && scene.matter.part_text(result).starts_with(MARK)
+    scene.draft.reason(result.slot).is_some_and(Reason::leaves_stub)
+        || result.raw_body().len() < MAX_STUB && scene.matter.part_text(result).starts_with(MARK)
 }
 
 /// The stub for a result and what it saves; `None` where it saves nothing.

@@ -11,6 +11,7 @@ mod convert;
 mod detect;
 mod envelope;
 mod gemini;
+mod layout;
 mod letters;
 mod openai_chat;
 mod openai_responses;
@@ -37,6 +38,7 @@ use crate::view::{PartEdit, View};
 pub use breach::{Finding, Mend, check, check_except};
 pub use convert::{Converted, Extent, Goal, Loss, Lost, convert};
 pub use detect::detect;
+pub use layout::{Laid, Piece, layout};
 pub use repair::{Mended, Repaired, repair, repair_except};
 pub use rules::{RULES, Rule, RuleId};
 
@@ -259,6 +261,10 @@ pub(crate) trait Dialect: Sync {
     /// What a result's payload is replaced by where it isn't a string, to say `text`.
     fn result_words(&self, _result: &Part<'_>, text: &str) -> String {
         quote(text)
+    }
+    /// Whether user and assistant must take turns, so that messages of one role can't stand side by side.
+    fn alternates(&self) -> bool {
+        false
     }
     /// The replacements that make `edits`, relative to the entry's own bytes.
     fn splices(&self, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {

@@ -1,28 +1,41 @@
 //! Rendering by splicing: what isn't edited keeps its bytes.
 
+use std::borrow::Cow;
+
 use super::Dialect;
+use super::layout::{Piece, joined, layout};
 use crate::json::{self, Span, Splices, key_is, quote};
 use crate::request::{Envelope, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
 use crate::view::{Fate, PartEdit, Put, View};
 
 pub(super) fn render(request: &Request, view: &View) -> String {
-    assert_eq!(view.len(), request.transcript.len(), "a view speaks of every entry");
     let dialect = request.format.dialect();
     let mut out = Writer::new(request);
-    let placed = view.checkpoint();
-    for (entry, fate) in request.transcript.entries().zip(view.fates()) {
-        if let Some(placed) = placed.filter(|placed| placed.before == entry.index) {
-            out.insert(&dialect.user_message(&placed.text));
+    let fates: Vec<&Fate> = view.fates().collect();
+    let text = |piece: Piece| -> Cow<'_, str> {
+        let Piece::Entry(at) = piece else {
+            let placed = view.checkpoint().expect("a checkpoint is laid where there is one");
+            return dialect.user_message(&placed.text).into();
+        };
+        let entry = request.transcript.entry(at);
+        match fates[at] {
+            Fate::Edit(edits) => edit(dialect, entry, edits).into(),
+            _ => entry.raw().into(),
         }
-        match fate {
-            Fate::Keep => out.entry(entry.index, entry.raw()),
-            Fate::Edit(edits) => out.entry(entry.index, &edit(dialect, entry, edits)),
-            Fate::Fold(_) | Fate::Drop(_) => {}
+    };
+    for pieces in layout(request, view).chunk_by(|a, b| a.message == b.message) {
+        let first = pieces[0].piece;
+        let message = if pieces.len() == 1 {
+            text(first)
+        } else {
+            let texts: Vec<_> = pieces.iter().map(|laid| text(laid.piece)).collect();
+            joined(&texts, dialect.content_key()).into()
+        };
+        match first {
+            Piece::Entry(at) => out.entry(at, &message),
+            Piece::Checkpoint => out.insert(&message),
         }
-    }
-    if let Some(placed) = placed.filter(|placed| placed.before >= request.transcript.len()) {
-        out.insert(&dialect.user_message(&placed.text));
     }
     out.finish()
 }

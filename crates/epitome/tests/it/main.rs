@@ -23,6 +23,7 @@ mod presets;
 mod repairs;
 mod rules;
 mod session;
+mod shared;
 mod strategies;
 mod triggers;
 mod volatile;

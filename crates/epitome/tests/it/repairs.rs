@@ -9,8 +9,7 @@ use epitome::wire::{self, Finding, Format, Mend, Repaired};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::Value;
-use testkit::Case;
-use testkit::generate::{broken, broken_in, cases, valid, valid_in};
+use testkit::generate::{broken, cases, valid};
 use testkit::{oracle, parse, show};
 
 /// The request as a body for the oracle, which knows no lines.
@@ -47,20 +46,11 @@ fn touches_nothing_else(before: &Request, repaired: &Repaired) -> Result<(), Tes
     Ok(())
 }
 
-/// Every format that has rules, also those that nothing is compacted in.
-fn all_valid() -> impl Strategy<Value = Case> {
-    prop_oneof![3 => valid(), 1 => valid_in(&[Format::Bedrock])]
-}
-
-fn all_broken() -> impl Strategy<Value = Case> {
-    prop_oneof![3 => broken(), 1 => broken_in(&[Format::Bedrock])]
-}
-
 proptest! {
     #![proptest_config(cases(1000))]
 
     #[test]
-    fn nothing_is_wrong_with_valid_ones(case in all_valid()) {
+    fn nothing_is_wrong_with_valid_ones(case in valid()) {
         let request = case.request();
         let findings = wire::check(&request);
         prop_assert!(findings.is_empty(), "{:?}", findings);
@@ -71,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn check_and_oracle_agree(case in all_broken()) {
+    fn check_and_oracle_agree(case in broken()) {
         let request = case.request();
         let findings = wire::check(&request);
         let verdict = oracle::accepts(case.format, &body(&request));
@@ -79,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn broken_ones_are_mended(case in all_broken()) {
+    fn broken_ones_are_mended(case in broken()) {
         let request = case.request();
         let repaired = wire::repair(&request);
         let left = wire::check(&repaired.request);

@@ -74,7 +74,7 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
 /// All markers, in the order in which the provider reads them.
 fn all(request: &Request) -> Vec<Marker> {
     let source = request.source();
-    if !source.contains("cache_control") {
+    if !json::may_mention(source, "cache_control") {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ fn all(request: &Request) -> Vec<Marker> {
         found.extend(blocks.into_iter().filter_map(|block| marker(source, block, None)));
     }
     for entry in request.transcript.entries() {
-        if !entry.raw().contains("cache_control") {
+        if !json::may_mention(entry.raw(), "cache_control") {
             continue;
         }
         let parts = entry.parts();

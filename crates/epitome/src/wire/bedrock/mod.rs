@@ -86,6 +86,10 @@ impl Dialect for Bedrock {
         wrapped::one_text(text)
     }
 
+    fn alternates(&self) -> bool {
+        true
+    }
+
     fn splices(&self, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
         wrapped::splices(self, "content", entry, edits)
     }

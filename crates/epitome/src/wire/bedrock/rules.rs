@@ -9,6 +9,7 @@ use crate::json::{self, Span, quote, unquote};
 use crate::request::{Envelope, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::arguments::as_object;
+use crate::wire::layout::join;
 use crate::wire::letters::{Letters, ids};
 use crate::wire::pairing::{PairRules, Scope};
 use crate::wire::rules::{self, Finding, Mend, RuleId, stranger};
@@ -154,7 +155,7 @@ fn order(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec<Find
             entry,
             slot: None,
             detail: "the same role again".to_owned(),
-            mend: Mend::Join { into: run.start },
+            mend: join(transcript, run.start, entry, "content"),
         }));
     }
 }

@@ -9,6 +9,7 @@ use crate::json::{self, Span, quote, unquote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::arguments::as_object;
+use crate::wire::layout::join;
 use crate::wire::rules::{self, Finding, Mend, stranger};
 use crate::wire::turns::runs;
 
@@ -149,7 +150,7 @@ fn call_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec
             entry,
             slot: None,
             detail: "behind another content of the model's".to_owned(),
-            mend: Mend::Join { into: run.start },
+            mend: join(transcript, run.start, entry, "parts"),
         }));
     }
 }

@@ -225,7 +225,7 @@ impl Checks<'_> {
     fn threshold(&mut self) {
         // Without its items a body is short.
         let shell = format!("{}{}", self.request.head(), self.request.tail());
-        if !shell.contains("compact_threshold") {
+        if !json::may_mention(&shell, "compact_threshold") {
             return;
         }
         let body: Value =

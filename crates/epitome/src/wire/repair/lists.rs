@@ -22,16 +22,6 @@ pub(super) fn element(entry: Entry<'_>, slot: Slot) -> &str {
     &entry.raw()[span.range()]
 }
 
-/// Puts the elements of one message's content behind those of another.
-pub(super) fn join(into: &mut String, from: &str, key: &str) {
-    let list = |text: &str| json::member(text, Span::new(0..text.len()), key);
-    let (Some(target), Some(source)) = (list(into), list(from)) else { return };
-    let inside = |text: &str, list: Span| text[list.range()][1..list.len() - 1].trim().to_owned();
-    let (own, more) = (inside(into, target), inside(from, source));
-    let comma = if own.is_empty() || more.is_empty() { "" } else { "," };
-    into.insert_str(target.end as usize - 1, &format!("{comma}{more}"));
-}
-
 /// Puts `blocks` first in the entry's content.
 pub(super) fn prepend(entry: Entry<'_>, blocks: &[String], splices: &mut json::Splices) {
     let raw = entry.raw();

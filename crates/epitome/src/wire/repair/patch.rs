@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lists::{element, element_span, join, prepend};
+use super::lists::{element, element_span, prepend};
 use crate::json::{self, Span, quote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
 use crate::view::{PartEdit, Put, Reason};
 use crate::wire::bedrock::called_tools;
+use crate::wire::layout::joined;
 use crate::wire::rules::{Mend, NO_BEGINNING};
 use crate::wire::splice::Writer;
 use crate::wire::{Dialect, FOREIGN_CALL, Finding, Format, MissingResult};
@@ -232,16 +233,11 @@ impl Patch {
         let mut out = Writer::new(request);
         let mut origins = Vec::new();
         let none = Vec::new();
-        let mut texts: BTreeMap<usize, String> = BTreeMap::new();
-        for (at, into) in self
-            .joined
-            .iter()
-            .filter(|(at, into)| !self.dropped.contains(*at) && !self.dropped.contains(*into))
-        {
-            let edited = |at: usize| self.entry(dialect, request.transcript.entry(at));
-            let into = texts.entry(*into).or_insert_with(|| edited(*into));
-            join(into, &edited(*at), dialect.content_key());
-            texts.insert(*at, String::new());
+        let edited = |at: usize| self.entry(dialect, request.transcript.entry(at));
+        let mut runs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let stays = |at: usize| !self.dropped.contains(&at);
+        for (at, into) in self.joined.iter().filter(|(at, into)| stays(**at) && stays(**into)) {
+            runs.entry(*into).or_insert_with(|| vec![*into]).push(*at);
         }
         for at in 0..=request.transcript.len() {
             for (message, was) in self.inserted.get(&at).unwrap_or(&none) {
@@ -252,13 +248,16 @@ impl Patch {
                 out.insert(&dialect.user_blocks(&blocks.join(",")));
                 origins.push(None);
             }
-            let is_joined = texts.get(&at).is_some_and(String::is_empty);
-            if at == request.transcript.len() || self.dropped.contains(&at) || is_joined {
+            let is_joined = self.joined.get(&at).is_some_and(|into| stays(*into));
+            if at == request.transcript.len() || !stays(at) || is_joined {
                 continue;
             }
-            match texts.get(&at) {
-                Some(text) => out.entry(at, text),
-                None => out.entry(at, &self.entry(dialect, request.transcript.entry(at))),
+            match runs.get(&at) {
+                Some(run) => {
+                    let texts: Vec<String> = run.iter().map(|at| edited(*at)).collect();
+                    out.entry(at, &joined(&texts, dialect.content_key()));
+                }
+                None => out.entry(at, &edited(at)),
             }
             origins.push(Some(at));
         }

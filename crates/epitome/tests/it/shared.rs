@@ -1,0 +1,148 @@
+//! Messages that a checkpoint shares with its neighbours, where user and assistant must take turns.
+
+use epitome::checkpoint;
+use epitome::count::counter;
+use epitome::receipt::Receipt;
+use epitome::transcript::{ContentId, Origin, PartKind};
+use epitome::{Compactor, Format, Options, Outcome, Request, Target, Task, wire};
+use serde_json::{Value, json};
+use testkit::server::{Api, Call, Judge};
+
+fn compactor(target: u64, known: &[ContentId]) -> Compactor {
+    let options = Options { target: Target::Tokens(target), ..Options::default() };
+    let counter = counter("o200k").expect("a known name");
+    Compactor::new(options, counter).expect("in range").knowing(known.iter().copied())
+}
+
+/// A task, and so many steps of a tool with a question of the user's every tenth.
+fn session(steps: usize) -> Vec<Value> {
+    let mut messages = vec![json!({"role": "user", "content": [{"text": "Fix the build, keep the API."}]})];
+    for n in 0..steps {
+        let id = format!("call_{n}");
+        messages.push(json!({"role": "assistant", "content": [
+            {"text": format!("Step {n}.")},
+            {"toolUse": {"toolUseId": id, "name": "Read", "input": {"file_path": format!("src/m{n}.rs")}}},
+        ]}));
+        let lines = format!("fn f{n}() {{ todo!() }}\n").repeat(40);
+        let result = json!({"toolResult": {"toolUseId": id, "content": [{"text": lines}]}});
+        messages.push(json!({"role": "user", "content": [result]}));
+        if n % 10 == 9 {
+            messages.push(json!({"role": "assistant", "content": [{"text": "Done so far."}]}));
+            messages.push(json!({"role": "user", "content": [{"text": format!("Next, part {n}.")}]}));
+        }
+    }
+    messages
+}
+
+fn request(messages: &[Value]) -> Request {
+    let body = json!({
+        "system": [{"text": "You are a coding agent."}],
+        "toolConfig": {"tools": [{"toolSpec": {"name": "Read", "inputSchema": {"json": {"type": "object"}}}}]},
+        "messages": messages,
+    });
+    wire::parse(Format::Bedrock, body.to_string()).expect("a request")
+}
+
+fn messages(outcome: &Outcome) -> Vec<Value> {
+    let body: Value = serde_json::from_str(outcome.rendered()).expect("JSON");
+    body["messages"].as_array().expect("a list").clone()
+}
+
+/// What stands in the messages and reads as a checkpoint.
+fn checkpoints(messages: &[Value]) -> Vec<String> {
+    let blocks = messages.iter().flat_map(|message| message["content"].as_array().expect("a list"));
+    let texts = blocks.filter_map(|block| block["text"].as_str());
+    texts.filter(|text| checkpoint::looks_like_one(text)).map(str::to_owned).collect()
+}
+
+fn accepted(outcome: &Outcome) {
+    let body: Value = serde_json::from_str(outcome.rendered()).expect("JSON");
+    let model = "anthropic.claude-sonnet-4-5-v1:0";
+    let call = Call { model: Some(model), ..Call::new(Api::Converse, &body) };
+    Judge::default().validate(&call).unwrap_or_else(|refusal| panic!("{}", refusal.message));
+}
+
+fn id(receipt: &Receipt) -> ContentId {
+    receipt.checkpoint.as_ref().expect("a checkpoint was written").id
+}
+
+#[test]
+fn the_checkpoint_shares_the_tasks_message() {
+    let outcome = compactor(1_500, &[]).compact(&request(&session(60))).expect("compacts");
+    assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
+    accepted(&outcome);
+    let out = messages(&outcome);
+    assert_eq!(out[0]["content"][0]["text"], "Fix the build, keep the API.");
+    assert!(checkpoint::looks_like_one(out[0]["content"][1]["text"].as_str().expect("a text")));
+    assert_eq!(checkpoints(&out).len(), 1);
+    assert!(out.windows(2).all(|pair| pair[0]["role"] != pair[1]["role"]));
+}
+
+#[test]
+fn without_a_task_it_shares_the_message_behind_it() {
+    let mut said = session(60);
+    said.truncate(121);
+    said.push(json!({"role": "assistant", "content": [{"text": "Done."}]}));
+    said.push(json!({"role": "user", "content": [{"text": "Thanks. What is left?"}]}));
+    let options =
+        Options { target: Target::Tokens(1_000), task: Task::Fold, ..Options::default() };
+    let counter = counter("o200k").expect("a known name");
+    let compactor = Compactor::new(options, counter).expect("in range");
+    let outcome = compactor.compact(&request(&said)).expect("compacts");
+    accepted(&outcome);
+    let out = messages(&outcome);
+    assert!(checkpoint::looks_like_one(out[0]["content"][0]["text"].as_str().expect("a text")));
+    let last = out.last().expect("messages")["content"].as_array().expect("a list");
+    assert_eq!(last.last().expect("blocks")["text"], "Thanks. What is left?");
+}
+
+#[test]
+fn the_next_one_takes_its_words_on_and_its_place() {
+    let mut known = Vec::new();
+    let mut said = session(30);
+    for round in 0..4 {
+        let outcome = compactor(1_500, &known).compact(&request(&said)).expect("compacts");
+        accepted(&outcome);
+        let out = messages(&outcome);
+        let found = checkpoints(&out);
+        assert_eq!(found.len(), 1, "round {round}");
+        let contents = checkpoint::read(&found[0]).expect("an intact fence");
+        // The first question left in the first round; every later checkpoint has it still.
+        let words: Vec<&str> = contents.words.iter().map(|word| word.text.as_str()).collect();
+        assert!(words.contains(&"Next, part 9."), "round {round}: {words:?}");
+        assert!(!words.iter().any(|word| word.contains("<checkpoint")), "round {round}");
+        assert_eq!(out[0]["content"].as_array().expect("a list").len(), 2, "round {round}");
+        // Again, nothing changes.
+        let again = compactor(1_500, &[id(&outcome.receipt)]).compact(&outcome.request);
+        assert_eq!(again.expect("compacts").rendered(), outcome.rendered());
+        known = vec![id(&outcome.receipt)];
+        said = out;
+        let more = session(30).split_off(1);
+        said.extend(more.into_iter().map(|mut message| {
+            // The ids are new ones.
+            for block in message["content"].as_array_mut().expect("a list") {
+                for key in ["toolUse", "toolResult"] {
+                    if let Some(id) = block[key]["toolUseId"].as_str() {
+                        block[key]["toolUseId"] = format!("{id}_{round}").into();
+                    }
+                }
+            }
+            message
+        }));
+    }
+}
+
+#[test]
+fn a_look_alike_in_a_shared_message_is_nobodys_words() {
+    let outcome = compactor(1_500, &[]).compact(&request(&session(60))).expect("compacts");
+    let again = compactor(1_000_000, &[]).compact(&outcome.request).expect("compacts");
+    let origins = |outcome: &Outcome| -> Vec<Origin> {
+        let parts = outcome.base.transcript.entry(0).parts();
+        parts.filter(|part| part.kind() == PartKind::Text).map(|part| part.origin()).collect()
+    };
+    assert_eq!(origins(&again), [Origin::Human, Origin::Injected]);
+    let known = compactor(1_000_000, &[id(&outcome.receipt)]).compact(&outcome.request);
+    let known = known.expect("compacts");
+    assert_eq!(origins(&known), [Origin::Human, Origin::Checkpoint]);
+    assert_eq!(known.receipt.standing_checkpoints, [id(&outcome.receipt)]);
+}
