@@ -76,9 +76,14 @@ pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Re
         .map_err(|error| failure(&error, named))?;
     match input {
         recordings::Input::Request(request) => {
-            if let Some(id) = &how.sidechain {
-                let what = format!("{} is a request, so it has no sub-agent {id:?}", shown(named));
-                return Err(Failure::usage(what).hint("leave --sidechain out").into());
+            let what_it_lacks = [
+                ("--sidechain", how.sidechain.as_ref().map(|id| format!("no sub-agent {id:?}"))),
+                ("--run", how.run.map(|_| "one run only".to_owned())),
+            ];
+            for (flag, lacks) in what_it_lacks {
+                let Some(lacks) = lacks else { continue };
+                let what = format!("{} is a request: it has {lacks}", shown(named));
+                return Err(Failure::usage(what).hint(format!("leave {flag} out")).into());
             }
             Ok(Opened { request, source: Source::plain(name) })
         }

@@ -296,8 +296,8 @@ impl Draft {
     }
 }
 
-/// The result that a sub-part belongs to.
-fn result_of(transcript: &Transcript, nested: Slot) -> Slot {
+/// The result that a sub-part belongs to; any other part itself.
+pub(crate) fn result_of(transcript: &Transcript, nested: Slot) -> Slot {
     let mut slot = nested;
     while transcript.part(slot).is(Marks::NESTED) && slot.0 > 0 {
         slot.0 -= 1;

@@ -171,6 +171,8 @@ fn edited<'a>(
     same!(links, links_after.iter().map(Part::raw).collect::<Vec<_>>());
     let mut after = after.into_iter().peekable();
     let mut in_replaced = false;
+    // Where a list of one text is the only way to say words, what was left of a list may be one.
+    let mut single: Option<Part<'_>> = None;
     for part in before {
         let edit = edits.iter().find(|edit| edit.at == part.slot);
         if part.is(Marks::NESTED) && in_replaced {
@@ -178,8 +180,17 @@ fn edited<'a>(
         }
         if !part.is(Marks::NESTED) {
             in_replaced = edit.is_some() && part.kind() == PartKind::Result;
+            single = None;
         }
         if edit.is_some_and(|edit| edit.put == Put::Nothing) {
+            continue;
+        }
+        if let Some(result) = &single {
+            let said = match edit.map(|edit| &edit.put) {
+                Some(Put::Text(text)) => text.to_string(),
+                _ => part.text().into_owned(),
+            };
+            same!(said, result.text());
             continue;
         }
         let out = after.next();
@@ -199,7 +210,10 @@ fn edited<'a>(
                 same!(said, text.to_string());
             }
             Some(_) => {}
-            None if part.kind() == PartKind::Result => same!(part.id(), out.id()),
+            None if part.kind() == PartKind::Result => {
+                same!(part.id(), out.id());
+                single = (out.is(Marks::LITERAL) && !part.is(Marks::LITERAL)).then_some(out);
+            }
             None => same!(part.raw(), out.raw()),
         }
     }
@@ -266,7 +280,10 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     // A list that goes to its end, or can't get where it should, may have more to do with what it left.
     let is_list = matches!(compactor.options().strategies, Pipeline::List(_));
     let is_short = matches!(outcome.receipt.reached, Reached::Short | Reached::Unreachable { .. });
-    if is_list && (is_short || compactor.options().stop == Stop::AtEnd) {
+    // What a message shares isn't told apart any more by why it had to stay.
+    let is_shared = laid.windows(2).any(|pair| pair[0].message == pair[1].message);
+    let goes_on = is_list && compactor.options().stop == Stop::AtEnd;
+    if goes_on || is_short && (is_list || is_shared) {
         let (first, second) = (&outcome.receipt.after, &second.receipt.after);
         holds!(second.count.tokens <= first.count.tokens, "again made it larger");
         return Ok(());

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use clap::{Args, Subcommand, ValueHint};
 use epitome::wire::Format;
 
+use crate::formats;
+
 use super::{CounterArg, CountingArgs, ShapeArgs};
 
 #[derive(Debug, Args)]
@@ -74,13 +76,15 @@ impl FromStr for Purpose {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (format, model) = match text.split_once(':') {
-            Some((format, model)) => {
-                (format, Some(model.to_owned()).filter(|model| !model.is_empty()))
-            }
+            Some((_, "")) => return Err(format!("no model is named behind `{text}`")),
+            Some((format, model)) => (format, Some(model.to_owned())),
             None => (text, None),
         };
         let format = match format {
             "" if model.is_some() => None,
+            name if formats::NAMES.contains(&name) && name.parse::<Format>().is_err() => {
+                return Err(format!("{name} is what an agent writes, not what a provider is sent"));
+            }
             name => Some(name.parse::<Format>().map_err(|_| {
                 let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
                 format!("not FORMAT, FORMAT:MODEL or :MODEL; formats are {}", names.join(", "))

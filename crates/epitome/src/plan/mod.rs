@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::{Budget, Stop};
 use crate::checkpoint::LEAST_TOKENS;
 use crate::count::{Tally, TokenCounter};
-use crate::draft::{Draft, Matter};
+use crate::draft::{Draft, Matter, result_of};
 use crate::guard::{Guard, Held};
 use crate::model::Binding;
 use crate::request::Request;
@@ -346,7 +346,7 @@ impl<'a> Subject<'a> {
 
     /// Whether a result is one of a preserved tool, whoever else speaks in its message, and fits.
     fn is_preserved(&self, part: &Part<'_>) -> bool {
-        let call = self.units.call_of(part.slot);
+        let call = self.units.call_of(result_of(&self.request.transcript, part.slot));
         let transcript = &self.request.transcript;
         let is_tools = call.is_some_and(|call| {
             self.guard.held(transcript.entry_of(call)) == Some(Held::Tool)
