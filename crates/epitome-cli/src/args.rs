@@ -23,8 +23,8 @@ pub(crate) use values::{stop, task, trigger, window};
 pub(crate) use program::{ConfigCommand, FilesArgs, ModelsArgs, Purpose, ShowArgs};
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something or a target can't be reached,
-65 bad input, 69 upstream failed, 75 try again.";
+Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
+was written breaks a rule that only its author can mend, 65 bad input, 69 upstream failed, 75 try again.";
 
 const CONFIGURATION: &str = "\
 Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \

@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Failure = 1,
     /// The command line makes no sense.
     Usage = 2,
-    /// A check found something, or a target can't be reached.
+    /// A check found something, a target can't be reached, or what was written still breaks a rule.
     Found = 3,
     /// The input can't be read.
     Input = 65,

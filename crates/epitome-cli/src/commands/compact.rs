@@ -6,6 +6,7 @@ use anyhow::Result;
 use epitome::plan::Reached;
 use epitome::transcript::PartKind;
 use epitome::trigger::{Gauge, Trigger as _, When};
+use epitome::wire;
 use epitome::{Compactor, Outcome, Receipt, Request, Target};
 use serde::Serialize;
 
@@ -67,7 +68,11 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         Report::Json if told.is_some() => {}
         Report::Json => output::note(receipt_text.trim_end()),
     }
-    let is_broken = carried.is_some_and(|carried| carried.is_broken());
+    // What only the author can mend is in what was written.
+    let is_broken = match &carried {
+        Some(carried) => carried.is_broken(),
+        None => !receipt.left.is_empty() && !wire::check(&written).is_empty(),
+    };
     Ok(if is_broken { Exit::Found } else { exit(&receipt.reached) })
 }
 
@@ -80,7 +85,7 @@ struct Told<'a> {
     converted: Option<&'a Carried>,
 }
 
-/// 3 where the target can't be reached.
+/// 3 where the target isn't reached.
 pub(super) fn exit(reached: &Reached) -> Exit {
     match reached {
         Reached::Unreachable { .. } | Reached::Short => Exit::Found,

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anstyle::Style;
 use anyhow::Result;
+use epitome::Outcome;
 use epitome::count::Tally;
 use epitome::plan::Reached;
 use epitome::transcript::{Entry, Marks, Part};
 use epitome::view::{Fate, Put, Reason};
 use epitome::wire::{self, Piece};
-use epitome::Outcome;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 

@@ -54,17 +54,12 @@ impl Sent {
     /// The same in another format, for a model of its provider.
     fn converted(&self, to: Format) -> Sent {
         let api = api(to);
-        let to_model = |model| {
-            let goal = Goal { format: to, model: Some(model), max_output: Some(4_096) };
-            let converted = wire::convert(&self.request, goal);
-            let request = wire::parse(to, converted.text).expect("it is well-formed");
-            let name = format!("{} as {}", self.name, to.name());
-            Sent { name, api, model: model.to_owned(), betas: Vec::new(), request }
-        };
-        let sent = to_model(model(api));
-        // Models of OpenAI that reason take no temperature; a conversion doesn't know.
-        let is_warm = api == Api::Responses && !body(&sent.request)["temperature"].is_null();
-        if is_warm { to_model("gpt-4.1") } else { sent }
+        let model = model(api);
+        let goal = Goal { format: to, model: Some(model), max_output: Some(4_096) };
+        let converted = wire::convert(&self.request, goal);
+        let request = wire::parse(to, converted.text).expect("it is well-formed");
+        let name = format!("{} as {}", self.name, to.name());
+        Sent { name, api, model: model.to_owned(), betas: Vec::new(), request }
     }
 
     pub(crate) fn call<'a>(&'a self, body: &'a Value) -> Call<'a> {
@@ -110,6 +105,9 @@ impl Sent {
                 receipt.target
             }
         };
+        if receipt.reached == Reached::Target && !receipt.fallbacks.is_empty() {
+            return Err(format!("another plan: {:?}", receipt.fallbacks));
+        }
         // The server counts by a rule of its own, which adds a little around each block, and more for a picture.
         let out = body(&outcome.request);
         let answer =

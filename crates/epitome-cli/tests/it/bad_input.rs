@@ -257,8 +257,67 @@ fn an_unknown_role_alone_is_no_format_unless_one_is_named() {
         ran.err
     );
     let ran = bench.run("compact told.json --from openai-chat --target 100%");
-    assert_eq!((ran.code, ran.out.as_str()), (0, told), "{}", ran.err);
+    assert_eq!((ran.code, ran.out.as_str()), (3, told), "{}", ran.err);
     assert!(ran.err.contains("left chat/shape messages[0]: no known role"), "{}", ran.err);
     let ran = bench.run("check told.json --from openai-chat");
     assert!(ran.code == 3 && ran.out.contains("only its author can mend it"), "{}", ran.out);
+}
+
+#[test]
+fn what_only_its_author_can_mend_is_told_by_the_exit_code() {
+    let bench = Bench::new();
+    let long = "a line of output\n".repeat(400);
+    let body = |edits: &str| {
+        serde_json::json!({
+            "model": "claude-sonnet-4-5", "max_tokens": 4096,
+            "context_management": serde_json::from_str::<serde_json::Value>(edits).expect("JSON"),
+            "messages": [
+                {"role": "user", "content": "Fix it."},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "Read", "input": {}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": long}]},
+                {"role": "assistant", "content": "Done."},
+                {"role": "user", "content": "Thanks."},
+            ],
+        })
+        .to_string()
+    };
+    bench.write("r.json", body(r#"{"edits": []}"#));
+    assert_eq!(bench.run("compact r.json -o out.json").code, 0);
+    let clear =
+        r#"{"edits": [{"type": "clear_tool_uses_20250919"}, {"type": "clear_thinking_20251015"}]}"#;
+    bench.write("r.json", body(clear));
+    let ran = bench.run("compact r.json -o out.json");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("anthropic/clear-thinking-first"), "{}", ran.err);
+    assert_eq!(bench.run("check out.json").code, 3);
+}
+
+#[test]
+fn a_run_of_a_request_is_an_error() {
+    let bench = Bench::new();
+    bench.write("r.json", r#"[{"role":"user","content":"Go."}]"#);
+    for command in ["check", "stats", "compact"] {
+        let ran = bench.run(&format!("{command} --run 5 r.json"));
+        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
+        assert!(ran.err.contains("r.json is a request: it has one run only"), "{}", ran.err);
+        assert!(ran.err.contains("hint: leave --run out"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_purpose_names_what_it_is_checked_for() {
+    let bench = Bench::new();
+    bench.write("r.json", r#"{"model":"o1","messages":[{"role":"user","content":"Go."}]}"#);
+    for (purpose, why) in [
+        ("anthropic:", "no model is named behind `anthropic:`"),
+        (":", "no model is named behind `:`"),
+        ("codex", "codex is what an agent writes, not what a provider is sent"),
+        ("nonsense", "not FORMAT, FORMAT:MODEL or :MODEL"),
+        ("openai-chat:o1:x", "o1:x"),
+    ] {
+        let ran = bench.run(&format!("check r.json --for {purpose}"));
+        assert_eq!(ran.code, 2, "{purpose}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(why), "{purpose}: {}", ran.err);
+    }
+    assert_eq!(bench.run("check r.json --for openai-chat:o1:free").code, 0);
 }

@@ -44,7 +44,7 @@ fn what_is_lost_is_told() {
         --- stderr
         dropped: signed reasoning: only the model that made it can read it
         dropped: failure: that a call failed is said by its words only
-        dropped: parameter (top_k): there is none like it, or not with this value
+        dropped: parameter (top_k): there is none like it, or not with this value or model
         dropped: model (claude-opus-4-5): models are the provider's own
         hint: openai-chat demands model; --to openai-chat:MODEL writes it, as far as it is known
     "#]].assert_eq(&bench.run("convert r.json --to openai-chat").shown());
@@ -127,7 +127,7 @@ fn a_request_is_checked_for_another_format() {
         --- stdout
         dropped: signed reasoning: only the model that made it can read it
         dropped: failure: that a call failed is said by its words only
-        dropped: parameter (top_k): there is none like it, or not with this value
+        dropped: parameter × 2 (top_k, temperature): there is none like it, or not with this value or model
         dropped: model (claude-opus-4-5): models are the provider's own
         nothing found in 5 messages by the rules of openai-responses, converted from anthropic
         suits gpt-6-sol

@@ -35,8 +35,9 @@ fn without_arguments_it_says_what_it_can_do() {
           -h, --help     Print help (see more with '--help')
           -V, --version  Print version
 
-        Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something or a target can't be reached,
-        65 bad input, 69 upstream failed, 75 try again.
+        Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
+        was written breaks a rule that only its author can mend, 65 bad input, 69 upstream failed, 75 try
+        again.
     "#]].assert_eq(&ran.err);
 }
 

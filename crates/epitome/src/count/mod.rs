@@ -45,8 +45,8 @@ pub use estimate::{BytesPer, CharsPer};
 pub use estimate::{Claude, Gemini, Kin};
 pub use named::{NAMES, UnknownCounter, counter};
 pub use sealed::sealed;
-pub(crate) use tally::part_count;
 pub(crate) use tally::AROUND_MESSAGE;
+pub(crate) use tally::part_count;
 pub use tally::{FrameTally, Tally, entry_count, message_tokens, put_tokens};
 
 /// Where a count comes from, the most certain first.

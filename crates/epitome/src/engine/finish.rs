@@ -40,8 +40,8 @@ impl Compaction {
         let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
         let laid = wire::layout(&self.request, &view);
         let shared = laid.windows(2).filter(|pair| pair[0].message == pair[1].message).count();
-        let spared = shared as u64 * AROUND_MESSAGE;
-        let after = tally.in_kind(plan.draft.total() + own - spared);
+        let saved = shared as u64 * AROUND_MESSAGE;
+        let after = tally.in_kind(plan.draft.total() + own - saved);
         let triggered = !matches!(plan.reached, Reached::NothingToDo | Reached::NotTriggered);
         let target = self.target(tally);
         let window = self.compactor.due().and_then(|due| due.around.window);

@@ -19,8 +19,8 @@ use crate::plan::{Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
 use crate::strategy::Head;
-use crate::transcript::{Marks, Origin, Part, PartKind, Role, Slot};
 use crate::transcript::unit::Units;
+use crate::transcript::{Marks, Origin, Part, PartKind, Role, Slot};
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
 

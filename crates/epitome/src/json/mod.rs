@@ -366,6 +366,20 @@ pub fn may_mention(json: &str, name: &str) -> bool {
     json.contains(name) || json.contains("\\u00")
 }
 
+/// The last member `name` of an object, with the separator that leaves along with it; and its value.
+pub fn hole(source: &str, object: Span, name: &str) -> Option<(Span, Span)> {
+    let members = members(source, object).ok()?;
+    let at = members.iter().rposition(|(key, _)| key_is(source, *key, name))?;
+    let (key, value) = members[at];
+    let before = at.checked_sub(1).map(|before| members[before].1);
+    let hole = match (members.get(at + 1), before) {
+        (Some((next, _)), _) => Span { start: key.start, end: next.start },
+        (None, Some(before)) => Span { start: before.end, end: value.end },
+        (None, None) => Span { start: key.start, end: value.end },
+    };
+    Some((hole, value))
+}
+
 /// The text of a JSON string literal (quotes included), escapes resolved. A lone surrogate becomes
 /// U+FFFD. Anything but a string literal is returned as it is.
 pub fn unquote(literal: &str) -> Cow<'_, str> {

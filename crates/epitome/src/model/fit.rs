@@ -9,7 +9,7 @@ use super::registry::Registry;
 use crate::count::Count;
 use crate::json::{self, Span, unquote};
 use crate::request::{Envelope, Request};
-use crate::transcript::{Marks, PartKind, Role};
+use crate::transcript::{Entry, Marks, PartKind, Role};
 use crate::wire::Format;
 
 /// Something about a request that doesn't suit a model.
@@ -49,11 +49,15 @@ pub enum Subject {
     MidSystem,
     /// It ends with the assistant's words.
     Prefill,
+    /// Calls of the open turn come without the reasoning that the model wants back with them.
+    ReasoningBack,
+    /// It defines tools in a format in which the model takes none.
+    ToolsHere,
 }
 
 impl Subject {
     /// All of them.
-    pub const ALL: [Subject; 10] = [
+    pub const ALL: [Subject; 12] = [
         Subject::Window,
         Subject::Reply,
         Subject::Room,
@@ -64,6 +68,8 @@ impl Subject {
         Subject::ForcedTool,
         Subject::MidSystem,
         Subject::Prefill,
+        Subject::ReasoningBack,
+        Subject::ToolsHere,
     ];
 
     /// What it is, in a few words.
@@ -81,6 +87,10 @@ impl Subject {
             Subject::Prefill => {
                 "an end in the assistant's words, where the model goes on from none"
             }
+            Subject::ReasoningBack => {
+                "calls without their reasoning, which the model wants back beside them"
+            }
+            Subject::ToolsHere => "tools, for a model that takes them in another format only",
         }
     }
 
@@ -97,6 +107,8 @@ impl Subject {
             Subject::ForcedTool => "model/forced-tool",
             Subject::MidSystem => "model/mid-system",
             Subject::Prefill => "model/prefill",
+            Subject::ReasoningBack => "model/reasoning-back",
+            Subject::ToolsHere => "model/tools-here",
         }
     }
 }
@@ -174,7 +186,37 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
     if matches!(request.format, Format::Anthropic | Format::Bedrock) {
         anthropic(request, model, &mut put);
     }
+    if request.format == Format::OpenaiChat {
+        chat(request, model, &mut put);
+    }
     found
+}
+
+/// What concerns Chat Completions only (PROVIDERS.md B.3).
+fn chat(
+    request: &Request,
+    model: &Model,
+    put: &mut impl FnMut(Subject, Sure, Option<usize>, String),
+) {
+    let has_tools = request.tools().is_some_and(|tools| tools != "[]");
+    if model.vendor == "openai" && model.id.starts_with("gpt-6") && has_tools {
+        let detail = "tools beside reasoning; the model takes them in Responses only".to_owned();
+        put(Subject::ToolsHere, Sure::Yes, None, detail);
+    }
+    if !matches!(model.vendor.as_str(), "deepseek" | "moonshot") || model.thinking.is_none() {
+        return;
+    }
+    let transcript = &request.transcript;
+    let reasons = |entry: &Entry<'_>| entry.parts().any(|p| p.kind() == PartKind::Reasoning);
+    let start = transcript.entries().rev().find(|entry| entry.role() == Role::User);
+    let open = transcript.entries().skip(start.map_or(0, |entry| entry.index + 1));
+    let bare = open.filter(Entry::has_calls).find(|entry| !reasons(entry));
+    if let Some(bare) = bare {
+        // Where some of it is there it was thinking; else that may be off.
+        let sure = if transcript.entries().any(|e| reasons(&e)) { Sure::Yes } else { Sure::Maybe };
+        let detail = "calls of the open turn without reasoning_content".to_owned();
+        put(Subject::ReasoningBack, sure, Some(bare.index), detail);
+    }
 }
 
 /// What concerns Anthropic's models only (PROVIDERS.md B.1).

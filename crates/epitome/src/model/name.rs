@@ -40,6 +40,18 @@ pub(super) fn key(name: &str) -> String {
     name.trim().chars().map(plain).collect()
 }
 
+/// What gateways put behind a colon: how a model is served, not which one it is.
+const VARIANTS: [&str; 10] = [
+    "free", "paid", "thinking", "nitro", "floor", "online", "beta", "extended", "exacto", "latest",
+];
+
+/// Whether what stands behind a colon is a version (`0`, `v1`, `70b`) or a variant.
+fn is_variant(behind: &str) -> bool {
+    let first = behind.split(':').next().unwrap_or_default();
+    first.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit())
+        || VARIANTS.contains(&first)
+}
+
 /// The keys to look for, the most literal first.
 pub(super) fn keys(name: &str) -> Vec<String> {
     let mut name = name.trim().to_ascii_lowercase();
@@ -74,7 +86,10 @@ pub(super) fn keys(name: &str) -> Vec<String> {
     }
     // A cloud's version and a gateway's variant (`:free`) both stand behind a colon; Vertex has `@`.
     for sign in ['@', ':'] {
-        if let Some((id, _)) = name.split_once(sign).filter(|(id, _)| *id != "ft") {
+        let is_variant = |rest: &str| sign == '@' || is_variant(rest);
+        if let Some((id, _)) =
+            name.split_once(sign).filter(|(id, rest)| *id != "ft" && is_variant(rest))
+        {
             name = id.to_owned();
             try_next(&name);
         }

@@ -281,9 +281,11 @@ impl<'a> Subject<'a> {
 
     /// Earlier checkpoints leave the messages that they share with what must stay.
     fn checkpoints(&self, draft: &Draft, reason: Reason) -> Vec<Edit> {
-        let held = self.request.transcript.entries().filter(|entry| {
-            draft.is_shown(entry.index) && !self.guard.may_leave(entry.index)
-        });
+        let held = self
+            .request
+            .transcript
+            .entries()
+            .filter(|entry| draft.is_shown(entry.index) && !self.guard.may_leave(entry.index));
         held.flat_map(|entry| entry.parts())
             .filter(|part| part.origin() == Origin::Checkpoint && !draft.is_edited(part.slot))
             .map(|part| Edit::Put(PartEdit { at: part.slot, put: Put::Nothing, reason }))
@@ -348,9 +350,8 @@ impl<'a> Subject<'a> {
     fn is_preserved(&self, part: &Part<'_>) -> bool {
         let call = self.units.call_of(result_of(&self.request.transcript, part.slot));
         let transcript = &self.request.transcript;
-        let is_tools = call.is_some_and(|call| {
-            self.guard.held(transcript.entry_of(call)) == Some(Held::Tool)
-        });
+        let is_tools =
+            call.is_some_and(|call| self.guard.held(transcript.entry_of(call)) == Some(Held::Tool));
         let beside = || transcript.entry(transcript.entry_of(part.slot)).parts();
         let results = || beside().filter(|part| part.kind() == PartKind::Result);
         let tokens = || results().map(|part| self.matter().part_tokens(&part)).sum::<u64>();

@@ -157,7 +157,9 @@ impl Work<'_, '_> {
         let subject = self.subject;
         let edits = subject.checkpoints(&self.draft, reason);
         let before = self.draft.total();
-        edits.iter().for_each(|edit| self.draft.apply(edit, &subject.matter()));
+        for edit in &edits {
+            self.draft.apply(edit, &subject.matter());
+        }
         if !edits.is_empty() {
             let saved = before.saturating_sub(self.draft.total());
             self.steps.push(PlanStep { strategy: "fold".to_owned(), edits: edits.len(), saved });

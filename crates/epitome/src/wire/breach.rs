@@ -76,6 +76,8 @@ pub enum Mend {
     DefineTools,
     /// The cache marker, a member at these bytes of the request, is left out.
     Unmark(Span),
+    /// A member, at these bytes of the request, is left out.
+    LeaveOut(Span),
     /// The cache marker's time to live, at these bytes of the request, becomes the shorter one.
     Shorten(Span),
     /// A note in the user's role is put before the entry.

@@ -133,9 +133,6 @@ mod tests {
             ]),
             r#"{"role":"user", "content":[ 1 ,2, 3],"x":0}"#
         );
-        assert_eq!(
-            join(&[r#"{"content":[ ]}"#, r#"{"content":["a"]}"#]),
-            r#"{"content":[ "a"]}"#
-        );
+        assert_eq!(join(&[r#"{"content":[ ]}"#, r#"{"content":["a"]}"#]), r#"{"content":[ "a"]}"#);
     }
 }

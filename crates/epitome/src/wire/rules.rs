@@ -86,12 +86,20 @@ rules! {
         repair "the arguments are written as a string",
         error "Invalid type for 'messages[…].tool_calls[…].function.arguments': expected a string, but got an object instead.",
         source "OpenAI SDK types (GH aaif-goose/goose-mobile#20)";
+    CHAT_CONTENT = OpenaiChat "chat/content": "content is a string or a list of parts, each an object with a type (an assistant's may be null)",
+        repair "an element that is no part is dropped; of a result that is neither its JSON is the text; another's content is left out",
+        error "Invalid type for 'messages[…].content': expected one of a string or array of objects, but got … instead.",
+        source "OpenAI SDK types; text [BK]";
+    CHAT_CALLS = OpenaiChat "chat/tool-calls": "tool_calls is a list of at least one call, each an object",
+        repair "the member is left out; what isn't a call is dropped",
+        error "Invalid 'messages[…].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+        source "OpenAI SDK types; text [BK]";
     CHAT_EMPTY = OpenaiChat "chat/empty": "an assistant message has content or calls; other messages have content",
         repair "the message is dropped; a tool message gets an empty text",
         error "Invalid value for 'content': expected a string, got null.",
         source "PROVIDERS.md B.3 (content required unless tool_calls)";
-    CHAT_NAME = OpenaiChat "chat/name": "a called tool's name has letters, digits, `_` and `-`, unless the request defines that name itself",
-        repair "other characters become `_`",
+    CHAT_NAME = OpenaiChat "chat/name": "a called tool's name has one or more letters, digits, `_` and `-`, unless the request defines that name itself",
+        repair "other characters become `_`; without a name it is `unknown`",
         error "Invalid 'messages[…].tool_calls[…].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
         source "PROVIDERS.md B.3 (GH mcp-use/mcp-use#94)";
     RESPONSES_SHAPE = OpenaiResponses "responses/shape": "every item is an object with a known type (a message: with a known role); types that are not known are carried",
@@ -170,10 +178,18 @@ rules! {
         repair "",
         error "Invalid 'context_management[…].compact_threshold': integer below minimum value. Expected a value >= 1000, but got … instead.",
         source "PROVIDERS.md B.2.3 (GH praxis-proxy/ai#838)";
+    RESPONSES_BREAKPOINTS = OpenaiResponses "responses/cache-breakpoints": "a request writes at most 4 cache breakpoints, the one that the provider sets by itself among them",
+        repair "the earliest breakpoints are left out",
+        error "At most 4 prompt cache breakpoints can be written per request, but … were given.",
+        source "PROVIDERS.md B.2.4; text [BK]";
     ANTHROPIC_SHAPE = Anthropic "anthropic/shape": "every message is an object with role user, assistant or system",
         repair "what isn't an object is dropped; a role that isn't known may be known to the provider, so the message stays",
         error "messages.….role: Input should be 'user' or 'assistant'",
         source "Anthropic SDK types; text [BK]";
+    ANTHROPIC_CONTENT = Anthropic "anthropic/content": "content is a string or a list of blocks, each an object with a type",
+        repair "what is neither is dropped",
+        error "messages.….content.…: Input should be a valid dictionary or object to extract fields from",
+        source "PROVIDERS.md B.1.1; text [BK]";
     ANTHROPIC_FIRST = Anthropic "anthropic/first-role": "the first message is the user's, or begins with a compaction block",
         repair "a bracketed note is put first",
         error "messages: first message must use the \"user\" role",
@@ -250,6 +266,10 @@ rules! {
         repair "",
         error "context_management and compaction are mutually exclusive",
         source "PROVIDERS.md B.1.1; text [BK]";
+    ANTHROPIC_ON_DEMAND = Anthropic "anthropic/on-demand-compaction": "a request for a compaction forces no tool, sets no stop sequence, output format or task budget, and ends without an open call",
+        repair "",
+        error "compaction: … is not supported with `compaction`",
+        source "PROVIDERS.md B.1.5; text [BK]";
     ANTHROPIC_CLEAR_FIRST = Anthropic "anthropic/clear-thinking-first": "of several edits the clearing of thinking comes first",
         repair "",
         error "context_management.edits: clear_thinking_20251015 must be the first edit when combined with others",
@@ -351,7 +371,7 @@ rules! {
         error "The content field in the Message object at messages.… is empty. Add a ContentBlock object to the content field and try again.",
         source "PROVIDERS.md B.4b; text [BK]";
     BEDROCK_BLOCK = Bedrock "bedrock/block": "every block is an object with one member",
-        repair "a block without a member is dropped",
+        repair "a string becomes a text; a block without a member is dropped",
         error "Invalid number of parameters set for tagged union structure messages[…].content[…]. Can only set one of the following keys: …",
         source "AWS SDK service model and its validation";
     BEDROCK_BLANK = Bedrock "bedrock/blank-text": "text isn't blank",

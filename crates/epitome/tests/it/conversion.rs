@@ -385,3 +385,33 @@ fn tools_that_take_words_are_functions_elsewhere() {
     let what: Vec<_> = claude.lost.iter().map(|lost| (lost.what, lost.name.as_str())).collect();
     assert_eq!(what, [(Loss::CallKind, "patch"), (Loss::CallKind, "shell_call")]);
 }
+
+#[test]
+fn models_that_reason_are_not_told_how_warm_to_be() {
+    let body = r#"{"model":"a","max_tokens":99,"temperature":0.5,"top_p":0.9,"stop_sequences":["END"],"messages":[{"role":"user","content":"Go."}]}"#;
+    let request = wire::parse(Format::Anthropic, body.to_owned()).expect("a request");
+    let lost = |format, model| {
+        let goal = Goal { format, model: Some(model), max_output: None };
+        let done = convert(&request, goal);
+        let names: Vec<String> = done
+            .lost
+            .iter()
+            .filter(|lost| lost.what == Loss::Parameter)
+            .map(|lost| lost.name.clone())
+            .collect();
+        for name in &names {
+            assert!(!done.text.contains(&format!("{name:?}:")), "{name} in {}", done.text);
+        }
+        names.join(" ")
+    };
+    for model in ["o1", "o3", "gpt-5", "gpt-6-sol"] {
+        assert_eq!(lost(Format::OpenaiChat, model), "temperature top_p stop", "{model}");
+    }
+    assert_eq!(lost(Format::OpenaiResponses, "gpt-5.4"), "stop_sequences temperature top_p");
+    assert_eq!(lost(Format::OpenaiChat, "gpt-4.1"), "");
+    assert_eq!(lost(Format::OpenaiChat, "deepseek-reasoner"), "");
+    let off = r#"{"model":"a","temperature":0.5,"reasoning_effort":"none","messages":[{"role":"user","content":"Go."}]}"#;
+    let request = wire::parse(Format::OpenaiChat, off.to_owned()).expect("a request");
+    let goal = Goal { format: Format::OpenaiResponses, model: Some("gpt-5.4"), max_output: None };
+    assert!(convert(&request, goal).text.contains(r#""temperature":0.5"#));
+}

@@ -108,7 +108,7 @@ fn expected(format: Format, entry: Entry<'_>, edits: &[PartEdit]) -> Vec<Said> {
         match inside.as_slice() {
             // Bedrock has no other way to say words than a list of one text.
             [words] if format == Format::Bedrock && changed && words.kind == PartKind::Text => {
-                outer.text = words.text.clone();
+                outer.text.clone_from(&words.text);
                 inside.clear();
             }
             _ if changed => outer.text = String::new(),

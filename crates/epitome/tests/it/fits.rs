@@ -69,6 +69,50 @@ fn not_every_model_sees() {
 }
 
 #[test]
+fn some_models_want_their_reasoning_back_beside_calls() {
+    let call = |thought: &str, id: &str| {
+        format!(
+            r#"{{"role":"assistant"{thought},"tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"{id}","content":"x"}}"#
+        )
+    };
+    let check = |calls: &[String], model| {
+        let body = format!(r#"{{"messages":[{USER},{}]}}"#, calls.join(","));
+        check(Format::OpenaiChat, &body, model, Count::exact(5))
+    };
+    let thought = r#","reasoning_content":"hm""#;
+    let (whole, bare) = (call(thought, "a"), call("", "b"));
+    for model in ["deepseek-reasoner", "kimi-k2.5"] {
+        assert_eq!(
+            check(&[whole.clone(), bare.clone()], model),
+            "model/reasoning-back at 3: calls of the open turn without reasoning_content\n"
+        );
+        assert_eq!(
+            check(std::slice::from_ref(&bare), model),
+            "model/reasoning-back at 1 maybe: calls of the open turn without reasoning_content\n"
+        );
+        assert_eq!(check(std::slice::from_ref(&whole), model), "");
+        // What was answered is over.
+        assert_eq!(check(&[bare.clone(), USER.to_owned()], model), "");
+    }
+    assert_eq!(check(&[bare], "gpt-4.1"), "");
+}
+
+#[test]
+fn the_newest_of_openai_take_tools_in_responses_only() {
+    let body = format!(
+        r#"{{"messages":[{USER}],"tools":[{{"type":"function","function":{{"name":"f"}}}}]}}"#
+    );
+    let chat = |model| check(Format::OpenaiChat, &body, model, Count::exact(5));
+    assert_eq!(
+        chat("gpt-6-sol"),
+        "model/tools-here: tools beside reasoning; the model takes them in Responses only\n"
+    );
+    assert_eq!(chat("gpt-4.1"), "");
+    let items = r#"{"input":"hi","tools":[{"type":"function","name":"f"}]}"#;
+    assert_eq!(check(Format::OpenaiResponses, items, "gpt-6-sol", Count::exact(5)), "");
+}
+
+#[test]
 fn anthropics_models_differ() {
     let body = r#"{"model":"claude-opus-4-5","max_tokens":9,"thinking":{"type":"enabled","budget_tokens":1024},
         "tool_choice":{"type":"any"},"messages":[

@@ -270,3 +270,69 @@ fn an_id_that_is_no_string_is_given_another_on_both_sides() {
         }
     }
 }
+
+#[test]
+fn odd_content_is_dropped_and_nothing_else() {
+    let mended = |format, body: &str| {
+        let request = wire::parse(format, body.to_owned()).expect("a list");
+        let repaired = wire::repair(&request);
+        assert!(!repaired.mended.is_empty() && repaired.left.is_empty(), "{body}: {repaired:?}");
+        repaired.request.source().to_string()
+    };
+    let chat = |body: &str| mended(Format::OpenaiChat, body);
+    let user = r#"{"role":"user","content":"hi"}"#;
+    assert_eq!(
+        chat(r#"[{"role":"user","content":[1,null,{"type":"text","text":"x"}]}]"#),
+        r#"[{"role":"user","content":[{"type":"text","text":"x"}]}]"#
+    );
+    assert_eq!(
+        chat(&format!(r#"[{user},{{"role":"assistant","content":"a","tool_calls":"y"}}]"#)),
+        format!(r#"[{user},{{"role":"assistant","content":"a"}}]"#)
+    );
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+    let result = r#"{"role":"tool","tool_call_id":"a","content":"x"}"#;
+    let all = format!("[{user},{call},{result}]");
+    assert_eq!(chat(&all.replace("null", "7")), all.replace(r#""content":null,"#, ""));
+    assert_eq!(
+        chat(&all.replace(r#""content":"x""#, r#""content":{"a":1}"#)),
+        all.replace(r#""x""#, r#""{\"a\":1}""#)
+    );
+    assert_eq!(
+        chat(&all.replace(r#""name":"f","#, "")),
+        all.replace(r#""name":"f","#, r#""name":"unknown","#)
+    );
+    assert_eq!(
+        mended(
+            Format::Anthropic,
+            &format!(r#"[{user},{{"role":"user","content":[7,{{"type":"text","text":"x"}}]}}]"#)
+        ),
+        format!(r#"[{user},{{"role":"user","content":[{{"type":"text","text":"x"}}]}}]"#)
+    );
+}
+
+#[test]
+fn words_that_stand_for_a_list_stay_words() {
+    let bodies = [
+        (r#"[{"role":"user","content":"hi"}]"#, r#"[{"role":"user","content":[{"text":"hi"}]}]"#),
+        (r#"[{"role":"user","content":["hi"]}]"#, r#"[{"role":"user","content":[{"text":"hi"}]}]"#),
+        // A list and none of one role are one message in the end.
+        (
+            r#"[{"role":"user","content":"hi"},{"role":"user","content":[{"text":"x"}]}]"#,
+            r#"[{"role":"user","content":[{"text":"hi"},{"text":"x"}]}]"#,
+        ),
+    ];
+    for (before, after) in bodies {
+        let request = wire::parse(Format::Bedrock, before.to_owned()).expect("a list");
+        assert_eq!(wire::repair(&request).request.source().as_str(), after);
+    }
+}
+
+#[test]
+fn escaped_keys_of_cache_markers_are_found() {
+    let block = r#"{"type":"text","text":"x","cache\u005fcontrol":{"type":"ephemeral"}}"#;
+    let body = format!(r#"[{{"role":"user","content":[{}]}}]"#, [block; 5].join(","));
+    let request = wire::parse(Format::Anthropic, body).expect("a list");
+    let repaired = wire::repair(&request);
+    assert_eq!(repaired.mended.len(), 1);
+    assert!(wire::check(&repaired.request).is_empty());
+}

@@ -16,7 +16,8 @@ fn compactor(target: u64, known: &[ContentId]) -> Compactor {
 
 /// A task, and so many steps of a tool with a question of the user's every tenth.
 fn session(steps: usize) -> Vec<Value> {
-    let mut messages = vec![json!({"role": "user", "content": [{"text": "Fix the build, keep the API."}]})];
+    let mut messages =
+        vec![json!({"role": "user", "content": [{"text": "Fix the build, keep the API."}]})];
     for n in 0..steps {
         let id = format!("call_{n}");
         messages.push(json!({"role": "assistant", "content": [
@@ -28,7 +29,8 @@ fn session(steps: usize) -> Vec<Value> {
         messages.push(json!({"role": "user", "content": [result]}));
         if n % 10 == 9 {
             messages.push(json!({"role": "assistant", "content": [{"text": "Done so far."}]}));
-            messages.push(json!({"role": "user", "content": [{"text": format!("Next, part {n}.")}]}));
+            messages
+                .push(json!({"role": "user", "content": [{"text": format!("Next, part {n}.")}]}));
         }
     }
     messages
@@ -84,8 +86,7 @@ fn without_a_task_it_shares_the_message_behind_it() {
     said.truncate(121);
     said.push(json!({"role": "assistant", "content": [{"text": "Done."}]}));
     said.push(json!({"role": "user", "content": [{"text": "Thanks. What is left?"}]}));
-    let options =
-        Options { target: Target::Tokens(1_000), task: Task::Fold, ..Options::default() };
+    let options = Options { target: Target::Tokens(1_000), task: Task::Fold, ..Options::default() };
     let counter = counter("o200k").expect("a known name");
     let compactor = Compactor::new(options, counter).expect("in range");
     let outcome = compactor.compact(&request(&said)).expect("compacts");

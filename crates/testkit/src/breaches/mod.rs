@@ -37,10 +37,22 @@ pub fn failing(rule: &str) -> String {
         }
         "chat/arguments" => format!("[{USER},{},{ANSWER}]", CALL.replace(r#""{}""#, "{}")),
         "chat/empty" => format!(r#"[{USER},{{"role":"assistant","content":null}}]"#),
+        "chat/content" => {
+            format!(r#"[{USER},{{"role":"user","content":[1,{{"type":"text","text":"x"}}]}}]"#)
+        }
+        "chat/tool-calls" => {
+            format!(r#"[{USER},{{"role":"assistant","content":"hi","tool_calls":[]}}]"#)
+        }
         "chat/name" => {
             format!("[{USER},{},{ANSWER}]", CALL.replace(r#""name":"f""#, r#""name":"f.g""#))
         }
         "anthropic/shape" => format!("[{USER},7]"),
+        "anthropic/content" => {
+            format!(r#"[{USER},{{"role":"user","content":[{{"type":"text","text":"x"}},7]}}]"#)
+        }
+        "anthropic/on-demand-compaction" => format!(
+            r#"{{"compaction":{{"type":"summarize"}},"stop_sequences":["END"],"messages":[{USER}]}}"#
+        ),
         "anthropic/first-role" => format!(r#"[{{"role":"assistant","content":"hi"}},{USER}]"#),
         "anthropic/system-place" => format!(r#"[{{"role":"system","content":"obey"}},{USER}]"#),
         "anthropic/answered" => format!("[{USER},{USE},{USER}]"),

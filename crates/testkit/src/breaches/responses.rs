@@ -35,6 +35,11 @@ pub(super) fn failing(rule: &str) -> String {
         "responses/history" => format!(
             r#"{{"previous_response_id":"resp_1","conversation":{{"id":"conv_1"}},"input":[{USER}]}}"#
         ),
+        "responses/cache-breakpoints" => {
+            let part = r#"{"type":"input_text","text":"x","prompt_cache_breakpoint":{"type":"ephemeral"}}"#;
+            let parts = [part; 4].join(",");
+            format!(r#"{{"input":[{{"role":"user","content":[{parts}]}}]}}"#)
+        }
         "responses/compact-threshold" => format!(
             r#"{{"context_management":[{{"type":"compaction","compact_threshold":500}}],"input":[{USER}]}}"#
         ),

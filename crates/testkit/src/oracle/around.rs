@@ -23,6 +23,23 @@ pub(super) fn accepts(body: &Value, messages: &[Value]) -> Result<(), String> {
     if !editing.is_null() && !body["compaction"].is_null() {
         return Err("context_management and compaction are mutually exclusive".to_owned());
     }
+    if !body["compaction"].is_null() {
+        let choice = body["tool_choice"]["type"].as_str().unwrap_or_default();
+        let stops = body["stop_sequences"].as_array().is_some_and(|all| !all.is_empty());
+        let output = &body["output_config"];
+        let budget = &output["task_budget"]["remaining"];
+        let blocks = messages.last().filter(|last| last["role"] == "assistant");
+        let mut blocks = blocks.and_then(|last| last["content"].as_array()).into_iter().flatten();
+        let is_open = blocks.any(|block| block["type"] == "tool_use");
+        if matches!(choice, "any" | "tool")
+            || stops
+            || is_open
+            || !output["format"].is_null()
+            || !budget.is_null()
+        {
+            return Err("compaction: something else is asked for".to_owned());
+        }
+    }
     for (n, edit) in editing["edits"].as_array().into_iter().flatten().enumerate() {
         if edit["type"] == "clear_thinking_20251015" && n > 0 {
             return Err("clear_thinking_20251015 must be the first edit".to_owned());

@@ -54,6 +54,13 @@ fn chat(messages: &[Value], tools: &Value) -> Result<(), String> {
     let mut answered: HashSet<&str> = HashSet::new();
     for (n, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
+        let is_odd = match &message["content"] {
+            Value::Array(parts) => parts.iter().any(|part| !part["type"].is_string()),
+            content => !(content.is_string() || content.is_null()),
+        };
+        if is_odd && role != "function" {
+            return Err(format!("Invalid type for 'messages[{n}].content'"));
+        }
         if role == "tool" {
             let id = message["tool_call_id"].as_str().unwrap_or_default();
             if !waiting.contains(&id) || !answered.insert(id) {
@@ -79,6 +86,13 @@ fn chat(messages: &[Value], tools: &Value) -> Result<(), String> {
             }
             "system" | "developer" | "user" | "function" => {}
             "assistant" => {
+                let calls = &message["tool_calls"];
+                let is_list = calls
+                    .as_array()
+                    .is_some_and(|calls| !calls.is_empty() && calls.iter().all(Value::is_object));
+                if !(is_list || calls.is_null()) {
+                    return Err(format!("Invalid 'messages[{n}].tool_calls': empty array."));
+                }
                 for call in message["tool_calls"].as_array().into_iter().flatten() {
                     let id = call["id"].as_str().ok_or(format!("messages.[{n}].tool_calls.id"))?;
                     if waiting.contains(&id) {
@@ -87,7 +101,9 @@ fn chat(messages: &[Value], tools: &Value) -> Result<(), String> {
                     waiting.push(id);
                     let name = call["function"]["name"].as_str().unwrap_or_default();
                     let defines = |tool: &Value| tool["function"]["name"] == name;
-                    if !is_plain(name)
+                    let is_named = is_plain(name) && !name.is_empty();
+                    if !is_named
+                        && call["custom"].is_null()
                         && !tools.as_array().is_some_and(|all| all.iter().any(defines))
                     {
                         return Err(format!(
@@ -334,7 +350,8 @@ mod tests {
 
     #[test]
     fn chat_wants_each_call_answered_at_once() {
-        let call = json!({"role": "assistant", "tool_calls": [{"id": "a"}, {"id": "b"}]});
+        let made = |id: &str| json!({"id": id, "function": {"name": "f", "arguments": "{}"}});
+        let call = json!({"role": "assistant", "tool_calls": [made("a"), made("b")]});
         let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": ""});
         let user = json!({"role": "user", "content": "x"});
         let ok = |messages: &[&Value]| accepts(Format::OpenaiChat, &json!(messages)).is_ok();

@@ -15,6 +15,12 @@ pub(super) fn accepts(items: &[Value], body: &Value) -> Result<(), String> {
     if thresholds.into_iter().any(|threshold| threshold < 1000) {
         return Err("compact_threshold: integer below minimum value".to_owned());
     }
+    let parts = items.iter().flat_map(|item| item["content"].as_array().into_iter().flatten());
+    let marks = parts.filter(|part| !part["prompt_cache_breakpoint"].is_null()).count();
+    let own = usize::from(body["prompt_cache_options"]["mode"] != "explicit");
+    if marks > 0 && marks + own > 4 {
+        return Err(format!("At most 4 prompt cache breakpoints, but {} were given.", marks + own));
+    }
     let continues = names("previous_response_id") || names("conversation");
     let mut ids = HashSet::new();
     for (n, item) in items.iter().enumerate() {

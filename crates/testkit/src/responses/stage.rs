@@ -22,6 +22,9 @@ pub(crate) fn play(script: &Script) -> Vec<Message> {
     stage.items
 }
 
+/// PROVIDERS.md B.2.4.
+const MOST_BREAKPOINTS: usize = 4;
+
 struct Stage<'a> {
     script: &'a Script,
     ids: usize,
@@ -81,6 +84,12 @@ impl Stage<'_> {
         (self.script.thinking != Thinking::Unset).then(|| format!("{prefix}_{n}{of}"))
     }
 
+    /// Whether one more cache breakpoint may stand in the request, beside the provider's own.
+    fn takes_breakpoint(&self) -> bool {
+        let blocks = self.items.iter().flat_map(|item| &item.blocks);
+        blocks.filter(|block| matches!(block, Block::Cached(_))).count() < MOST_BREAKPOINTS - 1
+    }
+
     /// An item of the model's.
     fn made(&mut self, prefix: &str, blocks: Vec<Block>, shape: Shape) {
         let own = self.own(prefix).map(Block::Own);
@@ -92,8 +101,8 @@ impl Stage<'_> {
             Beat::Human { text, media, dress } => {
                 let text = text.words();
                 let text = match dress {
-                    Dress::Cached => Block::Cached(text),
-                    Dress::String | Dress::List => Block::Text(text),
+                    Dress::Cached if self.takes_breakpoint() => Block::Cached(text),
+                    Dress::Cached | Dress::String | Dress::List => Block::Text(text),
                 };
                 let medium = match media {
                     Media::None => None,

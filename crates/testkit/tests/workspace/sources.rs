@@ -38,6 +38,19 @@ fn strategies_know_no_wire_format() {
 }
 
 #[test]
+fn the_scripted_server_judges_by_itself() {
+    let server = root().join("crates/testkit/src/server");
+    // What it counts with is the one thing of the library that it may use.
+    let found = lines(&server, |line| {
+        has_word(line, "wire") || has_word(line, "epitome") && !line.contains("epitome::count::")
+    });
+    none("the server's rules are held against the library's, so they share no code", &found);
+    let foreign = ["crate::oracle", "crate::laws", "crate::captures", "crate::conversion"];
+    let found = lines(&server, |line| foreign.iter().any(|name| line.contains(name)));
+    none("what reads requests with the library, in the server", &found);
+}
+
+#[test]
 fn the_core_waits_only_behind_traits() {
     // A signature in a trait ends without a body.
     let is_async = |line: &str| {

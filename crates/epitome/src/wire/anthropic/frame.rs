@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::request::{Envelope, Request};
+use crate::transcript::Role;
 use crate::wire::rules::{self, Finding, Mend, RuleId};
 
 /// Messages in one request.
@@ -43,6 +44,15 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     if !(frame.context_management.is_null() || frame.compaction.is_null()) {
         find(rules::ANTHROPIC_EITHER, 0, "both are asked for".to_owned());
     }
+    if !frame.compaction.is_null() {
+        if let Some(what) = frame.beside_compaction() {
+            find(rules::ANTHROPIC_ON_DEMAND, 0, what.to_owned());
+        }
+        let last = request.transcript.entries().next_back();
+        if let Some(last) = last.filter(|last| last.role() == Role::Assistant && last.has_calls()) {
+            find(rules::ANTHROPIC_ON_DEMAND, last.index, "an open call".to_owned());
+        }
+    }
     let edits = frame.context_management["edits"].as_array();
     for (at, edit) in edits.into_iter().flatten().enumerate() {
         let kind = edit["type"].as_str().unwrap_or_default();
@@ -65,4 +75,24 @@ struct Frame {
     thinking: Value,
     context_management: Value,
     compaction: Value,
+    stop_sequences: Value,
+    tool_choice: Value,
+    output_config: Value,
+}
+
+impl Frame {
+    /// What a request for a compaction may not ask for besides.
+    fn beside_compaction(&self) -> Option<&'static str> {
+        let is_forced = matches!(self.tool_choice["type"].as_str(), Some("any" | "tool"));
+        let stops = self.stop_sequences.as_array().is_some_and(|all| !all.is_empty());
+        match () {
+            () if is_forced => Some("tool_choice"),
+            () if stops => Some("stop_sequences"),
+            () if !self.output_config["format"].is_null() => Some("output_config.format"),
+            () if !self.output_config["task_budget"]["remaining"].is_null() => {
+                Some("output_config.task_budget.remaining")
+            }
+            () => None,
+        }
+    }
 }

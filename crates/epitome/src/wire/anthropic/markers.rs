@@ -101,18 +101,10 @@ fn marker(source: &str, holder: Span, entry: Option<usize>) -> Option<Marker> {
     if !holder.of(source).starts_with('{') {
         return None;
     }
-    let members = json::members(source, holder).ok()?;
-    let is_marker = |key: Span| json::key_is(source, key, "cache_control");
-    let at = members.iter().rposition(|(key, _)| is_marker(*key))?;
-    let (key, value) = members[at];
+    let (hole, value) = json::hole(source, holder, "cache_control")?;
     if !value.of(source).starts_with('{') {
         return None;
     }
-    let hole = match (members.get(at + 1), at.checked_sub(1).map(|before| members[before])) {
-        (Some((next, _)), _) => Span { start: key.start, end: next.start },
-        (None, Some((_, before))) => Span { start: before.end, end: value.end },
-        (None, None) => Span { start: key.start, end: value.end },
-    };
     let ttl = json::member(source, value, "ttl");
     let is_hour = ttl.is_some_and(|ttl| json::unquote(ttl.of(source)) == "1h");
     Some(Marker { entry, hole, ttl, life: if is_hour { Life::Hour } else { Life::Minutes } })

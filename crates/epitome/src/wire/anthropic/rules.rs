@@ -87,6 +87,10 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
                 let mend = if is_block { Mend::DropPart(part.slot) } else { Mend::DropEntry };
                 find(rules::ANTHROPIC_BLANK_TEXT, Some(part.slot), "", mend);
             }
+            PartKind::Opaque if !part.raw().starts_with('{') || part.name().is_empty() => {
+                let mend = Mend::DropPart(part.slot);
+                find(rules::ANTHROPIC_CONTENT, Some(part.slot), part.raw(), mend);
+            }
             PartKind::Opaque if part.name() == "compaction" && has_empty_content(&part) => {
                 let mend = Mend::DropPart(part.slot);
                 find(rules::ANTHROPIC_COMPACTION, Some(part.slot), "", mend);

@@ -73,6 +73,9 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
         match part.kind() {
             PartKind::Opaque => match members(part.raw()) {
                 Some(1) => {}
+                None if part.raw().starts_with('"') && !unquote(part.raw()).trim().is_empty() => {
+                    find(rules::BEDROCK_BLOCK, slot, "a string", as_text(entry, &part));
+                }
                 Some(2..) => find(rules::BEDROCK_BLOCK, slot, "several members", Mend::Nothing),
                 _ => find(rules::BEDROCK_BLOCK, slot, "no member", Mend::DropPart(part.slot)),
             },
@@ -109,6 +112,14 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
             _ => {}
         }
     }
+}
+
+/// A string that stands for a block, or for the list of them, as it is said here.
+fn as_text(entry: Entry<'_>, part: &Part<'_>) -> Mend {
+    let text = format!(r#"{{"text":{}}}"#, part.raw());
+    let is_content = json::member(entry.raw(), Span::new(0..entry.raw().len()), "content")
+        .is_some_and(|content| content.shifted_by(entry.span().start) == part.row().span);
+    Mend::Rewrite { slot: part.slot, json: if is_content { format!("[{text}]") } else { text } }
 }
 
 /// How many members of a block an element has, one that isn't known if there is no other; `None` if it

@@ -145,7 +145,7 @@ impl Loss {
             Loss::Tool => ("tool definition", Dropped, "it is no function with a schema"),
             Loss::Member => ("member", Dropped, "there is none like it"),
             Loss::Parameter => {
-                ("parameter", Dropped, "there is none like it, or not with this value")
+                ("parameter", Dropped, "there is none like it, or not with this value or model")
             }
             Loss::Model => ("model", Dropped, "models are the provider's own"),
         }

@@ -95,6 +95,9 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     if to == Format::Anthropic {
         neutral.parameters.at_most(max_output);
     }
+    if let Some(model) = model {
+        parameters::leave_out(&mut neutral, to, model);
+    }
     let mut wanting = Vec::new();
     if model.is_none() && to != Format::Gemini {
         wanting.push(if to == Format::Bedrock { "modelId" } else { "model" });

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::lost::{Loss, Lost};
 use super::neutral::{Form, Neutral, Tool};
 use crate::json::{self, Span, unquote};
+use crate::model::Registry;
 use crate::request::{Envelope, Request};
 use crate::wire::Format;
 
@@ -209,6 +210,42 @@ fn parameter(from: Format, to: Format, name: &str, value: &str, neutral: &mut Ne
             neutral.parameters.values.push((key, value));
         }
         _ => neutral.lose(None, Loss::Parameter, name),
+    }
+}
+
+/// Leaves out what models of OpenAI's that reason refuse (PROVIDERS.md B.3).
+pub(super) fn leave_out(neutral: &mut Neutral, to: Format, model: &str) {
+    let is_openai = matches!(to, Format::OpenaiChat | Format::OpenaiResponses);
+    let reasons = match Registry::built_in().get(model) {
+        Some(model) => model.vendor == "openai" && model.thinking.is_some(),
+        None => is_of_a_kind_that_reasons(model),
+    };
+    let values = &mut neutral.parameters.values;
+    let is_off = values.iter().any(|(key, value)| *key == Key::Effort && value == "none");
+    if !is_openai || !reasons || is_off {
+        return;
+    }
+    let is_refused = |key: Key| {
+        matches!(key, Key::Temperature | Key::TopP | Key::Presence | Key::Frequency | Key::Stop)
+    };
+    let refused: Vec<Key> =
+        values.extract_if(.., |(key, _)| is_refused(*key)).map(|(key, _)| key).collect();
+    for name in refused.into_iter().filter_map(|key| path(to, key)) {
+        neutral.lose(None, Loss::Parameter, name);
+    }
+}
+
+/// Whether a model that isn't known is called like those of OpenAI's that reason: `o…`, and `gpt-5` or later.
+fn is_of_a_kind_that_reasons(model: &str) -> bool {
+    let number = |name: &str| -> Option<u32> {
+        let digits: String = name.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    };
+    let name = model.rsplit('/').next().unwrap_or_default();
+    match (name.strip_prefix("gpt-"), name.strip_prefix('o')) {
+        (Some(version), _) => number(version).is_some_and(|version| version >= 5),
+        (None, Some(version)) => number(version).is_some(),
+        (None, None) => false,
     }
 }
 

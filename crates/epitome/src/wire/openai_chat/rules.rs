@@ -19,6 +19,7 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     });
     for entry in request.transcript.entries() {
         shape(entry, &mut findings);
+        content(entry, &mut findings);
         names(request, entry, &mut findings);
         match entry.role() {
             Role::Assistant => {
@@ -82,6 +83,58 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Content and calls are lists of objects, or content is a string.
+fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
+    let raw = entry.raw();
+    let start = entry.span().start;
+    let mut find = |rule, slot, detail: &str, mend| {
+        findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
+    };
+    for part in entry.parts().filter(|part| part.kind() == PartKind::Opaque) {
+        let at = (part.row().span.start - start) as usize;
+        let is_element = raw[..at].trim_end().ends_with(['[', ',']);
+        let is_odd = !part.raw().starts_with('{') || part.name().is_empty();
+        if is_element && is_odd {
+            let mend = Mend::DropPart(part.slot);
+            find(rules::CHAT_CONTENT, Some(part.slot), part.raw(), mend);
+        }
+    }
+    let hole = |key| json::hole(raw, Span::new(0..raw.len()), key);
+    let leave_out = |hole: Span| Mend::LeaveOut(hole.shifted_by(start));
+    match entry.role() {
+        Role::Tool => {
+            let result = entry.parts().next().filter(|result| {
+                !matches!(result.raw_body(), "" | "null")
+                    && !result.raw_body().starts_with(['"', '['])
+            });
+            if let Some(result) = result {
+                let json = json::quote(result.raw_body());
+                let mend = Mend::Rewrite { slot: result.slot, json };
+                find(rules::CHAT_CONTENT, Some(result.slot), "a result", mend);
+            }
+        }
+        Role::Assistant => {
+            let is_call = |part: &Part<'_>| part.kind() == PartKind::Call;
+            if !entry.parts().any(|part| is_call(&part)) && json::may_mention(raw, "tool_calls") {
+                let calls = hole("tool_calls").filter(|(_, value)| value.of(raw) != "null");
+                if let Some((hole, value)) = calls {
+                    find(rules::CHAT_CALLS, None, value.of(raw), leave_out(hole));
+                }
+            }
+            // Where nothing but calls is there, content may be of a kind that isn't read.
+            let is_bare = entry.parts().all(|p| is_call(&p) || p.kind() == PartKind::Reasoning);
+            let odd = |value: &str| value != "null" && !value.starts_with(['"', '[']);
+            if is_bare
+                && entry.parts().any(|part| is_call(&part))
+                && let Some((hole, value)) = hole("content").filter(|(_, v)| odd(v.of(raw)))
+            {
+                find(rules::CHAT_CONTENT, None, value.of(raw), leave_out(hole));
+            }
+        }
+        _ => {}
+    }
+}
+
 /// What a called tool's name is made of (PROVIDERS.md B.3).
 const NAME: Letters = Letters { others: "_-", longest: usize::MAX };
 
@@ -90,12 +143,15 @@ fn names(request: &Request, entry: Entry<'_>, findings: &mut Vec<Finding>) {
     for call in entry.parts().filter(|p| p.kind() == PartKind::Call) {
         let name = call.name();
         let is_defined = |tools: &str| tools.contains(&json::quote(&name));
-        let is_right = NAME.are_those_of(&name);
+        let is_right = NAME.are_those_of(&name) && !name.is_empty();
         // The tools of a custom kind have names of their own manner.
         if is_right || request.tools().is_some_and(is_defined) || is_custom(&call) {
             continue;
         }
-        let lawful = NAME.lawful(&name, usize::MAX);
+        let lawful = match name.as_ref() {
+            "" => "unknown".to_owned(),
+            name => NAME.lawful(name, usize::MAX),
+        };
         findings.push(Finding {
             rule: rules::CHAT_NAME,
             entry: entry.index,

@@ -4,6 +4,7 @@
 //! `call_id`. Most have an id besides, by which the provider ties what it made together: where it may
 //! be left out it is a part of its own (`PartKind::Link`).
 
+mod breakpoints;
 mod content;
 mod head;
 mod item;

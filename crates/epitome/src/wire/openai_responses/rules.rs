@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
+use super::breakpoints;
 use super::head::Head;
 use super::pairs::Pairs;
 use serde_json::Value;
@@ -38,6 +39,7 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     checks.threshold();
     let mut findings = checks.findings;
     findings.extend(pairs.end(request));
+    findings.extend(breakpoints::check(request));
     findings
 }
 

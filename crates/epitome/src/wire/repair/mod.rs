@@ -124,6 +124,7 @@ fn words(mend: &Mend) -> &'static str {
         Mend::Join { .. } => "joined the message to the one before it",
         Mend::DefineTools => "defined the tools that were called",
         Mend::Unmark(_) => "left out the cache marker",
+        Mend::LeaveOut(_) => "left out the member",
         Mend::Shorten(_) => "made the cache marker one for five minutes",
         Mend::LeadIn => "put a note in the user's role first",
         Mend::SpeakAsUser => "changed the role to the user's",

@@ -89,7 +89,9 @@ impl Patch {
             Mend::Join { into } => {
                 self.joined.insert(finding.entry, *into);
             }
-            Mend::Unmark(hole) => self.rewrite(finding.entry, *hole, String::new()),
+            Mend::Unmark(hole) | Mend::LeaveOut(hole) => {
+                self.rewrite(finding.entry, *hole, String::new());
+            }
             Mend::Shorten(ttl) => self.rewrite(finding.entry, *ttl, "\"5m\"".to_owned()),
             Mend::DefineTools => self.member = Some(called_tools(transcript)),
             Mend::LeadIn => {
@@ -172,6 +174,11 @@ impl Patch {
         } else {
             transcript.part(slot).row().span
         };
+        // A chat call's name is its function's.
+        let function = (request.format == Format::OpenaiChat && key == "name")
+            .then(|| json::member(request.source(), holder, "function"))
+            .flatten();
+        let holder = function.unwrap_or(holder);
         // A null that counts as not there is replaced.
         if let Some(null) = json::member(request.source(), holder, key) {
             return rewritten.push((null, json));

@@ -1,0 +1,55 @@
+//! Cache breakpoints: how many a request may write (PROVIDERS.md B.2.4).
+
+use crate::json::{self, Span, unquote};
+use crate::request::{Envelope, Request};
+use crate::wire::rules::{self, Finding, Mend};
+
+/// Breakpoints of one request, the implicit one among them.
+const MOST: usize = 4;
+const KEY: &str = "prompt_cache_breakpoint";
+
+pub(super) fn check(request: &Request) -> Vec<Finding> {
+    let source = request.source();
+    if !json::may_mention(source, KEY) {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, Span)> = Vec::new();
+    for entry in request.transcript.entries().filter(|e| json::may_mention(e.raw(), KEY)) {
+        let content = json::member(source, entry.span(), "content");
+        let elements = content.and_then(|content| json::elements(source, content).ok());
+        for element in elements.unwrap_or_default() {
+            let hole = json::hole(source, element, KEY);
+            let marks = |(_, value): &(Span, Span)| value.of(source) != "null";
+            found.extend(hole.filter(marks).map(|(hole, _)| (entry.index, hole)));
+        }
+    }
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let all = found.len() + usize::from(writes_one_itself(request));
+    // A breakpoint further on writes all that an earlier one would.
+    let surplus = all.saturating_sub(MOST);
+    found
+        .into_iter()
+        .take(surplus)
+        .map(|(entry, hole)| Finding {
+            rule: rules::RESPONSES_BREAKPOINTS,
+            entry,
+            slot: None,
+            detail: format!("{all} breakpoints"),
+            mend: Mend::Unmark(hole),
+        })
+        .collect()
+}
+
+/// Whether the provider sets a breakpoint besides: it does unless told not to.
+fn writes_one_itself(request: &Request) -> bool {
+    let source = request.source();
+    let start = source.find('{').unwrap_or(source.len());
+    let body = Span::new(start..source.len());
+    let mode = (request.frame.envelope == Envelope::Body)
+        .then(|| json::member(source, body, "prompt_cache_options"))
+        .flatten()
+        .and_then(|options| json::member(source, options, "mode"));
+    mode.is_none_or(|mode| unquote(mode.of(source)) != "explicit")
+}
