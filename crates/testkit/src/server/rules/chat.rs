@@ -154,6 +154,14 @@ fn assistant(model: &Model, body: &Value, n: usize, message: &Value) -> Result<(
                 .param(at("type")));
             }
         };
+        let name = at("function.name");
+        if text(&call["type"]) == "function" && text(&call["function"]["name"]).is_empty() {
+            return Err(invalid(format!(
+                "Invalid '{name}': empty string. Expected a string with minimum length 1, but got an empty string instead."
+            ))
+            .code("empty_string")
+            .param(name));
+        }
         if !input.is_string() {
             return Err(invalid(format!(
                 "Invalid type for '{}': expected a string, but got {} instead.",
