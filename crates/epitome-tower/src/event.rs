@@ -1,6 +1,6 @@
 //! What happened to a request, for logs and meters.
 
-use epitome::count::Count;
+use epitome::receipt::Stats;
 use epitome::session::{Committed, SessionId, Stuck};
 use epitome::trigger::Cause;
 use epitome::{CompactError, Receipt};
@@ -13,10 +13,8 @@ pub enum Event {
     Sent {
         /// Its conversation.
         session: SessionId,
-        /// Tokens as it came.
-        whole: Count,
-        /// Tokens of what is sent of it.
-        tokens: Count,
+        /// The request as it came and as it is sent, and why.
+        stats: Stats,
         /// Whether it is sent byte for byte as it came.
         is_untouched: bool,
     },

@@ -162,10 +162,10 @@ impl Shared {
 
     /// Who is sent a request.
     pub(crate) fn recipient(&self, carrier: &impl Carrier, request: &Request) -> Recipient {
-        self.to.unwrap_or_else(|| {
+        self.to.clone().unwrap_or_else(|| {
             let name = carrier.model().or_else(|| request.model());
-            let model = name.and_then(|name| Registry::built_in().get(&name));
-            model.map(Recipient::from).unwrap_or_default()
+            let known = name.as_ref().and_then(|name| Registry::built_in().get(name));
+            Recipient { model: name, ..known.map(Recipient::from).unwrap_or_default() }
         })
     }
 }

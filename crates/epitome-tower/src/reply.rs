@@ -2,8 +2,7 @@
 
 use std::future::Future;
 
-use epitome::model::overflow::{Verdict, classify};
-use epitome::session::Told;
+use epitome::model::overflow::{Overflow, Verdict, classify};
 use serde_json::Value;
 
 /// A reply of a provider.
@@ -14,14 +13,14 @@ pub trait Reply: Sized + Send {
 }
 
 /// What a reply tells of the prompt's size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Read {
     /// Nothing.
     Nothing,
     /// How many tokens the prompt has.
     Prompt(u64),
     /// That it is too long, and perhaps by how much.
-    TooLong(Told),
+    TooLong(Overflow),
 }
 
 impl Read {
@@ -29,8 +28,7 @@ impl Read {
     pub fn of(status: u16, body: &str) -> Read {
         if !(200..300).contains(&status) {
             let Verdict::Overflow(overflow) = classify(status, body) else { return Read::Nothing };
-            let (used, limit) = overflow.tokens().unwrap_or_default();
-            return Read::TooLong(Told { used, limit });
+            return Read::TooLong(overflow);
         }
         let body: Option<Value> = serde_json::from_str(body).ok();
         body.and_then(|body| prompt_tokens(&body)).map_or(Read::Nothing, Read::Prompt)
@@ -113,8 +111,8 @@ mod tests {
     #[test]
     fn only_a_refusal_for_its_length_says_that_it_is_too_long() {
         let long = r#"{"error":{"message":"prompt is too long: 207791 tokens > 200000 maximum"}}"#;
-        let told = Told { used: Some(207_791), limit: Some(200_000) };
-        assert_eq!(Read::of(400, long), Read::TooLong(told));
+        let Read::TooLong(told) = Read::of(400, long) else { panic!("it is one") };
+        assert_eq!(told.tokens(), Some((Some(207_791), Some(200_000))));
         assert_eq!(Read::of(429, long), Read::Nothing);
         assert_eq!(Read::of(400, r#"{"error":{"message":"no"}}"#), Read::Nothing);
         assert_eq!(Read::of(502, "<html>"), Read::Nothing);

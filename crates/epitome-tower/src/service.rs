@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use epitome::Request;
-use epitome::session::{Answer, Begun, Committed, Recipient, Send as ToSend, SessionId, Told};
+use epitome::model::overflow::Overflow;
+use epitome::session::{Answer, Begun, Committed, Recipient, Send as ToSend, SessionId};
 use epitome::wire;
 use tower_service::Service;
 
@@ -111,7 +112,7 @@ impl Call {
             Read::TooLong(told) => {
                 self.shared.tell(&Event::TooLong { session });
                 let Some(spare) = spare else { return Ok(reply) };
-                let Some(smaller) = self.smaller(told).await else { return Ok(reply) };
+                let Some(smaller) = self.smaller(&told).await else { return Ok(reply) };
                 poll_fn(|context| client.poll_ready(context)).await?;
                 client.call(self.dress(spare, smaller)).await
             }
@@ -125,7 +126,7 @@ impl Call {
         ended.as_mut().enable();
         let mut answer = {
             let mut sessions = self.shared.sessions();
-            sessions.observe(&self.tenant, &self.request, self.to, self.shared.now())
+            sessions.observe(&self.tenant, &self.request, self.to.clone(), self.shared.now())
         };
         if let Some(why) = answer.stuck {
             self.shared.tell(&Event::Stuck { session: answer.session, why });
@@ -145,7 +146,7 @@ impl Call {
 
     fn show(&self) -> Answer {
         let now = self.shared.now();
-        self.shared.sessions().show(&self.tenant, &self.request, self.to, now)
+        self.shared.sessions().show(&self.tenant, &self.request, self.to.clone(), now)
     }
 
     async fn meanwhile<T>(
@@ -159,7 +160,7 @@ impl Call {
     }
 
     /// The provider refused it as too long: something strictly smaller, once.
-    async fn smaller(&self, told: Told) -> Option<Answer> {
+    async fn smaller(&self, told: &Overflow) -> Option<Answer> {
         let (session, begun) = {
             let mut sessions = self.shared.sessions();
             sessions.overflowed(&self.tenant, &self.request, told, self.shared.now())?
@@ -170,13 +171,13 @@ impl Call {
 
     /// The request as it is to go out.
     fn dress<R: Carrier>(&self, carrier: R, answer: Answer) -> R {
-        let Answer { session, whole, tokens, .. } = answer;
+        let Answer { session, stats, .. } = answer;
         let view = match answer.send {
             ToSend::View(view) => Some(view),
             ToSend::AsItCame | ToSend::After(_) => None,
         };
         let is_untouched = view.is_none();
-        self.shared.tell(&Event::Sent { session, whole, tokens, is_untouched });
+        self.shared.tell(&Event::Sent { session, stats, is_untouched });
         match view {
             Some(view) => carrier.with_body(view.source().to_string()),
             None => carrier,

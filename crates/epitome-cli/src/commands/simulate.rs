@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 use epitome::count::{Count, TokenCounter, entry_count};
+use epitome::model::overflow::Overflow as TooLong;
 use epitome::model::{Model, Money};
 use epitome::session::{
-    ChainKey, Committed, Landing, Recipient, Refusal, SessionOptions, Sessions, Settled, Told,
+    ChainKey, Committed, Landing, Recipient, Refusal, SessionOptions, Sessions, Settled,
 };
 use epitome::trigger::{Cause, Condition};
 use epitome::{Compactor, Request, Target};
@@ -60,6 +61,8 @@ struct Row {
     tokens_after_upper: u64,
     decision: Decision,
     reason: String,
+    /// Messages of which something giant was cut as it arrived.
+    taken_in: usize,
     /// Why a compaction was run.
     cause: Option<Cause>,
     /// Whether the provider would refuse it as too long, and how that ended.
@@ -201,21 +204,23 @@ impl<'a> Stage<'a> {
     /// Sends a request, and once more if it is refused as too long.
     fn send(&mut self, request: &Request, number: usize) -> Row {
         self.now += PACE;
-        let mut settled = self.sessions.settle("", request, self.to, self.now);
+        let mut settled = self.sessions.settle("", request, self.to.clone(), self.now);
         let mut overflow = None;
-        if settled.tokens.tokens > self.window {
-            let told = Told { used: Some(settled.tokens.tokens), limit: Some(self.window) };
-            if let Some(again) = self.sessions.resettle("", request, told, self.now) {
+        let used = settled.stats.after.count.tokens;
+        if used > self.window {
+            let told = TooLong::of_tokens(Some(used), Some(self.window));
+            if let Some(again) = self.sessions.resettle("", request, &told, self.now) {
                 settled = again;
             }
-            let fits = settled.tokens.tokens <= self.window;
+            let fits = settled.stats.after.count.tokens <= self.window;
             overflow = Some(if fits { Overflow::Recovered } else { Overflow::Lost });
         }
+        let (whole, tokens) = (settled.stats.before.count, settled.stats.after.count);
         let sent = settled.view.as_deref().unwrap_or(request).clone();
         let (sent_before, came_before) = self.last.take().unzip();
-        let cached = self.cached(sent_before.as_ref(), &sent, settled.tokens);
-        let cached_without = self.cached(came_before.as_ref(), request, settled.whole);
-        let cost = self.cost(settled.tokens, cached);
+        let cached = self.cached(sent_before.as_ref(), &sent, tokens);
+        let cached_without = self.cached(came_before.as_ref(), request, whole);
+        let cost = self.cost(tokens, cached);
         let sums = &mut self.sums;
         if let Some(ran) = &settled.compacted {
             let is_adopted = matches!(ran.committed, Committed::Adopted { .. });
@@ -223,11 +228,11 @@ impl<'a> Stage<'a> {
             *which += 1;
         }
         sums.overflows += usize::from(overflow.is_some());
-        sums.overflows_without += usize::from(settled.whole.tokens > self.window);
-        sums.tokens += settled.tokens.tokens;
-        sums.tokens_without += settled.whole.tokens;
+        sums.overflows_without += usize::from(whole.tokens > self.window);
+        sums.tokens += tokens.tokens;
+        sums.tokens_without += whole.tokens;
         sums.cost = cost.map(|cost| sums.cost.unwrap_or_default() + cost);
-        let without = self.cost(settled.whole, cached_without);
+        let without = self.cost(whole, cached_without);
         let sums = &mut self.sums;
         sums.cost_without = without.map(|cost| sums.cost_without.unwrap_or_default() + cost);
         self.last = Some((sent, request.clone()));
@@ -235,11 +240,12 @@ impl<'a> Stage<'a> {
         Row {
             request: number,
             entries: request.transcript.len(),
-            tokens_before: settled.whole.tokens,
-            tokens_after: settled.tokens.tokens,
-            tokens_after_upper: settled.tokens.upper,
+            tokens_before: whole.tokens,
+            tokens_after: tokens.tokens,
+            tokens_after_upper: tokens.upper,
             decision,
             reason,
+            taken_in: settled.taken_in,
             cause: settled.compacted.map(|ran| ran.cause),
             overflow,
             cached,
@@ -278,24 +284,22 @@ fn shared(sent: &Request, next: &Request) -> usize {
 /// What goes to the provider, and why.
 fn decided(settled: &Settled) -> (Decision, String) {
     let in_force = if settled.view.is_some() { Decision::View } else { Decision::AsItCame };
-    if let Some(stuck) = settled.stuck {
-        return (in_force, stuck.words().to_owned());
-    }
+    let why = &settled.stats.reason;
+    let because = |what: &str| (in_force, format!("{why}; {what}"));
     match settled.compacted.as_ref().map(|ran| (&ran.committed, ran)) {
-        Some((Committed::Adopted { .. }, ran)) => (Decision::Compacted, ran.cause.to_string()),
-        Some((Committed::Refused { cause: Refusal::NoGain }, ran)) => {
-            (in_force, format!("{}; compacting would save too little", ran.cause))
+        Some((Committed::Adopted { .. }, _)) => (Decision::Compacted, why.clone()),
+        Some((Committed::Refused { cause: Refusal::NoGain }, _)) => {
+            because("compacting would save too little")
         }
-        Some((Committed::Refused { cause: Refusal::BoundMeanwhile }, ran)) => {
-            (in_force, format!("{}; new reasoning is bound to the old prompt", ran.cause))
+        Some((Committed::Refused { cause: Refusal::BoundMeanwhile }, _)) => {
+            because("new reasoning is bound to the old prompt")
         }
-        Some((Committed::Overtaken, ran)) => (in_force, format!("{}; overtaken", ran.cause)),
+        Some((Committed::Overtaken, _)) => because("overtaken"),
         Some((Committed::Failed, ran)) => {
             let error = ran.outcome.as_ref().err().map(ToString::to_string).unwrap_or_default();
-            (in_force, format!("{}; failed: {error}", ran.cause))
+            because(&format!("failed: {error}"))
         }
-        None if settled.view.is_some() => (in_force, "the view in force".to_owned()),
-        None => (in_force, "below the trigger".to_owned()),
+        None => (in_force, why.clone()),
     }
 }
 
@@ -329,7 +333,11 @@ fn words(simulated: &Simulated<'_>) -> String {
             Some(Overflow::Lost) => paint(WARN, "overflow: "),
             None => String::new(),
         };
-        put(format!("{cells}  {decision} {overflow}{reason}").trim_end().to_owned());
+        let taken_in = match row.taken_in {
+            0 => String::new(),
+            many => format!("{} cut on arrival ", plural(many, "message")),
+        };
+        put(format!("{cells}  {decision} {overflow}{taken_in}{reason}").trim_end().to_owned());
     }
     let sums = &simulated.sums;
     put(String::new());

@@ -82,8 +82,9 @@ fn live(session: &Sent, window: u64, most: usize) -> Result<Life, String> {
             }
             life.compactions += usize::from(matches!(ran.committed, Committed::Adopted { .. }));
         }
-        if settled.tokens.tokens > window {
-            return Err(format!("request {}: {} tokens", life.requests, settled.tokens.tokens));
+        let tokens = settled.stats.after.count.tokens;
+        if tokens > window {
+            return Err(format!("request {}: {tokens} tokens", life.requests));
         }
         let sent = body(settled.view.as_deref().unwrap_or(&came));
         let judged = judge.validate(&session.call(&sent));

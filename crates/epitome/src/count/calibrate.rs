@@ -7,6 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use super::{Basis, Count, Tally};
 
+/// The count of a prompt, and of its beginnings.
+pub trait Sums {
+    /// How many entries it has.
+    fn entries(&self) -> usize;
+
+    /// All of it.
+    fn total(&self) -> Count;
+
+    /// The frame and the first `entries` entries, in tokens; `None` where that isn't known.
+    fn first(&self, entries: usize) -> Option<u64>;
+}
+
+impl Sums for Tally {
+    fn entries(&self) -> usize {
+        self.len()
+    }
+
+    fn total(&self) -> Count {
+        Tally::total(self)
+    }
+
+    fn first(&self, entries: usize) -> Option<u64> {
+        let said = || (0..entries).map(|at| self.entry(at)).sum::<u64>();
+        (entries <= self.len()).then(|| self.frame.total().tokens + said())
+    }
+}
+
 /// Reports remembered; older ones say less of what comes next.
 const MOST: usize = 16;
 
@@ -26,9 +53,9 @@ pub struct Calibration {
     evidence: Vec<Evidence>,
 }
 
-/// The newest report.
+/// The newest report of a conversation, from which its next prompts are counted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Anchor {
+pub struct Anchor {
     /// Entries of the prompt.
     entries: usize,
     /// Our count of the prompt.
@@ -71,18 +98,29 @@ impl Calibration {
         self.evidence.len()
     }
 
+    /// The newest report.
+    pub fn anchor(&self) -> Option<Anchor> {
+        self.anchor
+    }
+
+    /// The same evidence beside another conversation's newest report.
+    #[must_use]
+    pub fn anchored(self, anchor: Option<Anchor>) -> Self {
+        Calibration { anchor, ..self }
+    }
+
     /// Takes in what was reported of the prompt that `tally` counted.
-    pub fn observe(&mut self, tally: &Tally, usage: Usage) {
+    pub fn observe(&mut self, tally: &impl Sums, usage: Usage) {
         let counted = tally.total().tokens;
-        let entries = tally.len();
+        let entries = tally.entries();
         if counted == 0 || usage.prompt == 0 {
             return;
         }
         let grown = self.anchor.filter(|anchor| anchor.stands_in(tally)).map(|anchor| {
-            let (entries, known) = anchor.covers(tally);
+            let (before, known) = anchor.covers(tally);
             Evidence {
                 reported: usage.prompt.saturating_sub(known),
-                counted: counted - prefix(tally, entries),
+                counted: counted.saturating_sub(before),
             }
         });
         let evidence = match grown {
@@ -101,17 +139,28 @@ impl Calibration {
 
     /// The tokens of the prompt that `tally` counted: those up to the anchor as they were reported, if the
     /// prompt begins as that one did, and the rest corrected.
-    pub fn total(&self, tally: &Tally) -> Count {
+    pub fn total(&self, tally: &impl Sums) -> Count {
         let all = tally.total();
         let Some(anchor) = self.anchor.filter(|anchor| anchor.stands_in(tally)) else {
             return self.corrected(all);
         };
-        let (entries, known) = anchor.covers(tally);
+        let (before, known) = anchor.covers(tally);
         let reported = Count { tokens: known, upper: known, basis: Basis::Reported };
-        match all.tokens - prefix(tally, entries) {
+        match all.tokens.saturating_sub(before) {
             0 => reported,
-            rest => reported + self.corrected(tally.in_kind(rest)),
+            rest => reported + self.corrected(all.in_kind(rest)),
         }
+    }
+
+    /// Of the counter's tokens, as many as are `reported` by the provider.
+    pub fn counted(&self, reported: u64) -> u64 {
+        let sum =
+            |of: fn(&Evidence) -> u64| self.evidence.iter().map(of).map(u128::from).sum::<u128>();
+        let (theirs, ours) = (sum(|one| one.reported), sum(|one| one.counted));
+        if theirs == 0 || ours == 0 {
+            return reported;
+        }
+        u64::try_from(u128::from(reported) * ours / theirs).unwrap_or(u64::MAX)
     }
 
     /// An estimate, corrected. Without evidence it stays as it is.
@@ -147,23 +196,23 @@ impl Calibration {
 }
 
 impl Anchor {
-    /// Whether the prompt begins with the one that was reported. Counts tell: after an edit they differ.
-    fn stands_in(&self, tally: &Tally) -> bool {
-        tally.len() >= self.entries && prefix(tally, self.entries) == self.counted
+    /// The entries of the prompt that was reported.
+    pub fn entries(&self) -> usize {
+        self.entries
     }
 
-    /// The entries of the prompt that the report covers, and their tokens as reported.
-    fn covers(&self, tally: &Tally) -> (usize, u64) {
+    /// Whether the prompt begins with the one that was reported. Counts tell: after an edit they differ.
+    fn stands_in(&self, tally: &impl Sums) -> bool {
+        tally.entries() >= self.entries && tally.first(self.entries) == Some(self.counted)
+    }
+
+    /// Of what the report covers our count, and the tokens as reported.
+    fn covers(&self, tally: &impl Sums) -> (u64, u64) {
         let with_reply = self.entries + self.usage.reply_entries;
-        if self.usage.reply_entries > 0 && tally.len() >= with_reply {
-            (with_reply, self.usage.prompt.saturating_add(self.usage.reply))
-        } else {
-            (self.entries, self.usage.prompt)
+        let replied = (self.usage.reply_entries > 0).then(|| tally.first(with_reply)).flatten();
+        match replied {
+            Some(counted) => (counted, self.usage.prompt.saturating_add(self.usage.reply)),
+            None => (self.counted, self.usage.prompt),
         }
     }
-}
-
-/// Our count of the frame and the first `entries` entries.
-fn prefix(tally: &Tally, entries: usize) -> u64 {
-    tally.frame.total().tokens + (0..entries).map(|at| tally.entry(at)).sum::<u64>()
 }

@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 pub use bpe::Bpe;
 pub use cache::{CacheKey, Cached, CountCache};
-pub use calibrate::{Calibration, Usage};
+pub use calibrate::{Anchor, Calibration, Sums, Usage};
 pub use estimate::{BytesPer, CharsPer};
 #[cfg(feature = "o200k")]
 pub use estimate::{Claude, Gemini, Kin};
@@ -81,6 +81,15 @@ impl Count {
     /// A count without error.
     pub const fn exact(tokens: u64) -> Self {
         Self { tokens, upper: tokens, basis: Basis::Exact }
+    }
+
+    /// A count of `tokens` of what this is the count of: with its basis and its share of error.
+    #[must_use]
+    pub fn in_kind(self, tokens: u64) -> Self {
+        let spare = u128::from(self.upper.saturating_sub(self.tokens));
+        let spare = (spare * u128::from(tokens)).div_ceil(u128::from(self.tokens.max(1)));
+        let spare = u64::try_from(spare).unwrap_or(u64::MAX);
+        Self { tokens, upper: tokens.saturating_add(spare), basis: self.basis }
     }
 
     /// A count by a rule whose result is at most `upper` in truth.

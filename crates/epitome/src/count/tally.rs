@@ -116,9 +116,7 @@ impl Tally {
 
     /// A count of `tokens` of this request's content, with its basis and share of error.
     pub fn in_kind(&self, tokens: u64) -> Count {
-        let spare = self.total.upper.saturating_sub(self.total.tokens);
-        let upper = tokens + (spare * tokens).div_ceil(self.total.tokens.max(1));
-        Count { tokens, upper, basis: self.total.basis }
+        self.total.in_kind(tokens)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::guard::{Pin, Predicate, Preserved, Task};
 use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
-use crate::strategy::{BadOption, Named, Pipeline, Strategy};
+use crate::strategy::{BadOption, Fold, Head, Named, Pipeline, Strategy};
 use crate::transcript::{ContentId, Origin, Part, Role};
 use crate::trigger::{Cause, Gauge, Trigger};
 
@@ -202,6 +202,43 @@ impl Compactor {
     /// The counter that decides.
     pub fn counter(&self) -> &dyn TokenCounter {
         self.counter.as_ref()
+    }
+
+    /// The same, only excerpting giant results that the model hasn't seen, and from how many tokens on;
+    /// `None` where its strategies don't have that.
+    pub(crate) fn taking_in(&self) -> Option<(Self, u64)> {
+        let setting = match &self.options.strategies {
+            Pipeline::Ladder(ladder) => ladder.intake,
+            Pipeline::List(list) => list.iter().find_map(|named| match named {
+                Named::Intake(setting) => Some(*setting),
+                _ => None,
+            })?,
+        };
+        let most = setting.on()?.max_tokens;
+        let list = Pipeline::List(vec![Named::Intake(setting)]);
+        let strategies = list.build().expect("it was built before");
+        let options = Options {
+            target: Target::Percent(100),
+            strategies: list,
+            stop: Stop::AtEnd,
+            ..self.options.as_ref().clone()
+        };
+        Some((
+            Compactor { options: Arc::new(options), ..self.clone() }.with_strategies(strategies),
+            most,
+        ))
+    }
+
+    /// The same, able to make anything smaller: what its strategies leave is folded, and dropped at last.
+    #[must_use]
+    pub(crate) fn at_all_costs(self) -> Self {
+        if self.strategies.last().is_some_and(|last| last.name() == "head") {
+            return self;
+        }
+        let mut strategies = self.strategies.to_vec();
+        let last: [Arc<dyn Strategy>; 2] = [Arc::new(Fold), Arc::new(Head::default())];
+        strategies.extend(last);
+        Compactor { strategies: strategies.into(), ..self }
     }
 
     /// Begins a compaction whose originals the caller holds.

@@ -25,6 +25,7 @@ use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
 
 pub use compactor::{Compactor, Options, OptionsError};
+pub(crate) use finish::kept_task;
 
 /// What the machine needs next.
 #[derive(Debug)]

@@ -84,6 +84,16 @@ impl Breaker {
         self.stuck.is_none() && self.until.is_none_or(|until| now >= until)
     }
 
+    /// Why nothing is tried, where that is known.
+    pub(super) fn stuck(&self) -> Option<Stuck> {
+        self.stuck.map(|(cause, _)| cause)
+    }
+
+    /// Whether a failure is too fresh to try again.
+    pub(super) fn cools(&self, now: Duration) -> bool {
+        self.until.is_some_and(|until| now < until)
+    }
+
     /// The cause that nobody was told yet.
     pub(super) fn tell(&mut self) -> Option<Stuck> {
         self.untold.take()
@@ -102,7 +112,7 @@ impl Breaker {
 
     /// Compacting doesn't help while it is as it is.
     pub(super) fn stop(&mut self, cause: Stuck, is: Circumstances) {
-        if self.stuck.map(|(cause, _)| cause) != Some(cause) {
+        if self.stuck.is_none_or(|(known, was)| known != cause || is.differ_from(was)) {
             self.untold = Some(cause);
         }
         self.stuck = Some((cause, is));

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use super::breaker::Stuck;
 use super::epoch::Epoch;
-use super::line::{Late, Line, Urgency};
+use super::line::{Late, Urgency};
 use super::{Begun, Chain, SessionId, Sessions, Subject, Ticket};
-use crate::budget::Target;
 use crate::count::FrameTally;
 use crate::engine::{CompactError, Outcome};
 use crate::model::Binding;
+use crate::model::overflow::Overflow;
 use crate::plan::Reached;
 use crate::request::Request;
+use crate::transcript::{Marks, Slot};
 use crate::trigger::Cause;
 use crate::wire;
 
@@ -90,6 +91,16 @@ impl Sessions {
         for (nth, late) in flight.late.iter().enumerate() {
             epoch.take_late(chain.len() + nth, late);
         }
+        let base = &outcome.base.transcript;
+        let top = |link: usize, part: u32| {
+            let entry = chain.entries().get(link).map(|at| base.entry(*at));
+            // What came in since has no lot of its own.
+            let Some(slots) = entry.map(|entry| entry.slots()) else { return part };
+            let is_top = |at: &u32| !base.part(Slot(slots.start + at)).is(Marks::NESTED);
+            (0..=part).rev().find(is_top).unwrap_or(part)
+        };
+        let counter = self.compactor.counter();
+        epoch.carry(line.epoch(), top, |text| counter.text(text).tokens);
         self.checkpoints.extend(epoch.checkpoint);
         line.floor = matches!(receipt.reached, Reached::Unreachable { .. } | Reached::Short)
             .then_some(after);
@@ -99,68 +110,40 @@ impl Sessions {
         Committed::Adopted { epoch: flight.epoch + 1 }
     }
 
-    /// The provider refused what was sent as too long: learns its window and begins a compaction to
+    /// The provider refused what was sent as too long: learns its model's window and begins a compaction to
     /// something strictly smaller. Once for a request; `None` if that was tried, or nothing smaller
     /// is known.
     pub fn overflowed(
         &mut self,
         tenant: &str,
         request: &Request,
-        told: Told,
+        told: &Overflow,
         now: Duration,
     ) -> Option<(SessionId, Box<Begun>)> {
         let base = wire::repair(request).request;
         let chain = Chain::of(&base, tenant, self.options.key);
         let id = *self.by_prefix.get(chain.ids().last()?)?;
+        let counter = self.compactor.counter();
         let line = self.lines.get_mut(&id)?;
         let sent = line.sent.as_mut()?;
         if std::mem::replace(&mut sent.retried, true) {
             return None;
         }
-        let sent = *sent;
-        line.learnt = told.limit.or(line.learnt);
-        if let (Some(used), true) = (told.used, sent.tokens > 0) {
-            line.correct(used, sent.tokens);
+        let (own, model, known) = (sent.glimpse.total.tokens, sent.model.clone(), sent.to.window);
+        self.experience.learnt.refused(&model, told, Some(sent.tokens));
+        let (used, limit) = told.tokens().unwrap_or_default();
+        if let Some(used) = used {
+            line.learn(&mut self.experience, counter.name(), used);
         }
         // What was in flight was made for a window that isn't there.
         line.flight = None;
-        let limit = told.limit.unwrap_or(u64::MAX);
-        let most = (sent.tokens * 9 / 10).min(line.in_own_tokens(limit * 9 / 10)).max(1);
-        let target = match self.options.landing.target(line.learnt) {
-            Target::Tokens(target) => Target::Tokens(line.in_own_tokens(target).min(most)),
-            Target::Percent(_) => Target::Tokens(most),
-        };
-        let window = line.learnt;
-        let frame = FrameTally::of(&base, self.compactor.counter()).total().tokens;
-        let subject = Subject { id, base: &base, counted: sent.tokens, frame, now };
-        let cause = Cause::Overflow { window: told.limit };
-        let begun = self.begin(&subject, cause, target, window);
+        let frame = FrameTally::of(&base, counter).total().tokens;
+        let window = self.experience.window(&model, known);
+        let subject = Subject { id, base: &base, model: &model, counted: own, frame, now };
+        let target = self.landing(&subject, window);
+        let target = self.within(&subject, limit.or(window).unwrap_or(u64::MAX), target);
+        let cause = Cause::Overflow { window: limit };
+        let begun = self.begin(&subject, cause, target, window, Urgency::Must);
         Some((id, Box::new(begun)))
-    }
-}
-
-/// What the provider's refusal said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
-    /// Tokens of the prompt.
-    pub used: Option<u64>,
-    /// Tokens of the window.
-    pub limit: Option<u64>,
-}
-
-impl Line {
-    /// Takes the provider's count of what was counted as `counted`.
-    pub(super) fn correct(&mut self, reported: u64, counted: u64) {
-        // Beyond these bounds something else was reported.
-        self.correction = Some((reported * 1000 / counted.max(1)).clamp(300, 3000));
-    }
-
-    /// The provider's tokens in those of the counter that decides.
-    pub(super) fn in_own_tokens(&self, reported: u64) -> u64 {
-        match self.correction {
-            Some(permille) => u64::try_from(u128::from(reported) * 1000 / u128::from(permille))
-                .unwrap_or(u64::MAX),
-            None => reported,
-        }
     }
 }

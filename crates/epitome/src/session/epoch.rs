@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::chain::Chain;
+use super::intake::Arrival;
 use super::line::Late;
 use crate::model::Binding;
 use crate::request::Request;
@@ -30,6 +31,16 @@ struct LotEdit {
     reason: Reason,
 }
 
+/// Something that was taken of a link as it came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Spare {
+    link: usize,
+    /// The tokens that it was spared.
+    tokens: u64,
+    /// A cut of something giant, which stays; none for reasoning that left.
+    cut: Option<LotEdit>,
+}
+
 /// A view in force, over the links of its session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Epoch {
@@ -45,8 +56,8 @@ pub struct Epoch {
     pub binding: Binding,
     placed: Option<Placed>,
     lots: Vec<(usize, Lot)>,
-    /// Links taken late, with the tokens that they were spared.
-    late: Vec<(usize, u64)>,
+    /// What was taken of links as they came.
+    spares: Vec<Spare>,
 }
 
 impl Epoch {
@@ -60,7 +71,7 @@ impl Epoch {
             binding: Binding::Free,
             placed: None,
             lots: Vec::new(),
-            late: Vec::new(),
+            spares: Vec::new(),
         }
     }
 
@@ -103,8 +114,8 @@ impl Epoch {
             left -= *len;
         }
         epoch.lots.retain(|(len, _)| *len > 0);
-        let gone = epoch.late.extract_if(.., |(at, _)| *at >= links);
-        epoch.spared -= gone.map(|(_, tokens)| tokens).sum::<u64>();
+        let gone = epoch.spares.extract_if(.., |spare| spare.link >= links);
+        epoch.spared -= gone.map(|spare| spare.tokens).sum::<u64>();
         Some(epoch)
     }
 
@@ -149,24 +160,114 @@ impl Epoch {
         view
     }
 
+    /// Tokens that the first `links` links are spared, if all that was compacted is among them.
+    pub(super) fn spared_in(&self, links: usize) -> Option<u64> {
+        let later = self.spares.iter().filter(|spare| spare.link >= links);
+        let later = later.map(|spare| spare.tokens).sum::<u64>();
+        (links >= self.compacted).then(|| self.spared - later)
+    }
+
+    /// Takes in a link that came with something giant in it, cut.
+    pub(super) fn take_in(&mut self, arrival: &Arrival, start: u32) {
+        for (edit, tokens) in &arrival.cuts {
+            self.cut(arrival.link, relative(edit, start), *tokens);
+        }
+    }
+
+    /// What was cut as it arrived stays so in this epoch too, where it would show more of it. `top` is the
+    /// part of a link's entry that a part of it belongs to, `tokens` counts a text.
+    pub(super) fn carry(
+        &mut self,
+        before: &Epoch,
+        top: impl Fn(usize, u32) -> u32,
+        tokens: impl Fn(&str) -> u64,
+    ) {
+        for Spare { link, tokens: spared, cut } in &before.spares {
+            let Some(cut) = cut else { continue };
+            let is_same = |edit: &&LotEdit| top(*link, edit.part) == top(*link, cut.part);
+            let again = match self.lot(*link) {
+                Some(Lot::Fold(_) | Lot::Drop(_)) => continue,
+                Some(Lot::Edit(edits)) => edits.iter().find(is_same),
+                None | Some(Lot::Keep) => None,
+            };
+            let Some(again) = again else {
+                self.cut(*link, cut.clone(), *spared);
+                continue;
+            };
+            // Where the compaction left less of it, that holds.
+            if let (Put::Text(now), Put::Text(then)) = (&again.put, &cut.put)
+                && again.part == cut.part
+                && tokens(now) >= tokens(then)
+            {
+                let spared = tokens(now) - tokens(then);
+                self.cut(*link, cut.clone(), spared);
+            }
+        }
+    }
+
+    fn cut(&mut self, link: usize, cut: LotEdit, tokens: u64) {
+        let mut edits = match self.lot(link) {
+            Some(Lot::Edit(edits)) => edits.to_vec(),
+            _ => Vec::new(),
+        };
+        edits.retain(|edit| edit.part != cut.part);
+        edits.push(cut.clone());
+        edits.sort_by_key(|edit| edit.part);
+        self.put(link, &Lot::Edit(edits.into()));
+        self.spare(Spare { link, tokens, cut: Some(cut) });
+    }
+
+    fn spare(&mut self, spare: Spare) {
+        self.spared += spare.tokens;
+        self.spares.push(spare);
+    }
+
+    fn lot(&self, link: usize) -> Option<&Lot> {
+        let mut end = 0;
+        self.lots.iter().find_map(|(len, lot)| {
+            end += len;
+            (link < end).then_some(lot)
+        })
+    }
+
+    /// Says what becomes of a link.
+    fn put(&mut self, link: usize, lot: &Lot) {
+        for _ in self.known()..=link {
+            self.push(Lot::Keep);
+        }
+        let lots = std::mem::take(&mut self.lots);
+        let mut at = 0;
+        for (len, old) in lots {
+            let is_here = (at..at + len).contains(&link);
+            let before = if is_here { link - at } else { len };
+            if before > 0 {
+                self.lots.push((before, old.clone()));
+            }
+            if is_here {
+                self.lots.push((1, lot.clone()));
+                if before + 1 < len {
+                    self.lots.push((len - before - 1, old));
+                }
+            }
+            at += len;
+        }
+    }
+
     /// Takes link `at`, which was said under the epoch before. Where reasoning is bound, its own
     /// leaves.
     pub(super) fn take_late(&mut self, at: usize, late: &Late) {
         if self.binding == Binding::Free {
             return;
         }
-        for _ in self.known()..at {
-            self.push(Lot::Keep);
-        }
-        self.spared += late.tokens;
-        self.late.push((at, late.tokens));
         let edit =
             |part: &u32| LotEdit { part: *part, put: Put::Nothing, reason: Reason::BoundReasoning };
-        self.push(match () {
+        let lot = match () {
             () if late.is_bare() => Lot::Drop(Reason::Emptied),
             () if late.reasons() => Lot::Edit(late.reasoning.iter().map(edit).collect()),
-            () => Lot::Keep,
-        });
+            () => return,
+        };
+        self.put(at, &lot);
+        self.spare(Spare { link: at, tokens: late.tokens, cut: None });
     }
 
     fn push(&mut self, lot: Lot) {

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::breaker::{Breaker, Circumstances};
 use super::chain::{Chain, PrefixId};
 use super::epoch::Epoch;
-use super::{SessionId, Ticket};
-use crate::count::{Basis, Count, FrameTally, TokenCounter, entry_count, part_count};
+use super::experience::{Counted, Experience, Glimpse};
+use super::{Recipient, SessionId, Ticket};
+use crate::count::{Anchor, Count, FrameTally, TokenCounter, entry_count, part_count};
 use crate::request::Request;
 use crate::transcript::{Entry, Part, PartKind, Role};
 use crate::trigger::Demand;
@@ -31,8 +32,8 @@ pub(super) struct Line {
     pub(super) demands: Vec<Demand>,
     /// The window that the newest request was for.
     pub(super) window: Option<u64>,
-    /// A window that the provider told.
-    pub(super) learnt: Option<u64>,
+    /// The model that the newest report is of, and the report.
+    pub(super) anchor: Option<(String, Anchor)>,
     /// Requests since the newest epoch began.
     pub(super) requests: u32,
     pub(super) seen: Duration,
@@ -41,8 +42,6 @@ pub(super) struct Line {
     pub(super) sends: Vec<Send>,
     /// Where the newest compaction landed, if the floor was above its target.
     pub(super) floor: Option<u64>,
-    /// Reported over counted, in thousandths; 1,000 where nothing is known.
-    pub(super) correction: Option<u64>,
 }
 
 /// How much a compaction must save.
@@ -92,10 +91,13 @@ pub(super) struct Flight {
 }
 
 /// What the model was sent last.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sent {
-    pub(super) links: usize,
-    /// By the counter that decides.
+    pub(super) to: Recipient,
+    /// The model's name.
+    pub(super) model: String,
+    pub(super) glimpse: Glimpse,
+    /// Its tokens, with what was reported before.
     pub(super) tokens: u64,
     /// It overflowed once already.
     pub(super) retried: bool,
@@ -135,23 +137,26 @@ impl Line {
             breaker: Breaker::default(),
             demands: Vec::new(),
             window: None,
-            learnt: None,
+            anchor: None,
             requests: 0,
             seen: Duration::ZERO,
             sent: None,
             sends: Vec::new(),
             floor: None,
-            correction: None,
         }
     }
 
     /// A conversation that shares the first `links` links with this one and goes its own way since.
     pub(super) fn fork(&self, id: SessionId, links: usize) -> Self {
-        let epochs = self.epochs.iter().map_while(|epoch| epoch.of_first(links)).collect();
+        let epochs: Vec<Epoch> =
+            self.epochs.iter().map_while(|epoch| epoch.of_first(links)).collect();
+        let is_compacted = epochs.len() == self.epochs.len();
         Line {
             id,
             ids: self.ids[..links].to_vec(),
             counted: self.counted[..links.min(self.counted.len())].to_vec(),
+            // What was learnt of a compaction holds where it does.
+            floor: self.floor.filter(|_| is_compacted),
             epochs,
             flight: None,
             breaker: Breaker::default(),
@@ -160,6 +165,19 @@ impl Line {
             requests: 0,
             ..self.clone()
         }
+    }
+
+    pub(super) fn newest_epoch(&mut self) -> &mut Epoch {
+        self.epochs.last_mut().expect("a line has an epoch from its first request")
+    }
+
+    /// Takes what was reported of the prompt that was sent last.
+    pub(super) fn learn(&mut self, experience: &mut Experience, counter: &str, reported: u64) {
+        let Some(sent) = &self.sent else { return };
+        let anchor = self.anchor.take().filter(|(model, _)| *model == sent.model);
+        let of = Counted { model: &sent.model, counter, anchor: anchor.map(|(_, anchor)| anchor) };
+        let anchor = experience.reported(of, &sent.glimpse, reported);
+        self.anchor = anchor.map(|anchor| (sent.model.clone(), anchor));
     }
 
     /// The newest epoch.
@@ -189,8 +207,7 @@ impl Line {
             let is_reply = entry.role() == Role::Assistant;
             if is_reply && self.is_under_way(chain, request, link) {
                 let reply = late(entry, request, counter);
-                let epoch = self.epochs.last_mut().expect("a line has an epoch");
-                epoch.take_late(link, &reply);
+                self.newest_epoch().take_late(link, &reply);
             }
             let before = self.counted.last().copied().unwrap_or(Count::ZERO);
             self.counted.push(before + entry_count(entry, request.format, counter));
@@ -220,36 +237,58 @@ impl Line {
         }
     }
 
-    /// Tokens of the request as it came.
-    pub(super) fn whole(
+    /// Counts a request as it came.
+    pub(super) fn weigh(
         &self,
         request: &Request,
         chain: &Chain,
         counter: &dyn TokenCounter,
-    ) -> Count {
-        let said = chain.len().checked_sub(1).map_or(Count::ZERO, |last| self.counted[last]);
-        let notes: Count = request
+    ) -> Weight {
+        let notes = request
             .transcript
             .entries()
             .filter(|entry| chain.entries().binary_search(&entry.index).is_err())
             .map(|entry| entry_count(entry, request.format, counter))
             .sum();
-        FrameTally::of(request, counter).total() + said + notes
+        let said = self.counted.last().copied().unwrap_or(Count::ZERO);
+        Weight { frame: FrameTally::of(request, counter).total(), said, notes }
     }
 
-    /// Of that, the tokens that the newest epoch shows.
-    pub(super) fn shown(&self, whole: Count) -> Count {
-        let tokens = whole.tokens.saturating_sub(self.epoch().spared);
-        let spare = whole.upper - whole.tokens;
-        let upper = tokens + (spare * tokens).div_ceil(whole.tokens.max(1));
-        Count { tokens, upper, basis: whole.basis }
+    /// Tokens of a link, as it was said.
+    pub(super) fn link_tokens(&self, link: usize) -> u64 {
+        let up_to = |links: usize| links.checked_sub(1).map_or(0, |at| self.counted[at].tokens);
+        up_to(link + 1) - up_to(link)
     }
 
-    /// A count, with what the provider reported of earlier ones.
-    pub(super) fn corrected(&self, count: Count) -> Count {
-        let Some(permille) = self.correction else { return count };
-        let tokens = (count.tokens * permille).div_ceil(1000);
-        // One report leaves a twentieth of doubt.
-        Count { tokens, upper: tokens + tokens / 20, basis: Basis::Calibrated }
+    /// What the newest epoch shows of a request, notes apart.
+    pub(super) fn glimpse(&self, weight: &Weight, anchor: Option<&Anchor>) -> Glimpse {
+        let (epoch, links) = (self.epoch(), self.counted.len());
+        let first = |links: usize| {
+            let said = links.checked_sub(1).map_or(0, |at| self.counted[at].tokens);
+            Some((weight.frame.tokens + said).saturating_sub(epoch.spared_in(links)?))
+        };
+        let known = anchor.map(Anchor::entries).filter(|known| *known <= links);
+        let whole = weight.frame + weight.said;
+        Glimpse {
+            links,
+            total: whole.in_kind(whole.tokens.saturating_sub(epoch.spared)),
+            known: known.and_then(|known| Some((known, first(known)?))),
+        }
+    }
+}
+
+/// The tokens of a request as it came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weight {
+    pub(super) frame: Count,
+    /// The links.
+    pub(super) said: Count,
+    /// What is there for one request only.
+    pub(super) notes: Count,
+}
+
+impl Weight {
+    pub(super) fn total(&self) -> Count {
+        self.frame + self.said + self.notes
     }
 }

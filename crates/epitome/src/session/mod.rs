@@ -25,7 +25,10 @@ mod breaker;
 mod chain;
 mod commit;
 mod epoch;
+mod experience;
+mod intake;
 mod line;
+mod look;
 mod options;
 mod page;
 mod recipient;
@@ -36,23 +39,19 @@ mod volatile;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-use crate::budget::Target;
-use crate::count::{Count, FrameTally};
 use crate::engine::{Compaction, Compactor};
-use crate::guard::Pin;
-use crate::model::Binding;
+use crate::receipt::Stats;
 use crate::request::Request;
 use crate::transcript::ContentId;
-use crate::transcript::unit::Units;
-use crate::trigger::{Cause, Demand, Gauge, Switch};
-use crate::wire;
-use breaker::Circumstances;
-use line::{Flight, Line, Sent, Urgency};
+use crate::trigger::{Cause, Demand};
+use line::Line;
+use look::{Look, Subject};
 
 pub use breaker::Stuck;
 pub use chain::{Chain, ChainKey, PrefixId};
-pub use commit::{Committed, Refusal, Told};
+pub use commit::{Committed, Refusal};
 pub use epoch::Epoch;
+pub use experience::Experience;
 pub use options::{Landing, SessionOptions, SessionOptionsError};
 pub use page::{Page, page};
 pub use recipient::Recipient;
@@ -74,10 +73,12 @@ pub struct Answer {
     pub session: SessionId,
     /// What to send.
     pub send: Send,
-    /// Tokens of the request as it came.
-    pub whole: Count,
-    /// Tokens of what is shown of it now.
-    pub tokens: Count,
+    /// The request as it came and as it is shown now, and why. `triggered` says that a compaction was
+    /// begun.
+    pub stats: Stats,
+    /// Entries of which something giant was cut as it arrived. Where a crash may come, a session that took
+    /// something in is saved before its request is sent.
+    pub taken_in: usize,
     /// A compaction to run; [`Sessions::commit`] wants its outcome.
     pub begun: Option<Box<Begun>>,
     /// Why nothing is compacted although a trigger fires; told once.
@@ -106,33 +107,14 @@ pub struct Begun {
     pub compaction: Compaction,
 }
 
-/// How a request is looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
-    /// Triggers may fire.
-    Decide,
-    /// The view in force is shown, whatever triggers say.
-    Show,
-}
-
-/// A request under consideration.
-#[derive(Clone, Copy)]
-struct Subject<'a> {
-    id: SessionId,
-    /// The request, mended.
-    base: &'a Request,
-    /// Tokens of what is shown of it, as counted.
-    counted: u64,
-    /// Tokens of its frame.
-    frame: u64,
-    now: Duration,
-}
-
 /// All conversations of one process.
 #[derive(Debug)]
 pub struct Sessions {
     options: SessionOptions,
     compactor: Compactor,
+    /// What takes giant results in, and from how many tokens on, if that is asked for.
+    intake: Option<(Compactor, u64)>,
+    experience: Experience,
     lines: BTreeMap<SessionId, Line>,
     /// The line that had a link first.
     by_prefix: HashMap<PrefixId, SessionId>,
@@ -149,9 +131,12 @@ impl Sessions {
     /// A setting that is out of range.
     pub fn new(options: SessionOptions, compactor: Compactor) -> Result<Self, SessionOptionsError> {
         options.validate()?;
+        let intake = compactor.taking_in();
         Ok(Sessions {
             options,
             compactor,
+            intake,
+            experience: Experience::default(),
             lines: BTreeMap::new(),
             by_prefix: HashMap::new(),
             checkpoints: HashSet::new(),
@@ -190,13 +175,24 @@ impl Sessions {
         }
     }
 
-    /// The provider reported the tokens of the prompt that was sent last: later counts are corrected
-    /// by it.
+    /// The provider reported the tokens of the prompt that was sent last: later counts for its model are
+    /// corrected by it, and its window is at least that large.
     pub fn reported(&mut self, session: SessionId, prompt: u64) {
         let Some(line) = self.lines.get_mut(&session) else { return };
-        if let Some(sent) = line.sent.filter(|sent| sent.tokens > 0 && prompt > 0) {
-            line.correct(prompt, sent.tokens);
-        }
+        let Some(sent) = &line.sent else { return };
+        self.experience.learnt.accepted(&sent.model, prompt);
+        line.learn(&mut self.experience, self.compactor.counter().name(), prompt);
+    }
+
+    /// What use taught of models so far, to be kept.
+    pub fn experience(&self) -> &Experience {
+        &self.experience
+    }
+
+    /// The same, knowing what was learnt before.
+    #[must_use]
+    pub fn experienced(self, experience: Experience) -> Self {
+        Sessions { experience, ..self }
     }
 
     /// The newest epoch of a conversation.
@@ -212,141 +208,6 @@ impl Sessions {
     /// Whether none is known.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
-    }
-
-    fn look(
-        &mut self,
-        tenant: &str,
-        request: &Request,
-        to: Recipient,
-        now: Duration,
-        look: Look,
-    ) -> Answer {
-        let base = wire::repair(request).request;
-        let chain = Chain::of(&base, tenant, self.options.key);
-        let id = self.find(&chain, tenant, now);
-        let counter = self.compactor.counter();
-        let line = self.lines.get_mut(&id).expect("it was just found");
-        let known = line.ids.len();
-        line.extend(&base, &chain, counter);
-        for prefix in &chain.ids()[known..] {
-            self.by_prefix.insert(*prefix, id);
-        }
-        let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
-        line.seen = now;
-        if line.flight.as_ref().is_some_and(|f| now.saturating_sub(f.since) > self.options.patience)
-        {
-            // An answer that doesn't come any more; if it does, it is too late.
-            line.flight = None;
-        }
-        let window = line.learnt.into_iter().chain(to.window).min();
-        let switch = line.window.zip(window).filter(|(from, to)| from != to);
-        line.window = window;
-        let whole = line.whole(&base, &chain, counter);
-        let own = line.shown(whole);
-        let (whole, tokens) = (line.corrected(whole), line.corrected(own));
-        let shown = if line.epoch().is_whole() {
-            base.clone()
-        } else {
-            let view = line.epoch().view(&base, &chain);
-            wire::parse(base.format, wire::render(&base, &view))
-                .expect("spliced JSON is JSON of the same format")
-        };
-        let mut answer =
-            Answer { session: id, send: Send::AsItCame, whole, tokens, begun: None, stuck: None };
-        if look == Look::Decide {
-            line.requests += 1;
-            let frame = FrameTally::of(&base, counter).total().tokens;
-            let units = Units::of(&shown.transcript, shown.format.instructions());
-            let gauge = Gauge {
-                window,
-                idle,
-                cache_ttl: to.cache_ttl,
-                switch: switch.map(|(from, to)| Switch { from, to }),
-                demands: line.demands.clone(),
-                ..Gauge::of(&shown, &units, tokens)
-            };
-            let subject = Subject { id, base: &base, counted: own.tokens, frame, now };
-            self.decide(&subject, &gauge, &mut answer);
-            if matches!(answer.send, Send::After(_)) {
-                return answer;
-            }
-        }
-        let line = self.lines.get_mut(&id).expect("it was found before");
-        if !line.epoch().is_whole() {
-            answer.send = Send::View(Box::new(shown));
-        }
-        let retried = line.sent.is_some_and(|sent| sent.retried && sent.links == chain.len());
-        line.sent = Some(Sent { links: chain.len(), tokens: own.tokens, retried });
-        line.send(chain.len());
-        answer
-    }
-
-    /// Whether a compaction begins, and whether the request waits for it.
-    fn decide(&mut self, subject: &Subject<'_>, gauge: &Gauge, answer: &mut Answer) {
-        let Subject { id, frame, now, .. } = *subject;
-        let soft = self.options.soft.as_ref();
-        let hard = self.options.trigger.fires(gauge);
-        // A reply that comes while a compaction is prepared can't be stripped inside its loop.
-        let soft = soft.filter(|_| Binding::of(subject.base) != Binding::PrefixManual);
-        let cause = hard.clone().or_else(|| soft.and_then(|soft| soft.fires(gauge)));
-        let line = self.lines.get_mut(&id).expect("the caller found it");
-        let Some(cause) = cause else { return };
-        if let Some(flight) = &line.flight {
-            if hard.is_some() {
-                answer.send = Send::After(flight.ticket);
-            }
-            return;
-        }
-        let tokens = subject.counted;
-        let is = Circumstances { tokens, window: gauge.window, frame };
-        if is_automatic(&cause) {
-            let bare = Gauge { tokens: Count::exact(frame), ..gauge.clone() };
-            let is_floor = line.floor.is_some_and(|floor| tokens <= floor + floor / 8);
-            if is_floor || self.options.trigger.fires(&bare).is_some_and(|c| is_automatic(&c)) {
-                line.breaker.stop(Stuck::Overhead, is);
-            }
-            let since = (line.epoch().number > 0).then_some(line.requests);
-            if line.breaker.allows(now, is) {
-                line.breaker.fires(since, is);
-            }
-            if !line.breaker.allows(now, is) {
-                answer.stuck = line.breaker.tell();
-                return;
-            }
-        }
-        line.demands.clear();
-        let target = self.options.landing.target(gauge.window);
-        let begun = self.begin(subject, cause, target, gauge.window);
-        if hard.is_some() {
-            answer.send = Send::After(begun.ticket);
-        }
-        answer.begun = Some(Box::new(begun));
-    }
-
-    fn begin(
-        &mut self,
-        subject: &Subject<'_>,
-        cause: Cause,
-        target: Target,
-        window: Option<u64>,
-    ) -> Begun {
-        let Subject { id, base, frame, now, .. } = *subject;
-        let ticket = Ticket(self.next);
-        self.next += 1;
-        let line = self.lines.get_mut(&id).expect("the caller found it");
-        let epoch = line.epoch().number;
-        let urgency = if is_automatic(&cause) { Urgency::Economy } else { Urgency::Must };
-        let is = Circumstances { tokens: subject.counted, window, frame };
-        line.flight = Some(Flight { ticket, since: now, urgency, epoch, is, late: Vec::new() });
-        let demands = cause.demands();
-        let target = demands.iter().find_map(|demand| demand.target).unwrap_or(target);
-        let pins: Vec<Pin> = demands.iter().flat_map(|demand| demand.pins.clone()).collect();
-        let compactor = self.compactor.clone();
-        // A demand that is out of range is as good as none.
-        let compactor = compactor.clone().wishing(target, pins).unwrap_or(compactor);
-        let compactor = compactor.knowing(self.checkpoints.iter().copied());
-        Begun { ticket, cause, compaction: compactor.begin(base) }
     }
 
     /// The conversation that the chain goes on with: the one with the longest beginning in common,
@@ -367,6 +228,10 @@ impl Sessions {
             self.next += 1;
             let fork = line.fork(new, links);
             self.lines.insert(new, fork);
+            if links == chain.len() {
+                // Who goes on from here goes on from the newest who was here.
+                self.by_prefix.insert(chain.ids()[links - 1], new);
+            }
             self.forget_some(new);
             return new;
         }
@@ -394,14 +259,5 @@ impl Sessions {
                 }
             }
         }
-    }
-}
-
-/// Whether nobody asked for it, so that it must be worth its while.
-fn is_automatic(cause: &Cause) -> bool {
-    match cause {
-        Cause::Overflow { .. } | Cause::Asked(_) => false,
-        Cause::All(causes) => causes.iter().all(is_automatic),
-        _ => true,
     }
 }

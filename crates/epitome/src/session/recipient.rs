@@ -5,8 +5,10 @@ use std::time::Duration;
 use crate::model::Model;
 
 /// The model behind a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recipient {
+    /// Its name, where it isn't the one that requests say.
+    pub model: Option<String>,
     /// The most tokens of a prompt, where that is known.
     pub window: Option<u64>,
     /// How long its provider's cache remembers a prompt, where that is known.
@@ -16,13 +18,17 @@ pub struct Recipient {
 impl From<Option<u64>> for Recipient {
     /// A model with this window, of which nothing else is known.
     fn from(window: Option<u64>) -> Self {
-        Recipient { window, cache_ttl: None }
+        Recipient { window, ..Recipient::default() }
     }
 }
 
 impl From<&Model> for Recipient {
     fn from(model: &Model) -> Self {
         let ttl = model.cache.as_ref().and_then(|cache| cache.ttl);
-        Recipient { window: model.most_input(), cache_ttl: ttl.map(Duration::from_secs) }
+        Recipient {
+            model: Some(model.id.clone()),
+            window: model.most_input(),
+            cache_ttl: ttl.map(Duration::from_secs),
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Answer, Begun, Committed, Recipient, Send, SessionId, Sessions, Stuck, Told};
-use crate::count::Count;
+use super::{Answer, Begun, Committed, Recipient, Send, SessionId, Sessions, Stuck};
 use crate::engine::{CompactError, Outcome, Step};
+use crate::model::overflow::Overflow;
+use crate::receipt::Stats;
 use crate::request::Request;
 use crate::trigger::Cause;
 
@@ -15,10 +16,11 @@ pub struct Settled {
     pub session: SessionId,
     /// What to send; `None` where the request is sent byte for byte as it came.
     pub view: Option<Box<Request>>,
-    /// Tokens of the request as it came.
-    pub whole: Count,
-    /// Tokens of what is sent of it.
-    pub tokens: Count,
+    /// The request as it came and as it is sent, and why. `triggered` says that a compaction was
+    /// run for it and adopted.
+    pub stats: Stats,
+    /// Entries of which something giant was cut as it arrived.
+    pub taken_in: usize,
     /// The compaction that was run for it.
     pub compacted: Option<Compacted>,
     /// Why nothing is compacted although a trigger fires; told once.
@@ -56,14 +58,14 @@ impl Sessions {
         now: Duration,
     ) -> Settled {
         let to = to.into();
-        let mut answer = self.observe(tenant, request, to, now);
-        let stuck = answer.stuck;
-        let begun = answer.begun.take();
+        let mut answer = self.observe(tenant, request, to.clone(), now);
+        let (stuck, taken_in, begun) = (answer.stuck, answer.taken_in, answer.begun.take());
+        let reason = std::mem::take(&mut answer.stats.reason);
         let compacted = begun.map(|begun| self.run(answer.session, *begun, now));
         if matches!(answer.send, Send::After(_)) {
             answer = self.show(tenant, request, to, now);
         }
-        Settled { compacted, stuck, ..settled(answer) }
+        Settled { taken_in, stuck, ..settled(answer, compacted, reason) }
     }
 
     /// After the provider refused what was sent as too long: something strictly smaller, once for a
@@ -72,14 +74,16 @@ impl Sessions {
         &mut self,
         tenant: &str,
         request: &Request,
-        told: Told,
+        told: &Overflow,
         now: Duration,
     ) -> Option<Settled> {
         let (session, begun) = self.overflowed(tenant, request, told, now)?;
         let compacted = self.run(session, *begun, now);
         let is_adopted = matches!(compacted.committed, Committed::Adopted { .. });
-        let answer = is_adopted.then(|| self.show(tenant, request, Recipient::default(), now))?;
-        Some(Settled { compacted: Some(compacted), ..settled(answer) })
+        let to = self.lines.get(&session)?.sent.as_ref()?.to.clone();
+        let answer = is_adopted.then(|| self.show(tenant, request, to, now))?;
+        let reason = compacted.cause.to_string();
+        Some(settled(answer, Some(compacted), reason))
     }
 
     fn run(&mut self, session: SessionId, begun: Begun, now: Duration) -> Compacted {
@@ -97,17 +101,19 @@ impl Sessions {
     }
 }
 
-fn settled(answer: Answer) -> Settled {
+fn settled(answer: Answer, compacted: Option<Compacted>, reason: String) -> Settled {
     let view = match answer.send {
         Send::View(view) => Some(view),
         Send::AsItCame | Send::After(_) => None,
     };
+    let is_adopted = |ran: &Compacted| matches!(ran.committed, Committed::Adopted { .. });
+    let triggered = compacted.as_ref().is_some_and(is_adopted);
     Settled {
         session: answer.session,
         view,
-        whole: answer.whole,
-        tokens: answer.tokens,
-        compacted: None,
+        stats: Stats { triggered, reason, ..answer.stats },
+        taken_in: answer.taken_in,
+        compacted,
         stuck: answer.stuck,
     }
 }

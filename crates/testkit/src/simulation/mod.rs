@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use epitome::Request;
 use epitome::engine::{CompactError, Outcome, Step};
-use epitome::session::{Answer, Begun, Committed, Saved, Send, SessionId, Sessions, Told};
+use epitome::model::overflow::Overflow;
+use epitome::session::{Answer, Begun, Committed, Saved, Send, SessionId, Sessions};
+use epitome::transcript::{PartKind, Role};
 use epitome::wire;
 use serde_json::{Value, json};
 
@@ -36,6 +38,9 @@ pub struct World {
     saved: BTreeMap<SessionId, Saved>,
     clients: Vec<Client>,
     now: Duration,
+    /// The most tokens that a result may have when it is first sent, by the session's own counter, where the
+    /// sessions take in what is larger.
+    pub largest_arrival: Option<u64>,
     /// What happened, counted.
     pub score: Score,
 }
@@ -59,6 +64,8 @@ pub struct Score {
     pub given_up: usize,
     /// Causes told why nothing is compacted.
     pub stuck: usize,
+    /// Messages of which something giant was cut as it arrived.
+    pub taken_in: usize,
 }
 
 impl Score {
@@ -72,6 +79,7 @@ impl Score {
         self.overflows += other.overflows;
         self.given_up += other.given_up;
         self.stuck += other.stuck;
+        self.taken_in += other.taken_in;
     }
 }
 
@@ -103,6 +111,7 @@ impl World {
             saved: BTreeMap::new(),
             clients,
             now: Duration::from_secs(1_000),
+            largest_arrival: None,
             score: Score::default(),
         }
     }
@@ -192,6 +201,10 @@ impl World {
         let before = self.in_force(at);
         let mut answer = self.sessions.observe(&tenant, &request, window, self.now);
         self.score.stuck += usize::from(answer.stuck.is_some());
+        if answer.taken_in > 0 {
+            self.score.taken_in += answer.taken_in;
+            self.save(answer.session);
+        }
         let mut patience = 4;
         loop {
             let session = answer.session;
@@ -271,11 +284,15 @@ impl World {
         match self.sessions.commit(session, begun.ticket, outcome, self.now) {
             Committed::Adopted { .. } => {
                 self.score.adopted += 1;
-                self.saved.extend(self.sessions.save(session).map(|saved| (session, saved)));
+                self.save(session);
             }
             _ => self.score.dropped += 1,
         }
         Ok(())
+    }
+
+    fn save(&mut self, session: SessionId) {
+        self.saved.extend(self.sessions.save(session).map(|saved| (session, saved)));
     }
 
     /// Sends what the machine says, and takes the answer.
@@ -337,9 +354,9 @@ impl World {
         let mut numbers = message
             .split(|c: char| !c.is_ascii_digit())
             .filter_map(|digits| digits.parse::<u64>().ok());
-        let told = Told { used: numbers.next(), limit: numbers.next() };
+        let told = Overflow::of_tokens(numbers.next(), numbers.next());
         let tenant = self.clients[at].tenant.clone();
-        let begun = self.sessions.overflowed(&tenant, request, told, self.now);
+        let begun = self.sessions.overflowed(&tenant, request, &told, self.now);
         let Some((session, begun)) = begun.filter(|_| retries > 0) else {
             // The host tells its client.
             self.score.given_up += 1;
@@ -381,6 +398,9 @@ impl World {
         if !findings.is_empty() {
             return Err(format!("law 2: {findings:?}\n{}", shown.source()));
         }
+        if let Some(most) = self.largest_arrival {
+            intake_law(shown, most)?;
+        }
         let client = &self.clients[at];
         let window = Some(self.windows[client.window]);
         let again = self.sessions.show(&client.tenant, request, window, self.now);
@@ -412,4 +432,17 @@ impl World {
         self.clients[at].sent = Some((answer.session, epoch, sent, own));
         Ok(())
     }
+}
+
+/// What the model hasn't seen has no giant result.
+fn intake_law(shown: &Request, most: u64) -> Result<(), Violation> {
+    let counter = epitome::count::counter("o200k").expect("a known name");
+    let arrived = shown.transcript.entries().rev().take_while(|e| e.role() != Role::Assistant);
+    for part in arrived.flat_map(|entry| entry.parts()) {
+        let tokens = counter.text(&part.text()).tokens;
+        if part.kind() == PartKind::Result && tokens > most {
+            return Err(format!("intake: a result of {tokens} tokens"));
+        }
+    }
+    Ok(())
 }

@@ -60,6 +60,11 @@ pub enum Unit {
 }
 
 impl Overflow {
+    /// A refusal that tells so much, in tokens.
+    pub fn of_tokens(used: Option<u64>, limit: Option<u64>) -> Self {
+        Overflow { provider: String::new(), unit: Unit::Tokens, used, reply: None, limit }
+    }
+
     /// Size and limit in tokens; `None` if something else was counted. Where the room for the reply
     /// counted too, the prompt's size alone says nothing and is left out.
     pub fn tokens(&self) -> Option<(Option<u64>, Option<u64>)> {

@@ -1,24 +1,20 @@
-//! The session machine: what it decides, and that it holds the laws in every state.
+//! Many clients, and everything that can go wrong between them and a provider: the laws hold in every state.
 
-use std::sync::Arc;
-
-use epitome::count::counter;
-use epitome::session::{ChainKey, SessionOptions, Sessions};
-use epitome::trigger::{Trigger, When};
-use epitome::{Compactor, Options};
+use epitome::strategy::{IntakeOptions, Ladder, Pipeline, Setting};
 use testkit::simulation::{Score, World};
 
-fn trigger(when: When) -> Arc<dyn Trigger> {
-    Arc::new(when.build().expect("in range"))
-}
+use super::*;
 
-fn sessions(soft: Option<When>) -> Sessions {
-    let counter = counter("o200k").expect("a known name");
-    let compactor = Compactor::new(Options::default(), counter).expect("in range");
+/// Gives a cut of every result above so many tokens, where that is asked for.
+const MOST: u64 = 1_000;
+
+fn machine(soft: Option<When>, intake: Setting<IntakeOptions>) -> Sessions {
+    let strategies = Pipeline::Ladder(Ladder { intake, ..Ladder::default() });
     let options = SessionOptions {
         soft: soft.map(trigger),
         ..SessionOptions::new(trigger(When::Share(0.8)), ChainKey([1, 2, 3, 4]))
     };
+    let compactor = compactor(Options { strategies, ..Options::default() });
     Sessions::new(options, compactor).expect("in range")
 }
 
@@ -33,13 +29,20 @@ fn the_laws_hold_in_every_state() {
     let mut violations = Vec::new();
     for seed in 0..seeds() {
         let soft = (seed % 2 == 1).then_some(When::Share(0.6));
-        let mut world = World::new(seed, move || sessions(soft.clone()), [24_000, 12_000]);
+        let intake = match seed % 3 {
+            0 => Setting::On(IntakeOptions { max_tokens: MOST }),
+            _ => Setting::Off,
+        };
+        let most = intake.on().map(|on| on.max_tokens);
+        let mut world = World::new(seed, move || machine(soft.clone(), intake), [24_000, 12_000]);
+        world.largest_arrival = most;
         if let Err(violation) = world.run(150) {
             violations.push(format!("seed {seed}: {violation:.900}"));
         }
         total.add(&world.score);
     }
-    println!("{total:?}");
+    println!("{} seeds: {total:?}", seeds());
     assert!(violations.is_empty(), "{}", violations.join("\n"));
     assert!(total.adopted > 0 && total.dropped > 0 && total.views > total.adopted);
+    assert!(total.taken_in > 0);
 }

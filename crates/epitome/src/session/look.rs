@@ -1,0 +1,284 @@
+//! A look at a request: what of it is shown, and whether a compaction begins.
+
+use std::time::Duration;
+
+use super::breaker::Circumstances;
+use super::line::{Flight, Line, Sent, Urgency};
+use super::{
+    Answer, Begun, Chain, Landing, Recipient, Send, SessionId, Sessions, Stuck, Ticket, intake,
+};
+use crate::budget::Target;
+use crate::count::Count;
+use crate::engine::kept_task;
+use crate::guard::Pin;
+use crate::model::Binding;
+use crate::receipt::{Size, Stats};
+use crate::request::Request;
+use crate::transcript::unit::Units;
+use crate::trigger::{Cause, Gauge, Switch};
+use crate::view::View;
+use crate::wire;
+
+/// How a request is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Triggers may fire.
+    Decide,
+    /// The view in force is shown, whatever triggers say.
+    Show,
+}
+
+/// A request under consideration.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) id: SessionId,
+    /// The request, mended.
+    pub(super) base: &'a Request,
+    /// The model that it is for.
+    pub(super) model: &'a str,
+    /// Tokens of what is shown of it, as counted.
+    pub(super) counted: u64,
+    /// Tokens of its frame.
+    pub(super) frame: u64,
+    pub(super) now: Duration,
+}
+
+impl Sessions {
+    pub(super) fn look(
+        &mut self,
+        tenant: &str,
+        request: &Request,
+        to: Recipient,
+        now: Duration,
+        look: Look,
+    ) -> Answer {
+        let base = wire::repair(request).request;
+        let chain = Chain::of(&base, tenant, self.options.key);
+        let model = to.model.clone().or_else(|| base.model()).unwrap_or_default();
+        let id = self.find(&chain, tenant, now);
+        let taken_in = self.extend(id, &base, &chain);
+        let counter = self.compactor.counter();
+        let line = self.lines.get_mut(&id).expect("it was just found");
+        let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
+        line.seen = now;
+        if line.flight.as_ref().is_some_and(|f| now.saturating_sub(f.since) > self.options.patience)
+        {
+            // An answer that doesn't come any more; if it does, it is too late.
+            line.flight = None;
+        }
+        let window = self.experience.window(&model, to.window);
+        let switch = line.window.zip(window).filter(|(from, to)| from != to);
+        line.window = window;
+        let weight = line.weigh(&base, &chain, counter);
+        let anchor = line.anchor_of(&model);
+        let glimpse = line.glimpse(&weight, anchor.as_ref());
+        let notes = self.experience.corrected(&model, weight.notes);
+        let tokens = self.experience.count(&model, anchor, &glimpse) + notes;
+        let view = line.epoch().view(&base, &chain);
+        let (whole, shown) = if view.is_whole() {
+            (tokens, base.clone())
+        } else {
+            let shown = wire::parse(base.format, wire::render(&base, &view))
+                .expect("spliced JSON is JSON of the same format");
+            (self.experience.corrected(&model, weight.total()), shown)
+        };
+        let stats =
+            self.stats(window, Size::of(&base, whole), Size::of(&shown, tokens), &base, &view);
+        let mut answer =
+            Answer { session: id, send: Send::AsItCame, stats, taken_in, begun: None, stuck: None };
+        let own = glimpse.total.tokens + weight.notes.tokens;
+        let line = self.lines.get_mut(&id).expect("it was found before");
+        if look == Look::Decide {
+            line.requests += 1;
+            let units = Units::of(&shown.transcript, shown.format.instructions());
+            let around = Gauge {
+                window,
+                idle,
+                cache_ttl: to.cache_ttl,
+                switch: switch.map(|(from, to)| Switch { from, to }),
+                demands: line.demands.clone(),
+                ..Gauge::default()
+            };
+            let gauge = around.around(&shown, &units, tokens);
+            let frame = weight.frame.tokens;
+            let subject = Subject { id, base: &base, model: &model, counted: own, frame, now };
+            self.decide(&subject, &gauge, &mut answer);
+            if matches!(answer.send, Send::After(_)) {
+                return answer;
+            }
+        }
+        let line = self.lines.get_mut(&id).expect("it was found before");
+        if !view.is_whole() {
+            answer.send = Send::View(Box::new(shown));
+        }
+        let before = line.sent.as_ref();
+        let retried = before.is_some_and(|sent| sent.retried && sent.glimpse.links == chain.len());
+        line.sent = Some(Sent { to, model, glimpse, tokens: tokens.tokens, retried });
+        line.send(chain.len());
+        answer
+    }
+
+    /// Takes the links that are new, giant results among them cut as is asked for. How many that were.
+    fn extend(&mut self, id: SessionId, base: &Request, chain: &Chain) -> usize {
+        let line = self.lines.get_mut(&id).expect("the caller found it");
+        let known = line.ids.len();
+        line.extend(base, chain, self.compactor.counter());
+        for prefix in &chain.ids()[known..] {
+            self.by_prefix.insert(*prefix, id);
+        }
+        let Some((compactor, most)) = &self.intake else { return 0 };
+        let arrivals = intake::arrivals(compactor, *most, base, chain, line, known);
+        for arrival in &arrivals {
+            let start = base.transcript.entry(chain.entries()[arrival.link]).slots().start;
+            line.newest_epoch().take_in(arrival, start);
+        }
+        arrivals.len()
+    }
+
+    /// What is known before anything is decided.
+    fn stats(
+        &self,
+        window: Option<u64>,
+        before: Size,
+        after: Size,
+        base: &Request,
+        view: &View,
+    ) -> Stats {
+        let reason = if view.is_whole() { "below the trigger" } else { "the view in force" };
+        Stats {
+            triggered: false,
+            strategy: self.compactor.called().to_owned(),
+            reason: reason.to_owned(),
+            before,
+            after,
+            kept_task: kept_task(base, view),
+            kept_recent: view.kept_suffix(),
+            over_budget: window.is_some_and(|window| after.count.tokens > window),
+        }
+    }
+
+    /// Whether a compaction begins, and whether the request waits for it.
+    fn decide(&mut self, subject: &Subject<'_>, gauge: &Gauge, answer: &mut Answer) {
+        let Subject { id, frame, now, .. } = *subject;
+        let soft = self.options.soft.as_ref();
+        let hard = self.options.trigger.fires(gauge);
+        // A reply that comes while a compaction is prepared can't be stripped inside its loop.
+        let soft = soft.filter(|_| Binding::of(subject.base) != Binding::PrefixManual);
+        let cause = hard.clone().or_else(|| soft.and_then(|soft| soft.fires(gauge)));
+        let line = self.lines.get_mut(&id).expect("the caller found it");
+        let Some(cause) = cause else { return };
+        if let Some(flight) = &line.flight {
+            if hard.is_some() {
+                answer.send = Send::After(flight.ticket);
+            }
+            "a compaction is under way".clone_into(&mut answer.stats.reason);
+            return;
+        }
+        let tokens = subject.counted;
+        let is = Circumstances { tokens, window: gauge.window, frame };
+        // What doesn't fit is refused anyway: nothing that may help is held back.
+        let fits = gauge.window.is_none_or(|window| gauge.tokens.tokens <= window);
+        let is_economic = is_automatic(&cause) && fits;
+        if is_automatic(&cause) {
+            let bare = Gauge {
+                tokens: Count::exact(frame),
+                bytes: subject.base.head().len() as u64,
+                window: gauge.window,
+                output_reserve: gauge.output_reserve,
+                ..Gauge::default()
+            };
+            let is_floor = line.floor.is_some_and(|floor| tokens <= floor + floor / 8);
+            if is_floor || self.options.trigger.fires(&bare).is_some_and(|c| is_automatic(&c)) {
+                line.breaker.stop(Stuck::Overhead, is);
+            }
+            let since = (line.epoch().number > 0).then_some(line.requests);
+            if line.breaker.allows(now, is) {
+                line.breaker.fires(since, is);
+            }
+            if !line.breaker.allows(now, is) {
+                answer.stuck = line.breaker.tell();
+                if is_economic || line.breaker.cools(now) {
+                    let why = line.breaker.stuck().map_or("a compaction failed", Stuck::words);
+                    why.clone_into(&mut answer.stats.reason);
+                    return;
+                }
+            }
+        }
+        line.demands.clear();
+        let target = self.landing(subject, gauge.window);
+        let target = match gauge.window {
+            Some(window) if !fits => self.within(subject, window, target),
+            _ => target,
+        };
+        answer.stats.triggered = true;
+        answer.stats.reason = cause.to_string();
+        let urgency = if is_economic { Urgency::Economy } else { Urgency::Must };
+        let begun = self.begin(subject, cause, target, gauge.window, urgency);
+        if hard.is_some() {
+            answer.send = Send::After(begun.ticket);
+        }
+        answer.begun = Some(Box::new(begun));
+    }
+
+    /// Where to land, by the counter that decides: the window is in the model's own tokens.
+    pub(super) fn landing(&self, subject: &Subject<'_>, window: Option<u64>) -> Target {
+        match (self.options.landing, self.options.landing.target(window)) {
+            (Landing::Window(_), Target::Tokens(target)) => {
+                Target::Tokens(self.experience.counted(subject.model, target).max(1))
+            }
+            (_, target) => target,
+        }
+    }
+
+    /// A target that fits in a window, and is strictly smaller than what is shown.
+    pub(super) fn within(&self, subject: &Subject<'_>, window: u64, target: Target) -> Target {
+        let window = self.experience.counted(subject.model, window);
+        let most = (subject.counted / 10 * 9).min(window / 10 * 9).max(1);
+        Target::Tokens(target.resolve(subject.counted).clamp(1, most))
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        subject: &Subject<'_>,
+        cause: Cause,
+        target: Target,
+        window: Option<u64>,
+        urgency: Urgency,
+    ) -> Begun {
+        let Subject { id, base, frame, now, .. } = *subject;
+        let ticket = Ticket(self.next);
+        self.next += 1;
+        let line = self.lines.get_mut(&id).expect("the caller found it");
+        let epoch = line.epoch().number;
+        let is = Circumstances { tokens: subject.counted, window, frame };
+        line.flight = Some(Flight { ticket, since: now, urgency, epoch, is, late: Vec::new() });
+        let demands = cause.demands();
+        let target = demands.iter().find_map(|demand| demand.target).unwrap_or(target);
+        let pins: Vec<Pin> = demands.iter().flat_map(|demand| demand.pins.clone()).collect();
+        let compactor = self.compactor.clone().because(cause.clone());
+        let compactor = match urgency {
+            Urgency::Economy => compactor,
+            Urgency::Must => compactor.at_all_costs(),
+        };
+        // A demand that is out of range is as good as none.
+        let compactor = compactor.clone().wishing(target, pins).unwrap_or(compactor);
+        let compactor = compactor.knowing(self.checkpoints.iter().copied());
+        Begun { ticket, cause, compaction: compactor.begin(base) }
+    }
+}
+
+impl Line {
+    /// Its newest report, if that is of this model.
+    fn anchor_of(&self, model: &str) -> Option<crate::count::Anchor> {
+        self.anchor.as_ref().filter(|(of, _)| of == model).map(|(_, anchor)| *anchor)
+    }
+}
+
+/// Whether nobody asked for it, so that it must be worth its while.
+pub(super) fn is_automatic(cause: &Cause) -> bool {
+    match cause {
+        Cause::Overflow { .. } | Cause::Asked(_) => false,
+        Cause::All(causes) => causes.iter().all(is_automatic),
+        _ => true,
+    }
+}

@@ -1,0 +1,186 @@
+//! Which conversation a request goes on with, and what is shown of it.
+
+use epitome::session::{Committed, Send, SessionOptions};
+use epitome::trigger::{Asker, Cause, Demand, When};
+
+use super::*;
+
+fn at_twenty() -> Sessions {
+    folding(When::Items(20))
+}
+
+fn view(answer: &Answer) -> &Request {
+    match &answer.send {
+        Send::View(view) => view,
+        other => panic!("no view: {other:?}"),
+    }
+}
+
+fn shown(answer: &Answer) -> &str {
+    view(answer).source()
+}
+
+#[test]
+fn it_begins_above_the_trigger_and_the_view_stays_for_its_epoch() {
+    let mut sessions = at_twenty();
+    // 2 + 18 messages: twenty are allowed.
+    let mut at = sessions.observe("", &after(9), None, START);
+    assert!(matches!(at.send, Send::AsItCame) && at.begun.is_none() && !at.stats.triggered);
+    assert_eq!((at.stats.reason.as_str(), at.stats.kept_recent), ("below the trigger", 20));
+    let mut above = sessions.observe("", &after(10), None, START);
+    assert_eq!(above.session, at.session);
+    assert!(matches!(above.send, Send::After(_)) && above.stats.triggered);
+    assert_eq!(above.stats.reason, "22 items, more than 20");
+    let committed = adopt(&mut sessions, &mut above, START);
+    assert_eq!(committed, Committed::Adopted { epoch: 1 });
+    at = sessions.show("", &after(10), None, START);
+    assert_eq!((at.stats.after.entries, at.stats.kept_recent, at.stats.kept_task), (9, 6, true));
+    let first = messages(view(&at));
+    let next = sessions.observe("", &after(11), None, START);
+    assert!(next.begun.is_none() && next.stats.reason == "the view in force");
+    assert!(
+        messages(view(&next)).starts_with(&first),
+        "inside an epoch the prompt grows at its end"
+    );
+}
+
+#[test]
+fn one_compaction_is_under_way_at_a_time() {
+    let mut sessions = at_twenty();
+    let mut first = sessions.observe("", &after(10), None, START);
+    let second = sessions.observe("", &after(10), None, START);
+    let (Send::After(one), Send::After(other)) = (&first.send, &second.send) else { panic!() };
+    assert!(one == other && second.begun.is_none());
+    assert_eq!(second.stats.reason, "a compaction is under way");
+    assert!(matches!(sessions.show("", &after(10), None, START).send, Send::AsItCame));
+    assert_eq!(adopt(&mut sessions, &mut first, START), Committed::Adopted { epoch: 1 });
+}
+
+#[test]
+fn who_is_too_late_adopts_the_winners_view() {
+    let mut sessions = at_twenty();
+    let mut slow = sessions.observe("", &after(10), None, START);
+    let patience = Duration::from_mins(2);
+    let waiting = sessions.observe("", &after(10), None, START + patience);
+    assert!(waiting.begun.is_none(), "it is waited for");
+    let late = START + patience + Duration::from_millis(1);
+    let mut fast = sessions.observe("", &after(10), None, late);
+    assert_eq!(adopt(&mut sessions, &mut fast, late), Committed::Adopted { epoch: 1 });
+    let winner = sessions.show("", &after(10), None, late);
+    assert_eq!(adopt(&mut sessions, &mut slow, late), Committed::Overtaken);
+    let again = sessions.show("", &after(10), None, late);
+    assert_eq!(shown(&again), shown(&winner));
+    assert_eq!(sessions.epoch(winner.session).map(|epoch| epoch.number), Some(1));
+}
+
+#[test]
+fn forks_share_the_view_and_go_their_own_ways() {
+    let mut sessions = at_twenty();
+    let mut answer = sessions.observe("", &after(10), None, START);
+    adopt(&mut sessions, &mut answer, START);
+    let one = chat(&format!("{}user Now the tests.\n", steps(0..10)));
+    let other = chat(&format!("{}user Now the docs.\n", steps(0..10)));
+    let (one, other) =
+        (sessions.observe("", &one, None, START), sessions.observe("", &other, None, START));
+    assert_eq!(one.session, answer.session);
+    assert_ne!(other.session, one.session);
+    assert_eq!(sessions.epoch(other.session).map(|epoch| epoch.number), Some(1));
+    assert_eq!(
+        shown(&one).replace("Now the tests.", ""),
+        shown(&other).replace("Now the docs.", "")
+    );
+}
+
+#[test]
+fn rewound_behind_the_compaction_everything_is_shown_again() {
+    let mut sessions = at_twenty();
+    let mut answer = sessions.observe("", &after(10), None, START);
+    adopt(&mut sessions, &mut answer, START);
+    let back = sessions.observe("", &after(4), None, START);
+    assert_ne!(back.session, answer.session);
+    assert!(matches!(back.send, Send::AsItCame));
+    // Who goes on from there compacts for himself.
+    let more = chat(&format!("{}user Otherwise.\n{}", steps(0..4), steps(5..12)));
+    let other = sessions.observe("", &more, None, START);
+    assert_eq!(other.session, back.session);
+    assert!(other.begun.is_some(), "{:?}", other.stats);
+}
+
+#[test]
+fn an_edited_history_is_another_conversation() {
+    let mut sessions = at_twenty();
+    let mut answer = sessions.observe("", &after(10), None, START);
+    adopt(&mut sessions, &mut answer, START);
+    let edited = chat(&steps(0..10).replace("Step 0.", "Step zero."));
+    let other = sessions.observe("", &edited, None, START);
+    assert_ne!(other.session, answer.session);
+    assert!(other.begun.is_some(), "nothing is known of what it says");
+    // Instructions are the client's to change.
+    let instructed = chat(&steps(0..10).replace("You fix builds.", "You fix builds. It is May."));
+    assert_eq!(sessions.observe("", &instructed, None, START).session, answer.session);
+}
+
+#[test]
+fn two_clients_with_one_history_share_it_and_tenants_do_not() {
+    let mut sessions = at_twenty();
+    let mut one = sessions.observe("a", &after(10), None, START);
+    let other = sessions.observe("a", &after(10), None, START);
+    assert!(one.session == other.session && other.begun.is_none());
+    adopt(&mut sessions, &mut one, START);
+    let views = [0, 1].map(|_| sessions.show("a", &after(10), None, START));
+    assert_eq!(shown(&views[0]), shown(&views[1]));
+    let stranger = sessions.observe("b", &after(10), None, START);
+    assert!(stranger.session != one.session && stranger.begun.is_some());
+}
+
+#[test]
+fn what_is_prepared_in_the_background_is_swapped_in_when_it_is_ready() {
+    let soft = SessionOptions {
+        soft: Some(trigger(When::Items(20))),
+        ..options(When::Items(100), Target::Tokens(500))
+    };
+    let mut sessions = sessions(soft);
+    let mut answer = sessions.observe("", &after(10), None, START);
+    assert!(matches!(answer.send, Send::AsItCame), "nobody waits");
+    let meanwhile = sessions.observe("", &after(12), None, START);
+    assert!(matches!(meanwhile.send, Send::AsItCame) && meanwhile.begun.is_none());
+    assert_eq!(adopt(&mut sessions, &mut answer, START), Committed::Adopted { epoch: 1 });
+    let next = sessions.observe("", &after(13), None, START);
+    assert!(shown(&next).contains("Step 12."), "what came meanwhile is there");
+    assert!(next.stats.after.entries < next.stats.before.entries);
+    // Where the prefix doesn't hold any more, nothing of it is shown.
+    let back = sessions.observe("", &after(5), None, START);
+    assert!(matches!(back.send, Send::AsItCame));
+}
+
+#[test]
+fn a_smaller_model_is_compacted_for_before_the_switch() {
+    let mut sessions = sessions(options(When::ModelSwitch(0.8), Target::Tokens(1_000)));
+    let mut at = |window: u64| sessions.observe("", &after(10), Some(window), START);
+    let tokens = at(100_000).stats.after.count.upper;
+    assert!(at(100_000).begun.is_none(), "the same model");
+    assert!(at(200_000).begun.is_none(), "a larger one");
+    let enough = tokens * 10 / 8 + 2;
+    assert!(at(enough).begun.is_none(), "a smaller one that is large enough");
+    assert!(at(200_000).begun.is_none());
+    let begun = at(tokens * 10 / 8 - 2).begun.expect("just too small");
+    assert!(matches!(begun.cause, Cause::Switch { from: 200_000, .. }), "{:?}", begun.cause);
+}
+
+#[test]
+fn what_is_asked_for_waits_for_a_safe_point_and_brings_its_wishes() {
+    let mut sessions = sessions(options(When::Asked, Target::Tokens(2_000)));
+    let session = sessions.observe("", &after(6), None, START).session;
+    let target = Some(Target::Tokens(1_200));
+    sessions.demand(session, Demand { target, ..Demand::new(Asker::Model, "new task") });
+    let open = chat(&format!("{}asst call open Read {{\"file_path\":\"x\"}}\n", steps(0..6)));
+    assert!(sessions.observe("", &open, None, START).begun.is_none(), "a call is open");
+    let closed = chat(&format!(
+        "{}asst call open Read {{\"file_path\":\"x\"}}\nres  open = ok\n",
+        steps(0..6)
+    ));
+    let answer = sessions.observe("", &closed, None, START);
+    let begun = *answer.begun.expect("every call has its result");
+    let receipt = run(begun).expect("a sound view").receipt;
+    assert_eq!((receipt.target, receipt.cause.as_ref().map(Cause::name)), (1_200, Some("asked")));
+}

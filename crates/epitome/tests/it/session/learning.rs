@@ -1,0 +1,96 @@
+//! What providers report and refuse teaches all conversations with the same model.
+
+use epitome::count::Basis;
+use epitome::model::overflow::{Overflow, Unit};
+use epitome::session::{Experience, Recipient, Send};
+
+use super::*;
+
+fn full() -> SessionOptions {
+    SessionOptions::new(trigger(When::Share(0.8)), ChainKey([1, 2, 3, 4]))
+}
+
+fn named(model: &str) -> Recipient {
+    Recipient { model: Some(model.to_owned()), ..Recipient::default() }
+}
+
+#[test]
+fn a_refusal_is_answered_by_something_strictly_smaller_exactly_once() {
+    let mut sessions = sessions(full());
+    let request = after(20);
+    let before = sessions.observe("", &request, None, START);
+    let tokens = before.stats.after.count.tokens;
+    let told = Overflow::of_tokens(Some(tokens), Some(tokens / 2));
+    let (session, begun) = sessions.overflowed("", &request, &told, START).expect("once");
+    let ticket = begun.ticket;
+    let outcome = run(*begun).expect("a sound view");
+    assert!(outcome.receipt.after.count.tokens <= tokens / 2 * 9 / 10);
+    let committed = sessions.commit(session, ticket, Ok(&outcome), START);
+    assert_eq!(committed, Committed::Adopted { epoch: 1 });
+    let smaller = sessions.show("", &request, None, START);
+    assert!(smaller.stats.after.count.tokens < tokens);
+    assert!(sessions.overflowed("", &request, &told, START).is_none(), "exactly one retry");
+    let grown = after(21);
+    sessions.observe("", &grown, None, START);
+    assert!(sessions.overflowed("", &grown, &told, START).is_some(), "another request");
+}
+
+#[test]
+fn a_window_is_learnt_for_the_model_by_all_conversations() {
+    let mut sessions = sessions(full());
+    let (one, other) = (after(20), chat(&steps(0..20).replace("Fix the build.", "Fix it.")));
+    let answer = sessions.observe("", &one, named("m"), START);
+    let tokens = answer.stats.after.count.tokens;
+    let told = Overflow::of_tokens(Some(tokens), Some(tokens - 1));
+    sessions.overflowed("", &one, &told, START).expect("once");
+    assert!(sessions.observe("", &other, named("n"), START).begun.is_none(), "another model");
+    assert!(sessions.observe("", &other, named("m"), START).begun.is_some());
+    // Bytes say nothing of tokens.
+    let bytes = Overflow { unit: Unit::Bytes, ..told };
+    sessions.overflowed("", &other, &bytes, START);
+    assert_eq!(sessions.experience().learnt.models.keys().collect::<Vec<_>>(), ["m"]);
+
+    let kept = serde_json::to_string(sessions.experience()).expect("data");
+    let kept: Experience = serde_json::from_str(&kept).expect("its own form");
+    let mut next = super::sessions(full()).experienced(kept);
+    assert!(next.observe("", &one, named("m"), START).begun.is_some());
+    let large = Recipient { window: Some(10_000_000), ..named("m") };
+    assert!(next.observe("", &other, large, START).begun.is_some(), "what was told goes first");
+}
+
+#[test]
+fn reports_correct_the_counts_of_their_model() {
+    let mut sessions = sessions(full());
+    let first = sessions.observe("", &after(10), named("m"), START);
+    let counted = first.stats.after.count;
+    assert_eq!(counted.basis, Basis::Exact);
+    sessions.reported(first.session, counted.tokens * 2);
+    // The newest report is the anchor of its conversation.
+    let again = sessions.observe("", &after(10), named("m"), START).stats.after.count;
+    assert_eq!((again.tokens, again.basis), (counted.tokens * 2, Basis::Reported));
+    let grown = sessions.observe("", &after(11), named("m"), START).stats.after.count;
+    assert!(grown.tokens > again.tokens && grown.basis == Basis::Calibrated);
+    let other = chat(&steps(0..10).replace("Fix the build.", "Fix it all."));
+    let there = sessions.observe("", &other, named("m"), START).stats.after.count;
+    assert!(there.tokens.abs_diff(counted.tokens * 2) < 20, "{there:?}");
+    let elsewhere = sessions.observe("", &other, named("n"), START).stats.after.count;
+    assert_eq!(elsewhere.basis, Basis::Exact);
+    // What can't be a report of this prompt is none.
+    sessions.reported(first.session, 3);
+    let still = sessions.observe("", &after(11), named("m"), START).stats.after.count;
+    assert_eq!(still, grown);
+}
+
+#[test]
+fn a_target_that_says_a_share_of_the_window_is_in_the_models_tokens() {
+    let mut sessions = sessions(full());
+    let first = sessions.observe("", &after(20), named("m"), START);
+    let counted = first.stats.after.count.tokens;
+    sessions.reported(first.session, counted * 2);
+    let to = Recipient { window: Some(counted), ..named("m") };
+    let mut answer = sessions.observe("", &after(20), to.clone(), START);
+    assert!(matches!(answer.send, Send::After(_)));
+    adopt(&mut sessions, &mut answer, START);
+    let landed = sessions.show("", &after(20), to, START).stats.after.count.tokens;
+    assert!(landed <= counted * 3 / 10, "{landed} of {counted}");
+}

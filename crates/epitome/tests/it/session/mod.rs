@@ -1,0 +1,96 @@
+//! The session machine: each decision at its boundary, and the laws in every state.
+
+mod arrivals;
+mod decisions;
+mod learning;
+mod loops;
+mod simulated;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use epitome::budget::Stop;
+use epitome::count::counter;
+use epitome::engine::{Outcome, Step};
+use epitome::session::{Answer, Begun, ChainKey, Committed, SessionOptions, Sessions};
+use epitome::strategy::{Named, Older, Pipeline, RecentOptions, Setting};
+use epitome::trigger::{Trigger, When};
+use epitome::wire::Format;
+use epitome::{CompactError, Compactor, Options, Request, Tail, Target};
+
+const START: Duration = Duration::from_secs(100);
+
+fn trigger(when: When) -> Arc<dyn Trigger> {
+    Arc::new(when.build().expect("in range"))
+}
+
+/// Lands at so many tokens, when `when`.
+fn options(when: When, target: Target) -> SessionOptions {
+    SessionOptions {
+        landing: epitome::session::Landing::Target(target),
+        ..SessionOptions::new(trigger(when), ChainKey([1, 2, 3, 4]))
+    }
+}
+
+fn compactor(options: Options) -> Compactor {
+    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+}
+
+/// Keeps the newest three steps, and folds the rest.
+fn folding(when: When) -> Sessions {
+    let recent = RecentOptions { keep: Tail::Steps(3), older: Older::Fold };
+    let strategies = Pipeline::List(vec![Named::Recent(Setting::On(recent))]);
+    let compactor = compactor(Options { strategies, stop: Stop::AtEnd, ..Options::default() });
+    Sessions::new(options(when, Target::Percent(100)), compactor).expect("in range")
+}
+
+fn sessions(options: SessionOptions) -> Sessions {
+    Sessions::new(options, compactor(Options::default())).expect("in range")
+}
+
+/// A task and so many steps after it, each of two messages and about 450 tokens.
+fn steps(steps: std::ops::Range<usize>) -> String {
+    let mut notation = String::new();
+    if steps.start == 0 {
+        notation += "sys  You fix builds.\nuser Fix the build.\n";
+    }
+    for step in steps {
+        let _ = writeln!(
+            notation,
+            "asst Step {step}. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {{code 40}}"
+        );
+    }
+    notation
+}
+
+fn chat(notation: &str) -> Request {
+    testkit::parse(Format::OpenaiChat, notation)
+}
+
+/// A task with so many steps.
+fn after(many: usize) -> Request {
+    chat(&steps(0..many))
+}
+
+/// The messages of a request, each as it is written.
+fn messages(request: &Request) -> Vec<String> {
+    request.transcript.entries().map(|entry| entry.raw().to_owned()).collect()
+}
+
+fn run(begun: Begun) -> Result<Box<Outcome>, CompactError> {
+    let mut compaction = begun.compaction;
+    loop {
+        if let Step::Done(done) = compaction.step() {
+            return done;
+        }
+    }
+}
+
+/// Runs what an answer began, and brings it back.
+fn adopt(sessions: &mut Sessions, answer: &mut Answer, now: Duration) -> Committed {
+    let begun = *answer.begun.take().expect("a compaction was begun");
+    let ticket = begun.ticket;
+    let outcome = run(begun);
+    sessions.commit(answer.session, ticket, outcome.as_deref(), now)
+}
