@@ -110,6 +110,25 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
         };
         put(out, "checkpoint", &format!("{} tokens{of}", count(checkpoint.tokens)));
     }
+    let human = &receipt.human_messages;
+    if human.lost > 0 {
+        let what = format!(
+            "{} of {} are neither shown nor quoted",
+            count(human.lost),
+            counted(human.all, "human message")
+        );
+        put(out, "warning:", &what);
+    }
+    for cut in &receipt.excerpted {
+        let what = format!(
+            "messages[{}] ({}) is larger than its share of the target: an excerpt, {} → {} tokens",
+            cut.entry,
+            cut.held.words(),
+            count(cut.tokens),
+            count(cut.left)
+        );
+        put(out, "warning:", &what);
+    }
     let kept = &receipt.kept_prefix;
     if receipt.triggered {
         put(

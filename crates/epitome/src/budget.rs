@@ -173,22 +173,36 @@ fn thousands(text: &str) -> Option<u64> {
 pub struct Budget {
     /// Where to land.
     pub target: u64,
+    /// What was asked for: less than the target where that can't be reached. Shares are shares of it.
+    pub asked: u64,
 }
 
 impl Budget {
+    /// To land at `target`.
+    pub fn new(target: u64) -> Self {
+        Budget { target, asked: target }
+    }
+
+    /// The least that can be reached is `floor`, which is above the target: a share besides is for
+    /// what would be lost without it.
+    #[must_use]
+    pub fn above(self, floor: u64) -> Self {
+        Budget { target: floor + self.share(), ..self }
+    }
+
     /// The most that one pinned entry may take before it is excerpted: a quarter of the target.
     pub fn share(&self) -> u64 {
-        self.target / 4
+        self.asked / 4
     }
 
     /// The most that the checkpoint may take: three tenths of the target, 16,000 tokens at most.
     pub fn checkpoint(&self) -> u64 {
-        (self.target * 3 / 10).min(16_000)
+        (self.asked * 3 / 10).min(16_000)
     }
 
     /// How much of the newest content strategies leave alone unless they must: three tenths.
     pub fn recent(&self) -> u64 {
-        self.target * 3 / 10
+        self.asked * 3 / 10
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::count::{Tally, TokenCounter, put_tokens};
 use crate::strategy::{Edit, fit};
 use crate::transcript::tie::{is_thought, ties};
-use crate::transcript::{Marks, Part, PartKind, Slot, Transcript};
+use crate::transcript::{Entry, Marks, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
 
 /// What becomes of an entry, so far.
@@ -18,7 +18,9 @@ enum State {
 }
 
 /// With fewer tokens than this left, no excerpt is worth making longer.
-const LEAST_ROOM: u64 = 200;
+const LEAST_ROOM: u64 = 16;
+/// With more than this left, the newest excerpt is worth more than what is older, whole.
+const MUCH_ROOM: u64 = 200;
 
 /// What stands for the folded entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +91,13 @@ impl Draft {
             Put::Text(stub) => Some(stub),
             Put::Arguments(_) | Put::Nothing => None,
         }
+    }
+
+    /// What was put in place of what `entry` says.
+    pub fn puts(&self, entry: Entry<'_>) -> impl Iterator<Item = &PartEdit> {
+        let slots = entry.slots();
+        let edits = self.edits.range(Slot(slots.start)..Slot(slots.end));
+        edits.map(|(_, edit)| edit).filter(|edit| edit.put != Put::Nothing)
     }
 
     /// Tokens that the entry takes in the prompt.
@@ -210,15 +219,42 @@ impl Draft {
         }
     }
 
+    /// Shows the entry again, if it has room; whether it does.
+    pub fn show(&mut self, entry: usize, room: &mut u64) -> bool {
+        let Some(rest) = room.checked_sub(self.tokens[entry]) else { return false };
+        if self.is_shown(entry) {
+            return false;
+        }
+        *room = rest;
+        self.folded -= usize::from(self.is_folded(entry));
+        self.states[entry] = State::Shown;
+        self.total += self.tokens[entry];
+        true
+    }
+
     /// Takes edits back, the newest first, as far as `room` tokens allow: what was cut to make room
     /// that turned out not to be needed. What was pinned and is said stays said.
     pub fn give_back(&mut self, room: u64, matter: &Matter<'_>, pinned: &[&str]) {
-        let mut room = room;
         let mut slots: Vec<Slot> = self.edits.keys().rev().copied().collect();
         // What the law of pins would rather see whole comes first.
         slots.sort_by_key(|slot| self.edits[slot].reason != Reason::TooLarge);
-        for slot in slots {
-            let edit = &self.edits[&slot];
+        // What isn't worth a longer excerpt may give others back whole; what is left then is.
+        let left = self.give_back_over(MUCH_ROOM, room, &slots, matter, pinned);
+        self.give_back_over(LEAST_ROOM, left, &slots, matter, pinned);
+    }
+
+    /// The same, with longer excerpts where more than `much` is left; what is left in the end.
+    fn give_back_over(
+        &mut self,
+        much: u64,
+        room: u64,
+        slots: &[Slot],
+        matter: &Matter<'_>,
+        pinned: &[&str],
+    ) -> u64 {
+        let mut room = room;
+        for slot in slots.iter().copied() {
+            let Some(edit) = self.edits.get(&slot) else { continue };
             let at = matter.transcript.entry_of(slot);
             if !self.is_shown(at)
                 || matches!(edit.reason, Reason::OldReasoning | Reason::BoundReasoning)
@@ -237,10 +273,11 @@ impl Draft {
                 room -= before.saturating_sub(after);
                 self.edits.remove(&slot);
                 self.change(at, after, before);
-            } else if room > LEAST_ROOM && self.lengthen(slot, after + room, matter, pinned) {
+            } else if room > much && self.lengthen(slot, after + room, matter, pinned) {
                 room -= Self::tokens_of(&self.edits[&slot], matter) - after;
             }
         }
+        room
     }
 
     /// Puts the longest excerpt of at most `most` tokens where a shorter one of a text or of a tool's

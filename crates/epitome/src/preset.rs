@@ -7,8 +7,8 @@
 use crate::budget::{Stop, Tail, Target};
 use crate::engine::Options;
 use crate::strategy::{
-    Emptied, FoldOptions, HeadOptions, Named, Older, Pipeline, ReasoningOptions, RecentOptions,
-    Room, Setting,
+    Emptied, First, FoldOptions, HeadOptions, Named, Older, Pipeline, ReasoningOptions,
+    RecentOptions, Room, Setting,
 };
 use crate::transcript::{Origin, Role};
 use crate::trigger::When;
@@ -155,5 +155,5 @@ fn fold() -> Named {
 }
 
 fn head(room: Room) -> Named {
-    Named::Head(Setting::On(HeadOptions { room }))
+    Named::Head(Setting::On(HeadOptions { room, first: First::Oldest }))
 }

@@ -75,6 +75,34 @@ pub struct CheckpointReceipt {
     pub human_messages_quoted: usize,
 }
 
+/// What became of human messages, those that earlier checkpoints quoted among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HumanMessages {
+    /// All of them.
+    pub all: usize,
+    /// Shown, where they were said.
+    pub shown: usize,
+    /// Quoted in full by the checkpoint.
+    pub quoted: usize,
+    /// Head and tail quoted by the checkpoint.
+    pub quoted_in_part: usize,
+    /// Neither shown nor quoted.
+    pub lost: usize,
+}
+
+/// What was to stay as it was said, and is an excerpt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpted {
+    /// Index of its entry.
+    pub entry: usize,
+    /// Why it should have stayed.
+    pub held: Held,
+    /// Tokens that it had.
+    pub tokens: u64,
+    /// Tokens that are left of it.
+    pub left: u64,
+}
+
 /// Who holds what the view hides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -153,6 +181,10 @@ pub struct Receipt {
     pub edits: Vec<Edited>,
     /// The checkpoint, if there is one.
     pub checkpoint: Option<CheckpointReceipt>,
+    /// What became of human messages.
+    pub human_messages: HumanMessages,
+    /// What was to stay as it was said but is larger than its share of the target.
+    pub excerpted: Vec<Excerpted>,
     /// Known checkpoints of earlier compactions that still stand as they were, by id. The next
     /// compaction has to know these too.
     pub standing_checkpoints: Vec<ContentId>,

@@ -62,6 +62,13 @@ impl Gathered {
         self.pinned.extend(texts.map(|text| Word::new(entry.index, text)));
     }
 
+    /// Leaves out entries of nothing but what people said, which are shown after all.
+    pub(crate) fn spare(&mut self, entries: &[usize]) {
+        self.entries -= entries.len();
+        self.later = self.later.min(self.entries);
+        self.words.retain(|word| !entries.contains(&word.at));
+    }
+
     /// What was extracted from calls and results.
     pub fn anchors(&self) -> &Anchors {
         &self.anchors

@@ -1,11 +1,11 @@
 //! The user's words: earlier human messages, copied, never written.
 //!
-//! Whole messages come first, from the newest back; of those that don't fit, head and tail are quoted
-//! while there is room, with what is left out declared. Each label tells how many bytes follow, so
-//! that a later compaction reads the lane back, whatever the words say.
+//! Of each message, from the newest back, at least a short quote is wanted: what people type by hand is whole
+//! then. Longer ones are lengthened while there is room; what is left out of one is declared. Each
+//! label tells how many bytes follow, so that a later compaction reads the lane back, whatever the words
+//! say.
 
-use std::fmt::Write as _;
-
+use crate::count::TokenCounter;
 use crate::text::cut;
 
 /// One human message that is folded.
@@ -20,15 +20,21 @@ pub struct Word {
 }
 
 /// How a lane's words came out.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lane {
     pub(super) text: String,
     /// Messages quoted in full.
-    pub(super) kept: usize,
+    pub(super) whole: usize,
+    /// Messages of which head and tail are quoted.
+    pub(super) in_part: usize,
+    /// Messages of which nothing is quoted.
+    pub(super) missing: usize,
 }
 
 /// A part of a message shorter than this isn't worth its label.
 const LEAST_PART: usize = 160;
+/// Of a longer message so many bytes are quoted before anything else is.
+const LEAST_QUOTE: usize = 400;
 
 impl Word {
     /// A message in full.
@@ -36,16 +42,29 @@ impl Word {
         Word { at, whole: text.len(), text }
     }
 
+    /// The least that is worth quoting of it.
+    pub(super) fn least(&self) -> Word {
+        let is_short = self.text.len() <= LEAST_QUOTE;
+        let part = if is_short { None } else { self.part(LEAST_QUOTE) };
+        part.unwrap_or_else(|| self.clone())
+    }
+
+    /// Tokens of its lines.
+    pub(super) fn tokens(&self, counter: &dyn TokenCounter) -> u64 {
+        counter.text(&self.lines()).tokens
+    }
+
     fn is_whole(&self) -> bool {
         self.text.len() == self.whole
     }
 
-    /// The line before the words.
-    fn label(&self) -> String {
+    /// Its label, and the words.
+    fn lines(&self) -> String {
+        let Word { at, text, whole } = self;
         if self.is_whole() {
-            format!("[message {}, {} bytes]\n", self.at, self.whole)
+            format!("[message {at}, {whole} bytes]\n{text}\n")
         } else {
-            format!("[message {}, {} bytes of {}]\n", self.at, self.text.len(), self.whole)
+            format!("[message {at}, {} bytes of {whole}]\n{text}\n", text.len())
         }
     }
 
@@ -59,45 +78,89 @@ impl Word {
         let text = format!("{head}\n[… {gap} bytes not quoted …]\n{tail}");
         (text.len() <= bytes).then_some(Word { at: self.at, text, whole: self.whole })
     }
+
+    /// The longest quote found of at most `most` tokens, if it is longer than `quote`.
+    fn lengthened(&self, quote: &Word, most: u64, counter: &dyn TokenCounter) -> Option<Word> {
+        let tokens = self.tokens(counter);
+        if tokens <= most {
+            return Some(self.clone());
+        }
+        let mut bytes = self.text.len() as u64 * most / tokens;
+        for _ in 0..3 {
+            let part = self.part(bytes as usize)?;
+            if part.text.len() <= quote.text.len() {
+                return None;
+            }
+            if part.tokens(counter) <= most {
+                return Some(part);
+            }
+            bytes = bytes * 9 / 10;
+        }
+        None
+    }
 }
 
-/// The lane within `bytes`, in the order the words were said.
-pub(super) fn lane(title: &str, words: &[Word], bytes: usize) -> Lane {
-    // The longest label of a part.
-    const LABEL: usize = 40;
+/// The lane within `most` tokens, in the order the words were said; quotes are lengthened as long as
+/// all of it takes less than `long`.
+pub(super) fn lane(
+    title: &str,
+    words: &[Word],
+    most: u64,
+    long: u64,
+    counter: &dyn TokenCounter,
+) -> Lane {
     if words.is_empty() {
         return Lane::default();
     }
-    let mut left = bytes;
-    let mut chosen: Vec<Option<Word>> = vec![None; words.len()];
-    for (slot, word) in chosen.iter_mut().zip(words).rev() {
-        let size = word.label().len() + word.text.len() + 1;
-        if size <= left {
-            left -= size;
-            *slot = Some(word.clone());
+    let room = most.saturating_sub(counter.text(title).tokens);
+    let mut quotes = chosen(words, room, long, counter);
+    if quotes.iter().any(Option::is_none) {
+        let note = counter.text(&note(words.len())).tokens;
+        quotes = chosen(words, room.saturating_sub(note), long, counter);
+    }
+    let quoted: Vec<Word> = quotes.into_iter().flatten().collect();
+    let missing = words.len() - quoted.len();
+    let mut text = format!("{title}{}", lane_of(&quoted));
+    if missing > 0 {
+        text.push_str(&note(missing));
+    }
+    let whole = quoted.iter().filter(|word| word.is_whole()).count();
+    Lane { text, whole, in_part: quoted.len() - whole, missing }
+}
+
+/// What is said of messages that have no room.
+pub(super) fn note(missing: usize) -> String {
+    format!("({missing} of the user's messages are not quoted here.)\n")
+}
+
+fn chosen(words: &[Word], room: u64, long: u64, counter: &dyn TokenCounter) -> Vec<Option<Word>> {
+    let mut left = room;
+    let mut quotes: Vec<Option<Word>> = vec![None; words.len()];
+    for (slot, word) in quotes.iter_mut().zip(words).rev() {
+        let least = word.least();
+        if let Some(rest) = left.checked_sub(least.tokens(counter)) {
+            left = rest;
+            *slot = Some(least);
         }
     }
-    for (slot, word) in chosen.iter_mut().zip(words).rev().filter(|(slot, _)| slot.is_none()) {
-        let Some(part) = left.checked_sub(LABEL).and_then(|room| word.part(room)) else { break };
-        left -= (part.label().len() + part.text.len() + 1).min(left);
-        *slot = Some(part);
+    let mut spare = left.min(long.saturating_sub(room - left));
+    for (slot, word) in quotes.iter_mut().zip(words).rev() {
+        let Some(quote) = slot.as_ref().filter(|quote| quote.text.len() < word.text.len()) else {
+            continue;
+        };
+        let before = quote.tokens(counter);
+        if let Some(longer) = word.lengthened(quote, before + spare, counter) {
+            spare -= longer.tokens(counter).saturating_sub(before).min(spare);
+            *slot = Some(longer);
+        }
     }
-    let quoted: Vec<Word> = chosen.iter().flatten().cloned().collect();
-    let mut text = format!("{title}{}", lane_of(&quoted));
-    let missing = chosen.iter().filter(|slot| slot.is_none()).count();
-    if missing > 0 {
-        let _ = writeln!(text, "({missing} of the user's messages are not quoted here.)");
-    }
-    let kept = chosen.iter().flatten().filter(|word| word.is_whole()).count();
-    Lane { text, kept }
+    quotes
 }
 
 /// All of `words`, in full.
 pub(super) fn lane_of(words: &[Word]) -> String {
     let mut out = String::new();
-    for word in words {
-        let _ = writeln!(out, "{}{}", word.label(), word.text);
-    }
+    words.iter().for_each(|word| out.push_str(&word.lines()));
     out
 }
 
@@ -135,7 +198,10 @@ pub(super) fn without_labels(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
+    use crate::count::counter;
 
     fn words() -> Vec<Word> {
         let mut long = String::new();
@@ -149,29 +215,44 @@ mod tests {
         ]
     }
 
+    fn lane_in(words: &[Word], most: u64) -> Lane {
+        let counter = counter("chars4").expect("a known name");
+        lane("", words, most, most, counter.as_ref())
+    }
+
     #[test]
     fn what_fits_is_whole_and_read_back() {
-        let lane = lane("", &words(), 4000);
-        assert_eq!(lane.kept, 3);
+        let lane = lane_in(&words(), 1000);
+        assert_eq!((lane.whole, lane.in_part, lane.missing), (3, 0, 0));
         assert_eq!(read(&lane.text), (words(), ""));
     }
 
     #[test]
     fn a_long_message_is_quoted_in_part_with_the_gap_declared() {
-        let first = lane("", &words(), 700);
-        assert_eq!(first.kept, 2);
+        let first = lane_in(&words(), 175);
+        assert_eq!((first.whole, first.in_part), (2, 1));
         assert!(first.text.contains("bytes not quoted"), "{}", first.text);
         let (read, _) = read(&first.text);
         assert_eq!(read.len(), 3);
         assert_eq!(read[1].whole, words()[1].whole);
         assert!(read[1].text.starts_with("line 0 of") && read[1].text.ends_with("message\n"));
         // Read back and written again, it is the same.
-        assert_eq!(lane("", &read, 700).text, first.text);
+        assert_eq!(lane_in(&read, 175).text, first.text);
+    }
+
+    #[test]
+    fn short_messages_are_whole_before_a_long_one_is_longer() {
+        let mut many: Vec<Word> =
+            (0..20).map(|at| Word::new(at, format!("Never do thing number {at}."))).collect();
+        many.extend(words().get(1).cloned());
+        let lane = lane_in(&many, 420);
+        assert_eq!((lane.whole, lane.in_part, lane.missing), (20, 1, 0));
     }
 
     #[test]
     fn without_room_the_number_is_told() {
-        let none = lane("", &words(), 10);
+        let none = lane_in(&words(), 2);
         assert_eq!(none.text, "(3 of the user's messages are not quoted here.)\n");
+        assert_eq!(none.missing, 3);
     }
 }

@@ -283,7 +283,7 @@ impl Compactor {
     }
 
     /// What stays for what it is.
-    pub(super) fn preserved(&self) -> Preserved<'_> {
+    pub fn preserved(&self) -> Preserved<'_> {
         Preserved {
             tools: &self.options.preserved_tools,
             origins: &self.options.preserved_origins,
@@ -308,6 +308,13 @@ impl Compactor {
     /// What is done, in which order.
     pub fn strategies(&self) -> &[Arc<dyn Strategy>] {
         &self.strategies
+    }
+
+    /// The same, for what came of it, which stands where `target` says in tokens; nobody is told.
+    pub(super) fn again(&self, target: u64, pins: Vec<Pin>, known: Option<ContentId>) -> Self {
+        let options = Options { target: Target::Tokens(target), pins, ..(*self.options).clone() };
+        let again = Compactor { options: Arc::new(options), observer: None, ..self.clone() };
+        again.knowing(known)
     }
 
     /// Who will read the request, as far as that is known.

@@ -2,14 +2,17 @@
 
 use super::{Compaction, Outcome};
 use crate::archive::Original;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{self, Checkpoint};
 use crate::count::{AROUND_MESSAGE, Tally};
+use crate::guard::Held;
 use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
-use crate::receipt::{CheckpointReceipt, Edited, KeptPrefix, RECEIPT_VERSION, Receipt, Size};
+use crate::receipt::{
+    CheckpointReceipt, Edited, Excerpted, HumanMessages, KeptPrefix, RECEIPT_VERSION, Receipt, Size,
+};
 use crate::request::Request;
 use crate::transcript::{ContentId, Origin, Part};
-use crate::view::{Fate, Reason, View};
+use crate::view::{Fate, PartEdit, Reason, View};
 use crate::wire::{self, Finding, Laid, Piece};
 
 impl Outcome {
@@ -55,6 +58,8 @@ impl Compaction {
             summary: Money::ZERO,
         };
         let reader = self.compactor.reader(&self.request).filter(|_| triggered);
+        let checkpoint_of = checkpoint.as_ref().filter(|_| view.checkpoint().is_some());
+        let human_messages = human_messages(&self.request, &view, checkpoint_of);
         let receipt = Receipt {
             version: RECEIPT_VERSION,
             format: self.request.format,
@@ -84,6 +89,8 @@ impl Compaction {
                     human_messages_quoted: checkpoint.words_kept,
                 }
             }),
+            human_messages,
+            excerpted: self.excerpted(tally, plan, &view),
             standing_checkpoints: self.standing_checkpoints(&view),
             kept_prefix,
             cost: reader.and_then(|model| model.cost(&rewrite)),
@@ -109,6 +116,32 @@ impl Compaction {
             (_, Some(cause)) => cause,
             (_, None) => "above the target".to_owned(),
         }
+    }
+
+    /// What was held for its own sake and isn't shown as it was said.
+    fn excerpted(&self, tally: &Tally, plan: &Plan, view: &View) -> Vec<Excerpted> {
+        let is_words = |edit: &PartEdit, at: usize| {
+            let part = self.request.transcript.part(edit.at);
+            let entry = self.request.transcript.entry(at);
+            edit.reason == Reason::TooLarge && (part.is_human() || !entry.is_human())
+        };
+        let fates = view.fates().enumerate();
+        let cut = fates.filter(|(at, fate)| match fate {
+            Fate::Edit(edits) => edits.iter().any(|edit| is_words(edit, *at)),
+            _ => false,
+        });
+        cut.filter_map(|(entry, _)| {
+            let held = self.firm.get(&entry).copied()?;
+            // The model's answer to the newest message is there to show that there is one, and what
+            // stands for a task where no person gave one isn't anybody's words.
+            let is_human = self.request.transcript.entry(entry).is_human();
+            if matches!(held, Held::Newest | Held::Task) && !is_human {
+                return None;
+            }
+            let (tokens, left) = (tally.entry(entry), plan.draft.entry_tokens(entry));
+            Some(Excerpted { entry, held, tokens, left })
+        })
+        .collect()
     }
 
     fn standing_checkpoints(&self, view: &View) -> Vec<ContentId> {
@@ -158,6 +191,38 @@ pub(crate) fn kept_task(request: &Request, view: &View) -> bool {
     let mut shown = request.transcript.entries().zip(view.fates());
     let task = shown.find(|(entry, _)| entry.is_human());
     task.is_none_or(|(_, fate)| *fate == Fate::Keep)
+}
+
+fn human_messages(
+    request: &Request,
+    view: &View,
+    checkpoint: Option<&Checkpoint>,
+) -> HumanMessages {
+    let mut sum = HumanMessages::default();
+    let mut folded = 0;
+    for (entry, fate) in request.transcript.entries().zip(view.fates()) {
+        let said = match entry.origin() {
+            Origin::Human => 1,
+            Origin::Checkpoint => entry
+                .parts()
+                .filter_map(|part| checkpoint::read(&part.text()))
+                .map(|contents| contents.words.len())
+                .sum(),
+            _ => continue,
+        };
+        sum.all += said;
+        match fate {
+            Fate::Keep | Fate::Edit(_) => sum.shown += said,
+            Fate::Fold(_) => folded += said,
+            Fate::Drop(_) => sum.lost += said,
+        }
+    }
+    if let Some(checkpoint) = checkpoint {
+        sum.quoted = checkpoint.words_kept;
+        sum.quoted_in_part = checkpoint.words_in_part;
+    }
+    sum.lost += folded - (sum.quoted + sum.quoted_in_part).min(folded);
+    sum
 }
 
 /// The first entry whose message holds something besides.

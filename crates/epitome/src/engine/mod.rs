@@ -5,12 +5,15 @@
 
 mod compactor;
 mod finish;
+mod rest;
+mod words;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::archive::{ArchiveError, Original};
 use crate::budget::{Budget, Stop};
-use crate::checkpoint::{Checkpoint, Gathered};
+use crate::checkpoint::{Checkpoint, Gathered, Least};
 use crate::count::Tally;
 use crate::draft::{Hidden, Matter};
 use crate::events::Event;
@@ -23,6 +26,8 @@ use crate::transcript::unit::Units;
 use crate::transcript::{Marks, Origin, Part, PartKind, Role, Slot};
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
+
+use rest::Rest;
 
 pub use compactor::{Compactor, Options, OptionsError};
 pub(crate) use finish::kept_task;
@@ -69,6 +74,8 @@ enum Attempt {
     Pass,
     /// By the compactor's strategies.
     Asked,
+    /// By the compactor's strategies, to the least that can be reached.
+    Least,
     /// By dropping the oldest units.
     Oldest,
     /// Not at all: everything stays.
@@ -78,7 +85,7 @@ enum Attempt {
 impl Attempt {
     fn next(self) -> Self {
         match self {
-            Attempt::Asked => Attempt::Oldest,
+            Attempt::Asked | Attempt::Least => Attempt::Oldest,
             Attempt::Oldest | Attempt::Nothing | Attempt::Pass => Attempt::Nothing,
         }
     }
@@ -143,8 +150,11 @@ pub struct Compaction {
     left: Vec<Finding>,
     unmatched_pins: Vec<String>,
     overridden: Vec<Overridden>,
+    /// What is held for its own sake.
+    firm: BTreeMap<usize, Held>,
     fallbacks: Vec<String>,
     attempt: Attempt,
+    rest: Rest,
     originals: Originals,
     state: State,
 }
@@ -159,8 +169,10 @@ impl Compaction {
             left: Vec::new(),
             unmatched_pins: Vec::new(),
             overridden: Vec::new(),
+            firm: BTreeMap::new(),
             fallbacks: Vec::new(),
             attempt: Attempt::Asked,
+            rest: Rest::Held,
             originals,
             state: State::Begin,
         }
@@ -324,7 +336,8 @@ impl Compaction {
             units: &units,
             tally,
             guard: &guard,
-            budget: Budget { target },
+            budget: Budget::new(target),
+            least: Least::of(self.compactor.counter()),
             stop: options.stop,
             cause: self.compactor.cause(),
             counter: self.compactor.counter(),
@@ -332,13 +345,15 @@ impl Compaction {
         };
         let plan = match self.attempt {
             Attempt::Asked => subject.plan(self.compactor.strategies()),
-            Attempt::Oldest => subject.plan(&[Arc::new(Head::default())]),
+            Attempt::Least => subject.least(self.compactor.strategies()),
+            Attempt::Oldest => subject.plan(&[Arc::new(Head::oldest())]),
             Attempt::Nothing => subject.leave(),
             Attempt::Pass => {
                 let floor = subject.plan(&[]).floor;
                 Plan { reached: Reached::NotTriggered, floor, ..subject.leave() }
             }
         };
+        self.firm = guard.firm();
         self.unmatched_pins = guard.unmatched().to_vec();
         let is_hidden = |o: &&Overridden| !plan.draft.is_shown(o.entry);
         self.overridden = guard.overridden().iter().filter(is_hidden).cloned().collect();
@@ -368,13 +383,15 @@ impl Compaction {
         if *next < transcript.len() {
             return State::Gather(gathering);
         }
-        let Gathering { tally, mut plan, gathered, .. } = *gathering;
+        let Gathering { tally, units, mut plan, gathered, .. } = *gathering;
         let counter = self.compactor.counter();
         let checkpoint = (gathered.entries() > 0)
             .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, counter))
             .flatten();
+        let target = self.target(&tally);
+        let checkpoint = self.show_words(&tally, &units, &mut plan, gathered, checkpoint);
         let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
-        let room = self.target(&tally).saturating_sub(plan.draft.total() + own);
+        let room = target.saturating_sub(plan.draft.total() + own);
         let pins = self.compactor.options().pins.iter();
         let pinned: Vec<&str> = pins.filter_map(Pin::words).collect();
         if self.compactor.options().stop == Stop::AtTarget {
@@ -390,6 +407,10 @@ impl Compaction {
             view.place(Placed { before: plan.place, text: Arc::clone(&checkpoint.text) });
         }
         match self.outcome(&tally, plan, checkpoint, view) {
+            Ok(outcome) if self.is_restless(&outcome) => {
+                self.attempt = Attempt::Least;
+                State::Plan(tally)
+            }
             Ok(outcome) if outcome.view.is_whole() || self.originals == Originals::Caller => {
                 State::Ready(Box::new(outcome))
             }

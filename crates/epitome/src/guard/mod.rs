@@ -208,6 +208,18 @@ impl Guard {
         &self.excerptable
     }
 
+    /// Held entries whose words were to stay as they were said, and why.
+    pub fn firm(&self) -> BTreeMap<usize, Held> {
+        let is_firm = |at: &usize, held: Held| {
+            self.excerptable.contains_key(at) && !matches!(held, Held::Companion | Held::Elsewhere)
+        };
+        self.held
+            .iter()
+            .map(|(at, held)| (*at, *held))
+            .filter(|(at, held)| is_firm(at, *held))
+            .collect()
+    }
+
     /// The task, where it stays.
     pub fn task(&self) -> Option<usize> {
         self.task
@@ -323,7 +335,10 @@ impl Guard {
             let is_users = entry.role() != Role::Assistant && !entry.role().instructs();
             is_users && !entry.has_results()
         };
-        if let Some(at) = (0..first).rev().find(prompt) {
+        // An earlier checkpoint may stand right before it: the message that it found held stays so.
+        let is_said = |at: &usize| transcript.entry(*at).origin() != Origin::Checkpoint;
+        let prompts = || (0..first).rev().filter(prompt);
+        if let Some(at) = prompts().find(is_said).or_else(|| prompts().next()) {
             self.hold(at, Held::Companion);
             self.excerptable.entry(at).or_default();
         }

@@ -1,5 +1,6 @@
 //! The plan: which edits, what each saves, and where that lands, before anything is done.
 
+mod squeeze;
 mod work;
 
 use std::sync::Arc;
@@ -7,17 +8,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, Stop};
-use crate::checkpoint::LEAST_TOKENS;
+use crate::checkpoint::Least;
 use crate::count::{Tally, TokenCounter};
-use crate::draft::{Draft, Matter, result_of};
+use crate::draft::{Draft, Matter};
 use crate::guard::{Guard, Held};
 use crate::model::Binding;
 use crate::request::Request;
-use crate::strategy::{Edit, Scene, Strategy, fit, level};
+use crate::strategy::{Edit, Scene, Strategy};
+use crate::transcript::PartKind;
 use crate::transcript::unit::Units;
-use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::trigger::Cause;
-use crate::view::{PartEdit, Put, Reason};
+use crate::view::Reason;
 
 use work::Work;
 
@@ -84,6 +85,8 @@ pub struct Subject<'a> {
     pub guard: &'a Guard,
     /// Where to land.
     pub budget: Budget,
+    /// The least that a checkpoint takes.
+    pub least: Least,
     /// When enough is done.
     pub stop: Stop,
     /// Why it began, if that was said.
@@ -106,13 +109,40 @@ impl<'a> Subject<'a> {
             draft,
             guard: self.guard,
             budget: self.budget,
+            least: self.least,
             cause: self.cause,
             horizon,
         }
     }
 
     /// Plans a compaction by `strategies`, in turn, until the target is reached.
+    ///
+    /// Where it can't be, the least view would say nothing but what must stay; a share of the target
+    /// above that is for the rest, people's words before all.
     pub fn plan(&self, strategies: &[Arc<dyn Strategy>]) -> Plan {
+        let least = self.least(strategies);
+        let is_unreachable = matches!(least.reached, Reached::Unreachable { .. });
+        if !is_unreachable || self.stop == Stop::AtEnd {
+            return least;
+        }
+        let budget = self.budget.above(least.draft.total());
+        // What must stay is as the least view has it: from what comes out, the least view is the same.
+        let held = self.request.transcript.entries().filter(|e| !self.guard.may_leave(e.index));
+        let puts = held.flat_map(|entry| least.draft.puts(entry)).cloned().map(Edit::Put);
+        let better = Subject { budget, ..*self }.plan_within(strategies, puts.collect());
+        if better.draft.total() + better.checkpoint > budget.target {
+            return least;
+        }
+        Plan { reached: least.reached, floor: least.floor, ..better }
+    }
+
+    /// The plan that goes no higher than it must.
+    pub fn least(&self, strategies: &[Arc<dyn Strategy>]) -> Plan {
+        self.plan_within(strategies, Vec::new())
+    }
+
+    /// The plan that begins with `edits`, all of them.
+    fn plan_within(&self, strategies: &[Arc<dyn Strategy>], edits: Vec<Edit>) -> Plan {
         let draft = Draft::new(&self.request.transcript, self.tally);
         let floor = self.floor();
         let target = self.budget.target;
@@ -122,9 +152,10 @@ impl<'a> Subject<'a> {
         if is_small && self.stop == Stop::AtTarget || self.request.transcript.is_empty() {
             return Self::nothing(work.draft, floor);
         }
-        if self.stop == Stop::AtTarget && self.held_tokens() + LEAST_TOKENS > target {
+        work.impose("squeeze", edits);
+        if self.stop == Stop::AtTarget {
             // What must stay doesn't fit as it is: cut it first, so that something else may stay too.
-            let edits = self.squeezes(&work.draft, self.level());
+            let edits = self.squeezes(&work.draft, self.levels());
             work.make("squeeze", edits);
         }
         let must_reach = !is_small && strategies.iter().any(|strategy| strategy.takes_oldest());
@@ -140,7 +171,7 @@ impl<'a> Subject<'a> {
             work.take_up(Reason::LastResort);
         }
         if work.landing() > target {
-            let edits = self.squeezes(&work.draft, self.share());
+            let edits = self.squeezes(&work.draft, self.shares());
             work.make("squeeze", edits);
             // With that room a strategy may have more to do, and would have it the next time.
             if self.stop == Stop::AtEnd {
@@ -230,134 +261,6 @@ impl<'a> Subject<'a> {
         0
     }
 
-    /// What must stay, as it was said.
-    fn held_tokens(&self) -> u64 {
-        let held = (0..self.request.transcript.len()).filter(|at| !self.guard.may_leave(*at));
-        self.tally.frame.total().tokens + held.map(|at| self.tally.entry(at)).sum::<u64>()
-    }
-
-    /// What must stay, each as small as it may be made.
-    fn floor(&self) -> u64 {
-        let mut draft = Draft::new(&self.request.transcript, self.tally);
-        for at in 0..self.request.transcript.len() {
-            if self.guard.may_leave(at) {
-                draft.apply(&Edit::Drop(at..at + 1, Reason::LastResort), &self.matter());
-            }
-        }
-        if draft.total() > self.budget.target {
-            for edit in self.checkpoints(&draft, Reason::LastResort) {
-                draft.apply(&edit, &self.matter());
-            }
-        }
-        if draft.total() > self.budget.target {
-            for edit in self.squeezes(&draft, self.share()) {
-                draft.apply(&edit, &self.matter());
-            }
-        }
-        draft.total()
-    }
-
-    /// The most that one held entry may take, at the least.
-    fn share(&self) -> u64 {
-        self.budget.share().max(LEAST_TOKENS / 2)
-    }
-
-    /// The most that one held entry may take so that all of them fit beside a checkpoint; its share
-    /// at the least.
-    fn level(&self) -> u64 {
-        let len = self.request.transcript.len();
-        let held = (0..len).filter(|at| !self.guard.may_leave(*at));
-        let (cuttable, fixed): (Vec<usize>, Vec<usize>) =
-            held.partition(|at| self.guard.excerptable().contains_key(at));
-        let tokens = |entries: &[usize]| {
-            entries.iter().map(|at| self.tally.entry(*at)).collect::<Vec<u64>>()
-        };
-        let fixed = self.tally.frame.total().tokens + tokens(&fixed).iter().sum::<u64>();
-        let all_stay = cuttable.len() == len;
-        let reserve = if all_stay { 0 } else { self.budget.checkpoint().max(LEAST_TOKENS) };
-        let room = self.budget.target.saturating_sub(fixed + reserve);
-        level(&tokens(&cuttable), room).unwrap_or(0).max(self.share())
-    }
-
-    /// Earlier checkpoints leave the messages that they share with what must stay.
-    fn checkpoints(&self, draft: &Draft, reason: Reason) -> Vec<Edit> {
-        let held = self
-            .request
-            .transcript
-            .entries()
-            .filter(|entry| draft.is_shown(entry.index) && !self.guard.may_leave(entry.index));
-        held.flat_map(|entry| entry.parts())
-            .filter(|part| part.origin() == Origin::Checkpoint && !draft.is_edited(part.slot))
-            .map(|part| Edit::Put(PartEdit { at: part.slot, put: Put::Nothing, reason }))
-            .collect()
-    }
-
-    /// Cuts of held entries that are larger than their share: the one exception of the law of pins.
-    fn squeezes(&self, draft: &Draft, share: u64) -> Vec<Edit> {
-        let matter = self.matter();
-        let transcript = &self.request.transcript;
-        let mut edits = Vec::new();
-        for entry in transcript
-            .entries()
-            .filter(|e| draft.is_shown(e.index) && !self.guard.may_leave(e.index))
-            .filter(|e| !matches!(self.guard.held(e.index), Some(Held::State | Held::Instructions)))
-        {
-            let pinned = self.guard.excerptable().get(&entry.index);
-            let held = self.guard.held(entry.index);
-            let is_companion = matches!(held, Some(Held::Companion | Held::Elsewhere));
-            if pinned.is_none() && !is_companion {
-                continue;
-            }
-            if self.tally.entry(entry.index) <= share {
-                continue;
-            }
-            for part in entry.parts().filter(|p| {
-                matches!(p.kind(), PartKind::Text | PartKind::Result) && !p.is(Marks::SERVER)
-            }) {
-                let is_fixed = part.is(Marks::FIXED)
-                    || part.raw_body().is_empty()
-                    || part.origin() == Origin::Checkpoint
-                    || self.is_preserved(&part);
-                if is_fixed || matter.part_tokens(&part) <= share {
-                    continue;
-                }
-                let text = match draft.stub(part.slot) {
-                    Some(stub) => stub.into(),
-                    None => matter.part_text(&part),
-                };
-                let words: Vec<&String> = pinned
-                    .into_iter()
-                    .flatten()
-                    .filter(|words| text.contains(words.as_str()))
-                    .collect();
-                let tokens = |text: &str| matter.put_tokens(&part, text);
-                let current = draft.part_tokens(&part, &matter);
-                let short = excerpt_around(&text, &words, share, tokens);
-                if let Some(short) = short.filter(|short| tokens(short) < current) {
-                    let put = Put::Text(short.into());
-                    edits.push(Edit::Put(PartEdit {
-                        at: part.slot,
-                        put,
-                        reason: Reason::TooLarge,
-                    }));
-                }
-            }
-        }
-        edits
-    }
-
-    /// Whether a result is one of a preserved tool, whoever else speaks in its message, and fits.
-    fn is_preserved(&self, part: &Part<'_>) -> bool {
-        let call = self.units.call_of(result_of(&self.request.transcript, part.slot));
-        let transcript = &self.request.transcript;
-        let is_tools =
-            call.is_some_and(|call| self.guard.held(transcript.entry_of(call)) == Some(Held::Tool));
-        let beside = || transcript.entry(transcript.entry_of(part.slot)).parts();
-        let results = || beside().filter(|part| part.kind() == PartKind::Result);
-        let tokens = || results().map(|part| self.matter().part_tokens(&part)).sum::<u64>();
-        is_tools && tokens() <= self.budget.target
-    }
-
     fn held_by(&self, draft: &Draft) -> Vec<(Held, u64)> {
         let mut sums = std::collections::BTreeMap::new();
         let frame = &self.tally.frame;
@@ -373,24 +276,4 @@ impl<'a> Subject<'a> {
         sums.sort_by_key(|(held, tokens)| (std::cmp::Reverse(*tokens), *held));
         sums
     }
-}
-
-/// An excerpt that says the pinned words, whatever else it leaves out.
-fn excerpt_around(
-    text: &str,
-    words: &[&String],
-    most: u64,
-    tokens: impl Fn(&str) -> u64,
-) -> Option<String> {
-    let short = fit(text, most, &tokens)?;
-    let lost: Vec<&str> =
-        words.iter().map(|w| w.as_str()).filter(|w| !short.contains(*w)).collect();
-    if lost.is_empty() {
-        return Some(short);
-    }
-    let lost = lost.join("\n[…]\n");
-    let rest = most.saturating_sub(tokens(&lost) + 4);
-    let around =
-        fit(text, rest, &tokens).map_or(lost.clone(), |short| format!("{short}\n[…]\n{lost}"));
-    Some(if tokens(&around) <= most { around } else { lost })
 }

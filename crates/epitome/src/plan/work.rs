@@ -25,7 +25,7 @@ pub(super) struct Work<'a, 's> {
 impl Work<'_, '_> {
     /// Where the view would land with the least checkpoint that it needs.
     pub(super) fn landing(&self) -> u64 {
-        self.draft.total() + if self.draft.folds() { LEAST_TOKENS } else { 0 }
+        self.draft.total() + if self.draft.folds() { self.subject.least.line } else { 0 }
     }
 
     /// Whether nothing more needs to be done.
@@ -48,7 +48,8 @@ impl Work<'_, '_> {
     /// leave until one does.
     pub(super) fn settle(&mut self) {
         let subject = self.subject;
-        if subject.request.format.opening() == Opening::User && !self.draft.folds() {
+        let has_checkpoint = self.checkpoint() >= subject.least.line;
+        if subject.request.format.opening() == Opening::User && !has_checkpoint {
             while let Some(at) = self.leads_with_model() {
                 if !self.take(at) {
                     break;
@@ -71,13 +72,13 @@ impl Work<'_, '_> {
         }
     }
 
-    /// The first entry shown, if it is the model's and wasn't first when it came in.
+    /// The first entry shown, if it is the model's and another was first when it came in.
     fn leads_with_model(&self) -> Option<usize> {
         let transcript = &self.subject.request.transcript;
         let speaking = || transcript.entries().filter(|e| !e.role().instructs());
         let came_first = speaking().next()?;
         let first = speaking().find(|e| self.draft.is_shown(e.index))?;
-        let leads = first.role() == Role::Assistant && came_first.role() != Role::Assistant;
+        let leads = first.role() == Role::Assistant && first.index != came_first.index;
         leads.then_some(first.index)
     }
 
@@ -131,16 +132,25 @@ impl Work<'_, '_> {
 
     /// Makes edits in order until the target is reached.
     pub(super) fn make(&mut self, strategy: &str, edits: Vec<Edit>) {
+        // Folds are chosen together: half of a fold is another cut.
+        if edits.iter().any(|edit| matches!(edit, Edit::Fold(..))) {
+            self.take_up(Reason::OlderStep);
+            return self.impose(strategy, edits);
+        }
+        self.make_while(strategy, edits, |work| !work.is_done());
+    }
+
+    /// Makes all of the edits.
+    pub(super) fn impose(&mut self, strategy: &str, edits: Vec<Edit>) {
+        self.make_while(strategy, edits, |_| true);
+    }
+
+    fn make_while(&mut self, strategy: &str, edits: Vec<Edit>, goes_on: fn(&Self) -> bool) {
         self.unbind(&edits);
         let before = self.draft.total();
         let mut made = 0;
-        // Folds are chosen together: half of a fold is another cut.
-        let whole = edits.iter().any(|edit| matches!(edit, Edit::Fold(..)));
-        if whole {
-            self.take_up(Reason::OlderStep);
-        }
         for edit in edits {
-            if !whole && self.is_done() {
+            if !goes_on(self) {
                 break;
             }
             self.draft.apply(&edit, &self.subject.matter());

@@ -64,8 +64,9 @@ impl Strategy for Failed {
             {
                 batch.push(*pair);
             }
-            let is_old = unit.entries.end <= end && scene.is_worthwhile(unit.entries.start);
-            if is_old && unit.entries.clone().any(|at| scene.draft.is_shown(at)) {
+            // Its first entry may have left alone: bound reasoning in an entry of its own.
+            let is_worthwhile = unit.entries.clone().any(|at| scene.is_worthwhile(at));
+            if unit.entries.end <= end && is_worthwhile {
                 self.batch(scene, unit, &batch, &mut edits);
             }
         }

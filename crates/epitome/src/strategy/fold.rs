@@ -1,4 +1,7 @@
 //! Older steps fold into the checkpoint; the newest that fit stay.
+//!
+//! What people said goes last: the checkpoint quotes it, what it can't quote stays where it is, and
+//! only then is room given to older steps. The newest, three tenths of the target, come before that.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +18,7 @@ use crate::view::Reason;
 pub struct FoldOptions {}
 
 /// Folds everything that may leave, from the oldest up to the newest units that fit beside what must
-/// stay and the checkpoint.
+/// stay, the checkpoint and what people said.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fold;
 
@@ -42,39 +45,129 @@ impl Strategy for Fold {
         if scene.landing() <= scene.budget.target {
             return Vec::new();
         }
-        let leaving: Vec<&Unit> =
-            scene.units.all().iter().filter(|unit| may_leave(scene, unit)).collect();
-        let loose: u64 = leaving.iter().map(|unit| size(scene, unit)).sum();
+        let units = scene.units.all().iter().filter(|unit| may_leave(scene, unit));
+        let leaving: Vec<Leaving<'_>> = units.map(|unit| Leaving::of(scene, unit)).collect();
+        let loose: u64 = leaving.iter().map(|unit| unit.size).sum();
         let fixed = scene.draft.total() - loose - taken_up(scene);
         let free = scene.budget.target.saturating_sub(fixed);
-        if free < LEAST_TOKENS || leaving.iter().all(|unit| is_checkpoint(scene, unit)) {
+        if free < scene.least.line || leaving.iter().all(|of| is_checkpoint(scene, of.unit)) {
             return Vec::new();
         }
-        let mut room = free - scene.budget.checkpoint().clamp(LEAST_TOKENS, free);
-        let mut edits = Vec::new();
-        let mut kept = 0;
-        for unit in leaving.iter().rev() {
-            let size = size(scene, unit);
-            if size <= room {
-                room -= size;
-            } else if let Some(cuts) =
-                (kept == 0).then(|| shrunk(scene, unit, size, room)).flatten()
-            {
-                // The step that the model is in the middle of stays, cut, rather than none.
-                edits.extend(cuts);
-                room = 0;
-            } else {
+        // A checkpoint with all its lanes, or, where that would cost anybody's words, next to none.
+        let full = scene.budget.checkpoint().max(LEAST_TOKENS).min(free);
+        let caps = [full, scene.least.line].into_iter();
+        let caps = caps.filter(|cap| *cap >= LEAST_TOKENS || *cap == scene.least.line);
+        let layouts = caps.map(|cap| Layout::of(scene, &leaving, free - cap, cap));
+        let best = layouts.min_by_key(|layout| layout.lost).expect("the least cap fits");
+        let folded = leaving.iter().zip(&best.stays).filter(|(_, stays)| !**stays);
+        let folded: Vec<&Unit> = folded.map(|(leaving, _)| leaving.unit).collect();
+        let mut edits = best.cuts;
+        if !folded.iter().all(|unit| is_checkpoint(scene, unit)) {
+            let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
+            edits.extend(folded.iter().map(fold));
+        }
+        edits
+    }
+}
+
+/// A unit that may leave.
+struct Leaving<'a> {
+    unit: &'a Unit,
+    size: u64,
+    /// Tokens that a checkpoint takes to say what people said in it.
+    quote: u64,
+    /// Whether it is nothing but what people said.
+    is_plain: bool,
+}
+
+impl<'a> Leaving<'a> {
+    fn of(scene: &Scene<'_>, unit: &'a Unit) -> Self {
+        let quote = unit.entries.clone().map(|at| scene.quote(at)).sum();
+        Leaving { unit, size: size(scene, unit), quote, is_plain: unit.is_turn && !unit.is_step }
+    }
+}
+
+/// Which units stay beside a checkpoint.
+struct Layout {
+    stays: Vec<bool>,
+    cuts: Vec<Edit>,
+    /// Units with people's words that are neither shown nor quoted.
+    lost: usize,
+}
+
+impl Layout {
+    /// The layout with `room` tokens for units beside a checkpoint of `cap`.
+    fn of(scene: &Scene<'_>, leaving: &[Leaving<'_>], room: u64, cap: u64) -> Self {
+        let mut layout = Layout { stays: vec![false; leaving.len()], cuts: Vec::new(), lost: 0 };
+        let mut left = room;
+        let protected = room.min(scene.budget.recent());
+        let mut from = leaving.len();
+        while let Some(unit) = from.checked_sub(1).map(|at| &leaving[at]) {
+            if room - left + unit.size > protected {
                 break;
             }
-            kept += 1;
+            from -= 1;
+            layout.keep(from, unit.size, &mut left);
         }
-        let folded = &leaving[..leaving.len() - kept];
-        if folded.iter().all(|unit| is_checkpoint(scene, unit)) {
-            return edits;
+        let quotes = cap.saturating_sub(scene.least.line + scene.least.lane);
+        // The step that the model is in the middle of stays, cut, rather than none.
+        let newest = leaving.last().filter(|_| from == leaving.len());
+        let cut = |room: u64| newest.and_then(|of| shrunk(scene, of.unit, of.size, room));
+        let reserve = if cut(protected).is_some() { protected } else { 0 };
+        left -= reserve;
+        layout.keep_words(&leaving[..from], quotes, &mut left);
+        left += reserve;
+        if newest.is_some_and(|of| of.size > left)
+            && let Some(cuts) = cut(left)
+        {
+            layout.cuts = cuts;
+            from -= 1;
+            layout.keep(from, left, &mut left);
         }
-        let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
-        edits.extend(folded.iter().map(fold));
-        edits
+        while let Some(at) = from.checked_sub(1) {
+            let is_kept = layout.stays[at];
+            if !is_kept && leaving[at].size > left {
+                break;
+            }
+            if !is_kept {
+                layout.keep(at, leaving[at].size, &mut left);
+            }
+            from = at;
+        }
+        layout.lost = layout.lost(leaving, quotes);
+        layout
+    }
+
+    fn keep(&mut self, at: usize, size: u64, left: &mut u64) {
+        self.stays[at] = true;
+        *left -= size;
+    }
+
+    /// What people said and the checkpoint has no room to quote stays, the newest of it first.
+    fn keep_words(&mut self, older: &[Leaving<'_>], quotes: u64, left: &mut u64) {
+        let mut over = older.iter().map(|unit| unit.quote).sum::<u64>().saturating_sub(quotes);
+        for (at, unit) in older.iter().enumerate().rev() {
+            if over == 0 {
+                break;
+            }
+            if unit.is_plain && unit.size <= *left {
+                self.keep(at, unit.size, left);
+                over = over.saturating_sub(unit.quote);
+            }
+        }
+    }
+
+    fn lost(&self, leaving: &[Leaving<'_>], quotes: u64) -> usize {
+        let mut left = quotes;
+        let folded = leaving.iter().zip(&self.stays).rev().filter(|(_, stays)| !**stays);
+        let is_lost = |unit: &&Leaving<'_>| match left.checked_sub(unit.quote) {
+            Some(rest) => {
+                left = rest;
+                false
+            }
+            None => true,
+        };
+        folded.map(|(unit, _)| unit).filter(is_lost).count()
     }
 }
 

@@ -1,8 +1,10 @@
-//! The last resort: the oldest units leave without a trace. Needs no model and no checkpoint.
+//! The last resort: the oldest units leave without a trace, what people said after everything else. Needs no
+//! model and no checkpoint.
 
 use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, Scene, Strategy};
+use crate::transcript::unit::Unit;
 use crate::view::Reason;
 
 /// How much may be left.
@@ -18,12 +20,25 @@ pub enum Room {
     Characters(u64),
 }
 
+/// Which units leave first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum First {
+    /// The oldest of those in which nobody speaks but model and tools; then the oldest of the others.
+    #[default]
+    NotHuman,
+    /// The oldest, whoever speaks.
+    Oldest,
+}
+
 /// What may be set of [`Head`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HeadOptions {
     /// How much may be left.
     pub room: Room,
+    /// Which units leave first.
+    pub first: First,
 }
 
 /// Drops the oldest units that may leave, until the rest fits.
@@ -42,6 +57,11 @@ impl Head {
         };
         BadOption::unless_positive("head.room", given)?;
         Ok(Head(options))
+    }
+
+    /// The oldest units first, whoever speaks: where roles must alternate, what is left may still be in turns.
+    pub fn oldest() -> Self {
+        Head(HeadOptions { first: First::Oldest, ..HeadOptions::default() })
     }
 }
 
@@ -64,8 +84,12 @@ impl Strategy for Head {
             Room::Tokens(most) => (scene.draft.total(), most),
             Room::Characters(most) => ((0..scene.matter.transcript.len()).map(measure).sum(), most),
         };
+        let mut units: Vec<&Unit> = scene.units.all().iter().collect();
+        if self.0.first == First::NotHuman {
+            units.sort_by_key(|unit| unit.is_turn);
+        }
         let mut edits = Vec::new();
-        for unit in scene.units.all() {
+        for unit in units {
             if left <= room {
                 break;
             }

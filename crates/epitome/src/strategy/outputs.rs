@@ -84,7 +84,7 @@ const MAX_STUB: usize = 1024;
 
 /// Whether the result is a stub, from this compaction or an earlier one. A look-alike gains nothing
 /// but to stay as short as it is.
-pub(super) fn is_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
+pub(crate) fn is_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
     scene.draft.reason(result.slot).is_some_and(Reason::leaves_stub)
         || result.raw_body().len() < MAX_STUB && scene.matter.part_text(result).starts_with(MARK)
 }

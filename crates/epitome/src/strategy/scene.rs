@@ -1,12 +1,15 @@
 //! What a strategy may look at.
 
 use crate::budget::Budget;
-use crate::checkpoint::LEAST_TOKENS;
+use crate::checkpoint::{self, Least};
 use crate::draft::{Draft, Matter};
 use crate::guard::Guard;
 use crate::transcript::unit::Units;
-use crate::transcript::{Entry, Marks, Part, PartKind};
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::trigger::Cause;
+
+/// Tokens of the line before a quote, and of a lane's title.
+const LABEL: u64 = 24;
 
 /// Everything that a strategy may look at.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +24,8 @@ pub struct Scene<'a> {
     pub guard: &'a Guard,
     /// Where to land.
     pub budget: Budget,
+    /// The least that a checkpoint takes.
+    pub least: Least,
     /// Why the compaction began, if that was said.
     pub cause: Option<&'a Cause>,
     /// Entries before this one will be folded whatever is done to them: not worth an edit.
@@ -100,9 +105,29 @@ impl<'a> Scene<'a> {
         self.units.call_of(result.slot).map(|slot| self.matter.transcript.part(slot))
     }
 
+    /// Tokens that a checkpoint takes for what is said in the entry and mustn't be lost: people's words, at
+    /// the least that is worth a quote, and standing instructions.
+    pub(super) fn quote(&self, entry: usize) -> u64 {
+        let said = self.matter.transcript.entry(entry);
+        let counter = self.matter.counter;
+        if !self.draft.is_shown(entry) {
+            0
+        } else if said.role().instructs() {
+            self.draft.entry_tokens(entry) + LABEL
+        } else if said.origin() == Origin::Checkpoint {
+            let texts = said.parts().map(|part| part.text());
+            let words = texts.filter_map(|text| checkpoint::read(&text)).flat_map(|c| c.words);
+            words.map(|word| checkpoint::quote_tokens(word.at, word.text, counter)).sum()
+        } else if said.is_human() {
+            checkpoint::quote_tokens(entry, said.human_text(), counter)
+        } else {
+            0
+        }
+    }
+
     /// Where the view would land with the least checkpoint that it needs.
     pub(super) fn landing(&self) -> u64 {
-        self.draft.total() + if self.draft.folds() { LEAST_TOKENS } else { 0 }
+        self.draft.total() + if self.draft.folds() { self.least.line } else { 0 }
     }
 
     /// Characters of what the entry says, as edited; none where it isn't shown.

@@ -525,10 +525,10 @@ fn a_compaction() {
             drop user message
             drop assistant message
             keep compaction
-            keep assistant message
+            drop assistant message
             keep user message
-            keep function_call
-            keep function_call_output
+            drop function_call
+            drop function_call_output
         "#]],
     );
 }
@@ -626,7 +626,7 @@ fn an_output_whose_call_is_only_referred_to_stays() {
         keep user message
         keep item_reference
         edit function_call_output
-           > {"call_id":"earlier","output":"[elided: 66 lines, 3.3 kB]","type":"function_call_output"}
+           > {"call_id":"earlier","output":"73d33b666a1e21da3fdabe86cbbeaa [… 3.2 kB elided …] src/parser/token.rs)\n","type":"function_call_output"}
         drop assistant message
         keep user message
     "#]].assert_eq(&shown(&compactor.compact(&request).expect("a sound view")));
@@ -647,11 +647,12 @@ fn a_trigger_stays_last() {
     validate(Api::Responses, &out).expect("the server takes it");
     expect![[r#"
         keep user message
-        drop assistant message
-        drop assistant message
+        here checkpoint
+        fold assistant message
+        fold assistant message
         keep user message
-        keep function_call
-        keep function_call_output
+        fold function_call
+        fold function_call_output
         keep compaction_trigger
     "#]]
     .assert_eq(&shown(&outcome));

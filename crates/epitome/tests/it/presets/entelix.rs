@@ -1,6 +1,6 @@
 //! entelix' `RunnableCompacting` with `SummaryCompactor` and `HeadDropCompactor`.
 
-use epitome::strategy::{HeadOptions, Named, Pipeline, Room, Setting};
+use epitome::strategy::{First, HeadOptions, Named, Pipeline, Room, Setting};
 use epitome::trigger::Gauge;
 use epitome::{Format, Options};
 
@@ -115,7 +115,10 @@ fn drops_the_head() {
 }
 
 fn head_to(characters: u64) -> Options {
-    let head = Named::Head(Setting::On(HeadOptions { room: Room::Characters(characters) }));
+    let head = Named::Head(Setting::On(HeadOptions {
+        room: Room::Characters(characters),
+        first: First::Oldest,
+    }));
     Options { strategies: Pipeline::List(vec![head]), ..preset("entelix-head", 100_000).options }
 }
 

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use epitome::Format;
+use epitome::count::counter;
 use epitome::strategy::{Failed, FailedCalls, FailedOptions};
+use epitome::{Compactor, Options, Target, wire};
 use expect_test::expect;
 use testkit::check_in;
+use testkit::laws::check_all;
 
 use super::to;
 
@@ -127,4 +130,55 @@ asst Fine.
             keep asst Fine.
         "#]],
     );
+}
+
+/// A batch is looked at though the bound thought that it began with has left: a second compaction,
+/// which never saw the thought, would.
+#[test]
+fn a_batch_whose_first_entry_left_is_looked_at() {
+    let body = concat!(
+        r#"{"model":"gpt-6.2-sol","store":false,"reasoning":{"effort":"medium","summary":null},"too"#,
+        r#"ls":[{"type":"function","name":"Read","parameters":{"type":"object"},"strict":false},"#,
+        r#"{"type":"custom","name":"Edit"}],"input":[{"type":"program","id":"prg_1","call_id":"prog"#,
+        r#"_1","code":"ok","fingerprint":"f1"},"#,
+        r#"{"type":"function_call","name":"Read","arguments":"{}","call_id":"call_1"},"#,
+        r#"{"type":"function_call_output","output":"ok","call_id":"call_1"},"#,
+        r#"{"type":"program_output","id":"pro_1","call_id":"prog_1","result":"done","status":"compl"#,
+        r#"eted"},"#,
+        r#"{"type":"function_call","name":"Read","arguments":"{\"file_path\":\"ok\",\"limit\":1.0e2"#,
+        r#"}","call_id":"call_3"},"#,
+        r#"{"type":"function_call_output","output":"ok","call_id":"call_3"},"#,
+        r#"{"role":"user","content":"lorem elit labore veniam amet tempor aliqua ipsum sed et quis "#,
+        r#"consectetur incididunt enim dolor do dolore nostrud adipiscing ut minim sit eiusmod magn"#,
+        r#"a ipsum sed et quis consectetur incididunt enim dolor do dolore nostrud adipiscing ut mi"#,
+        r#"nim sit eiusmod magna lorem elit labore veniam amet tempor aliqua dolor do dolore nostru"#,
+        r#"d adipiscing ut minim sit eiusmod magna lorem elit labore veniam amet tempor aliqua ipsu"#,
+        r#"m sed et quis consectetur incididunt enim sit eiusmod magna lorem elit labore veniam ame"#,
+        r#"t"},"#,
+        r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"Thinking."}],"content":nul"#,
+        r#"l,"encrypted_content":"ok"},"#,
+        r#"{"type":"shell_call","action":{"commands":["lorem"],"timeout_ms":null},"call_id":"shell_"#,
+        r#"6"},"#,
+        r#"{"type":"message","role":"system","content":[{"type":"input_text","text":"Obey."}]},"#,
+        r#"{"type":"function_call","name":"Read","arguments":"{\"file_path\":\"ok\",\"limit\":1.0e2"#,
+        r#"}","call_id":"call_8"},"#,
+        r#"{"type":"shell_call_output","output":[{"stdout":"","stderr":"1: lorem elit labore veniam"#,
+        r#" amet\n2: lorem elit labore veniam amet tempor\n3: lorem elit labore veniam amet tempor "#,
+        r#"aliqua\n4: lorem elit labore veniam amet tempor aliqua ipsum","outcome":{"type":"exit",""#,
+        r#"exit_code":1}},"#,
+        r#"{"stdout":"done","stderr":"","outcome":{"type":"exit","exit_code":1}}],"call_id":"shell_"#,
+        r#"6"},"#,
+        r#"{"type":"function_call_output","output":"ok","call_id":"call_8"},"#,
+        r#"{"type":"function_call","name":"Grep","arguments":"{ \"q\" : [\"ok\", {\"deep\":{}}] }","#,
+        r#""call_id":"call_10"},"#,
+        r#"{"type":"function_call_output","output":"ok","call_id":"call_10"}],"stream":true}"#,
+    );
+    let request = wire::parse(Format::OpenaiResponses, body.to_owned()).expect("JSON");
+    let options = Options {
+        target: Target::Percent(16),
+        preserved_tools: vec!["Grep".to_owned()],
+        ..Options::default()
+    };
+    let compactor = Compactor::new(options, counter("o200k").expect("a known name"));
+    check_all(&request, &compactor.expect("in range")).expect("the laws hold");
 }

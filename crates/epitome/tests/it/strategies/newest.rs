@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::strategy::{
-    Head, HeadOptions, Intake, IntakeOptions, Older, Recent, RecentOptions, Room, Strategy,
+    First, Head, HeadOptions, Intake, IntakeOptions, Older, Recent, RecentOptions, Room, Strategy,
 };
 use epitome::view::Fate;
 use epitome::wire::{self, Format};
@@ -145,7 +145,7 @@ fn to_its_end_a_pipeline_is_at_rest() {
 
 #[test]
 fn the_head_drops_to_tokens_or_characters() {
-    let head = |room| Head::new(HeadOptions { room }).expect("in range");
+    let head = |room| Head::new(HeadOptions { room, first: First::Oldest }).expect("in range");
     let gone = |room| {
         let outcome = to_the_end(head(room), Options::default(), TALK);
         (letters(&outcome), outcome.receipt.after.count.tokens)

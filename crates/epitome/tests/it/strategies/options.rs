@@ -125,7 +125,8 @@ fn out_of_range_is_the_same_error_from_code_and_from_files() {
             "recent.keep",
         ),
         (
-            Head::new(HeadOptions { room: Room::Characters(0) }).map(drop),
+            Head::new(HeadOptions { room: Room::Characters(0), ..HeadOptions::default() })
+                .map(drop),
             r#"{"head":{"room":{"characters":0}}}"#,
             "head.room",
         ),

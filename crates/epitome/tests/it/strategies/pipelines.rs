@@ -3,7 +3,7 @@
 use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::strategy::{
-    ArgumentsOptions, Emptied, ExcerptsOptions, FailedCalls, FailedOptions, HeadOptions,
+    ArgumentsOptions, Emptied, ExcerptsOptions, FailedCalls, FailedOptions, First, HeadOptions,
     IntakeOptions, NAMES, Named, Older, OutputsOptions, Pipeline, ReasoningOptions, RecentOptions,
     Room, Setting,
 };
@@ -37,8 +37,8 @@ fn strategies() -> impl Strategy<Value = Named> {
             any_divisor: 1_000,
             max_tokens: Some(48),
         })),
-        Named::Head(Setting::On(HeadOptions { room: Room::Characters(500) })),
-        Named::Head(Setting::On(HeadOptions { room: Room::Tokens(1) })),
+        Named::Head(Setting::On(HeadOptions { room: Room::Characters(500), first: First::Oldest })),
+        Named::Head(Setting::On(HeadOptions { room: Room::Tokens(1), ..HeadOptions::default() })),
         Named::Fold(Setting::Off),
     ]);
     prop_oneof![2 => usual, 1 => recent, 1 => edges]

@@ -77,28 +77,29 @@ fn reads_are_stale_once_the_file_was_read_written_or_edited() {
         to(100),
         STALE,
         &expect![[r#"
-        1837 → 898 tokens, target 100
-        keep user Fix the build.
-        keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
-        edit res  a = {code 30}
-           > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later, stubbed
-        keep asst call b Read {"file_path":"src/y.rs"}
-        edit res  b = {lines 30}
-           > res b = [elided: Read(src/y.rs) → 30 lines, 1.2 kB; edited since]  # superseded by what came later, stubbed
-        keep asst call c Read {"file_path":"src/z.rs"}
-        edit res  c = {lines 31}
-           > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later, stubbed
-        keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
-        keep res  d = ok
-        keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
-        keep res  e = ok
-        keep asst call f Read {"file_path":"src/x.rs"}
-        keep res  f = {code 40}
-        keep asst call g Read {"file_path":"src/y.rs","offset":5,"limit":2}
-        keep res  g = {lines 2}
-        keep user Go on.
-        keep asst {lorem 40}
-    "#]],
+            1837 → 873 tokens, target 100
+            keep user Fix the build.
+            keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
+            edit res  a = {code 30}
+               > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later, stubbed
+            keep asst call b Read {"file_path":"src/y.rs"}
+            edit res  b = {lines 30}
+               > res b = [elided: Read(src/y.rs) → 30 lines, 1.2 kB; edited since]  # superseded by what came later, stubbed
+            keep asst call c Read {"file_path":"src/z.rs"}
+            edit res  c = {lines 31}
+               > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later, stubbed
+            keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
+            keep res  d = ok
+            keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
+            keep res  e = ok
+            keep asst call f Read {"file_path":"src/x.rs"}
+            keep res  f = {code 40}
+            keep asst call g Read {"file_path":"src/y.rs","offset":5,"limit":2}
+            keep res  g = {lines 2}
+            keep user Go on.
+            edit asst {lorem 40}
+               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incidid [… 118 B elided …] olor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
+        "#]],
     );
 }
 
@@ -112,53 +113,55 @@ fn what_is_stale_can_be_narrowed() {
         to(100),
         STALE,
         &expect![[r#"
-        1837 → 1489 tokens, target 100
-        keep user Fix the build.
-        keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
-        edit res  a = {code 30}
-           > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later, stubbed
-        keep asst call b Read {"file_path":"src/y.rs"}
-        keep res  b = {lines 30}
-        keep asst call c Read {"file_path":"src/z.rs"}
-        keep res  c = {lines 31}
-        keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
-        keep res  d = ok
-        keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
-        keep res  e = ok
-        keep asst call f Read {"file_path":"src/x.rs"}
-        keep res  f = {code 40}
-        keep asst call g Read {"file_path":"src/y.rs","offset":5,"limit":2}
-        keep res  g = {lines 2}
-        keep user Go on.
-        keep asst {lorem 40}
-    "#]],
+            1837 → 1464 tokens, target 100
+            keep user Fix the build.
+            keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
+            edit res  a = {code 30}
+               > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later, stubbed
+            keep asst call b Read {"file_path":"src/y.rs"}
+            keep res  b = {lines 30}
+            keep asst call c Read {"file_path":"src/z.rs"}
+            keep res  c = {lines 31}
+            keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
+            keep res  d = ok
+            keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
+            keep res  e = ok
+            keep asst call f Read {"file_path":"src/x.rs"}
+            keep res  f = {code 40}
+            keep asst call g Read {"file_path":"src/y.rs","offset":5,"limit":2}
+            keep res  g = {lines 2}
+            keep user Go on.
+            edit asst {lorem 40}
+               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incidid [… 118 B elided …] olor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
+        "#]],
     );
     check(
         of(Stale::Overwritten),
         to(100),
         STALE,
         &expect![[r#"
-        1837 → 1190 tokens, target 100
-        keep user Fix the build.
-        keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
-        edit res  a = {code 30}
-           > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later, stubbed
-        keep asst call b Read {"file_path":"src/y.rs"}
-        keep res  b = {lines 30}
-        keep asst call c Read {"file_path":"src/z.rs"}
-        edit res  c = {lines 31}
-           > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later, stubbed
-        keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
-        keep res  d = ok
-        keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
-        keep res  e = ok
-        keep asst call f Read {"file_path":"src/x.rs"}
-        keep res  f = {code 40}
-        keep asst call g Read {"file_path":"src/y.rs","offset":5,"limit":2}
-        keep res  g = {lines 2}
-        keep user Go on.
-        keep asst {lorem 40}
-    "#]],
+            1837 → 1165 tokens, target 100
+            keep user Fix the build.
+            keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
+            edit res  a = {code 30}
+               > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later, stubbed
+            keep asst call b Read {"file_path":"src/y.rs"}
+            keep res  b = {lines 30}
+            keep asst call c Read {"file_path":"src/z.rs"}
+            edit res  c = {lines 31}
+               > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later, stubbed
+            keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
+            keep res  d = ok
+            keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
+            keep res  e = ok
+            keep asst call f Read {"file_path":"src/x.rs"}
+            keep res  f = {code 40}
+            keep asst call g Read {"file_path":"src/y.rs","offset":5,"limit":2}
+            keep res  g = {lines 2}
+            keep user Go on.
+            edit asst {lorem 40}
+               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incidid [… 118 B elided …] olor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
+        "#]],
     );
 }
 

@@ -1,0 +1,51 @@
+//! What people said and no checkpoint quotes is shown where it was said, if there is room.
+
+use std::collections::BTreeSet;
+
+use super::{Attempt, Compaction};
+use crate::budget::Stop;
+use crate::checkpoint::{self, Checkpoint, Gathered};
+use crate::count::Tally;
+use crate::plan::Plan;
+use crate::transcript::unit::Units;
+
+/// So many tokens more a checkpoint may take, written anew to stand for less.
+const ANOTHER_NONCE: u64 = 16;
+
+impl Compaction {
+    /// Shows what fits of it; the checkpoint, which then stands for less.
+    pub(super) fn show_words(
+        &self,
+        tally: &Tally,
+        units: &Units,
+        plan: &mut Plan,
+        mut gathered: Gathered,
+        checkpoint: Option<Checkpoint>,
+    ) -> Option<Checkpoint> {
+        // Where roles must alternate, what is left would not be in turns.
+        if self.attempt != Attempt::Asked || self.compactor.options().stop != Stop::AtTarget {
+            return checkpoint;
+        }
+        let quoted = checkpoint.as_ref().and_then(|checkpoint| checkpoint::read(&checkpoint.text));
+        let words = quoted.map(|contents| contents.words).unwrap_or_default();
+        let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
+        let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
+        let free = self.target(tally).saturating_sub(plan.draft.total() + own);
+        let spare = checkpoint.as_ref().map_or(0, |_| ANOTHER_NONCE.min(free));
+        let mut room = free - spare;
+        let plain = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
+        let said: Vec<usize> = plain.flat_map(|unit| unit.entries.clone()).collect();
+        let mut shown = Vec::new();
+        for at in said.into_iter().rev().filter(|at| !quoted.contains(at)) {
+            let was_folded = plan.draft.is_folded(at);
+            if plan.draft.show(at, &mut room) && was_folded {
+                shown.push(at);
+            }
+        }
+        if shown.is_empty() || checkpoint.is_none() {
+            return checkpoint;
+        }
+        gathered.spare(&shown);
+        checkpoint::write(&gathered, own + spare, self.compactor.counter())
+    }
+}

@@ -1,0 +1,202 @@
+//! Cuts of what must stay, where not all of it fits: the one exception of the law of pins.
+//!
+//! What was pinned, the task and the newest human message stay whole while the rest can make room for them:
+//! what stays only beside them (results and calls of theirs, the model's answer to the newest
+//! message) is cut first, to the room that is left beside people's words.
+
+use super::Subject;
+use crate::checkpoint::LEAST_TOKENS;
+use crate::draft::{Draft, result_of};
+use crate::guard::Held;
+use crate::strategy::{Edit, fit, is_stub, level};
+use crate::transcript::{Marks, Origin, Part, PartKind};
+use crate::view::{PartEdit, Put, Reason};
+
+/// The most that one held entry may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Levels {
+    /// Of what is held for its own sake.
+    firm: u64,
+    /// Of what is held beside it.
+    soft: u64,
+}
+
+/// How strictly a held entry's words stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// They were to stay: cut last.
+    Firm,
+    /// They stay beside others.
+    Soft,
+}
+
+/// A text isn't cut to less.
+const LEAST_EXCERPT: u64 = 40;
+/// The most that one human message needs to be quoted, label included.
+const QUOTE: u64 = 128;
+
+impl Subject<'_> {
+    /// What must stay, each as small as it may be made.
+    pub(super) fn floor(&self) -> u64 {
+        let mut draft = Draft::new(&self.request.transcript, self.tally);
+        for at in 0..self.request.transcript.len() {
+            if self.guard.may_leave(at) {
+                draft.apply(&Edit::Drop(at..at + 1, Reason::LastResort), &self.matter());
+            }
+        }
+        if draft.total() > self.budget.asked {
+            for edit in self.checkpoints(&draft, Reason::LastResort) {
+                draft.apply(&edit, &self.matter());
+            }
+        }
+        if draft.total() > self.budget.asked {
+            for edit in self.squeezes(&draft, self.shares()) {
+                draft.apply(&edit, &self.matter());
+            }
+        }
+        draft.total()
+    }
+
+    /// The least that one held entry may be cut to.
+    pub(super) fn shares(&self) -> Levels {
+        let share = self.budget.share();
+        Levels { firm: share.max(LEAST_TOKENS / 2), soft: share.max(LEAST_EXCERPT) }
+    }
+
+    /// The most that one held entry may take so that all of them fit beside what people said; its
+    /// share at the least.
+    pub(super) fn levels(&self) -> Levels {
+        let transcript = &self.request.transcript;
+        let target = self.budget.target;
+        let mut fixed = self.tally.frame.total().tokens;
+        let (mut firm, mut soft, mut said) = (Vec::new(), Vec::new(), 0);
+        let mut leaves = false;
+        for entry in transcript.entries() {
+            let tokens = self.tally.entry(entry.index);
+            match self.cut(entry.index) {
+                _ if self.guard.may_leave(entry.index) => {
+                    leaves = true;
+                    said += if entry.is_human() { tokens.min(QUOTE) } else { 0 };
+                }
+                Some(Cut::Firm) => firm.push(tokens),
+                Some(Cut::Soft) => soft.push(tokens),
+                None => fixed += tokens,
+            }
+        }
+        let whole: u64 = firm.iter().sum();
+        let held = fixed + whole + soft.iter().sum::<u64>();
+        let words = if leaves { said + self.least.line } else { 0 };
+        let checkpoint = self.budget.checkpoint().max(LEAST_TOKENS.min(self.budget.asked / 2));
+        let is_tight = leaves && held + LEAST_TOKENS > target;
+        let reserve = if is_tight { words.max(checkpoint) } else { words };
+        let least = self.shares();
+        let room = target.saturating_sub(fixed + whole + reserve);
+        let soft_level = level(&soft, room).unwrap_or(0).max(least.soft);
+        let softly: u64 = soft.iter().map(|tokens| (*tokens).min(soft_level)).sum();
+        let room = target.saturating_sub(fixed + softly);
+        let firm_level = if whole <= room { u64::MAX } else { level(&firm, room).unwrap_or(0) };
+        Levels { firm: firm_level.max(least.firm), soft: soft_level }
+    }
+
+    /// How the entry may be cut; `None` if not at all.
+    fn cut(&self, entry: usize) -> Option<Cut> {
+        let is_excerptable = self.guard.excerptable().contains_key(&entry);
+        let is_human = self.request.transcript.entry(entry).is_human();
+        match self.guard.held(entry)? {
+            Held::State | Held::Instructions => None,
+            Held::Companion | Held::Elsewhere => Some(if is_human { Cut::Firm } else { Cut::Soft }),
+            Held::Newest if !is_human => is_excerptable.then_some(Cut::Soft),
+            _ => is_excerptable.then_some(Cut::Firm),
+        }
+    }
+
+    /// Earlier checkpoints leave the messages that they share with what must stay.
+    pub(super) fn checkpoints(&self, draft: &Draft, reason: Reason) -> Vec<Edit> {
+        let held = self
+            .request
+            .transcript
+            .entries()
+            .filter(|entry| draft.is_shown(entry.index) && !self.guard.may_leave(entry.index));
+        held.flat_map(|entry| entry.parts())
+            .filter(|part| part.origin() == Origin::Checkpoint && !draft.is_edited(part.slot))
+            .map(|part| Edit::Put(PartEdit { at: part.slot, put: Put::Nothing, reason }))
+            .collect()
+    }
+
+    /// Cuts of held entries that are larger than they may be.
+    pub(super) fn squeezes(&self, draft: &Draft, most: Levels) -> Vec<Edit> {
+        let matter = self.matter();
+        let scene = self.scene(draft, 0);
+        let transcript = &self.request.transcript;
+        let mut edits = Vec::new();
+        for entry in transcript.entries().filter(|e| draft.is_shown(e.index)) {
+            let most = match self.cut(entry.index) {
+                Some(Cut::Firm) => most.firm,
+                Some(Cut::Soft) => most.soft,
+                None => continue,
+            };
+            if self.tally.entry(entry.index) <= most {
+                continue;
+            }
+            let pinned = self.guard.excerptable().get(&entry.index);
+            for part in entry.parts().filter(|p| {
+                matches!(p.kind(), PartKind::Text | PartKind::Result) && !p.is(Marks::SERVER)
+            }) {
+                let is_fixed = part.is(Marks::FIXED)
+                    || part.raw_body().is_empty()
+                    || part.origin() == Origin::Checkpoint
+                    || self.is_preserved(&part);
+                if is_fixed || matter.part_tokens(&part) <= most || is_stub(&scene, &part) {
+                    continue;
+                }
+                let text = matter.part_text(&part);
+                let words: Vec<&String> = pinned
+                    .into_iter()
+                    .flatten()
+                    .filter(|words| text.contains(words.as_str()))
+                    .collect();
+                let tokens = |text: &str| matter.put_tokens(&part, text);
+                let current = draft.part_tokens(&part, &matter);
+                let short = excerpt_around(&text, &words, most, tokens);
+                if let Some(short) = short.filter(|short| tokens(short) < current) {
+                    let put = Put::Text(short.into());
+                    let reason = Reason::TooLarge;
+                    edits.push(Edit::Put(PartEdit { at: part.slot, put, reason }));
+                }
+            }
+        }
+        edits
+    }
+
+    /// Whether a result is one of a preserved tool, whoever else speaks in its message, and fits.
+    fn is_preserved(&self, part: &Part<'_>) -> bool {
+        let call = self.units.call_of(result_of(&self.request.transcript, part.slot));
+        let transcript = &self.request.transcript;
+        let is_tools =
+            call.is_some_and(|call| self.guard.held(transcript.entry_of(call)) == Some(Held::Tool));
+        let beside = || transcript.entry(transcript.entry_of(part.slot)).parts();
+        let results = || beside().filter(|part| part.kind() == PartKind::Result);
+        let tokens = || results().map(|part| self.matter().part_tokens(&part)).sum::<u64>();
+        is_tools && tokens() <= self.budget.target
+    }
+}
+
+/// An excerpt that says the pinned words, whatever else it leaves out.
+fn excerpt_around(
+    text: &str,
+    words: &[&String],
+    most: u64,
+    tokens: impl Fn(&str) -> u64,
+) -> Option<String> {
+    let short = fit(text, most, &tokens)?;
+    let lost: Vec<&str> =
+        words.iter().map(|w| w.as_str()).filter(|w| !short.contains(*w)).collect();
+    if lost.is_empty() {
+        return Some(short);
+    }
+    let lost = lost.join("\n[…]\n");
+    let rest = most.saturating_sub(tokens(&lost) + 4);
+    let around =
+        fit(text, rest, &tokens).map_or(lost.clone(), |short| format!("{short}\n[…]\n{lost}"));
+    Some(if tokens(&around) <= most { around } else { lost })
+}
