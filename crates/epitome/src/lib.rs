@@ -25,6 +25,7 @@ pub mod engine;
 pub mod events;
 pub mod guard;
 pub mod json;
+pub mod ledger;
 pub mod model;
 pub mod plan;
 pub mod preset;

@@ -1,6 +1,7 @@
 //! What fills a transcript: by kind, by tool, by step.
 
 mod kinds;
+mod rules;
 mod steps;
 mod tools;
 
@@ -15,6 +16,7 @@ use crate::input::Source;
 use crate::reader::Reading;
 
 pub(crate) use kinds::{Kind, Weight, Weights};
+pub(crate) use rules::Rule;
 pub(crate) use steps::Moment;
 pub(crate) use tools::{Definitions, Tool};
 
@@ -54,6 +56,8 @@ pub(crate) struct Survey {
     pub(crate) biggest: Vec<usize>,
     /// What a check finds: rules and how often each is broken.
     pub(crate) findings: Vec<(String, usize)>,
+    /// Rules that people gave and that no pin protects.
+    pub(crate) unpinned_rules: Vec<Rule>,
 }
 
 /// A kind and what it weighs.
@@ -76,6 +80,7 @@ impl Survey {
         source: Source,
         tally: &Tally,
         counter: &dyn TokenCounter,
+        pins: &[String],
     ) -> Self {
         let units = Units::of(&request.transcript, request.format.instructions());
         let weights = Weights::of(request, tally);
@@ -116,6 +121,7 @@ impl Survey {
             biggest: steps::biggest(&timeline, BIGGEST),
             timeline,
             findings: findings(request),
+            unpinned_rules: rules::unpinned(request, pins),
         }
     }
 

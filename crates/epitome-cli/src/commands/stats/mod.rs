@@ -56,11 +56,12 @@ pub(crate) fn run(args: &StatsArgs, report: Report) -> Result<Exit> {
         output::apart(&[("--html", html), ("--svg", svg)])?;
     }
     let opened = input::open(&args.input, report)?;
+    let pins = settings.pins.clone().unwrap_or_default();
     let reader = Reader::new(&settings, &opened.request, Need::Counter)?;
     let counter = &reader.counter;
     let mut progress = Progress::new(report);
     let tally = progress.count(&opened.request, counter.as_ref());
-    let mut survey = Survey::new(&opened.request, opened.source, &tally, counter.as_ref());
+    let mut survey = Survey::new(&opened.request, opened.source, &tally, counter.as_ref(), &pins);
     survey.reader = reader.reading(survey.total);
     drop(progress);
 

@@ -18,6 +18,7 @@ pub(super) fn draw(survey: &Survey, width: usize) -> String {
     kinds(&mut out, survey, width);
     tools(&mut out, survey, width);
     steps(&mut out, survey, width);
+    rules(&mut out, survey, width);
     foot(&mut out, survey);
     out
 }
@@ -219,6 +220,24 @@ fn steps(out: &mut String, survey: &Survey, width: usize) {
                 line(&moment.does, width.saturating_sub(23).max(8)),
             ),
         );
+    }
+}
+
+/// Rules that are listed.
+const RULES: usize = 6;
+
+fn rules(out: &mut String, survey: &Survey, width: usize) {
+    let rules = &survey.unpinned_rules;
+    if rules.is_empty() {
+        return;
+    }
+    title(out, "Rules that no pin protects", "--pin TEXT keeps one verbatim");
+    for rule in rules.iter().take(RULES) {
+        let place = paint(FAINT, left(&format!("[{}]", rule.entry), 7));
+        put(out, &format!("{place} {}", line(&rule.text, width.saturating_sub(9).max(8))));
+    }
+    if rules.len() > RULES {
+        put(out, &paint(FAINT, format!("and {} more (--json)", rules.len() - RULES)));
     }
 }
 

@@ -1,0 +1,368 @@
+//! What a sentence is: by its cues, by who says it, and by how it stands there.
+
+use super::cues::Cues;
+use super::language::{Cue, english};
+use super::words::{Form, Words};
+use super::{Kind, Speaker};
+use crate::text::telling::{Tell, tell};
+
+/// What became of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) kind: Kind,
+    /// More is worth more of the budget.
+    pub(super) weight: i32,
+}
+
+impl Verdict {
+    /// What is only known by what it is about.
+    pub(super) fn of(kind: Kind, who: Speaker) -> Self {
+        Self { kind, weight: kind.weight() + who.weight() }
+    }
+}
+
+/// Judges a sentence; `None` if it is none of what a ledger holds.
+pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Option<Verdict> {
+    let trimmed = without_tag(text.trim_end());
+    let headline = trimmed.starts_with("**")
+        && trimmed.trim_end_matches(|c: char| !c.is_ascii()).trim_end().ends_with("**");
+    if words.len() < 2 + usize::from(!cues.has(Cue::Labels))
+        || headline
+        || trimmed.ends_with(':')
+        || (who != Speaker::Human && cues.has(Cue::Meddles))
+    {
+        return None;
+    }
+    let asks = trimmed.ends_with('?');
+    let kind = match who {
+        Speaker::Human | Speaker::System => of_authority(cues, words, asks),
+        Speaker::Model => of_model(cues, words, asks),
+        Speaker::Tool | Speaker::Injected => of_others(cues, words, asks)
+            // How a command went is the anchors' to say.
+            .filter(|kind| *kind != Kind::Fact || tell(trimmed) < Tell::Total),
+    }?;
+    let length = i32::try_from(trimmed.len() / 120).unwrap_or(8).min(8);
+    let mut weight =
+        kind.weight() + who.weight() + 3 * i32::try_from(cues.count.min(5)).unwrap_or(0)
+            - 2 * length;
+    weight += if cues.has(Cue::Value) { 6 } else { 0 };
+    weight += if cues.has(Cue::Social) { 5 } else { 0 };
+    weight += if cues.has(Cue::Because) && kind == Kind::Decision { 4 } else { 0 };
+    weight -= if asks { 12 } else { 0 };
+    weight -=
+        if cues.has(Cue::Labels) && kind == Kind::Fact && who != Speaker::Human { 10 } else { 0 };
+    Some(Verdict { kind, weight })
+}
+
+/// Without a question that only asks for assent.
+fn without_tag(text: &str) -> &str {
+    let tags = [
+        ", ok?",
+        ", okay?",
+        ", right?",
+        ", please?",
+        ", yes?",
+        ", alright?",
+        ", got it?",
+        ", deal?",
+        ", agreed?",
+    ];
+    let lower = text.to_ascii_lowercase();
+    tags.iter()
+        .find(|tag| lower.ends_with(*tag))
+        .map_or(text, |tag| &text[..text.len() - tag.len()])
+}
+
+/// Whether something is said to have been done, not how it is: `is done`, `✅`, `Fixed the test`.
+fn is_reported(words: &Words) -> bool {
+    const HELPS: [&str; 20] = [
+        "is",
+        "are",
+        "was",
+        "were",
+        "been",
+        "has",
+        "have",
+        "i've",
+        "we've",
+        "now",
+        "all",
+        "everything",
+        "just",
+        "already",
+        "got",
+        "successfully",
+        "it's",
+        "that's",
+        "finally",
+        "fully",
+    ];
+    const FIRST: [&str; 12] = [
+        "done",
+        "fixed",
+        "finished",
+        "completed",
+        "merged",
+        "shipped",
+        "implemented",
+        "deployed",
+        "resolved",
+        "committed",
+        "[x]",
+        "released",
+    ];
+    words.iter().any(|(_, _, low)| HELPS.contains(&low))
+        || FIRST.contains(&words.low(0))
+        || FIRST.contains(&words.low(words.len().saturating_sub(1)))
+}
+
+fn state(cues: &Cues, words: &Words) -> Option<Kind> {
+    if cues.has(Cue::Blocked) {
+        Some(Kind::Blocked)
+    } else if cues.has(Cue::Underway) {
+        Some(Kind::Underway)
+    } else if cues.has(Cue::Open) {
+        Some(Kind::Open)
+    } else if cues.has(Cue::Done) && (cues.has(Cue::Boxed) || is_reported(words)) {
+        Some(Kind::Done)
+    } else {
+        None
+    }
+}
+
+/// Persons and system text: what they demand counts.
+fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
+    let forbids = cues.has(Cue::Forbids)
+        || (cues.has(Cue::Negates) && (cues.has(Cue::Commands) || cues.has(Cue::Ought)));
+    if asks {
+        let request = ["can you", "could you", "would you", "will you", "please"]
+            .iter()
+            .any(|said| words.find(said).is_some());
+        let taste = cues.any(&[Cue::Prefers, Cue::Picks, Cue::Demands]) && !cues.has(Cue::Done);
+        return Some(match request {
+            true if taste => Kind::Preference,
+            true => Kind::Open,
+            false => Kind::Question,
+        });
+    }
+    if cues.has(Cue::Boxed) && state(cues, words).is_some() {
+        return state(cues, words);
+    }
+    if cues.has(Cue::Lifts) {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Picks) && cues.has(Cue::Because) && cues.has(Cue::Social) && !forbids {
+        return Some(Kind::Decision);
+    }
+    if cues.has(Cue::Asks) && is_undecided(words) {
+        return Some(Kind::Question);
+    }
+    if cues.has(Cue::Asks) && !forbids && !cues.has(Cue::Decides) {
+        return Some(Kind::Question);
+    }
+    if cues.has(Cue::Prefers) && !cues.any(&[Cue::Forbids, Cue::Decides]) {
+        return Some(Kind::Preference);
+    }
+    if forbids && !(cues.has(Cue::Decides) && cues.has(Cue::Because)) {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Decides) {
+        return Some(Kind::Decision);
+    }
+    let demands = cues.has(Cue::Demands)
+        || (cues.has(Cue::Lasts)
+            && (cues.has(Cue::Commands) || cues.any(&[Cue::Ought, Cue::Picks])))
+        || (cues.has(Cue::Bounds) && (cues.has(Cue::Commands) || cues.has(Cue::Ought)));
+    if demands {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Aims) && !cues.any(&[Cue::Blocked, Cue::Underway, Cue::Open]) {
+        return Some(Kind::Goal);
+    }
+    if cues.any(&[Cue::Blocked, Cue::Underway, Cue::Open])
+        || (cues.has(Cue::Done) && !cues.links.is_empty())
+    {
+        return state(cues, words);
+    }
+    let numbered =
+        words.iter().any(|(_, word, low)| word.form.is_value() || english().has("numbers", low));
+    if numbered
+        && (cues.has(Cue::Labels) || cues.any(&[Cue::Changes, Cue::Links, Cue::Bounds]))
+        && !cues.has(Cue::Commands)
+    {
+        return Some(Kind::Fact);
+    }
+    if cues.has(Cue::Commands) && cues.has(Cue::Picks) {
+        return Some(Kind::Preference);
+    }
+    if cues.has(Cue::Commands) || cues.has(Cue::Ought) {
+        return Some(
+            if cues.has(Cue::Ought) && !cues.has(Cue::Commands) && words.find("must").is_some() {
+                Kind::Constraint
+            } else {
+                Kind::Open
+            },
+        );
+    }
+    state(cues, words)
+}
+
+/// Whether it is said that something isn't decided, in words of decisions.
+fn is_undecided(words: &Words) -> bool {
+    ["whether", "to be decided", "undecided", "not decided", "to decide", "to be determined"]
+        .iter()
+        .any(|said| words.find(said).is_some())
+}
+
+/// What the model says to get on with it, or to be polite.
+fn is_talk(cues: &Cues, words: &Words) -> bool {
+    match words.low(0) {
+        "let's" | "now" | "first" | "next" => cues.has(Cue::Probes),
+        "i'll" | "i" | "i'm" => cues.has(Cue::Demands) && !cues.has(Cue::Forbids),
+        _ => cues.has(Cue::Courts),
+    }
+}
+
+/// The model: it decides, finds and reports, and announces a good deal.
+fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
+    let announces = cues.announces.is_some_and(|at| at < 3) || is_talk(cues, words);
+    if announces && (is_talk(cues, words) || !cues.any(&[Cue::Forbids, Cue::Decides, Cue::Blocked]))
+    {
+        return None;
+    }
+    if asks {
+        return cues.has(Cue::Asks).then_some(Kind::Question);
+    }
+    if cues.has(Cue::Boxed) && state(cues, words).is_some() {
+        return state(cues, words);
+    }
+    if cues.has(Cue::Lifts) && (cues.has(Cue::Social) || cues.has(Cue::Changes)) {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Bounds)
+        && cues.has(Cue::Value)
+        && (cues.has(Cue::Commands) || cues.has(Cue::Ought) || !cues.links.is_empty())
+        && !cues.has(Cue::Decides)
+    {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Asks) && is_undecided(words) {
+        return Some(Kind::Question);
+    }
+    let never = cues.has(Cue::Forbids)
+        && (cues.count > 1 || cues.has(Cue::Social) || cues.has(Cue::Commands));
+    let negated = cues.has(Cue::Negates) && words.find("must").or(words.find("should")).is_some();
+    if (never || negated) && !cues.has(Cue::Decides) {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Decides) {
+        return Some(Kind::Decision);
+    }
+    if cues.has(Cue::Prefers) {
+        return Some(Kind::Preference);
+    }
+    if cues.has(Cue::Asks) {
+        return Some(Kind::Question);
+    }
+    if cues.has(Cue::Demands)
+        || (cues.has(Cue::Lasts) && cues.has(Cue::Ought) && cues.has(Cue::Social))
+    {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Aims) && (cues.has(Cue::Social) || !cues.links.is_empty()) {
+        return Some(Kind::Goal);
+    }
+    if let Some(state) = state(cues, words) {
+        return Some(state);
+    }
+    fact(cues, words)
+}
+
+/// Tools, and notes that agents put in: only what reads like prose, and says it itself.
+fn of_others(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
+    if words.len() < 3 {
+        return None;
+    }
+    if asks {
+        return (cues.has(Cue::Asks)
+            && (cues.has(Cue::Social) || words.find("asked").or(words.find("asks")).is_some()))
+        .then_some(Kind::Question);
+    }
+    if cues.has(Cue::Boxed) && state(cues, words).is_some() {
+        return state(cues, words);
+    }
+    if cues.has(Cue::Asks) && is_undecided(words) {
+        return Some(Kind::Question);
+    }
+    if cues.has(Cue::Forbids)
+        || (cues.has(Cue::Negates) && (cues.has(Cue::Commands) || words.find("must").is_some()))
+    {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Decides)
+        || (cues.has(Cue::Picks) && cues.has(Cue::Because) && cues.has(Cue::Social))
+    {
+        return Some(Kind::Decision);
+    }
+    if cues.has(Cue::Prefers) {
+        return Some(Kind::Preference);
+    }
+    if (cues.has(Cue::Bounds) && cues.has(Cue::Value))
+        || (cues.has(Cue::Lifts) && cues.has(Cue::Forbids))
+    {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Demands) && (cues.has(Cue::Social) || cues.count > 1) {
+        return Some(Kind::Constraint);
+    }
+    if cues.has(Cue::Asks) {
+        return Some(Kind::Question);
+    }
+    if cues.has(Cue::Aims) && !cues.links.is_empty() {
+        return Some(Kind::Goal);
+    }
+    if cues.any(&[Cue::Blocked, Cue::Underway, Cue::Open])
+        || (cues.has(Cue::Done) && !cues.links.is_empty())
+    {
+        return state(cues, words);
+    }
+    fact(cues, words)
+}
+
+/// A value, and words that say whose.
+fn fact(cues: &Cues, words: &Words) -> Option<Kind> {
+    let link = cues.links.first()?;
+    let value = words.iter().any(|(at, word, low)| {
+        (word.form.is_value() && (at >= link.end || word.form == Form::Number))
+            || english().has("numbers", low)
+    });
+    (value && words.len() <= 40).then_some(Kind::Fact)
+}
+
+impl Kind {
+    pub(super) fn weight(self) -> i32 {
+        match self {
+            Self::Constraint => 60,
+            Self::Decision => 52,
+            Self::Preference => 50,
+            Self::Goal => 44,
+            Self::Fact => 40,
+            Self::Blocked => 42,
+            Self::Open | Self::Underway => 38,
+            Self::Question => 40,
+            Self::Done => 26,
+        }
+    }
+}
+
+impl Speaker {
+    pub(super) fn weight(self) -> i32 {
+        match self {
+            Self::Human => 30,
+            Self::System => 20,
+            Self::Model => 8,
+            Self::Injected => 4,
+            Self::Tool => 0,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The ledger as a lane of a checkpoint, within a budget, and read back from one.
+//!
+//! One line each: `- [12 user] Never push to main.` under the heading of its kind. What replaced
+//! something says where the older stands, not what it said.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+
+use super::{Kind, Ledger, Line, Speaker};
+use crate::text::cut;
+
+/// Headings in their order, and which kinds stand under each.
+const HEADINGS: [(&str, &[Kind]); 6] = [
+    ("Constraints:", &[Kind::Constraint]),
+    ("Decisions:", &[Kind::Decision]),
+    ("Preferences:", &[Kind::Preference]),
+    ("Facts:", &[Kind::Fact]),
+    ("Goals and tasks:", &[Kind::Goal, Kind::Blocked, Kind::Underway, Kind::Open, Kind::Done]),
+    ("Open questions:", &[Kind::Question]),
+];
+
+const IN_PLACE: &str = " (in place of message ";
+const NEWER: &str = " (newer than message ";
+
+/// A line as a checkpoint lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Index of the entry where it was said.
+    pub at: u32,
+    /// By whom.
+    pub who: Speaker,
+    /// What it is.
+    pub kind: Kind,
+    /// Verbatim.
+    pub text: String,
+    /// What it stands for or differs from; empty for most.
+    pub note: String,
+}
+
+impl Speaker {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Injected => "note",
+            Self::Model => "model",
+            Self::System => "system",
+            Self::Human => "user",
+        }
+    }
+
+    fn of(name: &str) -> Option<Self> {
+        [Self::Tool, Self::Injected, Self::Model, Self::System, Self::Human]
+            .into_iter()
+            .find(|who| who.name() == name)
+    }
+}
+
+impl Kind {
+    /// The word for a task's state, which its heading doesn't say.
+    fn state(self) -> &'static str {
+        match self {
+            Self::Blocked => "blocked: ",
+            Self::Underway => "in progress: ",
+            Self::Open => "open: ",
+            Self::Done => "done: ",
+            Self::Goal => "goal: ",
+            _ => "",
+        }
+    }
+}
+
+impl Ledger {
+    /// The best lines in at most `bytes`, in the order they were said, under their headings. Lines
+    /// that are shown where they were said are left out, unless they replace something.
+    pub fn render(&self, bytes: usize) -> String {
+        let mut order: Vec<usize> =
+            (0..self.lines.len()).filter(|&at| self.is_listed(at)).collect();
+        // Up to ten for being recent.
+        let recent = |at: usize| i32::try_from(at * 10 / self.lines.len()).unwrap_or(10);
+        let score = |at: usize| self.lines[at].weight + recent(at);
+        order.sort_by_key(|&at| (Reverse(score(at)), Reverse(at)));
+        let mut left =
+            bytes.saturating_sub(HEADINGS.iter().map(|(title, _)| title.len() + 1).sum::<usize>());
+        let mut chosen: Vec<(usize, String)> = Vec::new();
+        for at in order {
+            let shown = self.shown(at);
+            if shown.len() < left {
+                left -= shown.len() + 1;
+                chosen.push((at, shown));
+            }
+        }
+        chosen.sort_unstable();
+        let mut out = String::new();
+        for (title, kinds) in HEADINGS {
+            let mut lines =
+                chosen.iter().filter(|(at, _)| kinds.contains(&self.lines[*at].kind)).peekable();
+            if lines.peek().is_some() {
+                let _ = writeln!(out, "{title}");
+                lines.for_each(|(_, shown)| {
+                    let _ = writeln!(out, "{shown}");
+                });
+            }
+        }
+        out
+    }
+
+    fn is_listed(&self, at: usize) -> bool {
+        let line = &self.lines[at];
+        line.replaced.is_none() && (!line.shown || line.replaces.is_some())
+    }
+
+    fn shown(&self, at: usize) -> String {
+        let line = &self.lines[at];
+        let mut out =
+            format!("- [{} {}] {}{}", line.at, line.who.name(), line.kind.state(), line.text);
+        if let Some(old) = line.replaces.map(|old| &self.lines[old]) {
+            let subject = about(line, old);
+            let _ = write!(out, "{IN_PLACE}{}{subject})", old.at);
+        } else if let Some(old) = line.differs.map(|old| &self.lines[old]) {
+            let _ = write!(out, "{NEWER}{}, which says otherwise)", old.at);
+        } else {
+            out.push_str(&line.note);
+        }
+        out
+    }
+}
+
+/// What the older line was about, its values left out, where the newer doesn't say.
+fn about(line: &Line, old: &Line) -> String {
+    if line.subject.topic.shared(&old.subject.bag) > 0 {
+        return String::new();
+    }
+    let mut text = cut::one_line(&old.text, 120).to_lowercase();
+    for value in &old.subject.values {
+        text = text.replace(&value.text, "…");
+    }
+    format!(": {}", text.replace(['(', ')'], "").trim_end_matches('.'))
+}
+
+/// Reads a lane back; empty for anything else.
+pub fn read(lane: &str) -> Vec<Entry> {
+    let mut heading = &HEADINGS[0].1;
+    let mut found = Vec::new();
+    for line in lane.lines() {
+        if let Some((_, kinds)) = HEADINGS.iter().find(|(title, _)| *title == line) {
+            heading = kinds;
+            continue;
+        }
+        let entry = line.strip_prefix("- [").and_then(|rest| rest.split_once("] ")).and_then(
+            |(source, text)| {
+                let (at, who) = source.split_once(' ')?;
+                let kind = heading
+                    .iter()
+                    .find(|kind| !kind.state().is_empty() && text.starts_with(kind.state()));
+                let kind = *kind.or(heading.first())?;
+                let text = text.strip_prefix(kind.state()).unwrap_or(text);
+                let note = [IN_PLACE, NEWER]
+                    .iter()
+                    .filter_map(|mark| text.rfind(mark))
+                    .max()
+                    .filter(|_| text.ends_with(')'));
+                let (text, note) = text.split_at(note.unwrap_or(text.len()));
+                Some(Entry {
+                    at: at.parse().ok()?,
+                    who: Speaker::of(who)?,
+                    kind,
+                    text: text.to_owned(),
+                    note: note.to_owned(),
+                })
+            },
+        );
+        found.extend(entry);
+    }
+    found
+}

@@ -1,0 +1,131 @@
+//! What in a tool's output is somebody's sentence: neither code, nor a row, nor a log line.
+
+use crate::text::split::lines;
+
+/// Lines and strings longer than this are dumps.
+const MAX_LONG: usize = 1_200;
+const MIN_LONG: usize = 16;
+
+/// The stretches of `output` that read as prose, in order, and how each stands there.
+pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
+    lines(output).flat_map(|line| {
+        let line = without_number(output[line].trim());
+        let (bare, standing) = match comment(line) {
+            Some(inside) => (inside, Standing::Comment),
+            None => (line, Standing::Free),
+        };
+        let lead = (line.starts_with("# ") || bare.ends_with(':')) && bare.len() < 80;
+        let whole = if lead {
+            Some((bare, Standing::Lead))
+        } else {
+            is_prose(bare).then_some((bare, standing))
+        };
+        let strings = whole.is_none().then(|| strings(line)).into_iter().flatten();
+        whole.into_iter().chain(strings.map(|text| (text, Standing::Free)))
+    })
+}
+
+/// Where a sentence stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// By itself.
+    Free,
+    /// Before a list: it speaks of what follows.
+    Lead,
+    /// In a comment of code: it speaks of the code, mostly.
+    Comment,
+}
+
+/// Without the number that a listing puts before each line.
+fn without_number(line: &str) -> &str {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 || digits > 6 {
+        return line;
+    }
+    let rest = &line[digits..];
+    ["→", "\t", "|", ":"]
+        .iter()
+        .find_map(|mark| rest.strip_prefix(mark))
+        .map_or(line, str::trim_start)
+}
+
+fn comment(line: &str) -> Option<&str> {
+    let marks = ["///", "//!", "//", "/**", "/*", "#", "--", "<!--", "\"\"\""];
+    let inside = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
+    Some(inside.trim())
+}
+
+/// The strings of a line of JSON that read as prose.
+fn strings(line: &str) -> impl Iterator<Item = &str> {
+    let line = if line.contains('"') { line } else { "" };
+    line.split('"')
+        .flat_map(|string| string.split("\\n"))
+        .map(str::trim)
+        .filter(|text| is_prose(text))
+}
+
+/// For each byte: whether it is a letter or space (1), a sign of code (2).
+const CLASS: [u8; 256] = {
+    let mut class = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        if b.is_ascii_alphabetic() || b == b' ' || b >= 0x80 {
+            class[byte] = 1;
+        }
+        byte += 1;
+    }
+    let signs = b"{}[];=<>|\\&$#@^~";
+    let mut at = 0;
+    while at < signs.len() {
+        class[signs[at] as usize] = 2;
+        at += 1;
+    }
+    class
+};
+
+fn is_prose(text: &str) -> bool {
+    if !(MIN_LONG..=MAX_LONG).contains(&text.len()) || text.ends_with([';', '{', ',', '\\']) {
+        return false;
+    }
+    let start = text.trim_start_matches(['-', '*', '+', '•', ' ', '>', '(']);
+    let boxed =
+        ["[ ]", "[x]", "[X]", "[~]", "[-]"].iter().find_map(|mark| start.strip_prefix(mark));
+    let text = boxed.unwrap_or(text);
+    let start = boxed.map_or(start, |_| "A");
+    if !start.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '[')
+        && !start.contains(": ")
+    {
+        return false;
+    }
+    let (mut letters, mut signs, mut gaps) = (0, 0, 0);
+    for &byte in text.as_bytes() {
+        let class = CLASS[byte as usize];
+        letters += usize::from(class == 1);
+        signs += usize::from(class == 2);
+        gaps += usize::from(byte == b' ');
+    }
+    gaps >= 2 && letters * 100 >= text.len() * 72 && signs * 25 <= text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(output: &str, expected: &[&str]) {
+        assert_eq!(prose(output).map(|(text, _)| text).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn prose_is_found_between_code() {
+        check(
+            "fn main() {\n    12→The rate limit is 120 requests a minute.\n  let x = 3;\n// Must be called once first\nok\n",
+            &["The rate limit is 120 requests a minute.", "Must be called once first"],
+        );
+        check(
+            r#"{"note": "We never deploy on Fridays.\nAsk Dana.", "id": 3}"#,
+            &["We never deploy on Fridays."],
+        );
+        check("Owner: Dana Whitfield\nsrc/a.rs:12: error\n", &["Owner: Dana Whitfield"]);
+    }
+}

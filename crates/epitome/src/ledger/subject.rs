@@ -1,0 +1,327 @@
+//! What a sentence is about, and the exact values that it gives.
+
+use std::ops::Range;
+
+use super::cues::Cues;
+use super::language::english;
+use super::terms::{Terms, digest};
+use super::words::{Form, Word, Words};
+use crate::text::words::is_stop_word;
+
+/// An exact value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Value {
+    /// Lower-cased, without what is written between thousands.
+    pub(super) text: String,
+    pub(super) sort: Sort,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sort {
+    /// A number of this measure; empty if none is said.
+    Number(&'static str),
+    /// A day or a month.
+    Day,
+    /// A name, a path, an identifier, a hash.
+    Literal,
+}
+
+impl Value {
+    /// Whether one of the two may stand in the other's place.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (self.sort, other.sort) {
+            (Sort::Number(a), Sort::Number(b)) => {
+                a.is_empty() || b.is_empty() || a == b || matches!((a, b), ("t", "d") | ("d", "t"))
+            }
+            (a, b) => a == b,
+        }
+    }
+}
+
+/// What a line is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Subject {
+    /// Every word and value that it says something with.
+    pub(super) bag: Terms,
+    /// Those before the verb or behind `for`, `of`, `about`; all if there are none.
+    pub(super) topic: Terms,
+    /// Whether a topic stands where one does.
+    pub(super) has_topic: bool,
+    /// Names and identifiers in the topic.
+    pub(super) names: Terms,
+    /// Words in the topic that tell it from others of the same shape, names among them.
+    pub(super) marks: Terms,
+    /// What is said to hold no longer.
+    pub(super) gone: Terms,
+    /// Words that aren't values.
+    pub(super) words: usize,
+    pub(super) values: Vec<Value>,
+}
+
+/// Prepositions behind which a topic is named, not a value.
+const ABOUT: [&str; 9] =
+    ["for", "of", "in", "on", "regarding", "concerning", "behind", "about", "re"];
+
+/// Words at which such a name ends.
+const ENDS: [&str; 25] = [
+    "we", "i", "you", "they", "it", "goes", "will", "use", "there", "must", "should", "than", "is",
+    "are", "was", "to", "with", "because", "since", "given", "and", "by", "from", "as", "that",
+];
+
+impl Subject {
+    pub(super) fn of(words: &Words, cues: &Cues) -> Self {
+        let mut subject = Self::default();
+        let place = Place::of(words, cues);
+        let mut at = 0;
+        // Inside `for the staging port`, up to a mark or the next verb.
+        let mut naming = false;
+        while let Some(word) = words.get(at) {
+            naming = at != place.link.start && Place::names(words, at, naming);
+            let role = if cues.gone.as_ref().is_some_and(|gone| gone.contains(&at)) {
+                Role::Gone
+            } else if naming {
+                Role::Named
+            } else if place.topic.contains(&at) {
+                Role::Topic
+            } else {
+                Role::Said
+            };
+            at = subject.take(words, at, word, role);
+        }
+        subject.has_topic = !subject.topic.is_empty();
+        if !subject.has_topic {
+            subject.topic = subject.bag.clone();
+        }
+        subject.values.sort();
+        subject.values.dedup();
+        subject
+    }
+
+    /// Takes the word at `at`; where the next one stands.
+    fn take(&mut self, words: &Words, at: usize, word: &Word, role: Role) -> usize {
+        let low = words.low(at);
+        let next = at + 1;
+        if word.form == Form::Number || english().has("numbers", low) {
+            let value = number(low, words.low(next), word.form != Form::Number);
+            let before = stem(words.low(at.wrapping_sub(1)));
+            match role {
+                Role::Gone => self.gone.push(digest(&value.text)),
+                // `phase 2`
+                Role::Topic if value.sort == Sort::Number("") && term(before).is_some() => {
+                    self.mark(digest(&format!("{before}{}", value.text)));
+                }
+                _ => self.value(value),
+            }
+            let unit = english().unit(stem(words.low(next))).is_some();
+            return next + usize::from(unit);
+        }
+        if word.form.is_value() {
+            let (text, next) = name(words, at, word);
+            match role {
+                Role::Gone => self.gone_words(&text),
+                Role::Topic | Role::Named if term(&text).is_some() => {
+                    self.names.push(digest(&text));
+                    self.mark(digest(&text));
+                }
+                Role::Said if !is_stop_word(&text) && !english().has("empty", &text) => {
+                    self.value(Value { text, sort: Sort::Literal });
+                }
+                _ => {}
+            }
+            return next;
+        }
+        let Some(stem) = term(low) else { return next };
+        let word = digest(stem);
+        match role {
+            Role::Gone => {
+                self.gone.push(word);
+                self.gone.push(digest(low));
+                return next;
+            }
+            Role::Topic | Role::Named => self.topic.push(word),
+            Role::Said => {}
+        }
+        if english().has("contrasts", stem) {
+            self.marks.push(word);
+        }
+        self.words += 1;
+        self.bag.push(word);
+        next
+    }
+
+    fn mark(&mut self, word: u64) {
+        self.marks.push(word);
+        self.topic.push(word);
+        self.bag.push(word);
+    }
+
+    fn value(&mut self, value: Value) {
+        self.bag.push(digest(&value.text));
+        self.values.push(value);
+    }
+
+    fn gone_words(&mut self, text: &str) {
+        self.gone.push(digest(text));
+        text.split(' ').for_each(|word| self.gone.push(digest(word)));
+    }
+
+    /// Whether it speaks of what `other` says holds no longer.
+    pub(super) fn says_gone_of(&self, other: &Self) -> bool {
+        let parts = self.values.iter().flat_map(|value| value.text.split(' ')).map(digest);
+        other.gone.shared(&self.bag) > 0 || parts.into_iter().any(|part| other.gone.has(part))
+    }
+
+    /// Whether both give a value of one sort, and not the same.
+    pub(super) fn differs_in_value(&self, old: &Self) -> bool {
+        let (new, old) = (&self.values, &old.values);
+        let same = |value: &Value| old.contains(value) && value.sort != Sort::Literal;
+        let other =
+            |value: &Value| !old.contains(value) && old.iter().any(|old| old.is_like(value));
+        !new.iter().any(same) && new.iter().any(other)
+    }
+}
+
+/// What a word does in its sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Before the verb.
+    Topic,
+    /// Behind `for`, `of`, `about`.
+    Named,
+    /// Anything else.
+    Said,
+    /// What holds no longer.
+    Gone,
+}
+
+/// Where the topic stands.
+struct Place {
+    link: Range<usize>,
+    topic: Range<usize>,
+}
+
+impl Place {
+    fn of(words: &Words, cues: &Cues) -> Self {
+        let says = |from: usize, to: usize| {
+            (from..to).any(|at| {
+                let plain = words.get(at).is_some_and(|word| word.form == Form::Plain);
+                plain && term(words.low(at)).is_some()
+            })
+        };
+        let end = words.len();
+        // The first verb with something to speak of before it.
+        if let Some(link) = cues.links.iter().find(|link| link.start > 0 && says(0, link.start)) {
+            // Its own clause, if that names something.
+            let ends = |at: usize| {
+                words.get(at).is_some_and(|word| matches!(word.after, ',' | ';' | ':'))
+                    || words.low(at) == "that"
+            };
+            let begin = (0..link.start).rev().find(|at| ends(*at)).map_or(0, |at| at + 1);
+            let begin = if says(begin, link.start) { begin } else { 0 };
+            return Self { link: link.clone(), topic: begin..link.start };
+        }
+        let named = |to: usize| (0..to).any(|at| words.get(at).is_some_and(|w| w.form.is_value()));
+        match cues.links.first() {
+            // `Dana owns billing`
+            Some(link) if named(link.start) => Self { link: link.clone(), topic: link.end..end },
+            Some(link) => Self { link: link.clone(), topic: end..end },
+            None => Self { link: end..end, topic: end..end },
+        }
+    }
+
+    /// Whether the word at `at` stands behind `for` and the like, where the one before did as said.
+    fn names(words: &Words, at: usize, naming: bool) -> bool {
+        let Some(before) = at.checked_sub(1) else { return false };
+        let goes_on = words.get(before).is_none_or(|before| before.after == ' ');
+        let of = words.low(before) == "of" && before > 0 && words.low(before - 1) == "as";
+        (naming && goes_on && !ENDS.contains(&words.low(at)))
+            || (ABOUT.contains(&words.low(before)) && !of)
+    }
+}
+
+/// A name of one or several words, and where the next word stands.
+fn name(words: &Words, at: usize, word: &Word) -> (String, usize) {
+    let mut text = words.low(at).trim_end_matches("'s").to_owned();
+    let mut next = at + 1;
+    let goes_on = |at: usize| words.get(at - 1).is_some_and(|word| word.after == ' ');
+    while word.form == Form::Name
+        && goes_on(next)
+        && words.get(next).is_some_and(|next| next.form == Form::Name)
+    {
+        text.push(' ');
+        text.push_str(words.low(next));
+        next += 1;
+    }
+    (text, next)
+}
+
+fn number(low: &str, next: &str, in_words: bool) -> Value {
+    let digits: String = low
+        .chars()
+        .filter(|c| !matches!(c, ',' | '_' | '$' | '€' | '£' | '~' | '<' | '>' | '=' | '≤' | '≥'))
+        .collect();
+    if in_words && english().unit(stem(next)).is_none() && low.len() > 5 && !low.ends_with('y')
+        || low.ends_with("day")
+        || low.ends_with("days")
+    {
+        return Value { text: digits, sort: Sort::Day };
+    }
+    let suffix = digits.trim_start_matches(|c: char| {
+        c.is_ascii_digit() || matches!(c, '.' | ':' | '-' | '+' | '#' | 'x')
+    });
+    let unit = |word: &str| english().unit(word);
+    let class = if low.starts_with(['$', '€', '£']) {
+        Some("$")
+    } else if digits.contains(':') || suffix == "am" || suffix == "pm" || suffix == "z" {
+        Some("clock")
+    } else if digits.matches('-').count() == 2 {
+        Some("date")
+    } else {
+        unit(suffix).or_else(|| unit(stem(next)))
+    };
+    Value { text: digits, sort: Sort::Number(class.unwrap_or("")) }
+}
+
+/// The stem of a word that says something of a subject.
+fn term(low: &str) -> Option<&str> {
+    if low.len() < 2
+        || is_stop_word(low)
+        || english().has("empty", low)
+        || !low.contains(char::is_alphanumeric)
+    {
+        return None;
+    }
+    let stem = stem(low);
+    if english().unit(stem).is_some_and(|class| class != "n") || english().has("empty", stem) {
+        return None;
+    }
+    let first = english().alike(stem).or_else(|| english().alike(low));
+    Some(first.unwrap_or(stem))
+}
+
+/// A word without its ending, where that is cheap to see.
+pub(super) fn stem(low: &str) -> &str {
+    let low = low.strip_suffix("'s").unwrap_or(low);
+    if !low.is_ascii() || low.len() < 4 {
+        return low;
+    }
+    let vowel = |text: &str| text.bytes().any(|b| b"aeiouy".contains(&b));
+    for ending in ["ing", "ed", "es", "s"] {
+        let Some(rest) = low.strip_suffix(ending) else { continue };
+        let keeps = match ending {
+            "s" => low.ends_with("ss") || low.ends_with("us") || low.ends_with("is"),
+            // `uses`, `caches`: only the s goes, so that they meet `use` and `cache` with it.
+            "es" => !["sh", "ch", "ss", "x", "z"].iter().any(|end| rest.ends_with(end)),
+            _ => rest.len() < 4 || !vowel(rest),
+        };
+        if keeps {
+            continue;
+        }
+        let bytes = rest.as_bytes();
+        let doubled = bytes.len() > 3
+            && bytes[bytes.len() - 1] == bytes[bytes.len() - 2]
+            && !b"lse".contains(&bytes[bytes.len() - 1]);
+        return if doubled && ending != "s" { &rest[..rest.len() - 1] } else { rest };
+    }
+    low.strip_suffix('e').filter(|rest| rest.len() > 3 && vowel(rest)).map_or(low, |_| low)
+}

@@ -1,0 +1,214 @@
+//! Which older line a newer one stands for.
+//!
+//! A line is about its topic: the words before its verb, and behind `for`, `of`, `about`. One that takes
+//! something back replaces the older lines that share its topic, unless each names something that
+//! the other doesn't. Without a word of change only the same topic with another value of the same
+//! sort does. `Actually, make that 40` has no topic; it means what was said just before.
+
+use super::subject::{Sort, Subject, Value};
+use super::terms::digest;
+use super::{Change, Kind, Ledger, Line, Speaker};
+
+/// What a new line does to older ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Update {
+    New,
+    /// It may contradict this one.
+    Differs(usize),
+    /// It stands in the place of these, oldest first.
+    Replaces(Vec<usize>),
+}
+
+/// Lines looked at for each term, the newest.
+const LOOK_BACK: usize = 32;
+/// Entries within which `make that 40` is understood.
+pub(super) const NEARBY: u32 = 6;
+
+impl Ledger {
+    pub(super) fn update(&self, line: &Line) -> Update {
+        let mut candidates: Vec<usize> = Vec::new();
+        for term in line.subject.bag.iter() {
+            let Some(lines) = self.about.get(&term) else { continue };
+            candidates.extend(lines.iter().rev().take(LOOK_BACK).map(|at| *at as usize));
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates
+            .retain(|at| self.lines[*at].replaced.is_none() && may_replace(line, &self.lines[*at]));
+        let (mut sure, mut maybe) = (Vec::new(), Vec::new());
+        let mut best = 0;
+        for at in candidates {
+            match relation(line, &self.lines[at]) {
+                Relation::Apart => {}
+                Relation::Same(share) => {
+                    best = best.max(share);
+                    sure.push((at, share));
+                }
+                Relation::Perhaps => maybe.push(at),
+            }
+        }
+        // What fits worse than the best is about something else.
+        let sure: Vec<usize> =
+            sure.into_iter().filter(|(_, share)| *share + 10 > best).map(|(at, _)| at).collect();
+        if !sure.is_empty() {
+            return Update::Replaces(sure);
+        }
+        if let Some(at) = self.just_said(line) {
+            return Update::Replaces(vec![at]);
+        }
+        // One that may fit is meant; of several nobody knows which.
+        if maybe.len() == 1 && line.change >= Change::Said {
+            return Update::Replaces(maybe);
+        }
+        maybe.last().map_or(Update::New, |at| Update::Differs(*at))
+    }
+
+    /// What a correction without a topic of its own means.
+    fn just_said(&self, line: &Line) -> Option<usize> {
+        if line.change != Change::OfLast {
+            return None;
+        }
+        let near = || {
+            let lines = self
+                .lines
+                .iter()
+                .enumerate()
+                .rev()
+                .take_while(|(_, old)| line.at.saturating_sub(old.at) <= NEARBY);
+            lines.filter(|(_, old)| {
+                old.replaced.is_none()
+                    && !matches!(old.kind, Kind::Done | Kind::Question)
+                    && may_replace(line, old)
+            })
+        };
+        let gone = |old: &Line| old.subject.says_gone_of(&line.subject);
+        if let Some((at, _)) = near().find(|(_, old)| gone(old)) {
+            return Some(at);
+        }
+        // What has a topic of its own isn't what was said just now, unless it is a mere `X is better`.
+        let subject = &line.subject;
+        let unknown = subject.topic.iter().all(|word| !self.about.contains_key(&word));
+        if (subject.has_topic && !(unknown && subject.bag.len() <= 4)) || subject.bag.len() > 6 {
+            return None;
+        }
+        let fits = |old: &Line| {
+            let values =
+                |value: &Value| subject.values.iter().any(|own| own.is_like(value) && own != value);
+            old.subject.values.iter().any(values)
+        };
+        // A value stands for one of its sort; the nearest message first, there the same measure.
+        let sort = |line: &Line| line.subject.values.first().map(|value| value.sort);
+        let fitting = near().find(|(_, old)| fits(old)).map(|(_, old)| old.at);
+        if let Some(nearest) = fitting {
+            let there = near().filter(|(_, old)| old.at == nearest && fits(old));
+            return there.max_by_key(|(at, old)| (sort(old) == sort(line), *at)).map(|(at, _)| at);
+        }
+        let is_number = subject.values.iter().any(|value| matches!(value.sort, Sort::Number(_)));
+        near().next().filter(|_| !is_number).map(|(at, _)| at)
+    }
+}
+
+/// Whether the speaker of `new` may change what `old` says.
+fn may_replace(new: &Line, old: &Line) -> bool {
+    let facts =
+        |line: &Line| matches!(line.kind, Kind::Fact | Kind::Question) || line.kind.is_task();
+    match (new.who, old.who) {
+        (Speaker::Human, _)
+        | (Speaker::System, Speaker::System | Speaker::Model | Speaker::Injected | Speaker::Tool) => {
+            true
+        }
+        (Speaker::Model, Speaker::Human | Speaker::System) => {
+            facts(old) || (old.kind == Kind::Decision && new.change >= Change::Said)
+        }
+        (Speaker::Model, _)
+        | (Speaker::Injected, Speaker::Injected)
+        | (Speaker::Tool, Speaker::Tool) => true,
+        (Speaker::Tool | Speaker::Injected, Speaker::Model) => facts(old),
+        _ => false,
+    }
+}
+
+enum Relation {
+    Apart,
+    /// The same topic; how much of it is shared, in percent.
+    Same(usize),
+    Perhaps,
+}
+
+fn relation(new: &Line, old: &Line) -> Relation {
+    let (own, theirs) = (&new.subject, &old.subject);
+    let shared = own.topic.shared(&theirs.bag);
+    if shared == 0 {
+        return Relation::Apart;
+    }
+    let own_mark = own.topic.without(&theirs.bag).any(|word| own.marks.has(word));
+    let their_mark = theirs.topic.without(&own.bag).any(|word| theirs.marks.has(word));
+    if own_mark && their_mark {
+        return Relation::Apart;
+    }
+    let missing = own.topic.len() - shared;
+    let back = theirs.topic.shared(&own.bag);
+    let foreign = theirs.topic.len() - back;
+    let share = shared * 100 / own.topic.len();
+    let back = back * 100 / theirs.topic.len().max(1);
+    let said = theirs.bag.shared(&own.bag);
+    let all = theirs.bag.len();
+    // An answered question, a task that goes on.
+    if old.kind == Kind::Question {
+        let answered = new.kind != Kind::Question && said > 1 && said * 10 >= all * 6;
+        return if answered { Relation::Same(said * 100 / all) } else { Relation::Apart };
+    }
+    if new.kind.is_task() && old.kind.is_task() {
+        let same = new.kind != old.kind && !own_mark && !their_mark;
+        let close = (share >= 70 && back >= 50) || (back >= 80 && share >= 40);
+        return if same && close { Relation::Same(share) } else { Relation::Apart };
+    }
+    if new.kind == Kind::Question || old.kind == Kind::Done {
+        return Relation::Apart;
+    }
+    // A rule that is taken back says the same words.
+    let literal = |value: &Value| value.sort == Sort::Literal && own.bag.has(digest(&value.text));
+    let exact = theirs.names.shared(&own.bag) > 0 || theirs.values.iter().any(literal);
+    let rules = old.kind == Kind::Constraint && new.kind == Kind::Constraint;
+    if rules && new.change >= Change::Said && said * 2 >= all && (said > 1 || exact) && !own_mark {
+        return Relation::Same(said * 100 / all);
+    }
+    if !says_otherwise(own, theirs) {
+        return Relation::Apart;
+    }
+    let gone = theirs.says_gone_of(own);
+    let like = own.differs_in_value(theirs);
+    let apart = missing > 0 && foreign > 0;
+    let distinct = own.names.shared(&theirs.bag) > 0;
+    match new.change {
+        _ if own_mark && !gone => Relation::Apart,
+        Change::Said | Change::OfLast if gone && share >= 34 => Relation::Same(share),
+        // Each speaks of something that the other doesn't: other words for it, at best.
+        Change::Said | Change::OfLast if apart => {
+            let same = share >= 34 && distinct && like && !their_mark;
+            if same { Relation::Same(share) } else { Relation::Apart }
+        }
+        Change::Said | Change::OfLast if share < 50 => Relation::Apart,
+        Change::Said | Change::OfLast if their_mark => Relation::Perhaps,
+        Change::Said | Change::OfLast => Relation::Same(share),
+        _ if their_mark || own_mark => Relation::Apart,
+        Change::Hinted if gone && share >= 50 => Relation::Same(share),
+        Change::Hinted if missing == 0 && back >= 60 && like => Relation::Same(share),
+        Change::Hinted if missing == 0 && back >= 30 && like => Relation::Perhaps,
+        Change::None if share == 100 && like => {
+            let one = own.values.len() == 1 && theirs.values.len() == 1;
+            match back {
+                100 if one => Relation::Same(share),
+                75.. => Relation::Perhaps,
+                _ => Relation::Apart,
+            }
+        }
+        _ => Relation::Apart,
+    }
+}
+
+/// Whether the newer says something that the older doesn't, besides what both are about.
+fn says_otherwise(new: &Subject, old: &Subject) -> bool {
+    let mut rest = new.bag.without(&new.topic).peekable();
+    rest.peek().is_none() || rest.any(|word| !old.bag.has(word))
+}

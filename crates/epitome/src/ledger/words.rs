@@ -1,0 +1,293 @@
+//! A sentence taken apart: its words, lower-cased, and what each one is by its form.
+
+use std::ops::Range;
+
+/// What a word is by its form alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Form {
+    /// A word of the language.
+    Plain,
+    /// A capitalised word that doesn't begin its sentence.
+    Name,
+    /// `snake_case`, `camelCase`, `a::b`, or anything in backticks.
+    Identifier,
+    /// A path, an address, a host, an e-mail address.
+    Place,
+    /// Letters and digits mixed: a hash, a ticket, a version.
+    Code,
+    /// A number, with or without a sign, a currency or a unit; a time; a date.
+    Number,
+}
+
+impl Form {
+    /// Whether it can be somebody's exact value.
+    pub(super) fn is_value(self) -> bool {
+        self != Self::Plain
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Where it stands in the sentence.
+    pub(super) raw: Range<usize>,
+    low: Range<usize>,
+    pub(super) form: Form,
+    /// Between quotation marks or backticks: it is mentioned, not said.
+    pub(super) quoted: bool,
+    /// What follows it at once: `:`, `,`, `;`, `.` and the like; a space otherwise.
+    pub(super) after: char,
+}
+
+/// A sentence and its words.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Words {
+    lower: String,
+    words: Vec<Word>,
+}
+
+/// What stands around words and is no part of them.
+const AROUND: &[char] = &[
+    '"', '\'', '(', ')', '[', ']', '{', '}', ',', '.', ';', ':', '!', '?', '*', '<', '>', '“', '”',
+    '‘', '’', '«', '»', '`', '…', '—', '–', '|',
+];
+
+impl Words {
+    pub(super) fn of(text: &str) -> Self {
+        let mut words = Self::default();
+        let mut quotes = Quotes::default();
+        let mut start = None;
+        for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+            if c.is_whitespace() || matches!(c, '—' | '–') {
+                if let Some(from) = start.take() {
+                    words.push(text, from..at, &mut quotes);
+                }
+            } else if start.is_none() {
+                start = Some(at);
+            }
+        }
+        words
+    }
+
+    fn push(&mut self, text: &str, chunk: Range<usize>, quotes: &mut Quotes) {
+        let raw = &text[chunk.clone()];
+        let quoted = quotes.open(raw);
+        let inner = raw.trim_matches(AROUND);
+        let is_code = raw.starts_with('`') || quotes.backtick;
+        quotes.close(raw);
+        if inner.is_empty() {
+            return;
+        }
+        let offset = raw.len() - raw.trim_start_matches(AROUND).len();
+        let at = chunk.start + offset;
+        let after = raw[offset + inner.len()..].chars().next().unwrap_or(' ');
+        let from = self.lower.len();
+        for c in inner.chars() {
+            if matches!(c, '’' | '‘') {
+                self.lower.push('\'');
+            } else {
+                self.lower.extend(c.to_lowercase());
+            }
+        }
+        let first =
+            self.words.last().is_none_or(|before| matches!(before.after, '.' | '!' | '?' | ':'));
+        let form = if is_code { Form::Identifier } else { form(inner, first) };
+        let low = from..self.lower.len();
+        self.words.push(Word { raw: at..at + inner.len(), low, form, quoted, after });
+    }
+
+    /// Takes the first word for a name: what stands behind it says so.
+    pub(super) fn name_first(&mut self) {
+        if let Some(word) = self.words.first_mut().filter(|word| word.form == Form::Plain) {
+            word.form = Form::Name;
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The word, lower-cased; empty behind the last one.
+    pub(super) fn low(&self, at: usize) -> &str {
+        self.words.get(at).map_or("", |word| &self.lower[word.low.clone()])
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&Word> {
+        self.words.get(at)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &Word, &str)> {
+        self.words.iter().enumerate().map(|(at, word)| (at, word, &self.lower[word.low.clone()]))
+    }
+
+    /// Whether the words at `at` are those of `phrase`; `*` in it stands for any one word.
+    pub(super) fn matches(&self, at: usize, phrase: &str) -> Option<usize> {
+        let mut end = at;
+        for part in phrase.split(' ') {
+            let word = self.words.get(end).filter(|word| !word.quoted)?;
+            if part != "*" && self.lower[word.low.clone()] != *part {
+                return None;
+            }
+            end += 1;
+        }
+        Some(end)
+    }
+
+    /// Whether exactly these words stand at `at`, and where they end; `*` stands for any one.
+    pub(super) fn follows(&self, at: usize, phrase: &[&str]) -> Option<usize> {
+        let end = at + phrase.len();
+        let words = self.words.get(at..end)?;
+        let fits = |(word, part): (&Word, &&str)| {
+            !word.quoted && (*part == "*" || self.lower[word.low.clone()] == **part)
+        };
+        words.iter().zip(phrase).all(fits).then_some(end)
+    }
+
+    /// Where `phrase` stands first.
+    pub(super) fn find(&self, phrase: &str) -> Option<Range<usize>> {
+        (0..self.words.len()).find_map(|at| Some(at..self.matches(at, phrase)?))
+    }
+}
+
+/// Which marks are open.
+#[derive(Default)]
+struct Quotes {
+    double: bool,
+    backtick: bool,
+}
+
+impl Quotes {
+    /// Whether the chunk stands between marks, at least with its first letter.
+    fn open(&mut self, raw: &str) -> bool {
+        let lead = &raw[..raw.len() - raw.trim_start_matches(AROUND).len()];
+        for c in lead.chars() {
+            self.turn(c);
+        }
+        self.double || self.backtick
+    }
+
+    fn close(&mut self, raw: &str) {
+        let inner = raw.trim_start_matches(AROUND);
+        if raw.len() == inner.len() || !inner.is_empty() {
+            inner.chars().for_each(|c| self.turn(c));
+        }
+    }
+
+    fn turn(&mut self, c: char) {
+        match c {
+            '"' => self.double = !self.double,
+            '“' => self.double = true,
+            '”' => self.double = false,
+            '`' => self.backtick = !self.backtick,
+            _ => {}
+        }
+    }
+}
+
+fn form(word: &str, first: bool) -> Form {
+    let bytes = word.as_bytes();
+    let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let lead =
+        word.trim_start_matches(['$', '€', '£', '~', '+', '-', '<', '>', '=', '#', '≤', '≥', '@']);
+    if word.contains("://")
+        || word.starts_with('/') && letters > 0 && word.len() > 2
+        || word.starts_with("~/")
+    {
+        return Form::Place;
+    }
+    if lead.starts_with(|c: char| c.is_ascii_digit())
+        && (letters <= 5 || lead.ends_with('%'))
+        && !is_mixed(lead)
+    {
+        return Form::Number;
+    }
+    let inner_dot = word.char_indices().any(|(at, c)| c == '.' && at > 0 && at + 1 < word.len());
+    if word.contains('@') && inner_dot || word.contains('/') && letters > 3 && is_pathlike(word) {
+        return Form::Place;
+    }
+    if digits > 0 && letters > 0 {
+        return if inner_dot && !word.starts_with(['v', 'V']) { Form::Place } else { Form::Code };
+    }
+    if inner_dot && letters > 2 && !word.contains("..") {
+        return Form::Place;
+    }
+    let camel =
+        word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    if word.contains('_') && letters > 1
+        || word.contains("::")
+        || camel
+        || word.starts_with("--")
+        || word.ends_with("()")
+    {
+        return Form::Identifier;
+    }
+    let capital = word.starts_with(char::is_uppercase);
+    let loud = letters > 1 && word.chars().all(|c| !c.is_lowercase());
+    match capital {
+        true if loud && letters > 5 && first => Form::Plain,
+        true if !first && word != "I" && !word.starts_with("I'") => Form::Name,
+        true if loud && letters < 6 => Form::Name,
+        _ => Form::Plain,
+    }
+}
+
+/// Whether letters and digits alternate, as in a hash.
+fn is_mixed(word: &str) -> bool {
+    let kinds = word.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.is_ascii_digit());
+    let mut turns = 0;
+    let mut before = None;
+    for kind in kinds {
+        turns += usize::from(before.is_some_and(|before| before != kind));
+        before = Some(kind);
+    }
+    turns > 2 || (turns == 2 && word.len() > 6 && !word.contains([':', '-', '.']))
+}
+
+/// `src/main.rs`; not `and/or`, `read/write`.
+fn is_pathlike(word: &str) -> bool {
+    word.matches('/').count() > 1 || word.contains(['.', '_']) || word.ends_with('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let words = Words::of(text);
+        let shown: Vec<String> = words
+            .iter()
+            .map(|(_, word, low)| match word.form {
+                Form::Plain => low.to_owned(),
+                form => format!("{low}/{}", &format!("{form:?}")[..2]),
+            })
+            .collect();
+        assert_eq!(shown.join(" "), expected);
+    }
+
+    #[test]
+    fn words_have_forms() {
+        check("Don’t push to main.", "don't push to main");
+        check("The limit is 250 MB, owner Dana.", "the limit is 250/Nu mb/Na owner dana/Na");
+        check(
+            "See src/main.rs and db-1.internal:5432",
+            "see src/main.rs/Pl and db-1.internal:5432/Pl",
+        );
+        check("use `npm test` or max_retries", "use npm/Id test/Id or max_retries/Id");
+        check(
+            "ticket OPS-142, v2.3.1, 14:30, 2026-11-03, 90s",
+            "ticket ops-142/Co v2.3.1/Co 14:30/Nu 2026-11-03/Nu 90s/Nu",
+        );
+        check("commit 4f2a9c1d and/or nothing", "commit 4f2a9c1d/Co and/or nothing");
+    }
+
+    #[test]
+    fn quoted_words_are_mentioned() {
+        let words = Words::of("He said \"never push\" but we \"do\" it");
+        let quoted: Vec<&str> =
+            words.iter().filter(|(_, word, _)| word.quoted).map(|(_, _, low)| low).collect();
+        assert_eq!(quoted, ["never", "push", "do"]);
+        assert_eq!(words.find("never push"), None);
+        assert_eq!(words.find("but * do"), None);
+        assert_eq!(words.find("he said"), Some(0..2));
+    }
+}
