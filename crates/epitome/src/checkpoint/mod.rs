@@ -161,8 +161,8 @@ impl Least {
     pub fn of(counter: &dyn TokenCounter) -> Self {
         // Digits and letters in turn are as many tokens as a nonce can have.
         let line = format!("{OPEN}1a2b3c4d5e6f>\n{}{CLOSE}1a2b3c4d5e6f>", not_shown(99_999));
-        let lane = format!("{WORDS}{}", words::note(99_999));
-        Least { line: message_tokens(&line, counter), lane: counter.text(&lane).tokens }
+        let bare = format!("{WORDS}{}", words::note(99_999));
+        Least { line: message_tokens(&line, counter), lane: counter.text(&bare).tokens }
     }
 }
 

@@ -113,12 +113,12 @@ pub(super) fn lane(
         return Lane::default();
     }
     let room = most.saturating_sub(counter.text(title).tokens);
-    let mut quotes = chosen(words, room, long, counter);
-    if quotes.iter().any(Option::is_none) {
+    let mut picked = chosen(words, room, long, counter);
+    if picked.iter().any(Option::is_none) {
         let note = counter.text(&note(words.len())).tokens;
-        quotes = chosen(words, room.saturating_sub(note), long, counter);
+        picked = chosen(words, room.saturating_sub(note), long, counter);
     }
-    let quoted: Vec<Word> = quotes.into_iter().flatten().collect();
+    let quoted: Vec<Word> = picked.into_iter().flatten().collect();
     let missing = words.len() - quoted.len();
     let mut text = format!("{title}{}", lane_of(&quoted));
     if missing > 0 {
@@ -160,7 +160,9 @@ fn chosen(words: &[Word], room: u64, long: u64, counter: &dyn TokenCounter) -> V
 /// All of `words`, in full.
 pub(super) fn lane_of(words: &[Word]) -> String {
     let mut out = String::new();
-    words.iter().for_each(|word| out.push_str(&word.lines()));
+    for word in words {
+        out.push_str(&word.lines());
+    }
     out
 }
 

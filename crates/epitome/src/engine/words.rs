@@ -33,8 +33,8 @@ impl Compaction {
         let free = self.target(tally).saturating_sub(plan.draft.total() + own);
         let spare = checkpoint.as_ref().map_or(0, |_| ANOTHER_NONCE.min(free));
         let mut room = free - spare;
-        let plain = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
-        let said: Vec<usize> = plain.flat_map(|unit| unit.entries.clone()).collect();
+        let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
+        let said: Vec<usize> = turns.flat_map(|unit| unit.entries.clone()).collect();
         let mut shown = Vec::new();
         for at in said.into_iter().rev().filter(|at| !quoted.contains(at)) {
             let was_folded = plan.draft.is_folded(at);

@@ -68,12 +68,12 @@ impl Words {
         words
     }
 
-    fn push(&mut self, text: &str, chunk: Range<usize>, quotes: &mut Quotes) {
+    fn push(&mut self, text: &str, chunk: Range<usize>, marks: &mut Quotes) {
         let raw = &text[chunk.clone()];
-        let quoted = quotes.open(raw);
+        let quoted = marks.open(raw);
         let inner = raw.trim_matches(AROUND);
-        let is_code = raw.starts_with('`') || quotes.backtick;
-        quotes.close(raw);
+        let is_code = raw.starts_with('`') || marks.backtick;
+        marks.close(raw);
         if inner.is_empty() {
             return;
         }
