@@ -132,7 +132,9 @@ fn the_best_is_written_where_the_target_cant_be_reached() {
         target # (as asked), floor #
          squeeze # edit −#
          excerpts # edits −#
+         excerpts # edits −#
          head # edits −#
+        warning: messages[#] (the task (first human message)) is larger than its share of the target: an excerpt, # → # tokens
         kept prefix # message, # tokens: what a prompt cache can keep
         warning: the target of # can't be reached; this is the best that can be had is # (floor #)
         what must stay, and its tokens:

@@ -68,6 +68,9 @@ fn stats_of_a_session() {
             5,992 [35–36]     Write(/Users/user/repo/_bmad-output/implementation-artifacts/tech-spec-codex…
             5,225 [19–20]     Bash(head -3 ~/.codex/sessions/2026/01/02/*.jsonl 2>/dev/null | head -50) · …
 
+        Rules that no pin protects  --pin TEXT keeps one verbatim
+        [0]     DO NOT respond to these messages or otherwise consider them in your response unless the us…
+
         check found nothing by the rules of anthropic
     "#]].assert_eq(&bench().run("stats session.jsonl").shown());
 }
@@ -373,7 +376,7 @@ fn diff_in_words() {
          # # ~ edit # # call I'll explore the current repository to unders…
          old reasoning, dropped
          # # ~ edit # # result Perfect! Now I have a comprehensive understan…
-         old tool output, stubbed
+         larger than its share of the target, excerpted
          # # ~ edit # # model Perfect! I've completed a comprehensive explo…
          old reasoning, dropped
          # # keep # # human what else?
@@ -384,7 +387,7 @@ fn diff_in_words() {
          # # keep # # model Excellent! Here's what I discovered in the de…
 
          # kept
-         # edited bulky arguments of an old call, shortened; larger than its share of the target, excerpted; old reasoning, dropped; old tool output, stubbed
+         # edited bulky arguments of an old call, shortened; larger than its share of the target, excerpted; old reasoning, dropped
         # → # tokens counted by claude
     "#]].assert_eq(&bench.run("diff short.jsonl --target 20%").shape());
     bench.write("a.json", r#"[{"role":"user","content":"one"},{"role":"user","content":"two"}]"#);

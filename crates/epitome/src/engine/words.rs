@@ -26,6 +26,7 @@ impl Compaction {
         if self.attempt != Attempt::Asked || self.compactor.options().stop != Stop::AtTarget {
             return checkpoint;
         }
+        let checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
         let quoted = checkpoint.as_ref().and_then(|checkpoint| checkpoint::read(&checkpoint.text));
         let words = quoted.map(|contents| contents.words).unwrap_or_default();
         let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
@@ -47,5 +48,31 @@ impl Compaction {
         }
         gathered.spare(&shown);
         checkpoint::write(&gathered, own + spare, self.compactor.counter())
+    }
+
+    /// A checkpoint that quotes nobody, unless what it takes would show no more of what people said.
+    fn worth_its_room(
+        &self,
+        tally: &Tally,
+        units: &Units,
+        plan: &Plan,
+        checkpoint: Option<Checkpoint>,
+    ) -> Option<Checkpoint> {
+        let bare = checkpoint?;
+        if bare.words == 0 || bare.words_missing() < bare.words {
+            return Some(bare);
+        }
+        let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
+        let said: Vec<usize> = turns.flat_map(|unit| unit.entries.clone()).collect();
+        let hidden = || said.iter().rev().filter(|at| !plan.draft.is_shown(**at));
+        let fitting = |room: u64| {
+            hidden().fold((room, 0), |(left, shown), at| match left.checked_sub(tally.entry(*at)) {
+                Some(rest) => (rest, shown + 1),
+                None => (left, shown),
+            })
+        };
+        let free = self.target(tally).saturating_sub(plan.draft.total());
+        let beside = free.saturating_sub(bare.tokens + ANOTHER_NONCE);
+        (fitting(beside).1 >= fitting(free).1).then_some(bare)
     }
 }
