@@ -6,7 +6,10 @@ use std::path::Path;
 
 use anyhow::Result;
 use epitome::Request;
+use epitome::checkpoint::looks_like_one;
+use epitome::request::Keeper;
 use epitome::text::figure::counted;
+use epitome::transcript::Origin;
 use epitome::wire::WireError;
 use epitome_recordings::{
     self as recordings, About, Note, OpenError, ReadError, Recording, Run, Skipped, Why,
@@ -56,6 +59,21 @@ pub(crate) fn open(args: &InputArgs, report: Report) -> Result<Opened> {
     read(args.file.as_deref(), &args.reading, report)
 }
 
+/// A checkpoint that nobody vouches for is still no person's message.
+fn unclaimed(mut request: Request) -> Request {
+    let transcript = &mut request.transcript;
+    for at in 0..transcript.len() {
+        let is_one = {
+            let mut parts = transcript.entry(at).parts();
+            parts.len() == 1 && parts.all(|part| looks_like_one(&part.text()))
+        };
+        if is_one {
+            transcript.set_origin(at, Origin::Injected);
+        }
+    }
+    request
+}
+
 /// Opens a file, or stdin.
 pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Result<Opened> {
     let named = file.filter(|file| file.as_os_str() != "-");
@@ -85,7 +103,21 @@ pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Re
                 let what = format!("{} is a request: it has {lacks}", shown(named));
                 return Err(Failure::usage(what).hint(format!("leave {flag} out")).into());
             }
-            Ok(Opened { request, source: Source::plain(name) })
+            if let Some(elsewhere) = request.elsewhere().filter(|_| report == Report::Words) {
+                let kept = match elsewhere.keeper {
+                    Keeper::PreviousResponse => "the response before",
+                    Keeper::Conversation => "the conversation",
+                    Keeper::Cache => "the cached beginning",
+                    Keeper::Items => "the items that are referred to, the first of them",
+                    Keeper::Thread => "the thread",
+                    _ => "the history",
+                };
+                let name = line(&elsewhere.name, 60);
+                output::note(&format!(
+                    "{kept} ({name}) is with the provider: neither counted nor read here"
+                ));
+            }
+            Ok(Opened { request: unclaimed(request), source: Source::plain(name) })
         }
         recordings::Input::Recording(recording) => {
             if report == Report::Words {

@@ -208,12 +208,16 @@ fn floor(out: &mut String, receipt: &Receipt, tense: Tense) {
         );
     }
     let Reached::Unreachable { floor, held_by } = &receipt.reached else { return };
-    let best = if tense == Tense::Done { "this is the best" } else { "the best" };
+    let best = if tense == Tense::Done {
+        "this is the best that can be had:"
+    } else {
+        "the best that can be had is"
+    };
     put(
         out,
         "warning:",
         &format!(
-            "the target of {} can't be reached; {best} that can be had is {} (floor {})",
+            "the target of {} can't be reached; {best} {} (floor {})",
             count(receipt.target),
             count(receipt.after.count.tokens),
             count(*floor)

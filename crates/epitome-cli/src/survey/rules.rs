@@ -11,17 +11,15 @@ pub(crate) struct Rule {
     pub(crate) text: String,
 }
 
-/// Rules of persons, and of notes that clients put in for them, that still hold and that none of
-/// `pins` speaks of, in the order they were said.
+/// Rules of persons that still hold and that none of `pins` speaks of, in the order they were said.
 pub(super) fn unpinned(request: &Request, pins: &[String]) -> Vec<Rule> {
     let mut ledger = Ledger::default();
     for entry in request.transcript.entries() {
         ledger.observe_entry(&request.transcript, entry, |_| Shown::Elsewhere);
     }
     let holds = ledger.lines().iter().filter(|line| {
-        let said = matches!(line.who, Speaker::Human | Speaker::Injected);
         let rules = matches!(line.kind, Kind::Constraint | Kind::Preference);
-        said && rules && line.replaced.is_none()
+        line.who == Speaker::Human && rules && line.replaced.is_none()
     });
     let pinned =
         |text: &str| pins.iter().any(|pin| text.contains(pin.as_str()) || pin.contains(text));

@@ -68,9 +68,6 @@ fn stats_of_a_session() {
             5,992 [35–36]     Write(/Users/user/repo/_bmad-output/implementation-artifacts/tech-spec-codex…
             5,225 [19–20]     Bash(head -3 ~/.codex/sessions/2026/01/02/*.jsonl 2>/dev/null | head -50) · …
 
-        Rules that no pin protects  --pin TEXT keeps one verbatim
-        [0]     DO NOT respond to these messages or otherwise consider them in your response unless the us…
-
         check found nothing by the rules of anthropic
     "#]].assert_eq(&bench().run("stats session.jsonl").shown());
 }

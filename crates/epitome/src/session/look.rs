@@ -161,10 +161,15 @@ impl Sessions {
     fn decide(&mut self, subject: &Subject<'_>, gauge: &Gauge, answer: &mut Answer) {
         let Subject { id, frame, now, .. } = *subject;
         let soft = self.options.soft.as_ref();
-        let hard = self.options.trigger.fires(gauge);
+        // What doesn't fit is refused, whatever the trigger looks at.
+        let over = gauge.window.filter(|window| gauge.tokens.tokens > *window);
+        let over =
+            over.map(|window| Cause::Window { tokens: gauge.tokens.tokens, limit: window, window });
+        let hard = self.options.trigger.fires(gauge).or(over);
         // A reply that comes while a compaction is prepared can't be stripped inside its loop.
         let soft = soft.filter(|_| Binding::of(subject.base) != Binding::PrefixManual);
         let cause = hard.clone().or_else(|| soft.and_then(|soft| soft.fires(gauge)));
+        let most = gauge.window.map(|window| self.experience.counted(subject.model, window));
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let Some(cause) = cause else { return };
         if let Some(flight) = &line.flight {
@@ -188,7 +193,12 @@ impl Sessions {
                 ..Gauge::default()
             };
             let is_floor = line.floor.is_some_and(|floor| tokens <= floor + floor / 8);
-            if is_floor || self.options.trigger.fires(&bare).is_some_and(|c| is_automatic(&c)) {
+            // The last compaction landed above the window: another one won't help either.
+            let is_hopeless = line.floor.zip(most).is_some_and(|(floor, most)| floor > most);
+            if is_floor
+                || is_hopeless
+                || self.options.trigger.fires(&bare).is_some_and(|c| is_automatic(&c))
+            {
                 line.breaker.stop(Stuck::Overhead, is);
             }
             let since = (line.epoch().number > 0).then_some(line.requests);
@@ -197,7 +207,7 @@ impl Sessions {
             }
             if !line.breaker.allows(now, is) {
                 answer.stuck = line.breaker.tell();
-                if is_economic || line.breaker.cools(now) {
+                if is_economic || is_hopeless || line.breaker.cools(now) {
                     let why = line.breaker.stuck().map_or("a compaction failed", Stuck::words);
                     why.clone_into(&mut answer.stats.reason);
                     return;

@@ -336,3 +336,37 @@ fn escaped_keys_of_cache_markers_are_found() {
     assert_eq!(repaired.mended.len(), 1);
     assert!(wire::check(&repaired.request).is_empty());
 }
+
+/// Several members into an object that has none.
+#[test]
+fn an_empty_call_is_given_all_that_it_lacks() {
+    let bodies = [
+        (
+            Format::OpenaiChat,
+            r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{}]}]}"#,
+        ),
+        (
+            Format::Bedrock,
+            r#"{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{}}]},{"role":"assistant","content":[{"text":"c"}]}]}"#,
+        ),
+        (
+            Format::Anthropic,
+            r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use"}]}]}"#,
+        ),
+        (
+            Format::Gemini,
+            r#"{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{}}]}]}"#,
+        ),
+    ];
+    for (format, body) in bodies {
+        let request = wire::parse(format, body.to_owned()).expect("JSON");
+        let mended = wire::repair(&request);
+        assert!(
+            mended.left.iter().all(|left| left.mend == Mend::Nothing),
+            "{format:?}: {:?}",
+            mended.left
+        );
+        let again = wire::check(&mended.request);
+        assert_eq!(again.len(), mended.left.len(), "{format:?}: {again:?}");
+    }
+}

@@ -125,19 +125,30 @@ impl Patch {
         let part = request.transcript.part(result);
         let at = request.transcript.entry_of(result);
         let row = part.row();
-        let mut missing = String::new();
+        let mut missing = Vec::new();
         for (key, span, value) in [("id", row.id, id), ("name", row.name, Some(name))] {
             match value {
                 Some(value) if !span.is_empty() => self.rewrite(at, span, quote(value)),
-                Some(value) => missing += &(quote(key) + ":" + &quote(value) + ","),
+                Some(value) => missing.push(quote(key) + ":" + &quote(value)),
                 None => {}
             }
         }
-        if json::members(request.source(), row.span).is_ok_and(|all| all.is_empty()) {
-            missing.pop();
+        for member in missing {
+            self.add_member(request, at, row.span, &member);
         }
-        let start = row.span.start + 1;
-        self.rewrite(at, Span { start, end: start }, missing);
+    }
+
+    /// Puts a member first into the object at `holder`, of which other mends may know too.
+    fn add_member(&mut self, request: &Request, at: usize, holder: Span, member: &str) {
+        let start = holder.start + 1;
+        let span = Span { start, end: start };
+        let rewritten = self.rewritten.entry(at).or_default();
+        let is_empty = json::members(request.source(), holder).is_ok_and(|all| all.is_empty());
+        rewritten.push(match (is_empty, rewritten.iter().any(|(other, _)| *other == span)) {
+            (true, false) => (span, member.to_owned()),
+            (true, true) => (span, format!(",{member}")),
+            (false, _) => (span, format!("{member},")),
+        });
     }
 
     fn drop_part(&mut self, request: &Request, slot: Slot) {
@@ -183,10 +194,16 @@ impl Patch {
         if let Some(null) = json::member(request.source(), holder, key) {
             return rewritten.push((null, json));
         }
-        let start = holder.start + 1;
-        let is_empty = json::members(request.source(), holder).is_ok_and(|all| all.is_empty());
-        let comma = if is_empty { "" } else { "," };
-        rewritten.push((Span { start, end: start }, format!("{}:{json}{comma}", quote(key))));
+        let is_bare = request.format == Format::OpenaiChat
+            && key == "name"
+            && function.is_none()
+            && transcript.part(slot).kind() == PartKind::Call;
+        let member = if is_bare {
+            format!(r#""function":{{"name":{json},"arguments":"{{}}"}}"#)
+        } else {
+            format!("{}:{json}", quote(key))
+        };
+        self.add_member(request, at, holder, &member);
     }
 
     /// Puts a result behind the entry with `call`, and behind the results that are there already.
