@@ -73,6 +73,34 @@ fn without_a_trigger_that_fires_nothing_overflows_either() {
     );
 }
 
+/// A system prompt above the window: compacting again and again would only cost.
+#[test]
+fn what_never_fits_is_not_compacted_in_circles() {
+    let bench = Bench::new();
+    let turns = (0..12).map(|n| {
+        format!(r#"{{"role":"user","content":"Question {n}?"}},{{"role":"assistant","content":"Answer {n}."}}"#)
+    });
+    let turns: Vec<String> = turns.collect();
+    let system = "Obey the rules of this house. ".repeat(900);
+    bench.write(
+        "fat.json",
+        &format!(
+            r#"{{"model":"claude-sonnet-4-5","max_tokens":100,"system":"{system}","messages":[{},{{"role":"user","content":"End."}}]}}"#,
+            turns.join(",")
+        ),
+    );
+    let ran = bench.run("simulate fat.json --window 4k --json");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let simulated = ran.json();
+    assert!(simulated["compactions"].as_u64() <= Some(3), "{simulated}");
+    let rows = simulated["requests"].as_array().expect("a list");
+    let told = rows.iter().any(|row| {
+        let why = row["reason"].as_str().unwrap_or_default();
+        why.contains("system prompt, tools") || why.contains("too little")
+    });
+    assert!(told, "{simulated}");
+}
+
 #[test]
 fn misuse_says_what_to_say_instead() {
     let bench = Bench::new();

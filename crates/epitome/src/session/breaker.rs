@@ -114,8 +114,13 @@ impl Breaker {
     pub(super) fn stop(&mut self, cause: Stuck, is: Circumstances) {
         if self.stuck.is_none_or(|(known, was)| known != cause || is.differ_from(was)) {
             self.untold = Some(cause);
+            self.stuck = Some((cause, is));
         }
-        self.stuck = Some((cause, is));
+    }
+
+    /// Whether something changed since it was found not to help.
+    pub(super) fn has_changed(&self, is: Circumstances) -> bool {
+        self.stuck.is_some_and(|(_, was)| is.differ_from(was))
     }
 
     /// A compaction failed.

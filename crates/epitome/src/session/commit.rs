@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::breaker::Stuck;
+use super::breaker::{Circumstances, Stuck};
 use super::epoch::Epoch;
 use super::line::{Late, Urgency};
 use super::{Begun, Chain, SessionId, Sessions, Subject, Ticket};
@@ -139,6 +139,13 @@ impl Sessions {
         line.flight = None;
         let frame = FrameTally::of(&base, counter).total().tokens;
         let window = self.experience.window(&model, known);
+        // Above the window the last one landed too: nothing smaller can be had until something changes.
+        let most = limit.or(window).map(|window| self.experience.counted(&model, window));
+        let is = Circumstances { tokens: own, window, frame };
+        let is_hopeless = line.floor.zip(most).is_some_and(|(floor, most)| floor > most);
+        if is_hopeless && !line.breaker.has_changed(is) {
+            return None;
+        }
         let subject = Subject { id, base: &base, model: &model, counted: own, frame, now };
         let target = self.landing(&subject, window);
         let target = self.within(&subject, limit.or(window).unwrap_or(u64::MAX), target);

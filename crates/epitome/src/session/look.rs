@@ -194,7 +194,8 @@ impl Sessions {
             };
             let is_floor = line.floor.is_some_and(|floor| tokens <= floor + floor / 8);
             // The last compaction landed above the window: another one won't help either.
-            let is_hopeless = line.floor.zip(most).is_some_and(|(floor, most)| floor > most);
+            let is_hopeless = line.floor.zip(most).is_some_and(|(floor, most)| floor > most)
+                && !line.breaker.has_changed(is);
             if is_floor
                 || is_hopeless
                 || self.options.trigger.fires(&bare).is_some_and(|c| is_automatic(&c))
