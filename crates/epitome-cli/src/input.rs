@@ -12,7 +12,7 @@ use epitome::text::figure::counted;
 use epitome::transcript::Origin;
 use epitome::wire::WireError;
 use epitome_recordings::{
-    self as recordings, About, Note, OpenError, ReadError, Recording, Run, Skipped, Why,
+    self as recordings, About, Note, OpenError, ReadError, Recording, Reported, Run, Skipped, Why,
 };
 use serde::Serialize;
 
@@ -49,6 +49,24 @@ pub(crate) struct Source {
     pub(crate) skipped: usize,
     /// What else is known of the recording that isn't in the request, in words.
     pub(crate) notes: Vec<String>,
+    /// The newest prompt that the provider reported the size of.
+    pub(crate) reported: Option<Prompt>,
+}
+
+/// A prompt's size as the provider reported it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Prompt {
+    /// The messages that it held, from the first on.
+    pub(crate) entries: usize,
+    /// Its tokens: system text, tools and these messages.
+    pub(crate) tokens: u64,
+}
+
+impl Prompt {
+    fn newest(usage: &[Reported]) -> Option<Self> {
+        let newest = usage.iter().rev().find(|reported| reported.usage.prompt() > 0)?;
+        Some(Self { entries: newest.reply.start, tokens: newest.usage.prompt() })
+    }
 }
 
 /// Opens what the arguments name.
@@ -144,6 +162,7 @@ impl Source {
             sidechain: None,
             skipped: 0,
             notes: Vec::new(),
+            reported: None,
         }
     }
 }
@@ -161,6 +180,7 @@ fn recorded(
         skipped: recording.skipped.len(),
         notes: recording.notes.iter().map(ToString::to_string).collect(),
         sidechain: how.sidechain.clone(),
+        reported: Prompt::newest(&recording.usage),
         sidechains: ids.clone(),
         ..Source::plain(name)
     };
@@ -168,6 +188,7 @@ fn recorded(
         return Ok(Opened { request: recording.request, source });
     };
     if let Some(side) = recording.sidechains.into_iter().find(|side| side.id == *id) {
+        let source = Source { reported: Prompt::newest(&side.usage), ..source };
         return Ok(Opened { request: side.request, source });
     }
     let hint = match ids.first() {

@@ -118,6 +118,12 @@ fn words(opened: &Opened, counted: &[One], reader: &Reader) -> String {
     let bytes = size(request.source().len());
     let entries = count(request.transcript.len());
     writeln!(out, "{bytes}, {entries} messages").expect("a string takes all");
+    if let Some(prompt) = opened.source.reported {
+        let (tokens, held) = (count(prompt.tokens), count(prompt.entries));
+        let line =
+            format!("{tokens} tokens were reported for the prompt with the first {held} messages");
+        writeln!(out, "{}", paint(FAINT, line)).expect("a string takes all");
+    }
     let size = counted[0].total;
     if let Some(reading) = reader.reading(size) {
         writeln!(out, "{}", reading.words(size)).expect("a string takes all");

@@ -150,6 +150,7 @@ fn count_in_words_and_as_json() {
         14,854 tokens  exact by o200k
         14,666 tokens  exact by cl100k
         68.4 kB, 12 messages
+        43,363 tokens were reported for the prompt with the first 11 messages
         claude-sonnet-4-5: 7.4 % of the 200,000 that it takes; $0.0557 a request, $0.00446 from a warm cache
     "#]]
     .assert_eq(&bench.run("count short.jsonl --counter o200k --counter cl100k").shown());
@@ -186,7 +187,8 @@ fn count_in_words_and_as_json() {
             "sidechains": [],
             "sidechain": null,
             "skipped": 0,
-            "notes": []
+            "notes": [],
+            "reported": null
           },
           "counters": [
             {
