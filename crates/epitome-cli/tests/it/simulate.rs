@@ -84,7 +84,7 @@ fn what_never_fits_is_not_compacted_in_circles() {
     let system = "Obey the rules of this house. ".repeat(900);
     bench.write(
         "fat.json",
-        &format!(
+        format!(
             r#"{{"model":"claude-sonnet-4-5","max_tokens":100,"system":"{system}","messages":[{},{{"role":"user","content":"End."}}]}}"#,
             turns.join(",")
         ),
