@@ -13,6 +13,7 @@ mod envelope;
 mod gemini;
 mod layout;
 mod letters;
+mod message;
 mod openai_chat;
 mod openai_responses;
 mod origin;

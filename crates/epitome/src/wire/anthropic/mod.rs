@@ -4,11 +4,12 @@ mod frame;
 mod markers;
 mod rules;
 
+use super::message::{self, Spelling};
 use super::openai_chat::row;
-use super::{Dialect, Field, Finding, MissingResult, origin};
+use super::{Dialect, Field, Finding, MissingResult};
 use crate::json::{JsonError, Scanner, Span, quote, unquote};
 use crate::request::{Keeper, Request};
-use crate::transcript::{Marks, Origin, PartKind, PartRow, Role};
+use crate::transcript::{Marks, PartKind, PartRow, Role};
 
 pub(super) struct Anthropic;
 
@@ -33,44 +34,9 @@ impl Dialect for Anthropic {
         scanner: &mut Scanner<'_>,
         parts: &mut Vec<PartRow>,
     ) -> Result<Role, JsonError> {
-        if scanner.peek() != Some(b'{') {
-            let span = scanner.value()?;
-            parts.push(row(PartKind::Opaque, span, span));
-            return Ok(Role::Other);
-        }
-        let text = scanner.text();
-        let mut role = Span::NONE;
-        scanner.object(|scanner, key| {
-            match unquote(key.of(text)).as_ref() {
-                "role" => role = scanner.value()?,
-                "content" => {
-                    parts.clear();
-                    read_content(scanner, parts)?;
-                }
-                _ => {
-                    scanner.value()?;
-                }
-            }
-            Ok::<_, JsonError>(())
-        })?;
-        let role = match unquote(role.of(text)).as_ref() {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "system" => Role::System,
-            _ => Role::Other,
-        };
-        for part in parts.iter_mut() {
-            part.origin = match role {
-                _ if part.kind == PartKind::Result || part.marks.has(Marks::NESTED) => Origin::Tool,
-                Role::User if part.kind == PartKind::Text => {
-                    origin::of_user_text(part.body.of(text))
-                }
-                Role::User => Origin::Human,
-                Role::Assistant => Origin::Model,
-                _ => Origin::Injected,
-            };
-        }
-        Ok(role)
+        let spelling =
+            Spelling { content: "content", read: read_content, role: message::plain_role };
+        message::read(spelling, scanner, parts)
     }
 
     fn text_block(&self, text: &str) -> String {

@@ -3,10 +3,11 @@
 mod block;
 mod rules;
 
-use super::{Dialect, Field, Finding, MissingResult, origin, wrapped};
-use crate::json::{JsonError, Scanner, Span, Splices, quote, unquote};
+use super::message::{self, Spelling};
+use super::{Dialect, Field, Finding, MissingResult, wrapped};
+use crate::json::{JsonError, Scanner, Splices, quote};
 use crate::request::Request;
-use crate::transcript::{Entry, Marks, Origin, Part, PartKind, PartRow, Role};
+use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role};
 use crate::view::PartEdit;
 use crate::wire::openai_chat::row;
 
@@ -34,44 +35,9 @@ impl Dialect for Bedrock {
         scanner: &mut Scanner<'_>,
         parts: &mut Vec<PartRow>,
     ) -> Result<Role, JsonError> {
-        if scanner.peek() != Some(b'{') {
-            let span = scanner.value()?;
-            parts.push(row(PartKind::Opaque, span, span));
-            return Ok(Role::Other);
-        }
-        let text = scanner.text();
-        let mut role = Span::NONE;
-        scanner.object(|scanner, key| {
-            match unquote(key.of(text)).as_ref() {
-                "role" => role = scanner.value()?,
-                "content" => {
-                    parts.clear();
-                    read_content(scanner, parts)?;
-                }
-                _ => {
-                    scanner.value()?;
-                }
-            }
-            Ok::<_, JsonError>(())
-        })?;
-        let role = match unquote(role.of(text)).as_ref() {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "system" => Role::System,
-            _ => Role::Other,
-        };
-        for part in parts.iter_mut() {
-            part.origin = match role {
-                _ if part.kind == PartKind::Result || part.marks.has(Marks::NESTED) => Origin::Tool,
-                Role::User if part.kind == PartKind::Text => {
-                    origin::of_user_text(part.body.of(text))
-                }
-                Role::User => Origin::Human,
-                Role::Assistant => Origin::Model,
-                _ => Origin::Injected,
-            };
-        }
-        Ok(role)
+        let spelling =
+            Spelling { content: "content", read: read_content, role: message::plain_role };
+        message::read(spelling, scanner, parts)
     }
 
     fn text_block(&self, text: &str) -> String {

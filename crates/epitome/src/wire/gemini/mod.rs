@@ -8,10 +8,11 @@ mod pairs;
 mod part;
 mod rules;
 
-use super::{Dialect, Field, Finding, MissingResult, origin, wrapped};
-use crate::json::{JsonError, Scanner, Span, Splices, quote, unquote};
+use super::message::{self, Spelling};
+use super::{Dialect, Field, Finding, MissingResult, wrapped};
+use crate::json::{JsonError, Scanner, Splices, quote};
 use crate::request::{Keeper, Request};
-use crate::transcript::{Entry, Marks, Origin, Part, PartKind, PartRow, Role};
+use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role};
 use crate::view::PartEdit;
 use crate::wire::openai_chat::row;
 
@@ -41,46 +42,8 @@ impl Dialect for Gemini {
         scanner: &mut Scanner<'_>,
         parts: &mut Vec<PartRow>,
     ) -> Result<Role, JsonError> {
-        if scanner.peek() != Some(b'{') {
-            let span = scanner.value()?;
-            parts.push(row(PartKind::Opaque, span, span));
-            return Ok(Role::Other);
-        }
-        let text = scanner.text();
-        let mut role = Span::NONE;
-        scanner.object(|scanner, key| {
-            match unquote(key.of(text)).as_ref() {
-                "role" => role = scanner.value()?,
-                "parts" => {
-                    // The last of duplicate keys wins.
-                    parts.clear();
-                    read_parts(scanner, parts)?;
-                }
-                _ => {
-                    scanner.value()?;
-                }
-            }
-            Ok::<_, JsonError>(())
-        })?;
-        let role = match unquote(role.of(text)).as_ref() {
-            // "If not set, the service will default to 'user'"; results were once a role of their own.
-            "" | "null" | "user" | "function" | "tool" => Role::User,
-            "model" => Role::Assistant,
-            "system" => Role::System,
-            _ => Role::Other,
-        };
-        for part in parts.iter_mut() {
-            part.origin = match role {
-                _ if part.kind == PartKind::Result || part.marks.has(Marks::NESTED) => Origin::Tool,
-                Role::User if part.kind == PartKind::Text => {
-                    origin::of_user_text(part.body.of(text))
-                }
-                Role::User => Origin::Human,
-                Role::Assistant => Origin::Model,
-                _ => Origin::Injected,
-            };
-        }
-        Ok(role)
+        let spelling = Spelling { content: "parts", read: read_parts, role };
+        message::read(spelling, scanner, parts)
     }
 
     fn text_block(&self, text: &str) -> String {
@@ -124,6 +87,16 @@ impl Dialect for Gemini {
 
     fn check(&self, request: &Request) -> Vec<Finding> {
         rules::check(request)
+    }
+}
+
+fn role(name: &str) -> Role {
+    match name {
+        // "If not set, the service will default to 'user'"; results were once a role of their own.
+        "" | "null" | "user" | "function" | "tool" => Role::User,
+        "model" => Role::Assistant,
+        "system" => Role::System,
+        _ => Role::Other,
     }
 }
 
