@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use epitome::Request;
-use epitome::checkpoint::looks_like_one;
+use epitome::checkpoint::look_alikes;
 use epitome::request::Keeper;
 use epitome::text::figure::counted;
 use epitome::transcript::Origin;
@@ -79,15 +79,9 @@ pub(crate) fn open(args: &InputArgs, report: Report) -> Result<Opened> {
 
 /// A checkpoint that nobody vouches for is still no person's message.
 fn unclaimed(mut request: Request) -> Request {
-    let transcript = &mut request.transcript;
-    for at in 0..transcript.len() {
-        let is_one = {
-            let mut parts = transcript.entry(at).parts();
-            parts.len() == 1 && parts.all(|part| looks_like_one(&part.text()))
-        };
-        if is_one {
-            transcript.set_origin(at, Origin::Injected);
-        }
+    let slots: Vec<_> = look_alikes(&request.transcript).map(|part| part.slot).collect();
+    for slot in slots {
+        request.transcript.set_part_origin(slot, Origin::Injected);
     }
     request
 }

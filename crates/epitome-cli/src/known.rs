@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
-use epitome::checkpoint::looks_like_one;
+use epitome::checkpoint::look_alikes;
 use epitome::receipt::RECEIPT_VERSION;
-use epitome::transcript::{ContentId, Origin, Part, PartKind, Role};
+use epitome::transcript::{ContentId, Origin, Part};
 use epitome::{Outcome, Transcript};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -79,14 +79,8 @@ impl Known {
 
 /// The first message that looks like a checkpoint and isn't known.
 fn look_alike(transcript: &Transcript) -> Option<usize> {
-    // Most show by their first bytes that they don't.
-    let may_be = |raw: &str| raw.starts_with("\"<") || raw.starts_with("\"\\u003");
-    let looks = |part: Part<'_>| {
-        let is_text = part.kind() == PartKind::Text && part.origin() != Origin::Checkpoint;
-        is_text && may_be(part.raw_body()) && looks_like_one(&part.text())
-    };
-    let mut entries = transcript.entries().filter(|entry| entry.role() == Role::User);
-    entries.find(|entry| entry.parts().any(looks)).map(|entry| entry.index)
+    let unknown = look_alikes(transcript).find(|part| part.origin() != Origin::Checkpoint)?;
+    Some(transcript.entry_of(unknown.slot))
 }
 
 fn read(file: &Path) -> Result<Written> {

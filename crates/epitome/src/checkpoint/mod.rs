@@ -16,7 +16,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::count::{TokenCounter, message_tokens};
-use crate::transcript::ContentId;
+use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
 use narrative::Narrative;
 
 pub use gather::Gathered;
@@ -189,6 +189,18 @@ fn unfenced(text: &str) -> Option<&str> {
 /// Whether a text has a checkpoint's fence, intact. Anybody can write one.
 pub fn looks_like_one(text: &str) -> bool {
     text.starts_with(OPEN) && unfenced(text).is_some()
+}
+
+/// The texts in the user's role that have a checkpoint's fence, intact: no person wrote them, whether
+/// or not somebody vouches for them.
+pub fn look_alikes(transcript: &Transcript) -> impl Iterator<Item = Part<'_>> {
+    // Most show by their first bytes that they are none.
+    let may_be = |raw: &str| raw.starts_with("\"<") || raw.starts_with("\"\\u003");
+    let users = transcript.entries().filter(|entry| entry.role() == Role::User);
+    users.flat_map(|entry| entry.parts()).filter(move |part| {
+        let is_text = part.kind() == PartKind::Text && !part.is(Marks::NESTED);
+        is_text && may_be(part.raw_body()) && looks_like_one(&part.text())
+    })
 }
 
 const INSTRUCTIONS: &str =

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::archive::{ArchiveError, Original};
 use crate::budget::{Budget, Stop};
-use crate::checkpoint::{Checkpoint, Gathered, Least};
+use crate::checkpoint::{Checkpoint, Gathered, Least, look_alikes};
 use crate::count::Tally;
 use crate::draft::{Hidden, Matter};
 use crate::events::Event;
@@ -23,7 +23,7 @@ use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
 use crate::strategy::Head;
 use crate::transcript::unit::Units;
-use crate::transcript::{Marks, Origin, Part, PartKind, Role, Slot};
+use crate::transcript::{Origin, Part, Slot};
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
 
@@ -271,12 +271,7 @@ impl Compaction {
 
     /// Whose words those are that the model was told as a checkpoint.
     fn tell_origins(&mut self) {
-        let users = self.request.transcript.entries().filter(|entry| entry.role() == Role::User);
-        let texts = users
-            .flat_map(|entry| entry.parts())
-            .filter(|part| part.kind() == PartKind::Text && !part.is(Marks::NESTED));
-        let checkpoints: Vec<(Slot, Origin)> = texts
-            .filter(|part| crate::checkpoint::looks_like_one(&part.text()))
+        let checkpoints: Vec<(Slot, Origin)> = look_alikes(&self.request.transcript)
             // Where nobody vouches for it no person wrote it either.
             .map(|part| match self.compactor.known_id(&part) {
                 Some(_) => (part.slot, Origin::Checkpoint),
