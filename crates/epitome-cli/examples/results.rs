@@ -17,7 +17,7 @@ use epitome::transcript::Entry;
 use epitome::view::Fate;
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};
 use epitome_recordings::{Input, Kind, Reach, open};
-use testkit::laws;
+use testkit::{laws, paper};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -57,33 +57,8 @@ struct Session {
 }
 
 fn main() -> Result<ExitCode> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    match words[..] {
-        ["--check", file] => {
-            let old = fs::read_to_string(file)?;
-            let new = page(&root)?;
-            if old == new {
-                println!("{file} is up to date");
-                return Ok(ExitCode::SUCCESS);
-            }
-            let differs = old.lines().zip(new.lines()).enumerate().find(|(_, (a, b))| a != b);
-            if let Some((at, (old, new))) = differs {
-                eprintln!("line {}:\n  in the file: {old}\n  by the code: {new}", at + 1);
-            }
-            eprintln!("{file} is out of date; the command in it makes it anew");
-            Ok(ExitCode::FAILURE)
-        }
-        [file] if !file.starts_with('-') => {
-            fs::write(file, page(&root)?)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        _ => {
-            eprintln!("usage: results [--check] FILE");
-            Ok(ExitCode::from(2))
-        }
-    }
+    paper::keep("results", "every shipped session", || page(&root))
 }
 
 fn page(root: &Path) -> Result<String> {

@@ -5,7 +5,6 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::fs;
 use std::process::ExitCode;
 
 use epitome::Format;
@@ -13,6 +12,7 @@ use epitome::json::{self, Span};
 use epitome::model::fit::Subject;
 use epitome::wire::{self, RULES, Rule};
 use testkit::breaches::failing;
+use testkit::paper;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -37,31 +37,7 @@ knows what was meant.
 ";
 
 fn main() -> Result<ExitCode> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match words[..] {
-        ["--check", file] => {
-            let (old, new) = (fs::read_to_string(file)?, page()?);
-            if old == new {
-                println!("{file} is up to date: {} rules", RULES.len());
-                return Ok(ExitCode::SUCCESS);
-            }
-            let differs = old.lines().zip(new.lines()).enumerate().find(|(_, (a, b))| a != b);
-            if let Some((at, (old, new))) = differs {
-                eprintln!("line {}:\n  in the file: {old}\n  by the code: {new}", at + 1);
-            }
-            eprintln!("{file} is out of date; the command in it makes it anew");
-            Ok(ExitCode::FAILURE)
-        }
-        [file] if !file.starts_with('-') => {
-            fs::write(file, page()?)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        _ => {
-            eprintln!("usage: rules [--check] FILE");
-            Ok(ExitCode::from(2))
-        }
-    }
+    paper::keep("rules", &format!("{} rules", RULES.len()), page)
 }
 
 fn page() -> Result<String> {

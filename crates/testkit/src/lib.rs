@@ -31,6 +31,7 @@ pub mod layouts;
 pub mod notation;
 mod observe;
 pub mod oracle;
+pub mod paper;
 pub mod pen;
 pub mod prose;
 mod responses;
