@@ -119,17 +119,9 @@ impl Words {
         self.words.iter().enumerate().map(|(at, word)| (at, word, &self.lower[word.low.clone()]))
     }
 
-    /// Whether the words at `at` are those of `phrase`; `*` in it stands for any one word.
+    /// Whether the words of `phrase` stand at `at`, and where they end; see [`Words::follows`].
     pub(super) fn matches(&self, at: usize, phrase: &str) -> Option<usize> {
-        let mut end = at;
-        for part in phrase.split(' ') {
-            let word = self.words.get(end).filter(|word| !word.quoted)?;
-            if part != "*" && self.lower[word.low.clone()] != *part {
-                return None;
-            }
-            end += 1;
-        }
-        Some(end)
+        self.follows(at, &phrase.split(' ').collect::<Vec<_>>())
     }
 
     /// Whether exactly these words stand at `at`, and where they end; `*` stands for any one.
@@ -144,7 +136,8 @@ impl Words {
 
     /// Where `phrase` stands first.
     pub(super) fn find(&self, phrase: &str) -> Option<Range<usize>> {
-        (0..self.words.len()).find_map(|at| Some(at..self.matches(at, phrase)?))
+        let parts: Vec<&str> = phrase.split(' ').collect();
+        (0..self.words.len()).find_map(|at| Some(at..self.follows(at, &parts)?))
     }
 }
 
