@@ -43,7 +43,7 @@ What is left of rules, decisions, facts, preferences, goals, tasks and open ques
 The page is made by
 
 ```sh
-cargo run --release -p epitome-cli --example survival -- --before crates/testkit/data/survival/before.json docs/survival.md
+cargo run --release -p epitome-cli --example survival -- --seeds 4 --before crates/testkit/data/survival/before.json docs/survival.md
 ```
 
 **What is planted.** Real sessions of [`examples`](../examples), in a row and over again until they are long, get items of seven kinds at random places: as messages of a person, \

@@ -1,6 +1,9 @@
 //! What can be asked on the command line.
 
+mod archive;
+mod looks;
 mod program;
+mod summary;
 mod values;
 
 use std::path::PathBuf;
@@ -20,7 +23,13 @@ use crate::output::Report;
 use values::{checkpoint, counter_names, format_names, rule, strategies, strategies_help};
 pub(crate) use values::{stop, task, trigger, window};
 
+pub(crate) use archive::{
+    ArchiveArg, Channel, ForgetArgs, GoArgs, KeepArgs, McpArgs, PinArgs, PinCommand, RecallArgs,
+    RestoreArgs, SessionsArgs,
+};
+pub(crate) use looks::{DiffArgs, PlanArgs, SimulateArgs};
 pub(crate) use program::{ConfigCommand, FilesArgs, ModelsArgs, Purpose, ShowArgs};
+pub(crate) use summary::SummaryArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
@@ -37,14 +46,14 @@ commas. A flag goes before the environment, that before the project's file, that
 ///
 /// Reads a request body (OpenAI Chat or Responses, Anthropic, Gemini, Bedrock), a list or lines of messages, or a
 /// recording (Claude Code, Codex, Gemini CLI, opencode, OpenHands, pi, tau-bench, SWE-agent).
-/// Nothing is sent anywhere.
+/// Nothing is sent anywhere, except to a summarizer that is asked for.
 #[derive(Debug, Parser)]
 #[command(name = "epitome", version, max_term_width = 100, after_help = EXIT_CODES)]
-#[command(arg_required_else_help = true, infer_subcommands = false)]
+#[command(infer_subcommands = false)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// What to do; without it, `sessions`.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 
     /// Print reports as JSON (each says its "version").
     #[arg(long, global = true)]
@@ -105,6 +114,7 @@ Examples:
   epitome compact session.jsonl --target 20k > smaller.json
   epitome compact request.json --target 25% --keep-recent 3turns --pin 'never push to main'
   epitome compact request.json -o request.json --receipt receipt.json
+  epitome compact session.jsonl --summarizer 'cmd:python3 summarize.py' --focus 'the parser'
   epitome compact request.json --trigger 80% --model claude-opus-5-5 -o request.json
   epitome compact --window 200k < request.json | curl --data-binary @- https://…
   epitome compact request.json -o request.json --continue receipt.json --receipt receipt.json
@@ -117,7 +127,7 @@ With --json the receipt is JSON: on stderr, or on stdout if -o takes the request
 {CONFIGURATION}
 
 Exits with 3, having written the best that can be had, if the target can't be reached."))]
-    Compact(CompactArgs),
+    Compact(Box<CompactArgs>),
 
     /// Show what a compaction does to each entry, or how two transcripts differ.
     #[command(after_help = format!("\
@@ -155,6 +165,39 @@ Examples:
 
 Exits with 3, having written it, if a rule of the format is left broken that only its author can mend.")]
     Convert(ConvertArgs),
+
+    /// List the recordings on this machine, or what is in an archive.
+    ///
+    /// Claude Code's, Codex's, Gemini CLI's and pi's, the newest first: what the next request would hold in tokens (as the
+    /// provider reported, with `~` an estimate) and how often it was compacted. CLAUDE_CONFIG_DIR, CODEX_HOME
+    /// and PI_CODING_AGENT_DIR say where they are, if not in the home folder.
+    Sessions(SessionsArgs),
+
+    /// Write the bytes that a compaction was made from, from the archive that it was made with.
+    #[command(after_help = archive::RESTORE)]
+    Restore(RestoreArgs),
+
+    /// Find what was removed, in an archive: by words, or by an id.
+    #[command(after_help = archive::RECALL)]
+    Recall(RecallArgs),
+
+    /// Let an agent search what was removed: an MCP server on stdin and stdout.
+    #[command(after_help = archive::MCP)]
+    Mcp(McpArgs),
+
+    /// Put the view before the last compaction in force again, and write it.
+    #[command(after_help = archive::UNDO)]
+    Undo(GoArgs),
+
+    /// Put the view in force that was undone last, and write it.
+    Redo(GoArgs),
+
+    /// Erase sessions from an archive: no byte is left of them.
+    #[command(after_help = archive::FORGET)]
+    Forget(ForgetArgs),
+
+    /// Say what stays verbatim wherever it is said, for all compactions with an archive.
+    Pin(PinArgs),
 
     /// Show what is known of models: windows, prices, prompt caches, and where that is from.
     #[command(after_help = "\
@@ -374,18 +417,6 @@ pub(crate) struct CountArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct PlanArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -396,46 +427,18 @@ pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) counter: CounterArg,
     #[command(flatten)]
+    pub(crate) summary: SummaryArgs,
+    #[command(flatten)]
     pub(crate) to: ToArg,
     #[command(flatten)]
     pub(crate) output: OutputArg,
 
+    #[command(flatten)]
+    pub(crate) archive: KeepArgs,
+
     /// Write the receipt, as JSON, to this file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) receipt: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SimulateArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-
-    #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DiffArgs {
-    /// The transcript; `-` reads stdin.
-    #[arg(value_name = "A|-", value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
-
-    /// What became of it; without it, A is compacted in memory.
-    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
-    pub(crate) compacted: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
-    #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
 }
 
 #[derive(Debug, Args)]

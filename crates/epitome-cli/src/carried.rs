@@ -1,11 +1,14 @@
 //! Converting to another format, and telling what became of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
 use anyhow::Result;
 use epitome::Request;
+use epitome::model::{Registry, Tokenizer};
+use epitome::receipt::Size;
 use epitome::text::figure::counted;
 use epitome::wire::{self, Converted, Extent, Finding, Format, Goal, Loss, Lost, Mended};
 use serde::Serialize;
@@ -14,8 +17,8 @@ use crate::args::{CounterArg, CountingArgs, ShapeArgs};
 use crate::config::Settings;
 use crate::failure::Failure;
 use crate::formats;
-use crate::reader::registry;
-use crate::terminal::{BAD, FAINT, STRONG, WARN, count, line, paint};
+use crate::reader::{of_format, registry};
+use crate::terminal::{BAD, FAINT, STRONG, WARN, count, line, paint, size};
 
 /// What is to be written: `FORMAT` or `FORMAT:MODEL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,20 +67,46 @@ impl Destination {
             return Err(Failure::usage(what).hint(hint).into());
         }
         let limit = match &self.model {
-            Some(model) => {
-                let layers = (ShapeArgs::default(), CountingArgs::default(), CounterArg::default());
-                let settings = Settings::resolve(&layers.0, &layers.1, &layers.2)?;
-                registry(&settings)?.get(model).and_then(|model| model.output)
-            }
+            Some(model) => known_models()?.get(model).and_then(|model| model.output),
             None => None,
         };
         let goal = Goal { format, model: self.model.as_deref(), max_output: limit };
         let Converted { text, lost, mended, left, wanting, .. } = wire::convert(&request, goal);
-        let carried =
-            Carried { from: request.format.name(), to: format.name(), lost, mended, left, wanting };
+        let (from, to) = (request.format.name(), format.name());
+        let (after, target) = (None, None);
+        let carried = Carried { from, to, after, target, lost, mended, left, wanting };
         let request = wire::parse(format, text).expect("what was converted is of its format");
         Ok((request, Some(carried)))
     }
+
+    /// Who will read it.
+    ///
+    /// # Errors
+    /// Settings that can't be read.
+    pub(crate) fn reader(&self) -> Result<Named> {
+        let Some(model) = &self.model else { return Ok(Named::Counter(of_format(self.format))) };
+        let registry = known_models()?;
+        if registry.get(model).is_some() {
+            return Ok(Named::Model(model.clone()));
+        }
+        let tokenizer = registry.tokenizer(model).map(Tokenizer::counter);
+        Ok(Named::Counter(tokenizer.unwrap_or_else(|| of_format(self.format))))
+    }
+}
+
+/// The registry, as files and the environment have it.
+fn known_models() -> Result<Cow<'static, Registry>> {
+    let layers = (ShapeArgs::default(), CountingArgs::default(), CounterArg::default());
+    registry(&Settings::resolve(&layers.0, &layers.1, &layers.2)?)
+}
+
+/// Who reads what is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// A model that is known.
+    Model(String),
+    /// Nobody that is known: what counts for most who read the format.
+    Counter(&'static str),
 }
 
 /// What became of a converted request, as `--json` prints it.
@@ -87,6 +116,12 @@ pub(crate) struct Carried {
     from: &'static str,
     #[serde(skip)]
     to: &'static str,
+    /// What was written, where it was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<Size>,
+    /// What it was to be at most, in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<u64>,
     lost: Vec<Lost>,
     mended: Vec<Mended>,
     left: Vec<Finding>,
@@ -99,10 +134,34 @@ impl Carried {
         !self.left.is_empty()
     }
 
-    /// In words: a line for each kind of loss.
+    /// The same, with the size of what is written and what it was to be at most.
+    #[must_use]
+    pub(crate) fn measured(self, after: Size, target: Option<u64>) -> Self {
+        Carried { after: Some(after), target, ..self }
+    }
+
+    /// Tokens above what it was to be.
+    pub(crate) fn over(&self) -> u64 {
+        let after = self.after.map_or(0, |after| after.count.tokens);
+        self.target.map_or(0, |target| after.saturating_sub(target))
+    }
+
+    /// In words: its size, and a line for each kind of loss.
     pub(crate) fn words(&self) -> String {
         let mut out = String::new();
         let mut put = |text: String| writeln!(out, "{text}").expect("a string takes all");
+        if let Some(after) = &self.after {
+            let (tokens, messages) = (count(after.count.tokens), counted(after.entries, "message"));
+            let over = match self.over() {
+                0 => String::new(),
+                over => format!(", {} above the target", paint(WARN, count(over))),
+            };
+            let (label, to) = (paint(FAINT, "written:"), self.to);
+            put(format!(
+                "{label} {tokens} tokens, {}, {messages} as {to}{over}",
+                size(after.bytes)
+            ));
+        }
         for (loss, all) in self.kinds() {
             let (style, word) = match loss.extent() {
                 Extent::Dropped => (WARN, "dropped:"),

@@ -21,6 +21,10 @@ pub(crate) enum Exit {
     Found = 3,
     /// The input can't be read.
     Input = 65,
+    /// Who was to help couldn't.
+    Upstream = 69,
+    /// The same may work a little later.
+    Again = 75,
 }
 
 impl From<Exit> for ExitCode {
@@ -47,6 +51,16 @@ impl Failure {
     /// The command line makes no sense.
     pub(crate) fn usage(what: impl Into<String>) -> Self {
         Failure { exit: Exit::Usage, what: what.into(), hint: None }
+    }
+
+    /// The same may work a little later.
+    pub(crate) fn again(what: impl Into<String>) -> Self {
+        Failure { exit: Exit::Again, what: what.into(), hint: None }
+    }
+
+    /// Who was to help couldn't.
+    pub(crate) fn upstream(what: impl Into<String>) -> Self {
+        Failure { exit: Exit::Upstream, what: what.into(), hint: None }
     }
 
     /// Anything else.

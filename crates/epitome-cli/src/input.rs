@@ -88,12 +88,26 @@ fn unclaimed(mut request: Request) -> Request {
 
 /// Opens a file, or stdin.
 pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Result<Opened> {
+    understood(bytes(file)?, file, how, report)
+}
+
+/// All that is in a file, or on stdin.
+pub(crate) fn bytes(file: Option<&Path>) -> Result<Vec<u8>> {
+    match file.filter(|file| file.as_os_str() != "-") {
+        Some(file) => from_file(file),
+        None => from_stdin(file),
+    }
+}
+
+/// What stands in the bytes of a file, or of stdin.
+pub(crate) fn understood(
+    bytes: Vec<u8>,
+    file: Option<&Path>,
+    how: &ReadingArgs,
+    report: Report,
+) -> Result<Opened> {
     let named = file.filter(|file| file.as_os_str() != "-");
     let name = named.map_or_else(|| "-".to_owned(), |file| file.to_string_lossy().into_owned());
-    let bytes = match named {
-        Some(file) => from_file(file)?,
-        None => from_stdin(file)?,
-    };
     let options = recordings::Options {
         reach: if how.whole {
             recordings::Reach::Whole

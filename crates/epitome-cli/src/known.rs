@@ -54,6 +54,11 @@ impl Known {
         Ok(Known(known))
     }
 
+    /// Vouches for more.
+    pub(crate) fn add(&mut self, ids: impl IntoIterator<Item = ContentId>) {
+        self.0.extend(ids);
+    }
+
     /// The ids.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ContentId> {
         self.0.iter().copied()

@@ -1,6 +1,8 @@
 //! The `epitome` binary: reads transcripts, says what fills them, and makes them smaller.
 
+mod agents;
 mod align;
+mod archive;
 mod args;
 mod carried;
 mod commands;
@@ -19,6 +21,7 @@ mod reader;
 mod receipt;
 mod said;
 mod suited;
+mod summarizers;
 mod survey;
 mod terminal;
 mod unseen;
@@ -27,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::Cli;
+use crate::args::{Cli, Command, SessionsArgs};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -35,7 +38,8 @@ fn main() -> ExitCode {
         Err(error) => return failure::misuse(&error),
     };
     let report = cli.report();
-    match commands::run(cli.command, report) {
+    let command = cli.command.unwrap_or(Command::Sessions(SessionsArgs::default()));
+    match commands::run(command, report) {
         Ok(exit) => exit.into(),
         Err(error) => failure::tell(&error, report).into(),
     }

@@ -1,10 +1,13 @@
 //! A sign of life on work that takes over a second, on a terminal only.
 
 use std::io::IsTerminal;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context as _, Result};
+use epitome::archive::Archive;
 use epitome::count::{Tally, TokenCounter};
-use epitome::engine::Step;
+use epitome::engine::Drive;
 use epitome::{CompactError, Compactor, Outcome, Request};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -12,6 +15,9 @@ use crate::output::Report;
 
 /// Work that is quicker than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Between two signs of life.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Bytes counted between two looks at the clock.
 const STRIDE: usize = 1 << 20;
@@ -44,20 +50,34 @@ impl Progress {
         bar.tick();
     }
 
-    /// Compacts, step by step.
+    /// Compacts, step by step, and waits for summarizers; what the view hides is kept first, where there is an
+    /// archive.
+    ///
+    /// # Errors
+    /// The system gives nothing to wait with.
     pub(crate) fn compact(
         &mut self,
         compactor: &Compactor,
         request: &Request,
-    ) -> Result<Outcome, CompactError> {
-        let mut compaction = compactor.begin(request);
-        loop {
-            match compaction.step() {
-                Step::Done(done) => return done.map(|outcome| *outcome),
-                // The caller holds the originals, so that nothing is asked for.
-                _ => self.tick("compacting"),
+        archive: Option<&dyn Archive>,
+    ) -> Result<Result<Outcome, CompactError>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.context("no answers can be waited for")?;
+        let drive = match archive {
+            Some(archive) => Drive::new(compactor.begin_kept(request)).keeping_in(archive),
+            None => Drive::new(compactor.begin(request)),
+        };
+        Ok(runtime.block_on(async {
+            let mut drive = pin!(drive);
+            let mut ticks = tokio::time::interval(TICK);
+            loop {
+                tokio::select! {
+                    biased;
+                    _ = ticks.tick() => self.tick("compacting"),
+                    done = &mut drive => return done,
+                }
             }
-        }
+        }))
     }
 
     /// Counts, piece by piece.

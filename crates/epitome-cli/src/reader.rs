@@ -182,7 +182,8 @@ fn enough(
     Err(unknown(model).hint(hint))
 }
 
-fn of_format(format: Format) -> &'static str {
+/// What counts where no model is known.
+pub(crate) fn of_format(format: Format) -> &'static str {
     match format {
         Format::Anthropic | Format::Bedrock => "claude",
         Format::Gemini => "gemini",

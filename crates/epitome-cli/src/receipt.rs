@@ -6,6 +6,7 @@ use epitome::Receipt;
 use epitome::count::{Basis, Count};
 use epitome::model::Cost;
 use epitome::plan::Reached;
+use epitome::summarize::SummaryReceipt;
 use epitome::text::figure::counted;
 
 use crate::terminal::{self, FAINT, GOOD, STRONG, WARN, count, left, line, paint, right, size};
@@ -110,6 +111,9 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
         };
         put(out, "checkpoint", &format!("{} tokens{of}", count(checkpoint.tokens)));
     }
+    if let Some(summary) = &receipt.summary {
+        summed(out, summary);
+    }
     let human = &receipt.human_messages;
     if human.lost > 0 {
         let what = format!(
@@ -172,6 +176,22 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
     for pin in &receipt.unmatched_pins {
         put(out, "warning:", &format!("no message says the pinned {:?}", line(pin, 60)));
     }
+}
+
+fn summed(out: &mut String, summary: &SummaryReceipt) {
+    let calls = counted(summary.calls.len(), "call");
+    let cost = summary.spent.cost.map(|cost| format!(", {cost}")).unwrap_or_default();
+    let took = match (summary.spent.input, summary.spent.output) {
+        (0, 0) => format!("{calls}{cost}"),
+        (read, written) => {
+            format!("{calls}, {} tokens read, {} written{cost}", count(read), count(written))
+        }
+    };
+    let what = match &summary.by {
+        Some(by) => format!("{} tokens by {} ({took})", count(summary.tokens), line(by, 60)),
+        None => format!("none that can be used ({took})"),
+    };
+    put(out, "summary", &what);
 }
 
 fn costs(out: &mut String, cost: &Cost, tense: Tense) {

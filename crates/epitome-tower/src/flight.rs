@@ -1,11 +1,9 @@
 //! A compaction under way, run between the other work of its task.
 
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 
 use epitome::CompactError;
-use epitome::engine::{Outcome, Step};
+use epitome::engine::{Drive, Outcome};
 use epitome::session::{Begun, Committed, SessionId, Ticket};
 use epitome::trigger::Cause;
 
@@ -25,15 +23,10 @@ pub(crate) struct Flight {
 impl Flight {
     /// Runs the compaction to its end and brings it back.
     pub(crate) async fn run(shared: Arc<Shared>, session: SessionId, begun: Begun) -> Committed {
-        let Begun { ticket, cause, mut compaction } = begun;
+        let Begun { ticket, cause, compaction } = begun;
         let mut flight = Flight { shared, session, ticket, cause, is_over: false };
-        let outcome = loop {
-            match compaction.step() {
-                Step::Done(outcome) => break outcome,
-                // The client has its history, and so the originals.
-                _ => others_first().await,
-            }
-        };
+        // The client has its history, and so the originals.
+        let outcome = Drive::new(compaction).await.map(Box::new);
         flight.end(outcome)
     }
 
@@ -59,18 +52,4 @@ impl Drop for Flight {
             self.end(Err(CompactError::Cancelled));
         }
     }
-}
-
-/// Lets other tasks of the runtime do something.
-async fn others_first() {
-    let mut waited = false;
-    poll_fn(|context| {
-        if waited {
-            return Poll::Ready(());
-        }
-        waited = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }

@@ -195,9 +195,16 @@ impl Budget {
         self.asked / 4
     }
 
-    /// The most that the checkpoint may take: three tenths of the target, 16,000 tokens at most.
+    /// The most that the checkpoint may take: four tenths of a small target, three of one from 10,000 tokens,
+    /// 16,000 tokens at most. What is to be remembered doesn't shrink with the target.
     pub fn checkpoint(&self) -> u64 {
-        (self.asked * 3 / 10).min(16_000)
+        (self.asked * 3 / 10).max((self.asked * 4 / 10).min(3_000)).min(16_000)
+    }
+
+    /// The same with so many tokens left for the checkpoint besides.
+    #[must_use]
+    pub fn sparing(self, tokens: u64) -> Self {
+        Budget { target: self.target.saturating_sub(tokens), ..self }
     }
 
     /// How much of the newest content strategies leave alone unless they must: three tenths.

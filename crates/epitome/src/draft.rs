@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
+use crate::ledger::Shown;
 use crate::strategy::{Edit, fit};
 use crate::transcript::tie::{is_thought, ties};
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot, Transcript};
@@ -77,6 +78,14 @@ impl Draft {
     /// Whether the slot's part leaves.
     pub fn is_gone(&self, slot: Slot) -> bool {
         self.edits.get(&slot).is_some_and(|edit| edit.put == Put::Nothing)
+    }
+
+    /// How much of a part is shown, a result's sub-parts included.
+    pub fn shown(&self, transcript: &Transcript, part: &Part<'_>) -> Shown {
+        let is_whole = self.is_shown(transcript.entry_of(part.slot))
+            && !self.is_edited(part.slot)
+            && nested(transcript, part.slot).all(|slot| !self.is_edited(slot));
+        if is_whole { Shown::InFull } else { Shown::Elsewhere }
     }
 
     /// Why the slot is edited, if it is.

@@ -17,6 +17,27 @@ pub enum Event {
     Started,
     /// A strategy's edits were made.
     Applied(PlanStep),
+    /// A summarizer is asked.
+    SummarizerCalled {
+        /// Its name.
+        by: String,
+        /// How many requests go out.
+        requests: usize,
+    },
+    /// What a summarizer answered isn't admitted.
+    SummarizerRejected {
+        /// Its name.
+        by: String,
+        /// Why.
+        fault: String,
+    },
+    /// A summarizer gave nothing that can be used; the next one is asked, if there is one.
+    SummarizerFellBack {
+        /// Its name.
+        by: String,
+        /// Why.
+        why: String,
+    },
     /// What was tried can't be used; the next way is tried.
     FellBack {
         /// Why.

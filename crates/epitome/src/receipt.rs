@@ -7,6 +7,7 @@ use crate::guard::{Held, Overridden};
 use crate::model::Cost;
 use crate::plan::{PlanStep, Reached};
 use crate::request::{Elsewhere, Request};
+use crate::summarize::SummaryReceipt;
 use crate::transcript::ContentId;
 use crate::trigger::Cause;
 use crate::view::Reason;
@@ -181,6 +182,9 @@ pub struct Receipt {
     pub edits: Vec<Edited>,
     /// The checkpoint, if there is one.
     pub checkpoint: Option<CheckpointReceipt>,
+    /// What summarizers had to do with it, if any were asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<SummaryReceipt>,
     /// What became of human messages.
     pub human_messages: HumanMessages,
     /// What was to stay as it was said but is larger than its share of the target.

@@ -46,6 +46,11 @@ pub fn layouts(source: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// `value` with the members of its objects in any order.
+pub(crate) fn shuffled(value: &Value, seed: u64) -> String {
+    write(value, Keys::Shuffled, &mut Dice::new(seed))
+}
+
 fn write(value: &Value, keys: Keys, dice: &mut Dice) -> String {
     match value {
         Value::Object(members) => {

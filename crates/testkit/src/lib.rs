@@ -11,8 +11,10 @@
 //! - [`oracle`]: what providers accept, written independently of `epitome::wire`
 //! - [`simulation`]: many clients, the session machine and the server, and what goes wrong between them
 //! - [`server`]: a scripted model server that speaks for the providers
+//! - [`archives`]: what any archive must do
 //! - [`survival`]: what compactions lose of what was said, measured
 
+pub mod archives;
 mod bedrock;
 pub mod breaches;
 mod break_up;

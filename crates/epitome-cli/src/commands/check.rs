@@ -163,7 +163,7 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     let opened = input::open(&args.input, report)?;
     let repaired = wire::repair_except(&opened.request, &args.except);
-    output::deliver(&[Parcel { place: &place, text: repaired.request.source() }])?;
+    output::deliver(&[Parcel { place: &place, text: repaired.request.source().as_bytes() }])?;
     if place.is_screen() {
         output::note("");
     }

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use epitome::archive::Archive;
 use epitome::plan::Reached;
-use epitome::transcript::PartKind;
+use epitome::summarize::Summaries;
+use epitome::transcript::{ContentId, PartKind};
 use epitome::trigger::{Gauge, Trigger as _, When};
 use epitome::wire;
-use epitome::{Compactor, Outcome, Receipt, Request, Target};
+use epitome::{CompactError, Compactor, Outcome, Receipt, Request, Target};
 use serde::Serialize;
 
+use crate::archive::{Archived, Deposit};
 use crate::args::{CompactArgs, CounterArg, CountingArgs, ShapeArgs};
-use crate::carried::Carried;
+use crate::carried::{Carried, Named};
+use crate::commands::landing::{self, Landed};
 use crate::config::{self, Settings};
 use crate::failure::{Exit, Failure};
 use crate::formats;
@@ -21,6 +25,7 @@ use crate::output::{self, Parcel, Place, Report};
 use crate::progress::Progress;
 use crate::reader::{Need, Reader};
 use crate::receipt::{self, Tense};
+use crate::summarizers;
 use crate::terminal::{self, count};
 
 /// Writes the compacted request, and the receipt.
@@ -36,22 +41,35 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         place.spare("-o", "a receipt", Some(continued))?;
     }
     let shape = Shape::new(&args.shape, &args.counting, &args.counter)?;
-    let opened = input::open(&args.input, report)?;
-    let done = shape.compact(&opened, report)?;
-    let receipt = &done.outcome.receipt;
-    // What is compacted is the input as it is: its receipt is of these bytes. The result is converted.
-    let (written, carried) = match &args.to.to {
-        Some(to) => to.reach(done.outcome.request.clone())?,
-        None => (done.outcome.request.clone(), None),
+    let shape = shape.summarized_by(summarizers::summaries(&args.summary)?);
+    let file = args.input.file.as_deref();
+    let bytes = input::bytes(file)?;
+    let raw = if args.archive.archive.is_some() { bytes.clone() } else { Vec::new() };
+    let opened = input::understood(bytes, file, &args.input.reading, report)?;
+    let deposit = args.archive.deposit(&opened, &raw)?;
+    let shape = match &deposit {
+        Some(deposit) => deposit.shape(shape)?,
+        None => shape,
     };
+    let Landed { done, written, carried } = if let Some(to) = &args.to.to {
+        landing::land(shape, to, &opened, report)?
+    } else {
+        let done = shape.compact_into(&opened, deposit.as_ref().map(Deposit::archive), report)?;
+        Landed { written: done.outcome.request.clone(), done, carried: None }
+    };
+    // What is shown is kept before anybody is shown it.
+    let archived = deposit.map(|deposit| deposit.keep(&done.outcome)).transpose()?;
+    let receipt = &done.outcome.receipt;
 
     // The receipt goes first: whoever finds a request finds what was done to it, and its checkpoint's id.
-    let told = Told { receipt, converted: carried.as_ref() };
+    let told = Told { receipt, archived: archived.as_ref(), converted: carried.as_ref() };
     let receipt_text = format!("{}\n", terminal::json(&told));
     let told = (report == Report::Json && place.leaves_stdout()).then_some(Place::Stdout);
-    let receipts =
-        receipt_place.iter().chain(&told).map(|place| Parcel { place, text: &receipt_text });
-    let request = Parcel { place: &place, text: written.source() };
+    let receipts = receipt_place
+        .iter()
+        .chain(&told)
+        .map(|place| Parcel { place, text: receipt_text.as_bytes() });
+    let request = Parcel { place: &place, text: written.source().as_bytes() };
     output::deliver(&receipts.chain([request]).collect::<Vec<_>>())?;
     if place.is_screen() && !written.source().ends_with('\n') {
         output::note("");
@@ -60,6 +78,9 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         Report::Words => {
             let words = receipt::words(receipt, &done.target, Tense::Done);
             output::tell(&words);
+            if let Some(archived) = &archived {
+                output::tell(&archived.words(args.output.output.as_deref()));
+            }
             if let Some(carried) = &carried {
                 output::tell(&carried.words());
             }
@@ -69,11 +90,11 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         Report::Json => output::note(receipt_text.trim_end()),
     }
     // What only the author can mend is in what was written.
-    let is_broken = match &carried {
-        Some(carried) => carried.is_broken(),
+    let is_found = match &carried {
+        Some(carried) => carried.is_broken() || carried.over() > 0,
         None => !receipt.left.is_empty() && !wire::check(&written).is_empty(),
     };
-    Ok(if is_broken { Exit::Found } else { exit(&receipt.reached) })
+    Ok(if is_found { Exit::Found } else { exit(&receipt.reached) })
 }
 
 /// The receipt as it is written: where the result was converted, with what became of it.
@@ -81,6 +102,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
 struct Told<'a> {
     #[serde(flatten)]
     receipt: &'a Receipt,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archived: Option<&'a Archived>,
     #[serde(skip_serializing_if = "Option::is_none")]
     converted: Option<&'a Carried>,
 }
@@ -102,10 +125,13 @@ enum Passes {
 
 /// How to compact, from all layers of settings.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     settings: Settings,
     known: Known,
     passes: Passes,
+    /// By which the model can have back what it isn't shown.
+    channel: Option<String>,
+    summaries: Summaries,
 }
 
 /// A compaction that was done in memory.
@@ -126,7 +152,28 @@ impl Shape {
     ) -> Result<Self> {
         let settings = Settings::resolve(shape, counting, counter)?;
         let known = Known::new(&shape.receipts, &shape.known)?;
-        Ok(Shape { settings, known, passes: Passes::One })
+        let summaries = Summaries::default();
+        Ok(Shape { settings, known, passes: Passes::One, channel: None, summaries })
+    }
+
+    /// The same, with the help of summarizers.
+    fn summarized_by(self, summaries: Summaries) -> Self {
+        Shape { summaries, ..self }
+    }
+
+    /// The same, with what an archive vouches for and pins, and the way to it.
+    pub(crate) fn with_archive(
+        mut self,
+        checkpoints: impl IntoIterator<Item = ContentId>,
+        pins: impl IntoIterator<Item = String>,
+        channel: Option<String>,
+    ) -> Self {
+        self.known.add(checkpoints);
+        let mut pins = pins.into_iter().peekable();
+        if pins.peek().is_some() {
+            self.settings.pins.get_or_insert_default().extend(pins);
+        }
+        Shape { channel, ..self }
     }
 
     /// The same, for one who counts before and after too.
@@ -134,8 +181,32 @@ impl Shape {
         Shape { passes: Passes::Several, ..self }
     }
 
-    /// Compacts in memory.
+    /// Compacts in memory, and warns of what looks wrong.
     pub(super) fn compact(&self, opened: &Opened, report: Report) -> Result<Done> {
+        self.compact_into(opened, None, report)
+    }
+
+    /// Compacts in memory, with what the view hides kept in an archive first, and warns.
+    fn compact_into(
+        &self,
+        opened: &Opened,
+        archive: Option<&dyn Archive>,
+        report: Report,
+    ) -> Result<Done> {
+        let done = self.attempt(opened, archive, report)?;
+        if report == Report::Words {
+            self.warn(opened, &done);
+        }
+        Ok(done)
+    }
+
+    /// Compacts in memory.
+    pub(super) fn attempt(
+        &self,
+        opened: &Opened,
+        archive: Option<&dyn Archive>,
+        report: Report,
+    ) -> Result<Done> {
         let reader = self.reader(&opened.request, Need::Window)?;
         let mut progress = Progress::new(report);
         let (target, said) = self.target(opened, &reader, &mut progress);
@@ -147,27 +218,49 @@ impl Shape {
                 compactor.when(trigger.clone().boxed(), Gauge { window, ..Gauge::default() })
             }
         };
-        let outcome = progress.compact(&compactor, &opened.request).map_err(|error| {
-            Failure::other(format!("nothing was changed, because the compaction failed: {error}"))
-                .hint(format!("epitome check {}", opened.source.operand()))
+        let compactor =
+            compactor.summarized_by(self.summaries.clone()).expect("no flag says how long");
+        let outcome = progress.compact(&compactor, &opened.request, archive)?.map_err(|error| {
+            let what = format!("nothing was changed, because the compaction failed: {error}");
+            match error {
+                CompactError::Summary(_) => Failure::upstream(what)
+                    .hint("--on-failure extractive compacts without a summary"),
+                _ => {
+                    Failure::other(what).hint(format!("epitome check {}", opened.source.operand()))
+                }
+            }
         })?;
         drop(progress);
-        if report == Report::Words {
-            self.warn_of_tools(&opened.request);
-            reader.warn_of_unknown();
-            self.known.warn(&outcome);
-        }
-        if let Some(window) = reader.window
-            && outcome.receipt.after.count.upper > window
-            && report == Report::Words
-        {
-            let upper = count(outcome.receipt.after.count.upper);
-            output::warn(&format!(
-                "up to {upper} tokens don't fit in a window of {}",
-                count(window)
-            ));
-        }
         Ok(Done { outcome, target: said, reader })
+    }
+
+    /// Warns of settings that do nothing, and of a result that no window takes.
+    pub(super) fn warn(&self, opened: &Opened, done: &Done) {
+        self.warn_of_tools(&opened.request);
+        done.reader.warn_of_unknown();
+        self.known.warn(&done.outcome);
+        let upper = done.outcome.receipt.after.count.upper;
+        if let Some(window) = done.reader.window.filter(|window| upper > *window) {
+            let (upper, window) = (count(upper), count(window));
+            output::warn(&format!("up to {upper} tokens don't fit in a window of {window}"));
+        }
+    }
+
+    /// The same, landing at so many tokens.
+    pub(super) fn landing_at(self, tokens: u64) -> Self {
+        let settings = Settings { target: Some(Target::Tokens(tokens)), ..self.settings };
+        Shape { settings, ..self }
+    }
+
+    /// The same for another reader, as far as none was asked for.
+    pub(super) fn read_by(self, named: Named) -> Self {
+        let mut settings = self.settings;
+        match named {
+            _ if settings.model.is_some() || settings.counter.is_some() => {}
+            Named::Model(model) => settings.model = Some(model),
+            Named::Counter(counter) => settings.counter = Some(counter.to_owned()),
+        }
+        Shape { settings, ..self }
     }
 
     /// What compacts for `reader`, to `target` where the settings say none.
@@ -178,6 +271,10 @@ impl Shape {
         )
         .map_err(|error| Failure::usage(error.to_string()).hint("epitome compact --help"))?
         .knowing(self.known.ids());
+        let compactor = match &self.channel {
+            Some(channel) => compactor.recalling_by(channel),
+            None => compactor,
+        };
         Ok(match &reader.model {
             Some(model) => compactor.for_model(Arc::clone(model)),
             None => compactor,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::args::{ConfigCommand, ShowArgs};
-use crate::config::{KEYS, Layers, Origin, models_file, project_file, user_file};
+use crate::config::{KEYS, Layers, Origin, Settings, models_file, project_file, user_file};
 use crate::failure::Exit;
 use crate::output::{self, Report};
 use crate::quoting::name;
@@ -25,9 +25,9 @@ struct Setting {
     key: &'static str,
     /// As a file or variable would say it; what the default is in words.
     value: String,
-    /// `flag`, `environment`, `project`, `user` or `default`.
+    /// `flag`, `environment`, `project`, `user`, `preset` or `default`.
     origin: &'static str,
-    /// The file or variable.
+    /// The file, variable or preset.
     from: Option<String>,
 }
 
@@ -57,7 +57,9 @@ pub(crate) fn run(command: &ConfigCommand, report: Report) -> Result<Exit> {
 fn show(args: &ShowArgs, report: Report) -> Result<Exit> {
     let layers = Layers::read(&args.shape, &args.counting, &args.counter)?;
     let merged = layers.merged();
-    let settings = KEYS.into_iter().map(|key| setting(&layers, key, merged.said(key))).collect();
+    let preset = merged.preset(merged.window).map(|preset| Settings::of(&preset));
+    let setting = |key| setting(&layers, key, merged.said(key), preset.as_ref());
+    let settings = KEYS.into_iter().map(setting).collect();
     let shown = Shown { version: 1, settings };
     match report {
         Report::Json => output::json(&shown)?,
@@ -66,7 +68,13 @@ fn show(args: &ShowArgs, report: Report) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn setting(layers: &Layers, key: &'static str, value: Option<String>) -> Setting {
+fn setting(
+    layers: &Layers,
+    key: &'static str,
+    value: Option<String>,
+    preset: Option<&Settings>,
+) -> Setting {
+    let of_preset = preset.filter(|_| value.is_none()).and_then(|preset| preset.said(key));
     let (origin, from) = match layers.origin(key) {
         Some(Origin::Flag) => ("flag", None),
         Some(Origin::Environment) => {
@@ -75,9 +83,11 @@ fn setting(layers: &Layers, key: &'static str, value: Option<String>) -> Setting
         }
         Some(Origin::Project(file)) => ("project", Some(name(file))),
         Some(Origin::User(file)) => ("user", Some(name(file))),
+        None if of_preset.is_some() => ("preset", preset.and_then(|preset| preset.preset.clone())),
         None => ("default", None),
     };
-    Setting { key, value: value.unwrap_or_else(|| default(key).to_owned()), origin, from }
+    let value = value.or(of_preset).unwrap_or_else(|| default(key).to_owned());
+    Setting { key, value, origin, from }
 }
 
 /// What holds where nothing is said.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use epitome::count::{Count, TokenCounter};
+use epitome::text::figure::counted;
 use serde::Serialize;
 
 use crate::args::{CountArgs, CounterArg, ShapeArgs};
@@ -107,24 +108,23 @@ fn whole(opened: Opened, counters: Vec<One>, reader: &Reader) -> Counted {
     }
 }
 
-fn words(opened: &Opened, counted: &[One], reader: &Reader) -> String {
+fn words(opened: &Opened, counts: &[One], reader: &Reader) -> String {
     let mut out = String::new();
-    for one in counted {
+    for one in counts {
         let tokens = paint(STRONG, format!("{} tokens", count(one.total.tokens)));
         let how = paint(FAINT, receipt::basis(one.total, &one.counter));
         writeln!(out, "{tokens}  {how}").expect("a string takes all");
     }
     let request = &opened.request;
     let bytes = size(request.source().len());
-    let entries = count(request.transcript.len());
-    writeln!(out, "{bytes}, {entries} messages").expect("a string takes all");
+    let entries = counted(request.transcript.len(), "message");
+    writeln!(out, "{bytes}, {entries}").expect("a string takes all");
     if let Some(prompt) = opened.source.reported {
-        let (tokens, held) = (count(prompt.tokens), count(prompt.entries));
-        let line =
-            format!("{tokens} tokens were reported for the prompt with the first {held} messages");
+        let (tokens, held) = (count(prompt.tokens), counted(prompt.entries, "message"));
+        let line = format!("{tokens} tokens were reported for the prompt with the first {held}");
         writeln!(out, "{}", paint(FAINT, line)).expect("a string takes all");
     }
-    let size = counted[0].total;
+    let size = counts[0].total;
     if let Some(reading) = reader.reading(size) {
         writeln!(out, "{}", reading.words(size)).expect("a string takes all");
     }

@@ -1,9 +1,7 @@
 //! `doctor`: whether the program's surroundings are as it needs them, and what to do if not.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
@@ -11,6 +9,7 @@ use epitome::count::{Basis, NAMES, counter};
 use epitome::text::figure::counted;
 use serde::Serialize;
 
+use crate::agents::places;
 use crate::args::{CounterArg, FilesArgs, ShapeArgs};
 use crate::config::{Layers, Settings, models_file, project_file, user_file};
 use crate::failure::{Exit, Failure};
@@ -194,52 +193,19 @@ fn surroundings(checks: &mut Vec<Check>) {
     });
 }
 
-/// Where agents keep their recordings: the agent, a variable that moves its folder, the folder in the
-/// home folder, and where in it they are.
-const KEPT: [(&str, &str, &str, &str); 4] = [
-    ("claude-code", "CLAUDE_CONFIG_DIR", ".claude", "projects"),
-    ("codex", "CODEX_HOME", ".codex", "sessions"),
-    ("gemini-cli", "", ".gemini", "tmp"),
-    ("pi", "PI_CODING_AGENT_DIR", ".pi/agent", "sessions"),
-];
-
 fn recordings(checks: &mut Vec<Check>) {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let mut found = BTreeMap::new();
-    for (agent, variable, folder, inside) in KEPT {
-        let moved = (!variable.is_empty()).then(|| std::env::var_os(variable)).flatten();
-        let base = moved.map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(folder)));
-        let Some(place) = base.map(|base| base.join(inside)).filter(|place| place.is_dir()) else {
-            continue;
-        };
-        let files = files(&place, 5);
+    let mut found = Vec::new();
+    for place in places() {
+        let files = place.files().len();
         if files > 0 {
-            found.insert(
-                agent,
-                format!("{}: {} in {}", agent, counted(files, "file"), name(&place)),
-            );
+            let (agent, folder) = (place.agent, name(&place.folder));
+            found.push(format!("{agent}: {} in {folder}", counted(files, "file")));
         }
     }
     if found.is_empty() {
         checks.push(good("recordings", "none where agents keep theirs".to_owned()));
     }
-    checks.extend(found.into_values().map(|found| good("recordings", found)));
-}
-
-/// How many recordings are in a folder and those in it, so deep.
-fn files(folder: &Path, deep: usize) -> usize {
-    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
-    entries
-        .flatten()
-        .map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() && deep > 0 => files(&entry.path(), deep - 1),
-            Ok(kind) if kind.is_file() => {
-                let path = entry.path();
-                usize::from(path.extension().is_some_and(|end| end == "jsonl" || end == "json"))
-            }
-            _ => 0,
-        })
-        .sum()
+    checks.extend(found.into_iter().map(|found| good("recordings", found)));
 }
 
 /// Days from 1970 to today.

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod archive;
 mod check;
 mod compact;
 mod config;
@@ -7,13 +8,18 @@ mod convert;
 mod count;
 mod diff;
 mod doctor;
+mod landing;
+mod mcp;
 mod models;
 mod plan;
+mod sessions;
 mod shell;
 mod simulate;
 mod stats;
 
 use anyhow::Result;
+
+pub(crate) use compact::Shape;
 
 use crate::args::Command;
 use crate::failure::Exit;
@@ -29,11 +35,19 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Convert(args) => convert::run(&args, report),
         Command::Completions { shell } => shell::completions(shell, report),
         Command::Doctor(args) => doctor::run(&args, report),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Models(args) => models::run(&args, report),
         Command::Man { command } => shell::manual(command.as_deref(), report),
         Command::Plan(args) => plan::run(&args, report),
         Command::Diff(args) => diff::run(&args, report),
         Command::Simulate(args) => simulate::run(&args, report),
+        Command::Forget(args) => archive::forget(&args, report),
+        Command::Pin(args) => archive::pin(&args, report),
+        Command::Recall(args) => archive::recall(&args, report),
+        Command::Redo(args) => archive::redo(&args, report),
+        Command::Restore(args) => archive::restore(&args, report),
+        Command::Sessions(args) => sessions::run(&args, report),
+        Command::Undo(args) => archive::undo(&args, report),
         Command::Stats(args) => stats::run(&args, report),
     }
 }

@@ -97,6 +97,21 @@ impl Settings {
         Some(Preset::named(name, window).expect("it was checked when it was read"))
     }
 
+    /// What a preset says where nothing else does.
+    pub(crate) fn of(preset: &Preset) -> Self {
+        let options = &preset.options;
+        Settings {
+            target: Some(options.target),
+            tail: (options.tail != Tail::Fitting).then_some(options.tail),
+            task: Some(options.task),
+            trigger: Some(preset.trigger.clone().build().expect("a preset's own is in range")),
+            preset: Some(preset.name.to_owned()),
+            strategies: Some(options.strategies.clone()),
+            stop: Some(options.stop),
+            ..Settings::default()
+        }
+    }
+
     /// As the engine wants them, with `target` where none was said, for a model with this window.
     pub(crate) fn options(&self, target: Target, window: Option<u64>) -> Options {
         let preset = self.preset(window).map(|preset| preset.options).unwrap_or_default();

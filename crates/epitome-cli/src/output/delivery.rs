@@ -17,7 +17,7 @@ use crate::terminal;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel<'a> {
     pub(crate) place: &'a Place,
-    pub(crate) text: &'a str,
+    pub(crate) text: &'a [u8],
 }
 
 /// Writes all of them, in order. Files are prepared first, so that what can fail has failed before
@@ -62,9 +62,14 @@ fn cant(path: &Path, error: &io::Error) -> anyhow::Error {
 }
 
 /// Writes to a stream, with nothing in it that a terminal would obey.
-fn pour<W: Write + IsTerminal>(out: &mut W, text: &str) -> io::Result<()> {
-    let shown = if out.is_terminal() { terminal::on_screen(text) } else { text.into() };
-    out.write_all(shown.as_bytes()).and_then(|()| out.flush())
+fn pour<W: Write + IsTerminal>(out: &mut W, text: &[u8]) -> io::Result<()> {
+    if out.is_terminal() {
+        let text = String::from_utf8_lossy(text);
+        out.write_all(terminal::on_screen(&text).as_bytes())?;
+    } else {
+        out.write_all(text)?;
+    }
+    out.flush()
 }
 
 /// Opens what can't be replaced. An open file is written on where it ends: its other holders go on
@@ -75,8 +80,8 @@ fn stream(path: &Path) -> io::Result<File> {
 }
 
 /// Writes `text` with the rights of the file that it replaces, down to the disk.
-fn fill(file: &mut File, text: &str, old: Option<&Metadata>) -> io::Result<()> {
-    file.write_all(text.as_bytes())?;
+fn fill(file: &mut File, text: &[u8], old: Option<&Metadata>) -> io::Result<()> {
+    file.write_all(text)?;
     if let Some(old) = old {
         #[cfg(unix)]
         {
@@ -90,7 +95,7 @@ fn fill(file: &mut File, text: &str, old: Option<&Metadata>) -> io::Result<()> {
 }
 
 /// Puts the text in place of what is at `path`, in one go.
-fn replace(path: &Path, text: &str, prepared: Option<File>) -> io::Result<()> {
+fn replace(path: &Path, text: &[u8], prepared: Option<File>) -> io::Result<()> {
     let folder = folder_of(path);
     // Between a name and its rename nothing that can wait interrupts, so that no file is left behind.
     let _held = signals::hold();
@@ -110,7 +115,7 @@ const PREFIX: &str = ".epitome-";
 const SUFFIX: &str = ".tmp";
 
 /// A file with a name of its own in the folder of `path`, where there are none without.
-fn beside(path: &Path, text: &str) -> io::Result<NamedTempFile<()>> {
+fn beside(path: &Path, text: &[u8]) -> io::Result<NamedTempFile<()>> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
     #[cfg(unix)]

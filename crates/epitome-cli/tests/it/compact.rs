@@ -21,6 +21,8 @@ fn the_request_is_on_stdout_and_the_receipt_on_stderr() {
          failed # edits −#
          outputs # edits −#
          arguments # edit −#
+         fold # edit −#
+        checkpoint # tokens
         kept prefix # messages, # tokens: what a prompt cache can keep
         cost $# → $# a request, $# → $# from a warm cache (claude-sonnet-#-# prices of #-#-#)
         rewriting a warm cache costs $# once, earned by # further requests

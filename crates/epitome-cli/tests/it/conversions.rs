@@ -110,11 +110,36 @@ fn what_was_compacted_is_written_in_another_format() {
             serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
         assert!(receipt["after"]["tokens"].is_u64(), "{receipt}");
         assert_eq!(receipt.get("converted").is_some(), to != "anthropic", "{to}");
+        if let Some(converted) = receipt.get("converted") {
+            let (after, target) = (&converted["after"], &converted["target"]);
+            assert!(after["tokens"].as_u64() <= target.as_u64(), "{to}: {converted}");
+            assert_eq!(after["bytes"].as_u64(), Some(bench.read("out.json").len() as u64));
+            let counted = bench.run(&format!("count out.json --from {to} --json")).json();
+            assert_eq!(counted["tokens"], after["tokens"], "{to}");
+        }
         // Who has the receipt may go on from it.
         let on = bench.run(&format!(
             "compact out.json --from {to} --continue receipt.json --target 90% -o next.json"
         ));
         assert!(matches!(on.code, 0 | 3), "{to}: {}", on.err);
+    }
+}
+
+#[test]
+fn a_conversion_is_counted_for_the_model_that_reads_it() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "in");
+    for (to, counter) in [("openai-chat:gpt-5.5", "o200k"), ("gemini:gemini-3-pro", "gemini")] {
+        let ran =
+            bench.run(&format!("compact in --target 5k --to {to} -o o.json --receipt r.json"));
+        let receipt: serde_json::Value = serde_json::from_str(&bench.read("r.json")).expect("JSON");
+        assert_eq!(receipt["counter"], counter, "{receipt}");
+        let after = receipt["converted"]["after"]["tokens"].as_u64().expect("a number");
+        assert_eq!(
+            (ran.code == 3, receipt["converted"]["target"].as_u64()),
+            (after > 5_000, Some(5_000))
+        );
+        assert_eq!(ran.err.contains("above the target"), after > 5_000, "{}", ran.err);
     }
 }
 

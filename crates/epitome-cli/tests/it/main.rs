@@ -6,6 +6,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written so by the tool")]
 
 mod accepted;
+mod archive;
 mod bad_input;
 mod bench;
 mod compact;
@@ -14,6 +15,7 @@ mod due;
 mod escapes;
 mod formats;
 mod lived;
+mod mcp;
 mod models;
 mod papers;
 mod places;
@@ -21,7 +23,9 @@ mod program;
 mod reports;
 mod rounds;
 mod screens;
+mod sessions;
 mod settings;
 mod simulate;
+mod summarizers;
 mod survival;
 mod usage;

@@ -307,6 +307,8 @@ fn plan_says_what_compact_would_do() {
          failed # edits −#
          outputs # edits −#
          arguments # edits −#
+         fold # edit −#
+        checkpoint # tokens
         kept prefix # messages, # tokens: what a prompt cache can keep
         cost $# → $# a request, $# → $# from a warm cache (claude-sonnet-#-# prices of #-#-#)
         rewriting a warm cache would cost $# once, earned by # further requests
@@ -367,15 +369,15 @@ fn diff_in_words() {
         --- stdout
          was is fate before after what
          # # keep # # human show tools and store response in file
-         # # ~ edit # # call I'll show you all the available tools and sto…
-         bulky arguments of an old call, shortened
-         # # keep # # result The user doesn't want to proceed with this to…
+         # + new – # human <checkpoint #f#d#a> Reference about ear…
+         # − fold # – call I'll show you all the available tools and sto…
+         # − fold # – result The user doesn't want to proceed with this to…
          # # keep # # injected [Request interrupted by user for tool use]
          # # keep # # human explore more of current repo
          # # ~ edit # # call I'll explore the current repository to unders…
-         old reasoning, dropped
+         old reasoning, dropped; bulky arguments of an old call, shortened
          # # ~ edit # # result Perfect! Now I have a comprehensive understan…
-         larger than its share of the target, excerpted
+         old tool output, stubbed
          # # ~ edit # # model Perfect! I've completed a comprehensive explo…
          old reasoning, dropped
          # # keep # # human what else?
@@ -386,7 +388,9 @@ fn diff_in_words() {
          # # keep # # model Excellent! Here's what I discovered in the de…
 
          # kept
-         # edited bulky arguments of an old call, shortened; larger than its share of the target, excerpted; old reasoning, dropped
+         # edited bulky arguments of an old call, shortened; larger than its share of the target, excerpted; old reasoning, dropped; old tool output, stubbed
+         # folded folded into the checkpoint
+         # new
         # → # tokens counted by claude
     "#]].assert_eq(&bench.run("diff short.jsonl --target 20%").shape());
     bench.write("a.json", r#"[{"role":"user","content":"one"},{"role":"user","content":"two"}]"#);

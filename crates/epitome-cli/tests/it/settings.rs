@@ -184,6 +184,34 @@ fn config_show_says_strategies_as_they_would_be_written() {
 }
 
 #[test]
+fn config_show_says_what_a_preset_brings() {
+    let bench = Bench::new();
+    let shown = |words: &str| {
+        let shown = bench.run(&format!("config show --json {words}")).json();
+        let settings = shown["settings"].as_array().expect("settings").clone();
+        move |key: &str| {
+            let of = settings.iter().find(|setting| setting["key"] == key).expect("the key");
+            let word = |name: &str| of[name].as_str().unwrap_or("").to_owned();
+            [word("value"), word("origin"), word("from")]
+        }
+    };
+    let planck = shown("--preset planck --window 100k");
+    assert_eq!(planck("target"), ["79999", "preset", "planck"]);
+    assert_eq!(planck("trigger"), ["80%", "preset", "planck"]);
+    assert_eq!(planck("stop"), ["at-end", "preset", "planck"]);
+    assert_eq!(planck("tail")[1], "default");
+    let [strategies, origin, _] = planck("strategies");
+    assert!(strategies.contains("10") && origin == "preset", "{strategies}");
+    // What else is said goes before the preset.
+    let both = shown("--preset entelix-head --stop at-target");
+    assert_eq!(
+        (both("stop")[1].as_str(), both("task")),
+        ("flag", ["fold", "preset", "entelix-head"].map(str::to_owned))
+    );
+    assert_eq!(shown("")("target")[1], "default");
+}
+
+#[test]
 fn presets_are_compacted_like() {
     let bench = Bench::new();
     bench.copy(SESSION, "run");

@@ -5,13 +5,13 @@ use expect_test::expect;
 use crate::bench::{Bench, SHORT};
 
 #[test]
-fn without_arguments_it_says_what_it_can_do() {
-    let ran = Bench::new().run("");
-    assert_eq!(ran.code, 2);
+fn asked_for_help_it_says_what_it_can_do() {
+    let ran = Bench::new().run("-h");
+    assert_eq!(ran.code, 0);
     expect![[r#"
         Sees, checks, counts and compacts the transcripts of LLM agents
 
-        Usage: epitome [OPTIONS] <COMMAND>
+        Usage: epitome [OPTIONS] [COMMAND]
 
         Commands:
           stats        Show what fills a transcript: by kind, by tool, by step
@@ -23,6 +23,15 @@ fn without_arguments_it_says_what_it_can_do() {
           simulate     Feed a session request by request through the machine that decides, and show each
                        decision
           convert      Write a transcript as a request body
+          sessions     List the recordings on this machine, or what is in an archive
+          restore      Write the bytes that a compaction was made from, from the archive that it was made
+                       with
+          recall       Find what was removed, in an archive: by words, or by an id
+          mcp          Let an agent search what was removed: an MCP server on stdin and stdout
+          undo         Put the view before the last compaction in force again, and write it
+          redo         Put the view in force that was undone last, and write it
+          forget       Erase sessions from an archive: no byte is left of them
+          pin          Say what stays verbatim wherever it is said, for all compactions with an archive
           models       Show what is known of models: windows, prices, prompt caches, and where that is from
           config       Show the settings and where they are from
           doctor       Check the program's surroundings: settings, models, counters, terminal, recordings
@@ -38,7 +47,7 @@ fn without_arguments_it_says_what_it_can_do() {
         Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
         was written breaks a rule that only its author can mend, 65 bad input, 69 upstream failed, 75 try
         again.
-    "#]].assert_eq(&ran.err);
+    "#]].assert_eq(&ran.out);
 }
 
 #[test]

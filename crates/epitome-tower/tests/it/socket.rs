@@ -9,6 +9,8 @@ use crate::agent::{Agent, MODEL};
 
 #[tokio::test]
 async fn a_reqwest_client_is_wrapped_in_a_line() {
+    // Built beside a crate that leaves the choice of cryptography open, a client wants one to be made.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let mut server = Server::new(Loop { steps: usize::MAX, ..Loop::default() });
     let mut model = Model::named(MODEL).expect("in its table");
     model.window = 6_000;

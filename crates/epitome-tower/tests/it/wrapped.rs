@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 
+use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::session::{ChainKey, Committed, Recipient, SessionOptions};
+use epitome::strategy::Pipeline;
 use epitome::trigger::{Trigger, When};
 use epitome::{Compactor, Options};
 use epitome_tower::{CompactionLayer, Event, LayerError, Prompt, WithCompaction};
@@ -125,6 +127,80 @@ async fn other_refusals_are_the_callers_at_once() {
         assert!(!reply.status().is_success());
         assert_eq!(provider.sent().len(), 1);
     }
+}
+
+/// An agent with so much history, made with a provider of its own.
+async fn worked(steps: usize) -> Agent {
+    let quiet = Provider::new(200_000, 2);
+    let mut agent = Agent::new();
+    for _ in 0..steps {
+        let reply = call(&mut quiet.clone(), agent.request()).await;
+        agent.take(&reply, 25);
+    }
+    agent
+}
+
+/// The same with strategies that find nothing to do.
+fn idle_layer(window: u64) -> CompactionLayer {
+    let options =
+        Options { strategies: Pipeline::List(Vec::new()), stop: Stop::AtEnd, ..Options::default() };
+    let compactor = Compactor::new(options, counter("claude").expect("known")).expect("in range");
+    let trigger = When::Tokens(1_000).build().expect("in range");
+    let options = SessionOptions::new(Arc::new(trigger), ChainKey([1, 2, 3, 4]));
+    let layer = CompactionLayer::new(compactor, options).expect("in range");
+    layer.to(Recipient::from(Some(window)))
+}
+
+#[tokio::test]
+async fn a_compaction_for_nothing_fails_no_call_that_fits() {
+    let agent = worked(8).await;
+    let provider = Provider::new(100_000, 2);
+    let ended = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&ended);
+    let layer = idle_layer(100_000).observed_by(move |event| {
+        if let Event::Compacted { committed, .. } = event {
+            assert!(!matches!(committed, Committed::Adopted { .. }), "{committed:?}");
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let mut client = provider.wrapped(&layer);
+    for _ in 0..3 {
+        let request = agent.request();
+        let written = request.body().clone();
+        let reply = call(&mut client, request).await;
+        assert_eq!(reply.status(), 200, "{}", reply.body());
+        assert_eq!(provider.sent().last(), Some(&written), "byte for byte");
+    }
+    // It was tried, and not again for the same.
+    assert_eq!(ended.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_made_to_whatever_the_strategies_find() {
+    let agent = worked(24).await;
+    let provider = Provider::new(12_000, 2);
+    let mut client = provider.wrapped(&idle_layer(12_000));
+    let reply = call(&mut client, agent.request()).await;
+    assert_eq!(reply.status(), 200, "{}", reply.body());
+    let sent = provider.sent().clone();
+    assert!(sent.len() == 1 && sent[0].len() < agent.request().body().len() / 2);
+}
+
+#[tokio::test]
+async fn where_nothing_fits_the_caller_hears_the_providers_own_words() {
+    let provider = Provider::new(4_000, 2);
+    let mut client = provider.wrapped(&layer(4_000, None));
+    for _ in 0..3 {
+        let request = worked(4).await.request();
+        let rules = "Obey the rules of this house. ".repeat(1_000);
+        let (parts, body) = request.into_parts();
+        let body = body.replace("You fix builds.", &rules);
+        let reply = call(&mut client, Request::from_parts(parts, body)).await;
+        assert_eq!(reply.status(), 400);
+        assert!(reply.body().contains("prompt is too long"), "{}", reply.body());
+    }
+    // The first is tried once more, smaller; then it is known.
+    assert!(provider.sent().len() <= 6, "{}", provider.sent().len());
 }
 
 #[tokio::test]

@@ -5,7 +5,10 @@ use super::narrative::{Said, Who};
 use super::read::read;
 use super::unfenced;
 use super::words::{self, Word};
+use std::sync::Arc;
+
 use crate::draft::part_text;
+use crate::ledger::{self, Ledger, Shown};
 use crate::text::{Outcome, cut};
 use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Transcript};
@@ -24,10 +27,22 @@ pub struct Gathered {
     instructions: Vec<Word>,
     pinned: Vec<Word>,
     anchors: Anchors,
+    ledger: Ledger,
     said: Vec<(u32, Who, String)>,
+    channel: Option<Arc<str>>,
 }
 
 impl Gathered {
+    /// Nothing yet, for a model that can have it back in this way, if in any.
+    pub fn recalled_by(channel: Option<Arc<str>>) -> Self {
+        Gathered { channel, ..Gathered::default() }
+    }
+
+    /// By which the model can have back what it stands for.
+    pub fn channel(&self) -> Option<&str> {
+        self.channel.as_deref()
+    }
+
     /// Number of entries that it stands for.
     pub fn entries(&self) -> usize {
         self.entries
@@ -74,6 +89,31 @@ impl Gathered {
         &self.anchors
     }
 
+    /// What was ruled, decided, found and left open.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Reads an entry that is shown, `shown` tells how much of it: what it says may replace what was said
+    /// before, and what it said and no longer shows is to be listed.
+    pub fn see(
+        &mut self,
+        transcript: &Transcript,
+        entry: Entry<'_>,
+        shown: impl Fn(&Part<'_>) -> Shown,
+    ) {
+        self.ledger.observe_entry(transcript, entry, shown);
+    }
+
+    /// Once all was read: what people took back is no longer quoted as if it held.
+    pub fn settle(&mut self) {
+        for (at, sentence, newer) in self.ledger.superseded() {
+            for word in self.words.iter_mut().filter(|word| word.at == at as usize) {
+                word.withdraw(sentence, newer);
+            }
+        }
+    }
+
     /// What the narrative chooses from.
     pub(super) fn said(&self) -> Vec<Said<'_>> {
         self.said.iter().map(|(at, who, text)| Said { at: *at, who: *who, text }).collect()
@@ -83,6 +123,10 @@ impl Gathered {
     pub fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>, next: usize) {
         self.entries += 1;
         self.later += usize::from(entry.index > next);
+        for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
+            self.carry_over(&part);
+        }
+        self.ledger.observe_entry(transcript, entry, |_| Shown::Elsewhere);
         let at = entry.index as u32;
         if entry.role().instructs() {
             let texts = entry.parts().map(|p| Word::new(entry.index, p.text().into_owned()));
@@ -94,7 +138,7 @@ impl Gathered {
         }
         for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
             match part.kind() {
-                PartKind::Text if part.origin() == Origin::Checkpoint => self.carry_over(&part),
+                PartKind::Text if part.origin() == Origin::Checkpoint => {}
                 PartKind::Text => {
                     let mut text = part.text();
                     // A checkpoint that nobody vouches for is quoted, its fence and labels aren't.
@@ -123,12 +167,17 @@ impl Gathered {
         self.said.push((at, Who::Tool, cut::head(&text, TOOL_BYTES).to_owned()));
     }
 
-    /// Continues a text that is an earlier checkpoint: its words and anchors, never its prose.
+    /// Continues a text that is an earlier checkpoint: its words, ledger and anchors, never its prose.
     pub fn carry_over(&mut self, part: &Part<'_>) {
         let is_checkpoint = part.origin() == Origin::Checkpoint;
         let Some(earlier) = is_checkpoint.then(|| read(&part.text())).flatten() else { return };
         self.instructions.extend(earlier.instructions);
         self.pinned.extend(earlier.pinned);
+        let said = earlier.words.iter().flat_map(|word| {
+            let at = word.at as u32;
+            word.stretches().map(move |text| (at, text))
+        });
+        self.ledger.resume(said, ledger::read(&earlier.ledger));
         self.words.extend(earlier.words);
         if let Some(older) =
             Anchors::parse(&earlier.anchors).filter(|_| !earlier.anchors.is_empty())

@@ -8,21 +8,32 @@ pub mod anchors;
 mod gather;
 pub mod narrative;
 mod read;
+mod summary;
 mod words;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::count::{TokenCounter, message_tokens};
+use crate::ledger::{Line, Speaker};
 use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
 use narrative::Narrative;
 
 pub use gather::Gathered;
 pub use read::{Contents, read};
+pub(crate) use summary::Seat;
 pub use words::Word;
 
+/// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted.
+pub(crate) fn ledger_share(most: u64) -> u64 {
+    most.saturating_sub(LEAST_TOKENS) * 3 / 5
+}
+
+/// Percent that it may take of what is left beside both.
+const LEDGER_REST: u64 = 50;
 /// Below this many tokens a checkpoint has the user's words and no other lane, or none at all.
 pub const LEAST_TOKENS: u64 = 160;
 
@@ -63,8 +74,8 @@ enum Form {
 
 /// Writes a checkpoint of at most `most` tokens; `None` if not even its first line fits.
 ///
-/// The user's words come before everything that is extracted: while one of them isn't quoted, nothing else
-/// is, and where a short frame leaves room for more of them, it has a short frame.
+/// The ledger has its share; then come the user's words, before everything else that is extracted: while one
+/// of them isn't quoted, nothing is, and where a short frame leaves room for more of them, it has a short frame.
 pub fn write(gathered: &Gathered, most: u64, counter: &dyn TokenCounter) -> Option<Checkpoint> {
     let full = written(gathered, Form::Full, most, counter);
     if full.as_ref().is_some_and(|full| full.words_missing() == 0) {
@@ -86,15 +97,31 @@ fn written(
     let tokens = |body: &str| message_tokens(&fenced(body), counter);
     let mut room = most.checked_sub(tokens(&head))?;
     // Texts side by side may count a little more than each by itself.
-    let (lane, body) = loop {
-        let words = if form == Form::Line { &[] } else { gathered.words() };
-        let lane = words::lane(WORDS, words, room, most * 7 / 10, counter);
+    let (lane, body, mut ledger) = loop {
+        let (words, share) = match form {
+            Form::Line => (&[][..], 0),
+            Form::Full | Form::Brief => (gathered.words(), ledger_share(most).min(room)),
+        };
+        let ledger = ledger_lane(gathered, &[], share, counter);
+        let left = room.saturating_sub(counter.text(&ledger).tokens);
+        let lane = words::lane(WORDS, words, left, most * 7 / 10, counter);
         let body = format!("{head}{}", lane.text);
-        match tokens(&body).saturating_sub(most) {
-            0 => break (lane, body),
+        match tokens(&format!("{body}{ledger}")).saturating_sub(most) {
+            0 => break (lane, body, ledger),
             over => room = room.checked_sub(over)?,
         }
     };
+    if form != Form::Line {
+        // What is quoted needn't be listed; and of what the words left over, it may have more.
+        let own = counter.text(&ledger).tokens;
+        let left = most.saturating_sub(tokens(&format!("{body}{ledger}")));
+        let most_of_it = own + left * LEDGER_REST / 100;
+        let longer = ledger_lane(gathered, &lane.quoted, most_of_it, counter);
+        if tokens(&format!("{body}{longer}")) <= most {
+            ledger = longer;
+        }
+    }
+    let body = body + &ledger;
     let is_full = form == Form::Full && lane.missing == 0;
     let extracts = is_full.then(|| extracts(gathered, &body, most, counter)).flatten();
     let text = fenced(&extracts.unwrap_or(body));
@@ -106,6 +133,40 @@ fn written(
         words_in_part: lane.in_part,
         words: gathered.words().len(),
     })
+}
+
+/// The ledger's lane in at most `most` tokens, the best lines that fit; empty if none does.
+fn ledger_lane(
+    gathered: &Gathered,
+    quoted: &[Word],
+    most: u64,
+    counter: &dyn TokenCounter,
+) -> String {
+    let Some(room) = most.checked_sub(counter.text(LEDGER).tokens) else { return String::new() };
+    let quoted: BTreeMap<u32, &str> =
+        quoted.iter().map(|word| (word.at as u32, word.text.as_str())).collect();
+    let is_said = |line: &Line| {
+        line.who == Speaker::Human
+            && quoted.get(&line.at).is_some_and(|text| text.contains(line.source()))
+    };
+    let mut bytes = room.saturating_mul(4) as usize;
+    loop {
+        let lines = gathered.ledger().render_besides(bytes, &is_said);
+        if lines.is_empty() {
+            return lines;
+        }
+        let lane = format!("{LEDGER}{lines}");
+        let tokens = counter.text(&lane).tokens;
+        if tokens <= most {
+            return lane;
+        }
+        bytes = (lines.len() as u64 * room / tokens) as usize * 95 / 100;
+    }
+}
+
+/// Tokens that the ledger would take, `most` at the most.
+pub(crate) fn ledger_tokens(gathered: &Gathered, most: u64, counter: &dyn TokenCounter) -> u64 {
+    counter.text(&ledger_lane(gathered, &[], most, counter)).tokens
 }
 
 /// `body` with as much behind it as fits of what was extracted; `None` if nothing does.
@@ -123,7 +184,7 @@ fn extracts(
     if bytes < LEAST_EXTRACT {
         return None;
     }
-    let narrative = Narrative::new(&gathered.said());
+    let narrative = Narrative::without(&gathered.said(), gathered.ledger().outdated());
     while bytes >= LEAST_EXTRACT {
         let mut out = body.to_owned();
         let anchors = gathered.anchors().render(bytes * 55 / 100);
@@ -207,7 +268,10 @@ const INSTRUCTIONS: &str =
     "## Standing instructions given in mid-conversation, still in force (verbatim)\n";
 const PINNED: &str = "## Pinned, no longer shown where it was said (verbatim)\n";
 const WORDS: &str = "## The user's words (verbatim)\n";
+const LEDGER: &str = "## What holds (quoted; a later line stands for an earlier one)\n";
 const ANCHORS: &str = "## Files, commands, errors (extracted)\n";
+const SUMMARY: &str =
+    "## Summary of the messages not shown (by a summarizer; reference, without authority)\n";
 const NARRATIVE: &str = "## Telling lines (quoted, in order)\n";
 
 /// What it is, and what is restated in full.
@@ -222,6 +286,9 @@ fn head(gathered: &Gathered, form: Form) -> String {
         Form::Brief => not_shown(gathered.entries()),
         Form::Line => return not_shown(gathered.entries()),
     };
+    if let Some(channel) = gathered.channel() {
+        let _ = writeln!(out, "{channel} finds what is not shown, word for word.");
+    }
     if form == Form::Full && gathered.later() > 0 {
         let _ = writeln!(out, "{} of them came after the message that follows.", gathered.later());
     }

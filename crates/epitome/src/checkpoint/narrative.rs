@@ -6,6 +6,7 @@
 //! Every line is an exact excerpt, white space apart, and cut with `…` where it is long.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use crate::text::cut;
 use crate::text::rank::{Vector, lexrank, vectors};
@@ -52,6 +53,8 @@ pub fn narrative(said: &[Said<'_>], max_bytes: usize) -> String {
     Narrative::new(said).render(max_bytes)
 }
 
+/// So many bytes of a sentence tell it from others.
+const TELLING_BYTES: usize = 200;
 /// Sentences compared with each other; every pair is.
 const MAX_RANKED: usize = 256;
 /// Characters of one line.
@@ -84,7 +87,15 @@ struct Line {
 impl Narrative {
     /// Chooses and ranks the sentences of `said`, which are in the order they were said.
     pub fn new(said: &[Said<'_>]) -> Self {
+        Self::without(said, std::iter::empty())
+    }
+
+    /// The same, without what holds no longer.
+    pub fn without<'a>(said: &[Said<'_>], outdated: impl Iterator<Item = &'a str>) -> Self {
+        let gone: HashSet<&str> =
+            outdated.map(|text| cut::head(without_mark(text), TELLING_BYTES)).collect();
         let mut lines = candidates(said);
+        lines.retain(|line| !gone.contains(cut::head(&line.text, TELLING_BYTES)));
         if lines.len() > MAX_RANKED {
             let mut order: Vec<usize> = (0..lines.len()).collect();
             order.sort_by_key(|&at| (Reverse(lines[at].bias), at));

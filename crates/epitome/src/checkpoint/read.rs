@@ -3,7 +3,7 @@
 //! What is verbatim has its length in its label, so that nothing in it can pass for another lane.
 
 use super::words::{self, Word};
-use super::{ANCHORS, INSTRUCTIONS, NARRATIVE, PINNED, WORDS, unfenced};
+use super::{ANCHORS, INSTRUCTIONS, LEDGER, NARRATIVE, PINNED, SUMMARY, WORDS, unfenced};
 
 /// What a checkpoint says, its prose apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Contents {
     pub pinned: Vec<Word>,
     /// The user's words, oldest first.
     pub words: Vec<Word>,
+    /// The ledger's lane as it was rendered; empty if there is none.
+    pub ledger: String,
     /// The anchors' lane as it was rendered; empty if there is none.
     pub anchors: String,
 }
@@ -41,9 +43,17 @@ pub fn read(text: &str) -> Option<Contents> {
             None => tail,
         };
     }
+    // Lines of a ledger are one to a line and never begin like a title.
+    if let Some(lane) = rest.strip_prefix(LEDGER) {
+        let ends = [ANCHORS, SUMMARY, NARRATIVE].iter().filter_map(|title| lane.find(title));
+        let end = ends.min().unwrap_or(lane.len());
+        contents.ledger = lane[..end].to_owned();
+        rest = &lane[end..];
+    }
     if let Some(lane) = rest.strip_prefix(ANCHORS) {
         // Anchors are one to a line and never begin like a title.
-        let end = lane.find(NARRATIVE).unwrap_or(lane.len());
+        let ends = [SUMMARY, NARRATIVE].into_iter().filter_map(|title| lane.find(title));
+        let end = ends.min().unwrap_or(lane.len());
         contents.anchors = lane[..end].to_owned();
     }
     Some(contents)

@@ -23,6 +23,8 @@ pub struct Word {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lane {
     pub(super) text: String,
+    /// What is quoted of each message.
+    pub(super) quoted: Vec<Word>,
     /// Messages quoted in full.
     pub(super) whole: usize,
     /// Messages of which head and tail are quoted.
@@ -33,6 +35,9 @@ pub(super) struct Lane {
 
 /// A part of a message shorter than this isn't worth its label.
 const LEAST_PART: usize = 160;
+/// What stands around the size of what is left out.
+const GAP: &str = "[… ";
+const END: &str = " …]";
 /// Of a longer message so many bytes are quoted before anything else is.
 const LEAST_QUOTE: usize = 400;
 
@@ -40,6 +45,21 @@ impl Word {
     /// A message in full.
     pub fn new(at: usize, text: String) -> Self {
         Word { at, whole: text.len(), text }
+    }
+
+    /// The stretches of it that were said, without notes of what is left out.
+    pub(super) fn stretches(&self) -> impl Iterator<Item = &str> {
+        let is_whole = self.is_whole();
+        let mut rest = Some(self.text.as_str());
+        std::iter::from_fn(move || {
+            let text = rest.take()?;
+            let gap = text.find(GAP).filter(|_| !is_whole);
+            let Some((at, end)) = gap.and_then(|at| Some((at, at + text[at..].find(END)?))) else {
+                return Some(text);
+            };
+            rest = Some(&text[end + END.len()..]);
+            Some(&text[..at])
+        })
     }
 
     /// The least that is worth quoting of it.
@@ -68,14 +88,34 @@ impl Word {
         }
     }
 
+    /// Leaves out a sentence that message `newer` replaces, and says so.
+    pub(super) fn withdraw(&mut self, sentence: &str, newer: u32) {
+        if let Some(at) = self.text.find(sentence) {
+            let note = format!("{GAP}{} bytes: replaced by message {newer}{END}", sentence.len());
+            self.text.replace_range(at..at + sentence.len(), &note);
+        }
+    }
+
     /// Head and tail in at most `bytes`, the gap declared; `None` if too little would be left.
     fn part(&self, bytes: usize) -> Option<Word> {
-        const GAP: usize = 48;
-        let room = bytes.checked_sub(GAP).filter(|room| *room >= LEAST_PART)?;
+        const NOTE: usize = 48;
+        let room = bytes.checked_sub(NOTE).filter(|room| *room >= LEAST_PART)?;
         let head = cut::head(&self.text, room * 2 / 3);
         let tail = cut::tail(&self.text[head.len()..], room - head.len());
+        // Half a sentence may say what the whole doesn't.
+        let head = whole_sentences(head);
+        let tail = from_a_sentence(tail);
+        // A note is whole or not there.
+        let head = match head.rfind(GAP) {
+            Some(at) if !head[at..].contains(END) => &head[..at],
+            _ => head,
+        };
+        let tail = match tail.find(END) {
+            Some(at) if !tail[..at].contains(GAP) => &tail[at + END.len()..],
+            _ => tail,
+        };
         let gap = self.text.len() - head.len() - tail.len();
-        let text = format!("{head}\n[… {gap} bytes not quoted …]\n{tail}");
+        let text = format!("{head}\n{GAP}{gap} bytes not quoted{END}\n{tail}");
         (text.len() <= bytes).then_some(Word { at: self.at, text, whole: self.whole })
     }
 
@@ -98,6 +138,19 @@ impl Word {
         }
         None
     }
+}
+
+/// Up to where a sentence ends, unless that is less than half.
+fn whole_sentences(head: &str) -> &str {
+    let ends = [". ", "! ", "? ", "\n"].iter().filter_map(|end| Some(head.rfind(end)? + 1));
+    ends.max().filter(|at| *at * 2 > head.len()).map_or(head, |at| &head[..at])
+}
+
+/// From where a sentence begins, unless that is less than half.
+fn from_a_sentence(tail: &str) -> &str {
+    let starts =
+        [". ", "! ", "? ", "\n"].iter().filter_map(|end| Some(tail.find(end)? + end.len()));
+    starts.min().filter(|at| *at * 2 < tail.len()).map_or(tail, |at| &tail[at..])
 }
 
 /// The lane within `most` tokens, in the order the words were said; quotes are lengthened as long as
@@ -125,7 +178,7 @@ pub(super) fn lane(
         text.push_str(&note(missing));
     }
     let whole = quoted.iter().filter(|word| word.is_whole()).count();
-    Lane { text, whole, in_part: quoted.len() - whole, missing }
+    Lane { text, whole, in_part: quoted.len() - whole, missing, quoted }
 }
 
 /// What is said of messages that have no room.

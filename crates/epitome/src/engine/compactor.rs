@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, CompactError, Compaction, Outcome, Step};
+use super::{CompactError, Compaction, Outcome};
 use crate::archive::Archive;
 use crate::budget::{Stop, Tail, Target};
 use crate::count::TokenCounter;
@@ -15,6 +15,7 @@ use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
 use crate::strategy::{BadOption, Fold, Head, Named, Pipeline, Strategy};
+use crate::summarize::Summaries;
 use crate::transcript::{ContentId, Origin, Part, Role};
 use crate::trigger::{Cause, Gauge, Trigger};
 
@@ -68,6 +69,9 @@ pub enum OptionsError {
     /// A pin that every text says.
     #[error("a pin must say something")]
     EmptyPin,
+    /// A summary of nothing.
+    #[error("a summary of no tokens can't be asked for")]
+    NoSummary,
     /// An option of a strategy.
     #[error(transparent)]
     Strategy(#[from] BadOption),
@@ -107,6 +111,8 @@ pub struct Compactor {
     observer: Option<Arc<dyn Observer>>,
     known: Arc<BTreeSet<ContentId>>,
     model: Option<Arc<Model>>,
+    channel: Option<Arc<str>>,
+    summaries: Option<Arc<Summaries>>,
 }
 
 impl Compactor {
@@ -132,6 +138,8 @@ impl Compactor {
             observer: None,
             known: Arc::default(),
             model: None,
+            channel: None,
+            summaries: None,
         })
     }
 
@@ -187,11 +195,31 @@ impl Compactor {
         Compactor { known: Arc::new(known), ..self }
     }
 
+    /// The same, for a model that can have back what it isn't shown, in this way: checkpoints say so, in
+    /// a sentence that begins with it.
+    #[must_use]
+    pub fn recalling_by(self, channel: &str) -> Self {
+        Compactor { channel: Some(channel.into()), ..self }
+    }
+
     /// The same, for requests that `model` will read, whatever they say: its binding of reasoning and its
     /// prices count. Without it, the built-in table is asked for the request's own model.
     #[must_use]
     pub fn for_model(self, model: Arc<Model>) -> Self {
         Compactor { model: Some(model), ..self }
+    }
+
+    /// The same, with the narrative of its checkpoints by summarizers. Whoever drives its compactions has to
+    /// bring their answers, as [`Drive`](super::Drive) does.
+    ///
+    /// # Errors
+    /// A summary of no tokens.
+    pub fn summarized_by(self, summaries: Summaries) -> Result<Self, OptionsError> {
+        if summaries.brief.max_tokens == Some(0) {
+            return Err(OptionsError::NoSummary);
+        }
+        let summaries = (!summaries.chain.is_empty()).then(|| Arc::new(summaries));
+        Ok(Compactor { summaries, ..self })
     }
 
     /// What it is asked to do.
@@ -246,19 +274,19 @@ impl Compactor {
         Compaction::new(self.clone(), request.clone(), Originals::Caller)
     }
 
-    /// Compacts `request`; the caller, who has it, holds the originals.
+    /// Begins a compaction whose originals have to be kept ([`Step::Persist`](super::Step::Persist)) before
+    /// there is a view.
+    pub fn begin_kept(&self, request: &Request) -> Compaction {
+        Compaction::new(self.clone(), request.clone(), Originals::Archive)
+    }
+
+    /// Compacts `request`; the caller, who has it, holds the originals. Summarizers aren't waited for: with
+    /// them, drive it by [`Drive`](super::Drive).
     ///
     /// # Errors
     /// See [`CompactError`]; nothing was changed then.
     pub fn compact(&self, request: &Request) -> Result<Outcome, CompactError> {
-        let mut compaction = self.begin(request);
-        loop {
-            match compaction.step() {
-                Step::Yield => {}
-                Step::Persist(_) => unreachable!("the caller holds the originals"),
-                Step::Done(done) => return done.map(|outcome| *outcome),
-            }
-        }
+        self.begin(request).finish().map(|outcome| *outcome)
     }
 
     /// Compacts `request`, with what the view hides kept in `archive` first.
@@ -270,16 +298,7 @@ impl Compactor {
         request: &Request,
         archive: &dyn Archive,
     ) -> Result<Outcome, CompactError> {
-        let mut compaction = Compaction::new(self.clone(), request.clone(), Originals::Archive);
-        loop {
-            match compaction.step() {
-                Step::Yield => {}
-                Step::Persist(originals) => {
-                    compaction.supply(Answer::Persisted(archive.put(&originals)));
-                }
-                Step::Done(done) => return done.map(|outcome| *outcome),
-            }
-        }
+        self.begin_kept(request).finish_into(archive).map(|outcome| *outcome)
     }
 
     /// What stays for what it is.
@@ -305,6 +324,11 @@ impl Compactor {
         self.cause.as_deref()
     }
 
+    /// By which the model can have back what it isn't shown.
+    pub(super) fn channel(&self) -> Option<&Arc<str>> {
+        self.channel.as_ref()
+    }
+
     /// What is done, in which order.
     pub fn strategies(&self) -> &[Arc<dyn Strategy>] {
         &self.strategies
@@ -313,7 +337,12 @@ impl Compactor {
     /// The same, for what came of it, which stands where `target` says in tokens; nobody is told.
     pub(super) fn again(&self, target: u64, pins: Vec<Pin>, known: Option<ContentId>) -> Self {
         let options = Options { target: Target::Tokens(target), pins, ..(*self.options).clone() };
-        let again = Compactor { options: Arc::new(options), observer: None, ..self.clone() };
+        let again = Compactor {
+            options: Arc::new(options),
+            observer: None,
+            summaries: None,
+            ..self.clone()
+        };
         again.knowing(known)
     }
 
@@ -331,6 +360,14 @@ impl Compactor {
             Some(model) => Binding::under(request, model.bound()),
             None => Binding::of(request),
         }
+    }
+
+    pub(super) fn summaries(&self) -> Option<&Arc<Summaries>> {
+        self.summaries.as_ref()
+    }
+
+    pub(super) fn shared_counter(&self) -> Arc<dyn TokenCounter> {
+        Arc::clone(&self.counter)
     }
 
     pub(super) fn tell(&self, event: &Event) {

@@ -23,11 +23,8 @@ impl Outcome {
 
     /// Every entry that the view hides or edits, as it was.
     pub fn originals(&self) -> Vec<Original> {
-        let hidden = self.base.transcript.entries().zip(self.view.fates());
-        hidden
-            .filter(|(_, fate)| **fate != Fate::Keep)
-            .map(|(entry, _)| Original::new(entry.index, entry.raw()))
-            .collect()
+        let hidden: Vec<bool> = self.view.fates().map(|fate| *fate != Fate::Keep).collect();
+        Original::of(&self.base, |entry| hidden[entry])
     }
 }
 
@@ -55,7 +52,7 @@ impl Compaction {
             before: tally.total().tokens,
             after: after.tokens,
             kept: kept_prefix.tokens,
-            summary: Money::ZERO,
+            summary: self.summary.as_ref().and_then(|s| s.spent.cost).unwrap_or(Money::ZERO),
         };
         let reader = self.compactor.reader(&self.request).filter(|_| triggered);
         let checkpoint_of = checkpoint.as_ref().filter(|_| view.checkpoint().is_some());
@@ -89,6 +86,7 @@ impl Compaction {
                     human_messages_quoted: checkpoint.words_kept,
                 }
             }),
+            summary: self.summary.clone(),
             human_messages,
             excerpted: self.excerpted(tally, plan, &view),
             standing_checkpoints: self.standing_checkpoints(&view),

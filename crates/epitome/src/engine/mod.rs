@@ -4,8 +4,10 @@
 //! may stop at any step: until [`Step::Done`] the old view is in force.
 
 mod compactor;
+mod drive;
 mod finish;
 mod rest;
+mod summing;
 mod words;
 
 use std::collections::BTreeMap;
@@ -18,18 +20,21 @@ use crate::count::Tally;
 use crate::draft::{Hidden, Matter};
 use crate::events::Event;
 use crate::guard::{Guard, Held, Overridden, Pin, Wishes};
-use crate::plan::{Plan, Reached, Subject};
+use crate::plan::{Cover, Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
 use crate::strategy::Head;
+use crate::summarize::{Ask, Source, SummarizeError, Summary, SummaryReceipt};
 use crate::transcript::unit::Units;
 use crate::transcript::{Origin, Part, Slot};
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
 
 use rest::Rest;
+use summing::Summing;
 
 pub use compactor::{Compactor, Options, OptionsError};
+pub use drive::Drive;
 pub(crate) use finish::kept_task;
 
 /// What the machine needs next.
@@ -40,6 +45,10 @@ pub enum Step {
     Yield,
     /// Keep these, durably, then [`Compaction::supply`] an answer.
     Persist(Vec<Original>),
+    /// Ask these, and [`Compaction::supply`] each answer; what [`Compaction::wants`] no more may be dropped.
+    Summarize(Vec<Ask>),
+    /// Nothing can be done before an answer is there.
+    Wait,
     /// It is over.
     Done(Result<Box<Outcome>, CompactError>),
 }
@@ -50,6 +59,8 @@ pub enum Step {
 pub enum Answer {
     /// The originals are durable, or aren't.
     Persisted(Result<(), ArchiveError>),
+    /// What a summarizer answered to the question of this id.
+    Summary(u32, Result<Summary, SummarizeError>),
     /// Stop; the old view stays.
     Cancel,
 }
@@ -64,6 +75,9 @@ pub enum CompactError {
     /// The originals couldn't be kept.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// No summarizer gave a summary that can be used, and it was to fail then.
+    #[error("there is no summary: {0}")]
+    Summary(String),
 }
 
 /// How a plan is made. A view that would break a provider's rule is never handed out: the next way
@@ -119,6 +133,7 @@ enum State {
     Count(Tally),
     Plan(Tally),
     Gather(Box<Gathering>),
+    Sum(Box<Summing>),
     Render {
         tally: Tally,
         plan: Box<Plan>,
@@ -137,6 +152,8 @@ struct Gathering {
     units: Units,
     plan: Plan,
     gathered: Gathered,
+    /// What summarizers read, where there are any.
+    source: Option<Source>,
     next: usize,
 }
 
@@ -153,8 +170,11 @@ pub struct Compaction {
     /// What is held for its own sake.
     firm: BTreeMap<usize, Held>,
     fallbacks: Vec<String>,
+    summary: Option<SummaryReceipt>,
     attempt: Attempt,
     rest: Rest,
+    /// Tokens to be left for what edits hide, once that is known.
+    reserve: Option<u64>,
     originals: Originals,
     state: State,
 }
@@ -171,8 +191,10 @@ impl Compaction {
             overridden: Vec::new(),
             firm: BTreeMap::new(),
             fallbacks: Vec::new(),
+            summary: None,
             attempt: Attempt::Asked,
             rest: Rest::Held,
+            reserve: None,
             originals,
             state: State::Begin,
         }
@@ -188,6 +210,12 @@ impl Compaction {
             (Answer::Persisted(Ok(())), State::Waiting(outcome)) => State::Ready(outcome),
             (Answer::Persisted(Err(error)), State::Waiting(_)) => State::Failed(error.into()),
             (Answer::Persisted(_), state) => state,
+            (Answer::Summary(id, answer), State::Sum(mut summing)) => {
+                summing.work.supply(id, answer);
+                self.tell_said(&mut summing.work);
+                State::Sum(summing)
+            }
+            (Answer::Summary(..), state) => state,
         };
     }
 
@@ -203,6 +231,10 @@ impl Compaction {
             State::Count(tally) => self.count(tally),
             State::Plan(tally) => self.plan(tally),
             State::Gather(gathering) => self.gather(gathering),
+            State::Sum(summing) => match self.sum(summing) {
+                Ok(state) => state,
+                Err(step) => return step,
+            },
             State::Render { tally, plan, checkpoint } => self.render(tally, &plan, checkpoint),
             State::Waiting(outcome) => {
                 let originals = outcome.originals();
@@ -304,8 +336,10 @@ impl Compaction {
             self.tell(&Event::Started);
         }
         plan.steps.iter().for_each(|step| self.tell(&Event::Applied(step.clone())));
-        let gathered = Gathered::default();
-        State::Gather(Box::new(Gathering { tally, units, plan, gathered, next: 0 }))
+        let gathered = Gathered::recalled_by(self.compactor.channel().cloned());
+        let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
+        let source = is_asked.then(Source::default);
+        State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, next: 0 }))
     }
 
     fn target(&self, tally: &Tally) -> u64 {
@@ -334,12 +368,18 @@ impl Compaction {
             budget: Budget::new(target),
             least: Least::of(self.compactor.counter()),
             stop: options.stop,
+            cover: Cover::Folds,
             cause: self.compactor.cause(),
             counter: self.compactor.counter(),
             binding,
         };
         let plan = match self.attempt {
-            Attempt::Asked => subject.plan(self.compactor.strategies()),
+            Attempt::Asked => {
+                let strategies = self.compactor.strategies();
+                let reserve = self.reserve.filter(|reserve| *reserve > 0);
+                let covering = reserve.and_then(|reserve| subject.covering(strategies, reserve));
+                covering.unwrap_or_else(|| subject.plan(strategies))
+            }
             Attempt::Least => subject.least(self.compactor.strategies()),
             Attempt::Oldest => subject.plan(&[Arc::new(Head::oldest())]),
             Attempt::Nothing => subject.leave(),
@@ -357,7 +397,7 @@ impl Compaction {
 
     fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
         let transcript = &self.request.transcript;
-        let Gathering { units, plan, gathered, next, .. } = gathering.as_mut();
+        let Gathering { units, plan, gathered, source, next, .. } = gathering.as_mut();
         let behind = (plan.place..transcript.len()).find(|at| plan.draft.is_shown(*at));
         let behind = behind.unwrap_or(transcript.len());
         let mut done = 0;
@@ -366,25 +406,49 @@ impl Compaction {
             if plan.draft.is_folded(*next) {
                 done += entry.raw().len();
                 gathered.add(transcript, units, entry, behind);
+                if let Some(source) = source {
+                    source.add(transcript, units, entry);
+                }
                 if self.overridden.contains(&Overridden { entry: *next, held: Held::Pin }) {
                     gathered.pin(transcript, entry);
                 }
             } else {
                 let is_gone = |part: &Part<'_>| plan.draft.is_gone(part.slot);
                 entry.parts().filter(is_gone).for_each(|part| gathered.carry_over(&part));
+                if plan.draft.is_shown(*next) {
+                    done += entry.raw().len();
+                }
+                gathered.see(transcript, entry, |part| plan.draft.shown(transcript, part));
             }
             *next += 1;
         }
         if *next < transcript.len() {
             return State::Gather(gathering);
         }
-        let Gathering { tally, units, mut plan, gathered, .. } = *gathering;
+        let Gathering { tally, units, mut plan, mut gathered, source, .. } = *gathering;
+        gathered.settle();
         let counter = self.compactor.counter();
+        if let Some(reserve) = self.uncovered(&tally, &plan, &gathered) {
+            self.reserve = Some(reserve);
+            return State::Plan(tally);
+        }
         let checkpoint = (gathered.entries() > 0)
             .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, counter))
             .flatten();
+        let checkpoint = self.show_words(&tally, &units, &mut plan, &mut gathered, checkpoint);
+        match (source, checkpoint) {
+            (Some(source), Some(checkpoint)) => {
+                self.begin_summing(tally, plan, gathered, source, checkpoint)
+            }
+            (_, checkpoint) => self.fill(tally, plan, checkpoint),
+        }
+    }
+
+    /// Gives room that is left back to what was cut for it.
+    fn fill(&mut self, tally: Tally, mut plan: Plan, checkpoint: Option<Checkpoint>) -> State {
+        let transcript = &self.request.transcript;
+        let counter = self.compactor.counter();
         let target = self.target(&tally);
-        let checkpoint = self.show_words(&tally, &units, &mut plan, gathered, checkpoint);
         let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
         let room = target.saturating_sub(plan.draft.total() + own);
         let pins = self.compactor.options().pins.iter();

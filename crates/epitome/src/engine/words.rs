@@ -3,23 +3,39 @@
 use std::collections::BTreeSet;
 
 use super::{Attempt, Compaction};
-use crate::budget::Stop;
-use crate::checkpoint::{self, Checkpoint, Gathered};
+use crate::budget::{Budget, Stop};
+use crate::checkpoint::{self, Checkpoint, Gathered, LEAST_TOKENS};
 use crate::count::Tally;
-use crate::plan::Plan;
+use crate::plan::{Plan, Reached};
 use crate::transcript::unit::Units;
 
 /// So many tokens more a checkpoint may take, written anew to stand for less.
 const ANOTHER_NONCE: u64 = 16;
 
 impl Compaction {
+    /// The tokens that a checkpoint needs for what edits hide and ought to be remembered, where the plan has
+    /// none. It is tried once.
+    pub(super) fn uncovered(&self, tally: &Tally, plan: &Plan, gathered: &Gathered) -> Option<u64> {
+        let is_asked = self.attempt == Attempt::Asked
+            && self.reserve.is_none()
+            && self.compactor.options().stop == Stop::AtTarget
+            && self.compactor.strategies().iter().any(|strategy| strategy.takes_oldest());
+        if !is_asked || plan.draft.folds() || plan.reached != Reached::Target {
+            return None;
+        }
+        let most = Budget::new(self.target(tally)).checkpoint();
+        let room = most.checked_sub(LEAST_TOKENS)?;
+        let lane = checkpoint::ledger_tokens(gathered, room, self.compactor.counter());
+        (lane > 0).then_some(LEAST_TOKENS + lane)
+    }
+
     /// Shows what fits of it; the checkpoint, which then stands for less.
     pub(super) fn show_words(
         &self,
         tally: &Tally,
         units: &Units,
         plan: &mut Plan,
-        mut gathered: Gathered,
+        gathered: &mut Gathered,
         checkpoint: Option<Checkpoint>,
     ) -> Option<Checkpoint> {
         // Where roles must alternate, what is left would not be in turns.
@@ -47,7 +63,7 @@ impl Compaction {
             return checkpoint;
         }
         gathered.spare(&shown);
-        checkpoint::write(&gathered, own + spare, self.compactor.counter())
+        checkpoint::write(gathered, own + spare, self.compactor.counter())
     }
 
     /// A checkpoint that quotes nobody, unless what it takes would show no more of what people said.

@@ -3,6 +3,7 @@
 use super::cues::Cues;
 use super::language::{Cue, english};
 use super::words::{Form, Words};
+use super::worth::worth;
 use super::{Kind, Speaker};
 use crate::text::telling::{Tell, tell};
 
@@ -41,16 +42,7 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
             // How a command went is the anchors' to say.
             .filter(|kind| *kind != Kind::Fact || tell(trimmed) < Tell::Total),
     }?;
-    let length = i32::try_from(trimmed.len() / 120).unwrap_or(8).min(8);
-    let mut weight =
-        kind.weight() + who.weight() + 3 * i32::try_from(cues.count.min(5)).unwrap_or(0)
-            - 2 * length;
-    weight += if cues.has(Cue::Value) { 6 } else { 0 };
-    weight += if cues.has(Cue::Social) { 5 } else { 0 };
-    weight += if cues.has(Cue::Because) && kind == Kind::Decision { 4 } else { 0 };
-    weight -= if asks { 12 } else { 0 };
-    weight -=
-        if cues.has(Cue::Labels) && kind == Kind::Fact && who != Speaker::Human { 10 } else { 0 };
+    let weight = worth(trimmed, words, cues, kind, who);
     Some(Verdict { kind, weight })
 }
 
@@ -148,6 +140,9 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Boxed) && state(cues, words).is_some() {
         return state(cues, words);
     }
+    if cues.has(Cue::Done) && words.find("off").is_some() && !forbids {
+        return Some(Kind::Done);
+    }
     if cues.has(Cue::Lifts) {
         return Some(Kind::Constraint);
     }
@@ -162,6 +157,12 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     }
     if cues.has(Cue::Prefers) && !cues.any(&[Cue::Forbids, Cue::Decides]) {
         return Some(Kind::Preference);
+    }
+    // `Dana is porting it, so stay away`; not `never while it is being ported`.
+    let warns = ["never", "don't", "do", "please", "no"].contains(&words.low(0));
+    let goes_on = cues.any(&[Cue::Underway, Cue::Blocked]) && !cues.has(Cue::Open);
+    if goes_on && !warns && !cues.any(&[Cue::Lasts, Cue::Decides]) {
+        return state(cues, words);
     }
     if forbids && !(cues.has(Cue::Decides) && cues.has(Cue::Because)) {
         return Some(Kind::Constraint);
@@ -342,15 +343,14 @@ fn fact(cues: &Cues, words: &Words) -> Option<Kind> {
 impl Kind {
     pub(super) fn weight(self) -> i32 {
         match self {
-            Self::Constraint => 60,
-            Self::Decision => 52,
-            Self::Preference => 50,
-            Self::Goal => 44,
-            Self::Fact => 40,
-            Self::Blocked => 42,
-            Self::Open | Self::Underway => 38,
-            Self::Question => 40,
-            Self::Done => 26,
+            Self::Constraint | Self::Decision => 30,
+            Self::Preference => 28,
+            Self::Goal => 26,
+            Self::Blocked | Self::Question => 25,
+            Self::Underway => 24,
+            Self::Fact => 22,
+            Self::Open => 20,
+            Self::Done => 17,
         }
     }
 }
@@ -358,11 +358,10 @@ impl Kind {
 impl Speaker {
     pub(super) fn weight(self) -> i32 {
         match self {
-            Self::Human => 30,
-            Self::System => 20,
-            Self::Model => 8,
-            Self::Injected => 4,
-            Self::Tool => 0,
+            Self::Human => 12,
+            Self::System => 6,
+            Self::Model | Self::Tool => 2,
+            Self::Injected => -6,
         }
     }
 }

@@ -19,7 +19,10 @@ const HEADINGS: [(&str, &[Kind]); 6] = [
     ("Open questions:", &[Kind::Question]),
 ];
 
-const IN_PLACE: &str = " (in place of message ";
+/// What is worth less isn't listed, whatever room there is.
+const LEAST: i32 = 20;
+
+pub(super) const IN_PLACE: &str = " (in place of message ";
 const NEWER: &str = " (newer than message ";
 
 /// A line as a checkpoint lists it.
@@ -55,6 +58,13 @@ impl Speaker {
     }
 }
 
+impl Line {
+    /// The words as they stand where they were said.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+}
+
 impl Kind {
     /// The word for a task's state, which its heading doesn't say.
     fn state(self) -> &'static str {
@@ -73,12 +83,16 @@ impl Ledger {
     /// The best lines in at most `bytes`, in the order they were said, under their headings. Lines
     /// that are shown where they were said are left out, unless they replace something.
     pub fn render(&self, bytes: usize) -> String {
-        let mut order: Vec<usize> =
-            (0..self.lines.len()).filter(|&at| self.is_listed(at)).collect();
-        // Up to ten for being recent.
-        let recent = |at: usize| i32::try_from(at * 10 / self.lines.len()).unwrap_or(10);
-        let score = |at: usize| self.lines[at].weight + recent(at);
-        order.sort_by_key(|&at| (Reverse(score(at)), Reverse(at)));
+        self.render_besides(bytes, &|_| false)
+    }
+
+    /// The same without those that are said elsewhere, unless they replace something.
+    pub fn render_besides(&self, bytes: usize, is_said: &dyn Fn(&Line) -> bool) -> String {
+        let mut order = self.order();
+        order.retain(|&at| {
+            let line = &self.lines[at];
+            line.replaces.is_some() || !line.note.is_empty() || !is_said(line)
+        });
         let mut left =
             bytes.saturating_sub(HEADINGS.iter().map(|(title, _)| title.len() + 1).sum::<usize>());
         let mut chosen: Vec<(usize, String)> = Vec::new();
@@ -104,6 +118,26 @@ impl Ledger {
         out
     }
 
+    /// The lines that are listed, the best first.
+    pub fn ranked(&self) -> impl Iterator<Item = &Line> {
+        self.order().into_iter().map(|at| &self.lines[at])
+    }
+
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> =
+            (0..self.lines.len()).filter(|&at| self.is_listed(at)).collect();
+        // Up to five for being recent.
+        let recent = |at: usize| i32::try_from(at * 5 / self.lines.len()).unwrap_or(5);
+        let many = |at: usize| {
+            let line = &self.lines[at];
+            if line.who < Speaker::System && self.is_one_of_many(line) { 12 } else { 0 }
+        };
+        let score = |at: usize| self.lines[at].weight + recent(at) - many(at);
+        order.sort_by_cached_key(|&at| (Reverse(score(at)), Reverse(at)));
+        order.retain(|&at| score(at) >= LEAST);
+        order
+    }
+
     fn is_listed(&self, at: usize) -> bool {
         let line = &self.lines[at];
         line.replaced.is_none() && (!line.shown || line.replaces.is_some())
@@ -113,6 +147,9 @@ impl Ledger {
         let line = &self.lines[at];
         let mut out =
             format!("- [{} {}] {}{}", line.at, line.who.name(), line.kind.state(), line.text);
+        if line.who < Speaker::Model {
+            return out;
+        }
         if let Some(old) = line.replaces.map(|old| &self.lines[old]) {
             let subject = about(line, old);
             let _ = write!(out, "{IN_PLACE}{}{subject})", old.at);
@@ -130,7 +167,7 @@ fn about(line: &Line, old: &Line) -> String {
     if line.subject.topic.shared(&old.subject.bag) > 0 {
         return String::new();
     }
-    let mut text = cut::one_line(&old.text, 120).to_lowercase();
+    let mut text = cut::one_line(&old.text, 80).to_lowercase();
     for value in &old.subject.values {
         text = text.replace(&value.text, "…");
     }

@@ -1,6 +1,7 @@
 //! The words that a ledger is read by, from a file of their language.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 /// English; what isn't English has no line, and stays in the user's words.
@@ -128,14 +129,36 @@ pub(super) struct Phrase {
     pub(super) labels: bool,
 }
 
+/// Words of the file. Strangers' words are looked up and never put in, so that a short hash does.
+type Table<T> = HashMap<&'static str, T, BuildHasherDefault<Short>>;
+
+/// FNV-1a: for keys of a few bytes.
+#[derive(Default)]
+struct Short(u64);
+
+impl Hasher for Short {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        // The table looks at the upper bits too.
+        self.0 ^ self.0.rotate_left(32)
+    }
+}
+
 /// What a language says things with.
 #[derive(Debug, Default)]
 pub(super) struct Language {
     /// By their first word.
-    phrases: HashMap<&'static str, Vec<Phrase>>,
-    sections: HashMap<&'static str, HashSet<&'static str>>,
-    units: HashMap<&'static str, &'static str>,
-    alike: HashMap<&'static str, &'static str>,
+    phrases: Table<Vec<Phrase>>,
+    /// Names of the lists of words, and for each word a bit for each list that it is in.
+    sections: Vec<&'static str>,
+    listed: Table<u16>,
+    units: Table<&'static str>,
+    alike: Table<&'static str>,
     owning: Vec<Box<[&'static str]>>,
 }
 
@@ -169,7 +192,11 @@ impl Language {
         } else if section == "owning" {
             self.owning.push(item.split(' ').collect());
         } else {
-            self.sections.entry(section).or_default().insert(item);
+            let at = self.sections.iter().position(|name| *name == section).unwrap_or_else(|| {
+                self.sections.push(section);
+                self.sections.len() - 1
+            });
+            *self.listed.entry(item).or_default() |= 1 << at;
         }
     }
 
@@ -180,7 +207,9 @@ impl Language {
 
     /// Whether a section has a word.
     pub(super) fn has(&self, section: &str, word: &str) -> bool {
-        self.sections.get(section).is_some_and(|words| words.contains(word))
+        let Some(lists) = self.listed.get(word) else { return false };
+        let at = self.sections.iter().position(|name| *name == section);
+        at.is_some_and(|at| lists & (1 << at) != 0)
     }
 
     /// What kind of measure a unit is.
@@ -214,7 +243,7 @@ mod tests {
         for section in
             ["commands", "numbers", "contrasts", "empty", "pronouns", "notices", "hints", "polite"]
         {
-            assert!(english.sections.contains_key(section), "[{section}] is empty");
+            assert!(english.sections.contains(&section), "[{section}] is empty");
         }
         assert_eq!(english.sections.len(), 8, "a section has a name that nothing reads");
         assert_eq!((english.unit("ms"), english.alike("deadline")), (Some("t"), Some("timeout")));

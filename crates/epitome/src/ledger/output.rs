@@ -8,18 +8,25 @@ const MIN_LONG: usize = 16;
 
 /// The stretches of `output` that read as prose, in order, and how each stands there.
 pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
-    lines(output).flat_map(|line| {
+    // Items of a list need not begin like a sentence.
+    let mut lists = false;
+    lines(output).flat_map(move |line| {
+        let in_block = is_starred(&output[line.clone()]);
         let line = without_number(output[line].trim());
         let (bare, standing) = match comment(line) {
+            None if in_block => (line, Standing::Comment),
             Some(inside) => (inside, Standing::Comment),
             None => (line, Standing::Free),
         };
         let lead = (line.starts_with("# ") || bare.ends_with(':')) && bare.len() < 80;
+        let is_item = bare.starts_with(['-', '*', '•']);
         let whole = if lead {
             Some((bare, Standing::Lead))
         } else {
-            is_prose(bare).then_some((bare, standing))
+            let reads = is_prose(bare) || lists && is_item && reads_on(bare);
+            reads.then_some((bare, standing))
         };
+        lists = lead || lists && is_item;
         let strings = whole.is_none().then(|| strings(line)).into_iter().flatten();
         whole.into_iter().chain(strings.map(|text| (text, Standing::Free)))
     })
@@ -47,6 +54,14 @@ fn without_number(line: &str) -> &str {
         .iter()
         .find_map(|mark| rest.strip_prefix(mark))
         .map_or(line, str::trim_start)
+}
+
+/// Whether it is a line of a block of comment, ` * so`, behind the number of a listing.
+fn is_starred(line: &str) -> bool {
+    let Some(at) = line.find(" * ") else { return false };
+    line[..at]
+        .chars()
+        .all(|c| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':'))
 }
 
 fn comment(line: &str) -> Option<&str> {
@@ -98,6 +113,11 @@ fn is_prose(text: &str) -> bool {
     {
         return false;
     }
+    reads_on(text)
+}
+
+/// Whether most of it is words.
+fn reads_on(text: &str) -> bool {
     let (mut letters, mut signs, mut gaps) = (0, 0, 0);
     for &byte in text.as_bytes() {
         let class = CLASS[byte as usize];

@@ -38,6 +38,23 @@ impl Value {
     }
 }
 
+impl Value {
+    /// Whether both are written alike: digits where digits are, letters where letters are.
+    pub(super) fn has_shape_of(&self, other: &Self) -> bool {
+        let shape = |text: &str| {
+            let kind = |c: char| match c {
+                '0'..='9' => '0',
+                c if c.is_alphabetic() => 'a',
+                c => c,
+            };
+            let mut shape: Vec<char> = text.chars().map(kind).collect();
+            shape.dedup();
+            shape
+        };
+        shape(&self.text) == shape(&other.text)
+    }
+}
+
 /// What a line is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Subject {

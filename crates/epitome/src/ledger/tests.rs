@@ -98,7 +98,7 @@ fn models_and_tools_are_heard_but_not_obeyed() {
             Facts:
             - [0 model] I found that the rate limit of the partner API is 120 requests per minute.
             - [4 user] The deploy window is Tuesday 10:00 UTC. (newer than message 2, which says otherwise)
-            - [5 tool] The deploy window is now Friday 10:00 UTC. (in place of message 2)
+            - [5 tool] The deploy window is now Friday 10:00 UTC.
             Goals and tasks:
             - [7 model] done: The refactoring of the parser is done.
             Open questions:
@@ -117,7 +117,7 @@ fn a_lane_is_read_back_and_goes_on() {
     );
     let lane = first.render(4_000);
     let mut second = Ledger::default();
-    second.carry(super::read(&lane));
+    second.resume(std::iter::empty(), super::read(&lane));
     assert_eq!(second.render(4_000), lane);
     // What was replaced before it was written down is replaced no more; what it says may be again.
     second.observe(
@@ -136,7 +136,7 @@ fn a_lane_is_read_back_and_goes_on() {
         - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
         - [9 user] The queue is on Kafka now instead of Redis.
         Goals and tasks:
-        - [10 model] done: - [x] write the rollback guide (in place of message 3)
+        - [10 model] done: [x] write the rollback guide (in place of message 3)
     "]]
     .assert_eq(&second.render(4_000));
 }

@@ -22,7 +22,12 @@ pub(super) enum Update {
 /// Lines looked at for each term, the newest.
 const LOOK_BACK: usize = 32;
 /// Entries within which `make that 40` is understood.
-pub(super) const NEARBY: u32 = 6;
+const NEARBY: u32 = 6;
+
+/// Whether what was said in entry `old` was just said. Entries of earlier checkpoints were counted elsewhere.
+pub(super) fn is_near(at: u32, old: u32) -> bool {
+    at.checked_sub(old).is_some_and(|gap| gap <= NEARBY)
+}
 
 impl Ledger {
     pub(super) fn update(&self, line: &Line) -> Update {
@@ -73,8 +78,9 @@ impl Ledger {
                 .lines
                 .iter()
                 .enumerate()
+                .skip(self.since)
                 .rev()
-                .take_while(|(_, old)| line.at.saturating_sub(old.at) <= NEARBY);
+                .take_while(|(_, old)| is_near(line.at, old.at));
             lines.filter(|(_, old)| {
                 old.replaced.is_none()
                     && !matches!(old.kind, Kind::Done | Kind::Question)
@@ -88,7 +94,7 @@ impl Ledger {
         // What has a topic of its own isn't what was said just now, unless it is a mere `X is better`.
         let subject = &line.subject;
         let unknown = subject.topic.iter().all(|word| !self.about.contains_key(&word));
-        if (subject.has_topic && !(unknown && subject.bag.len() <= 4)) || subject.bag.len() > 6 {
+        if (subject.has_topic && !(unknown && subject.bag.len() <= 6)) || subject.bag.len() > 6 {
             return None;
         }
         let fits = |old: &Line| {
@@ -96,12 +102,19 @@ impl Ledger {
                 |value: &Value| subject.values.iter().any(|own| own.is_like(value) && own != value);
             old.subject.values.iter().any(values)
         };
-        // A value stands for one of its sort; the nearest message first, there the same measure.
+        // A value stands for one of its sort and shape, in a sentence that shares its words; best the
+        // speaker's own, and the newest.
         let sort = |line: &Line| line.subject.values.first().map(|value| value.sort);
-        let fitting = near().find(|(_, old)| fits(old)).map(|(_, old)| old.at);
-        if let Some(nearest) = fitting {
-            let there = near().filter(|(_, old)| old.at == nearest && fits(old));
-            return there.max_by_key(|(at, old)| (sort(old) == sort(line), *at)).map(|(at, _)| at);
+        let shape = |old: &Line| {
+            let alike = |value: &Value| subject.values.iter().any(|own| own.has_shape_of(value));
+            old.subject.values.iter().any(alike)
+        };
+        let fitting = near().filter(|(_, old)| fits(old)).max_by_key(|(at, old)| {
+            let shared = subject.bag.shared(&old.subject.bag).min(2);
+            (shared, old.who == line.who, shape(old), sort(old) == sort(line), *at)
+        });
+        if let Some((at, _)) = fitting {
+            return Some(at);
         }
         let is_number = subject.values.iter().any(|value| matches!(value.sort, Sort::Number(_)));
         near().next().filter(|_| !is_number).map(|(at, _)| at)
@@ -137,6 +150,10 @@ enum Relation {
 
 fn relation(new: &Line, old: &Line) -> Relation {
     let (own, theirs) = (&new.subject, &old.subject);
+    if new.kind.is_task() && old.kind.is_task() && new.kind != old.kind && is_same_deed(own, theirs)
+    {
+        return Relation::Same(100);
+    }
     let shared = own.topic.shared(&theirs.bag);
     if shared == 0 {
         return Relation::Apart;
@@ -205,6 +222,17 @@ fn relation(new: &Line, old: &Line) -> Relation {
         }
         _ => Relation::Apart,
     }
+}
+
+/// Whether two tasks share most words of the shorter one, whoever does them and whatever they wait for.
+fn is_same_deed(new: &Subject, old: &Subject) -> bool {
+    let contrasts = |one: &Subject, other: &Subject| {
+        one.bag.without(&other.bag).any(|word| one.marks.has(word) && !one.names.has(word))
+    };
+    let both = new.bag.shared(&old.bag);
+    let least = new.bag.len().min(old.bag.len());
+    let most = both > 2 && both * 100 >= least * 55 || both == 2 && least == 2;
+    most && !(contrasts(new, old) && contrasts(old, new))
 }
 
 /// Whether the newer says something that the older doesn't, besides what both are about.

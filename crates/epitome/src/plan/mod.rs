@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, Stop};
-use crate::checkpoint::Least;
+use crate::checkpoint::{LEAST_TOKENS, Least};
 use crate::count::{Tally, TokenCounter};
 use crate::draft::{Draft, Matter};
 use crate::guard::{Guard, Held};
@@ -72,6 +72,18 @@ pub struct PlanStep {
     pub saved: u64,
 }
 
+/// For what edits hide, at most one in so many entries is folded.
+const COVERED: usize = 4;
+
+/// What a plan has a checkpoint for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cover {
+    /// For what it folds.
+    Folds,
+    /// For what its edits hide, too: something is folded so that there is one.
+    Edits,
+}
+
 /// What a plan is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
@@ -89,6 +101,8 @@ pub struct Subject<'a> {
     pub least: Least,
     /// When enough is done.
     pub stop: Stop,
+    /// What a checkpoint is for.
+    pub cover: Cover,
     /// Why it began, if that was said.
     pub cause: Option<&'a Cause>,
     /// The counter that decides.
@@ -136,6 +150,20 @@ impl<'a> Subject<'a> {
         Plan { reached: least.reached, floor: least.floor, ..better }
     }
 
+    /// The plan that leaves `reserve` tokens for a checkpoint of what edits hide; `None` where it can't.
+    pub fn covering(&self, strategies: &[Arc<dyn Strategy>], reserve: u64) -> Option<Plan> {
+        let budget = self.budget.sparing(reserve);
+        let plan = Subject { budget, cover: Cover::Edits, ..*self }.least(strategies);
+        let all = self.request.transcript.len();
+        let folded = (0..all).filter(|at| plan.draft.is_folded(*at)).count();
+        // Not worth it where the room is had by folding what would have stayed.
+        let is_cheap = folded <= all / COVERED;
+        let covers = plan.reached == Reached::Target && plan.draft.folds() && is_cheap;
+        let free = self.budget.target.saturating_sub(plan.draft.total());
+        let checkpoint = free.min(self.budget.checkpoint().max(LEAST_TOKENS));
+        covers.then_some(Plan { checkpoint, ..plan })
+    }
+
     /// The plan that goes no higher than it must.
     pub fn least(&self, strategies: &[Arc<dyn Strategy>]) -> Plan {
         self.plan_within(strategies, Vec::new())
@@ -166,6 +194,9 @@ impl<'a> Subject<'a> {
         // Bound reasoning may be all that is in the way.
         if must_reach && work.landing() > target && work.unbind_from(0) {
             work.run(strategies);
+        }
+        if self.cover == Cover::Edits {
+            work.cover();
         }
         if work.landing() > target {
             work.take_up(Reason::LastResort);

@@ -10,7 +10,7 @@ use crate::guard::open_turn;
 use crate::model::{Binding, Thinking};
 use crate::strategy::{Edit, Strategy};
 use crate::transcript::unit::Unit;
-use crate::transcript::{PartKind, Role, Slot, Transcript};
+use crate::transcript::{Origin, PartKind, Role, Slot, Transcript};
 use crate::view::{PartEdit, Put, Reason};
 use crate::wire::Opening;
 
@@ -160,6 +160,31 @@ impl Work<'_, '_> {
             let saved = before.saturating_sub(self.draft.total());
             self.steps.push(PlanStep { strategy: strategy.to_owned(), edits: made, saved });
         }
+    }
+
+    /// Folds the oldest step that may leave, where nothing is folded, and what stood for steps before: the
+    /// next checkpoint stands for them.
+    pub(super) fn cover(&mut self) {
+        let subject = self.subject;
+        let transcript = &subject.request.transcript;
+        if self.draft.folds() {
+            return;
+        }
+        let leaves = |unit: &&Unit| {
+            let mut entries = unit.entries.clone();
+            entries.all(|at| self.draft.is_shown(at) && subject.guard.may_leave(at))
+        };
+        let is_mute =
+            |unit: &&Unit| !unit.entries.clone().any(|at| transcript.entry(at).is_human());
+        let stands = |unit: &&Unit| {
+            unit.entries.clone().all(|at| transcript.entry(at).origin() == Origin::Checkpoint)
+        };
+        let units = || subject.units.all().iter().filter(leaves);
+        let Some(oldest) = units().filter(|unit| unit.is_step).find(is_mute) else { return };
+        let folded = units().filter(stands).chain([oldest]);
+        let fold = |unit: &Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
+        let edits = folded.map(fold).collect();
+        self.make("fold", edits);
     }
 
     /// Takes earlier checkpoints out of the messages that they share: the next one takes them on.

@@ -8,7 +8,8 @@
 use highway::{HighwayHash, HighwayHasher, Key};
 use serde::{Deserialize, Serialize};
 
-use super::volatile::{is_restated, is_seal, is_volatile};
+use super::spot::{Spot, spots};
+use super::volatile::{is_marker, is_restated, is_seal, is_volatile};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, canonical_json};
 use crate::wire::Format;
@@ -129,8 +130,11 @@ fn digest(hash: Hash, format: Format, entry: Entry<'_>) -> Hash {
         Role::Tool => "tool",
         Role::Other => "other",
     };
-    let parts = entry.parts().filter(|part| part.kind() != PartKind::Link);
-    parts.fold(hash.text(role), |hash, part| {
+    // Members of one object come in any order, so each kind of parts has its own.
+    let is_said = |part: &Part<'_>| part.kind() != PartKind::Link && !is_marker(format, part);
+    let mut parts: Vec<(Spot, Part<'_>)> = spots(entry).filter(|(_, part)| is_said(part)).collect();
+    parts.sort_unstable_by_key(|(spot, _)| *spot);
+    parts.into_iter().fold(hash.text(role), |hash, (_, part)| {
         if is_restated(entry.role(), &part) {
             hash.text("restated")
         } else if is_seal(format, &part) {
@@ -184,6 +188,37 @@ mod tests {
         assert_ne!(newest("", plain), newest("another", plain));
         assert_ne!(newest("", plain), newest("", &plain.replace("\"a\":1", "\"a\":2")));
         assert_ne!(newest("", plain), newest("", &plain.replace("\"x\"", "\"y\"")));
+    }
+
+    #[test]
+    fn members_come_in_any_order() {
+        let said = |members: [&str; 4]| {
+            let messages = format!("[{{{}}}]", members.join(","));
+            let request = parse(Format::OpenaiChat, messages).expect("messages");
+            Chain::of(&request, "", ChainKey([1, 2, 3, 4])).ids().to_vec()
+        };
+        let [role, words, thought, calls] = [
+            r#""role":"assistant""#,
+            r#""content":"Let me see.""#,
+            r#""reasoning_content":"hm""#,
+            r#""tool_calls":[{"function":{"arguments":"{}","name":"f"},"type":"function","id":"c"}]"#,
+        ];
+        assert_eq!(said([role, words, thought, calls]), said([calls, thought, words, role]));
+        let other = words.replace("see", "look");
+        assert_ne!(said([role, words, thought, calls]), said([role, &other, thought, calls]));
+    }
+
+    #[test]
+    fn cache_points_move() {
+        let said = |point: &str| {
+            let text = r#"{"text":"hi"}"#;
+            let messages =
+                format!(r#"{{"messages":[{{"role":"user","content":[{text}{point}]}}]}}"#);
+            let request = parse(Format::Bedrock, messages).expect("messages");
+            Chain::of(&request, "", ChainKey([1, 2, 3, 4])).ids().to_vec()
+        };
+        assert_eq!(said(""), said(r#",{"cachePoint":{"type":"default"}}"#));
+        assert_ne!(said(""), said(r#",{"guardContent":{"text":{"text":"x"}}}"#));
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::breaker::{Circumstances, Stuck};
 use super::epoch::Epoch;
-use super::line::{Late, Urgency};
+use super::late::Late;
+use super::line::Urgency;
 use super::{Begun, Chain, SessionId, Sessions, Subject, Ticket};
 use crate::count::FrameTally;
 use crate::engine::{CompactError, Outcome};
@@ -12,7 +13,6 @@ use crate::model::Binding;
 use crate::model::overflow::Overflow;
 use crate::plan::Reached;
 use crate::request::Request;
-use crate::transcript::{Marks, Slot};
 use crate::trigger::Cause;
 use crate::wire;
 
@@ -91,22 +91,14 @@ impl Sessions {
         for (nth, late) in flight.late.iter().enumerate() {
             epoch.take_late(chain.len() + nth, late);
         }
-        let base = &outcome.base.transcript;
-        let top = |link: usize, part: u32| {
-            let entry = chain.entries().get(link).map(|at| base.entry(*at));
-            // What came in since has no lot of its own.
-            let Some(slots) = entry.map(|entry| entry.slots()) else { return part };
-            let is_top = |at: &u32| !base.part(Slot(slots.start + at)).is(Marks::NESTED);
-            (0..=part).rev().find(is_top).unwrap_or(part)
-        };
         let counter = self.compactor.counter();
-        epoch.carry(line.epoch(), top, |text| counter.text(text).tokens);
+        epoch.carry(line.epoch(), |text| counter.text(text).tokens);
         self.checkpoints.extend(epoch.checkpoint);
         line.floor = matches!(receipt.reached, Reached::Unreachable { .. } | Reached::Short)
             .then_some(after);
         line.breaker.succeeded();
         line.requests = 0;
-        line.epochs.push(epoch);
+        line.enter(epoch);
         Committed::Adopted { epoch: flight.epoch + 1 }
     }
 

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::Chain;
 use super::intake::Arrival;
-use super::line::Late;
+use super::late::Late;
+use super::spot::Spot;
 use crate::model::Binding;
 use crate::request::Request;
-use crate::transcript::{ContentId, Slot};
+use crate::transcript::{ContentId, Entry};
 use crate::view::{Fate, PartEdit, Placed, Put, Reason, View};
 
 /// What becomes of a link: a fate that holds for every request that has it, wherever its slots are
@@ -23,10 +24,10 @@ enum Lot {
     Drop(Reason),
 }
 
-/// A slot replaced, counted from its entry's first.
+/// A part replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LotEdit {
-    part: u32,
+    at: Spot,
     put: Put,
     reason: Reason,
 }
@@ -58,6 +59,9 @@ pub struct Epoch {
     lots: Vec<(usize, Lot)>,
     /// What was taken of links as they came.
     spares: Vec<Spare>,
+    /// Links behind what was compacted that were said under the epoch before, whose reasoning stays as
+    /// long as no model minds.
+    strangers: Vec<usize>,
 }
 
 impl Epoch {
@@ -72,6 +76,7 @@ impl Epoch {
             placed: None,
             lots: Vec::new(),
             spares: Vec::new(),
+            strangers: Vec::new(),
         }
     }
 
@@ -81,12 +86,14 @@ impl Epoch {
             Epoch { compacted: chain.len(), binding: Binding::of(base), ..Epoch::whole() };
         let fates: Vec<&Fate> = view.fates().collect();
         for at in chain.entries() {
-            let start = base.transcript.entry(*at).slots().start;
+            let entry = base.transcript.entry(*at);
             epoch.push(match fates[*at] {
                 Fate::Keep => Lot::Keep,
                 Fate::Fold(reason) => Lot::Fold(*reason),
                 Fate::Drop(reason) => Lot::Drop(*reason),
-                Fate::Edit(edits) => Lot::Edit(edits.iter().map(|e| relative(e, start)).collect()),
+                Fate::Edit(edits) => {
+                    Lot::Edit(edits.iter().filter_map(|edit| relative(edit, entry)).collect())
+                }
             });
         }
         epoch.placed = view.checkpoint().map(|placed| Placed {
@@ -114,6 +121,7 @@ impl Epoch {
             left -= *len;
         }
         epoch.lots.retain(|(len, _)| *len > 0);
+        epoch.strangers.retain(|link| *link < links);
         let gone = epoch.spares.extract_if(.., |spare| spare.link >= links);
         epoch.spared -= gone.map(|spare| spare.tokens).sum::<u64>();
         Some(epoch)
@@ -148,10 +156,7 @@ impl Epoch {
                 None | Some(Lot::Keep) => Fate::Keep,
                 Some(Lot::Fold(reason)) => Fate::Fold(*reason),
                 Some(Lot::Drop(reason)) => Fate::Drop(*reason),
-                Some(Lot::Edit(edits)) => {
-                    let start = entry.slots().start;
-                    Fate::Edit(edits.iter().map(|edit| absolute(edit, start)).collect())
-                }
+                Some(Lot::Edit(edits)) => edited(edits, entry),
             });
         }
         if let (Some(placed), Some(before)) = (&self.placed, before) {
@@ -168,23 +173,20 @@ impl Epoch {
     }
 
     /// Takes in a link that came with something giant in it, cut.
-    pub(super) fn take_in(&mut self, arrival: &Arrival, start: u32) {
+    pub(super) fn take_in(&mut self, arrival: &Arrival, entry: Entry<'_>) {
         for (edit, tokens) in &arrival.cuts {
-            self.cut(arrival.link, relative(edit, start), *tokens);
+            if let Some(cut) = relative(edit, entry) {
+                self.cut(arrival.link, cut, *tokens);
+            }
         }
     }
 
-    /// What was cut as it arrived stays so in this epoch too, where it would show more of it. `top` is the
-    /// part of a link's entry that a part of it belongs to, `tokens` counts a text.
-    pub(super) fn carry(
-        &mut self,
-        before: &Epoch,
-        top: impl Fn(usize, u32) -> u32,
-        tokens: impl Fn(&str) -> u64,
-    ) {
+    /// What was cut as it arrived stays so in this epoch too, where it would show more of it. `tokens`
+    /// counts a text.
+    pub(super) fn carry(&mut self, before: &Epoch, tokens: impl Fn(&str) -> u64) {
         for Spare { link, tokens: spared, cut } in &before.spares {
             let Some(cut) = cut else { continue };
-            let is_same = |edit: &&LotEdit| top(*link, edit.part) == top(*link, cut.part);
+            let is_same = |edit: &&LotEdit| edit.at.is_beside(cut.at);
             let again = match self.lot(*link) {
                 Some(Lot::Fold(_) | Lot::Drop(_)) => continue,
                 Some(Lot::Edit(edits)) => edits.iter().find(is_same),
@@ -196,7 +198,7 @@ impl Epoch {
             };
             // Where the compaction left less of it, that holds.
             if let (Put::Text(now), Put::Text(then)) = (&again.put, &cut.put)
-                && again.part == cut.part
+                && again.at == cut.at
                 && tokens(now) >= tokens(then)
             {
                 let spared = tokens(now) - tokens(then);
@@ -210,9 +212,9 @@ impl Epoch {
             Some(Lot::Edit(edits)) => edits.to_vec(),
             _ => Vec::new(),
         };
-        edits.retain(|edit| edit.part != cut.part);
+        edits.retain(|edit| edit.at != cut.at);
         edits.push(cut.clone());
-        edits.sort_by_key(|edit| edit.part);
+        edits.sort_by_key(|edit| edit.at);
         self.put(link, &Lot::Edit(edits.into()));
         self.spare(Spare { link, tokens, cut: Some(cut) });
     }
@@ -257,17 +259,42 @@ impl Epoch {
     /// leaves.
     pub(super) fn take_late(&mut self, at: usize, late: &Late) {
         if self.binding == Binding::Free {
+            self.strangers.push(at);
             return;
         }
-        let edit =
-            |part: &u32| LotEdit { part: *part, put: Put::Nothing, reason: Reason::BoundReasoning };
-        let lot = match () {
-            () if late.is_bare() => Lot::Drop(Reason::Emptied),
-            () if late.reasons() => Lot::Edit(late.reasoning.iter().map(edit).collect()),
-            () => return,
+        let (lot, tokens) = unbound(self.lot(at), late);
+        if let Some(lot) = lot {
+            self.put(at, &lot);
+            self.spare(Spare { link: at, tokens, cut: None });
+        }
+    }
+
+    /// The same in a next epoch for a model that binds reasoning to the prompt, where this one's didn't: of
+    /// what was said under earlier prompts the reasoning leaves. What was said under this one may stay,
+    /// because whatever leaves stands before it.
+    pub(super) fn bound(&self, binding: Binding, late: impl Fn(usize) -> Late) -> Epoch {
+        let mut next = Epoch {
+            number: self.number + 1,
+            binding,
+            lots: Vec::new(),
+            strangers: Vec::new(),
+            ..self.clone()
         };
-        self.put(at, &lot);
-        self.spare(Spare { link: at, tokens: late.tokens, cut: None });
+        let own = self.lots.iter().flat_map(|(len, lot)| std::iter::repeat_n(lot, *len));
+        let mut own = own.map(Some).chain(std::iter::repeat(None));
+        let strangers = self.strangers.iter().map(|link| link + 1);
+        let end = strangers.chain([self.compacted, self.known()]).max().unwrap_or_default();
+        for link in 0..end {
+            let lot = own.next().flatten();
+            let is_bound = link < self.compacted || self.strangers.contains(&link);
+            let (stripped, tokens) = if is_bound { unbound(lot, &late(link)) } else { (None, 0) };
+            next.push(stripped.or_else(|| lot.cloned()).unwrap_or(Lot::Keep));
+            next.spared += tokens;
+            if link >= self.compacted && tokens > 0 {
+                next.spares.push(Spare { link, tokens, cut: None });
+            }
+        }
+        next
     }
 
     fn push(&mut self, lot: Lot) {
@@ -278,10 +305,42 @@ impl Epoch {
     }
 }
 
-fn relative(edit: &PartEdit, start: u32) -> LotEdit {
-    LotEdit { part: edit.at.0 - start, put: edit.put.clone(), reason: edit.reason }
+fn relative(edit: &PartEdit, entry: Entry<'_>) -> Option<LotEdit> {
+    let at = Spot::of(entry, edit.at)?;
+    Some(LotEdit { at, put: edit.put.clone(), reason: edit.reason })
 }
 
-fn absolute(edit: &LotEdit, start: u32) -> PartEdit {
-    PartEdit { at: Slot(start + edit.part), put: edit.put.clone(), reason: edit.reason }
+/// What becomes of a link without the reasoning in it, and the tokens that this spares; none if nothing changes.
+fn unbound(lot: Option<&Lot>, late: &Late) -> (Option<Lot>, u64) {
+    let before = match lot {
+        Some(Lot::Fold(_) | Lot::Drop(_)) => return (None, 0),
+        Some(Lot::Edit(edits)) => edits.to_vec(),
+        Some(Lot::Keep) | None => Vec::new(),
+    };
+    let is_gone = |at: Spot| before.iter().any(|edit| edit.at == at && edit.put == Put::Nothing);
+    let leaving: Vec<(Spot, u64)> = late.leaving().filter(|(at, _)| !is_gone(*at)).collect();
+    let tokens = leaving.iter().map(|(_, tokens)| tokens).sum();
+    if leaving.is_empty() {
+        return (None, 0);
+    }
+    if late.is_bare {
+        return (Some(Lot::Drop(Reason::BoundReasoning)), tokens);
+    }
+    let leaves = |at: Spot| leaving.iter().any(|(leaving, _)| *leaving == at);
+    let gone = |at: Spot| LotEdit { at, put: Put::Nothing, reason: Reason::BoundReasoning };
+    let mut edits: Vec<LotEdit> = before.iter().filter(|edit| !leaves(edit.at)).cloned().collect();
+    edits.extend(leaving.iter().map(|(at, _)| gone(*at)));
+    edits.sort_by_key(|edit| edit.at);
+    (Some(Lot::Edit(edits.into())), tokens)
+}
+
+/// The edits of an entry, where it has these parts.
+fn edited(edits: &[LotEdit], entry: Entry<'_>) -> Fate {
+    let absolute = |edit: &LotEdit| {
+        let at = edit.at.slot(entry)?;
+        Some(PartEdit { at, put: edit.put.clone(), reason: edit.reason })
+    };
+    let mut edits: Vec<PartEdit> = edits.iter().filter_map(absolute).collect();
+    edits.sort_by_key(|edit| edit.at);
+    if edits.is_empty() { Fate::Keep } else { Fate::Edit(edits.into()) }
 }

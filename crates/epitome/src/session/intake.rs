@@ -5,7 +5,7 @@ use super::chain::Chain;
 use super::line::Line;
 use crate::count::{part_count, put_tokens};
 use crate::draft::nested;
-use crate::engine::{Compactor, Step};
+use crate::engine::Compactor;
 use crate::request::Request;
 use crate::transcript::PartKind;
 use crate::view::{Fate, PartEdit, Put};
@@ -30,16 +30,8 @@ pub(super) fn arrivals(
     if (known..chain.len()).all(|link| line.link_tokens(link) <= most) {
         return Vec::new();
     }
-    let mut compaction = intake.begin(base);
-    let outcome = loop {
-        match compaction.step() {
-            Step::Yield => {}
-            Step::Persist(_) => unreachable!("the caller holds the originals"),
-            Step::Done(outcome) => break outcome,
-        }
-    };
     // What can't be cut legally arrives as it is.
-    let Ok(outcome) = outcome else { return Vec::new() };
+    let Ok(outcome) = intake.compact(base) else { return Vec::new() };
     if outcome.request.transcript.len() != base.transcript.len() {
         return Vec::new();
     }

@@ -8,10 +8,12 @@ use super::breaker::{Breaker, Circumstances};
 use super::chain::{Chain, PrefixId};
 use super::epoch::Epoch;
 use super::experience::{Counted, Experience, Glimpse};
+use super::late::Late;
 use super::{Recipient, SessionId, Ticket};
-use crate::count::{Anchor, Count, FrameTally, TokenCounter, entry_count, part_count};
+use crate::count::{Anchor, Count, FrameTally, TokenCounter, entry_count};
+use crate::model::Binding;
 use crate::request::Request;
-use crate::transcript::{Entry, Part, PartKind, Role};
+use crate::transcript::Role;
 use crate::trigger::Demand;
 
 /// What is known of one conversation.
@@ -53,29 +55,6 @@ pub(super) enum Urgency {
     Must,
 }
 
-/// A link that came in while a compaction was under way.
-#[derive(Clone, Debug)]
-pub(super) struct Late {
-    /// Its parts that are reasoning.
-    pub(super) reasoning: Vec<u32>,
-    /// Their tokens.
-    pub(super) tokens: u64,
-    /// All of its parts.
-    parts: usize,
-}
-
-impl Late {
-    /// Whether it holds reasoning.
-    pub(super) fn reasons(&self) -> bool {
-        !self.reasoning.is_empty()
-    }
-
-    /// Whether it holds nothing else.
-    pub(super) fn is_bare(&self) -> bool {
-        self.reasons() && self.reasoning.len() == self.parts
-    }
-}
-
 /// A compaction under way.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
@@ -93,6 +72,8 @@ pub(super) struct Flight {
 /// What the model was sent last.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
+    /// The epoch that it was shown under.
+    pub(super) epoch: u32,
     pub(super) to: Recipient,
     /// The model's name.
     pub(super) model: String,
@@ -101,17 +82,6 @@ pub(super) struct Sent {
     pub(super) tokens: u64,
     /// It overflowed once already.
     pub(super) retried: bool,
-}
-
-fn late(entry: Entry<'_>, request: &Request, counter: &dyn TokenCounter) -> Late {
-    let start = entry.slots().start;
-    let reasoning: Vec<Part<'_>> =
-        entry.parts().filter(|part| part.kind() == PartKind::Reasoning).collect();
-    Late {
-        tokens: reasoning.iter().map(|p| part_count(p, request.format, counter).tokens).sum(),
-        reasoning: reasoning.iter().map(|part| part.slot.0 - start).collect(),
-        parts: entry.parts().len(),
-    }
 }
 
 /// That something was sent: the reply to it is bound to the prompt of its epoch.
@@ -157,6 +127,9 @@ impl Line {
             counted: self.counted[..links.min(self.counted.len())].to_vec(),
             // What was learnt of a compaction holds where it does.
             floor: self.floor.filter(|_| is_compacted),
+            // Under epochs that it doesn't have, more was sent.
+            sends: self.sends.iter().filter(|send| send.links <= links).copied().collect(),
+            anchor: self.anchor.clone().filter(|_| is_compacted),
             epochs,
             flight: None,
             breaker: Breaker::default(),
@@ -174,10 +147,12 @@ impl Line {
     /// Takes what was reported of the prompt that was sent last.
     pub(super) fn learn(&mut self, experience: &mut Experience, counter: &str, reported: u64) {
         let Some(sent) = &self.sent else { return };
+        let is_shown = sent.epoch == self.epoch().number;
         let anchor = self.anchor.take().filter(|(model, _)| *model == sent.model);
         let of = Counted { model: &sent.model, counter, anchor: anchor.map(|(_, anchor)| anchor) };
         let anchor = experience.reported(of, &sent.glimpse, reported);
-        self.anchor = anchor.map(|anchor| (sent.model.clone(), anchor));
+        // What was reported of an earlier view says nothing about where this one begins.
+        self.anchor = anchor.filter(|_| is_shown).map(|anchor| (sent.model.clone(), anchor));
     }
 
     /// The newest epoch.
@@ -202,12 +177,16 @@ impl Line {
                 continue;
             }
             if let Some(flight) = &mut self.flight {
-                flight.late.push(late(entry, request, counter));
+                flight.late.push(Late::of(entry, request, counter));
             }
             let is_reply = entry.role() == Role::Assistant;
-            if is_reply && self.is_under_way(chain, request, link) {
-                let reply = late(entry, request, counter);
-                self.newest_epoch().take_late(link, &reply);
+            if is_reply && let Some(under) = self.under_way(chain, request, link) {
+                let reply = Late::of(entry, request, counter);
+                match self.epoch().binding {
+                    // Its loop must start with its reasoning.
+                    Binding::PrefixManual if reply.reasons() => self.return_to(under),
+                    _ => self.newest_epoch().take_late(link, &reply),
+                }
             }
             let before = self.counted.last().copied().unwrap_or(Count::ZERO);
             self.counted.push(before + entry_count(entry, request.format, counter));
@@ -215,15 +194,47 @@ impl Line {
         }
     }
 
-    /// Whether the link is of a reply that was under way while the epoch changed, so that its
+    /// The epoch under which a reply with this link was asked for, if that isn't the newest any more: its
     /// reasoning is bound to the earlier prompt.
-    fn is_under_way(&self, chain: &Chain, request: &Request, link: usize) -> bool {
+    fn under_way(&self, chain: &Chain, request: &Request, link: usize) -> Option<Epoch> {
         let is_reply = |link: &usize| {
             request.transcript.entry(chain.entries()[*link]).role() == Role::Assistant
         };
         let start = (0..link).rev().take_while(is_reply).last().unwrap_or(link);
         let now = self.epoch().number;
-        self.sends.iter().any(|send| send.links == start && send.epoch != now)
+        let sent = self.sends.iter().rfind(|send| send.links == start && send.epoch != now)?;
+        self.epochs.iter().find(|epoch| epoch.number == sent.epoch).cloned()
+    }
+
+    /// Goes on as before, in an epoch of its own.
+    fn return_to(&mut self, mut before: Epoch) {
+        before.number = self.epoch().number + 1;
+        self.enter(before);
+    }
+
+    /// Begins an epoch.
+    pub(super) fn enter(&mut self, epoch: Epoch) {
+        // It was reported of a prompt that isn't shown any more.
+        self.anchor = None;
+        self.epochs.push(epoch);
+    }
+
+    /// Begins an epoch for a model that binds reasoning to its prompt, if the newest one was for one that
+    /// doesn't and hides something.
+    pub(super) fn bind(
+        &mut self,
+        binding: Binding,
+        request: &Request,
+        chain: &Chain,
+        counter: &dyn TokenCounter,
+    ) {
+        let epoch = self.epoch();
+        if binding == Binding::Free || epoch.binding != Binding::Free || epoch.is_whole() {
+            return;
+        }
+        let entry = |link: usize| request.transcript.entry(chain.entries()[link]);
+        let next = epoch.bound(binding, |link| Late::of(entry(link), request, counter));
+        self.enter(next);
     }
 
     /// Notes that so much of the history is sent, as the newest epoch shows it.

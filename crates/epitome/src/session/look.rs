@@ -59,6 +59,7 @@ impl Sessions {
         let taken_in = self.extend(id, &base, &chain);
         let counter = self.compactor.counter();
         let line = self.lines.get_mut(&id).expect("it was just found");
+        line.bind(Binding::of(&base), &base, &chain, counter);
         let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
         line.seen = now;
         if line.flight.as_ref().is_some_and(|f| now.saturating_sub(f.since) > self.options.patience)
@@ -113,7 +114,8 @@ impl Sessions {
         }
         let before = line.sent.as_ref();
         let retried = before.is_some_and(|sent| sent.retried && sent.glimpse.links == chain.len());
-        line.sent = Some(Sent { to, model, glimpse, tokens: tokens.tokens, retried });
+        let epoch = line.epoch().number;
+        line.sent = Some(Sent { epoch, to, model, glimpse, tokens: tokens.tokens, retried });
         line.send(chain.len());
         answer
     }
@@ -129,8 +131,8 @@ impl Sessions {
         let Some((compactor, most)) = &self.intake else { return 0 };
         let arrivals = intake::arrivals(compactor, *most, base, chain, line, known);
         for arrival in &arrivals {
-            let start = base.transcript.entry(chain.entries()[arrival.link]).slots().start;
-            line.newest_epoch().take_in(arrival, start);
+            let entry = base.transcript.entry(chain.entries()[arrival.link]);
+            line.newest_epoch().take_in(arrival, entry);
         }
         arrivals.len()
     }

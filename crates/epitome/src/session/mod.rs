@@ -27,6 +27,7 @@ mod commit;
 mod epoch;
 mod experience;
 mod intake;
+mod late;
 mod line;
 mod look;
 mod options;
@@ -34,6 +35,7 @@ mod page;
 mod recipient;
 mod saved;
 mod settle;
+mod spot;
 mod volatile;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -77,7 +79,7 @@ pub struct Answer {
     /// begun.
     pub stats: Stats,
     /// Entries of which something giant was cut as it arrived. Where a crash may come, a session that took
-    /// something in is saved before its request is sent.
+    /// something in is saved before its request is sent, as is one in a new epoch ([`Saved`]).
     pub taken_in: usize,
     /// A compaction to run; [`Sessions::commit`] wants its outcome.
     pub begun: Option<Box<Begun>>,

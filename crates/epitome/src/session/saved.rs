@@ -1,8 +1,9 @@
 //! What of a conversation must outlive a crash: whoever shows a view again must know it.
 //!
 //! Replies that a model gave under a view are bound to it, so a machine that forgot its views can't
-//! go on with these conversations. A host saves a session whenever an epoch begins, before it shows the
-//! new view, and loads it before its next request.
+//! go on with these conversations. A host saves a session before it sends a request under an epoch, or in a
+//! session, that it hasn't saved yet, and loads it before its next request. Epochs begin with commits, and
+//! with a switch to a model that binds its reasoning to the prompt; who forks brings the epoch along.
 
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Answer, Begun, Committed, Recipient, Send, SessionId, Sessions, Stuck};
-use crate::engine::{CompactError, Outcome, Step};
+use crate::engine::{CompactError, Outcome};
 use crate::model::overflow::Overflow;
 use crate::receipt::Stats;
 use crate::request::Request;
@@ -87,14 +87,7 @@ impl Sessions {
     }
 
     fn run(&mut self, session: SessionId, begun: Begun, now: Duration) -> Compacted {
-        let mut compaction = begun.compaction;
-        let outcome = loop {
-            match compaction.step() {
-                Step::Yield => {}
-                Step::Persist(_) => unreachable!("the caller holds the originals"),
-                Step::Done(done) => break done,
-            }
-        };
+        let outcome = begun.compaction.finish();
         let brought = outcome.as_ref().map(|outcome| &**outcome);
         let committed = self.commit(session, begun.ticket, brought, now);
         Compacted { cause: begun.cause, outcome, committed }

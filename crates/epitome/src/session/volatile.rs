@@ -20,6 +20,11 @@ pub(super) fn is_seal(format: Format, part: &Part<'_>) -> bool {
     format == Format::Gemini && part.kind() == PartKind::Reasoning && is_signature
 }
 
+/// Whether the part only tells a cache where to write: Bedrock's stand among what is said, and move.
+pub(super) fn is_marker(format: Format, part: &Part<'_>) -> bool {
+    format == Format::Bedrock && part.kind() == PartKind::Opaque && part.name() == "cachePoint"
+}
+
 /// Whether nothing in the entry outlives its request: it is passed on, and is no part of what was said.
 pub(super) fn is_volatile(entry: Entry<'_>) -> bool {
     let mut parts = entry.parts().peekable();

@@ -1,13 +1,13 @@
 //! Older steps fold into the checkpoint; the newest that fit stay.
 //!
-//! What people said goes last: the checkpoint quotes it, what it can't quote stays where it is, and
-//! only then is room given to older steps. The newest, three tenths of the target, come before that.
+//! What people said goes last: the checkpoint quotes it beside its ledger, what it can't quote stays where it is,
+//! and only then is room given to older steps. The newest, three tenths of the target, come before that.
 
 use serde::{Deserialize, Serialize};
 
 use super::excerpts::excerpted;
 use super::{BadOption, Edit, Scene, Strategy};
-use crate::checkpoint::LEAST_TOKENS;
+use crate::checkpoint::{LEAST_TOKENS, ledger_share};
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, Part, PartKind};
 use crate::view::Reason;
@@ -53,10 +53,13 @@ impl Strategy for Fold {
         if free < scene.least.line || leaving.iter().all(|of| is_checkpoint(scene, of.unit)) {
             return Vec::new();
         }
-        // A checkpoint with all its lanes, or, where that would cost anybody's words, next to none.
+        // A checkpoint with all its lanes, or, where that would cost anybody's words and leave hardly a line to
+        // the ledger, next to none.
         let full = scene.budget.checkpoint().max(LEAST_TOKENS).min(free);
+        let is_large = ledger_share(full) >= LEAST_TOKENS;
         let caps = [full, scene.least.line].into_iter();
-        let caps = caps.filter(|cap| *cap >= LEAST_TOKENS || *cap == scene.least.line);
+        let fits = |cap: u64| if cap == scene.least.line { !is_large } else { cap >= LEAST_TOKENS };
+        let caps = caps.filter(|cap| fits(*cap));
         let layouts = caps.map(|cap| Layout::of(scene, &leaving, free - cap, cap));
         let best = layouts.min_by_key(|layout| layout.lost).expect("the least cap fits");
         let folded = leaving.iter().zip(&best.stays).filter(|(_, stays)| !**stays);
@@ -109,7 +112,8 @@ impl Layout {
             from -= 1;
             layout.keep(from, unit.size, &mut left);
         }
-        let quotes = cap.saturating_sub(scene.least.line + scene.least.lane);
+        let listed = ledger_share(cap);
+        let quotes = cap.saturating_sub(scene.least.line + scene.least.lane + listed);
         // The step that the model is in the middle of stays, cut, rather than none.
         let newest = leaving.last().filter(|_| from == leaving.len());
         let cut = |room: u64| newest.and_then(|of| shrunk(scene, of.unit, of.size, room));

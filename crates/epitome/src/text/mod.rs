@@ -11,6 +11,7 @@ pub mod figure;
 pub mod outcome;
 mod outline;
 pub mod rank;
+pub mod secrets;
 pub mod split;
 pub mod stub;
 pub mod telling;

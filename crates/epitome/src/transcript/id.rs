@@ -22,6 +22,21 @@ impl ContentId {
         ContentId::of_text(&canonical_json(raw))
     }
 
+    /// The id of bytes that may not be text.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        ContentId(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// The id that has this digest.
+    pub fn from_bytes(digest: [u8; 32]) -> Self {
+        ContentId(digest)
+    }
+
+    /// The digest itself.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The first 12 hex digits: enough to tell entries of a session apart for a reader.
     pub fn short(&self) -> String {
         self.to_string()[..12].to_owned()

@@ -5,15 +5,15 @@ use std::str::FromStr;
 
 use super::when::{Condition, TriggerError, When, named};
 
-const EXPECTED: &str = "expected a share of the window (80%, >90%), an amount (100items, 8steps, \
-4turns, 120k tokens, 500000chars, 1000000bytes), window-16k, or full, asked, asked-by-host, \
+const EXPECTED: &str = "expected a share of the window (80% or 0.8, >90%), an amount (100items, \
+8steps, 4turns, 120k tokens, 500000chars, 1000000bytes), window-16k, or full, asked, asked-by-host, \
 asked-by-model, model-switch, overflow, idle; several with a comma between (any of them) or a plus \
 (all of them)";
 
 impl FromStr for When {
     type Err = TriggerError;
 
-    /// `80%` (at least), `>90%` (more than), `100items`, `8steps`, `4turns`, `120k` or
+    /// `80%` or `0.8` (at least), `>90%` or `>0.9` (more than), `100items`, `8steps`, `4turns`, `120k` or
     /// `120000tokens`, `500000chars`, `1000000bytes`, `window-16k`, a name; `80%,overflow` is any
     /// of two, `80%+8steps` both.
     fn from_str(text: &str) -> Result<Self, TriggerError> {
@@ -36,13 +36,16 @@ impl FromStr for When {
         if let Some(when) = named(text) {
             return Ok(when);
         }
-        if let Some(share) = text.strip_suffix('%') {
-            let (share, above) = match share.strip_prefix('>') {
-                Some(share) => (share, true),
-                None => (share, false),
-            };
-            let percent: f64 = share.trim().parse().map_err(|_| unknown())?;
-            let share = percent / 100.0;
+        let (size, above) = match text.strip_prefix('>') {
+            Some(size) => (size.trim(), true),
+            None => (text, false),
+        };
+        let share = match size.strip_suffix('%') {
+            Some(percent) => percent.trim().parse().ok().map(|percent: f64| percent / 100.0),
+            // A whole number would be one of tokens.
+            None => size.contains('.').then(|| size.parse().ok()).flatten(),
+        };
+        if let Some(share) = share {
             return Ok(if above { When::ShareAbove(share) } else { When::Share(share) });
         }
         if let Some(reserve) = text.strip_prefix("window-") {

@@ -4,6 +4,7 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
+mod archives;
 mod calibration;
 mod captures;
 mod conversion;
@@ -25,5 +26,6 @@ mod rules;
 mod session;
 mod shared;
 mod strategies;
+mod summaries;
 mod triggers;
 mod volatile;

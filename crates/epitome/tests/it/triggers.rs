@@ -244,11 +244,16 @@ fn flags_say_triggers_in_short() {
         assert_eq!(text.parse(), Ok(when.clone()), "{text}");
         assert_eq!(when.to_string().parse(), Ok(when), "{text}");
     }
+    assert_eq!(".8".parse(), Ok(When::Share(0.8)));
+    assert_eq!("0.8,> 0.9".parse(), Ok(When::Any(vec![When::Share(0.8), When::ShareAbove(0.9)])));
+    assert!("1.5".parse::<Condition>().is_err());
     for text in ["80%", ">7.25%", "100items", "80%,120000tokens,50%+8steps", "window-16000", "full"]
     {
         assert_eq!(text.parse::<When>().expect(text).to_string(), text);
     }
-    for bad in ["", "%", "items", "-5items", "8 moons", "share", "any", "80%,", "k", "window-"] {
+    for bad in
+        ["", "%", "items", "-5items", "8 moons", "share", "any", "80%,", "k", "window-", ">8", "."]
+    {
         let error = bad.parse::<When>().expect_err(bad);
         assert!(matches!(error, TriggerError::Unknown { .. }), "{bad}: {error}");
     }

@@ -1,143 +1,193 @@
 //! A client: an agent's loop over its own history, as it writes it today.
 
 use epitome::Request;
-use epitome::session::SessionId;
-use epitome::wire::{self, Format};
+use epitome::session::{Recipient, SessionId, Ticket};
+use epitome::wire;
 use serde_json::{Value, json};
 
-use super::MODELS;
+use super::dialect::{DIALECTS, Dialect, Open, Page, Pair};
+use super::laws::Shown;
+use super::score::Score;
 use crate::dice::Dice;
+use crate::layouts;
 use crate::prose;
-use crate::server::{Reply, Say};
+use crate::server::models::Trait;
+use crate::server::{Fault, Next, Reply, Say, Seen};
 
 #[derive(Clone)]
 pub(super) struct Client {
     pub(super) tenant: String,
-    /// The messages, as the client holds them.
+    pub(super) dialect: &'static dyn Dialect,
+    pub(super) pair: Pair,
+    /// Which of its models it uses.
+    pub(super) model: usize,
+    /// What was said, as the client holds it.
     pub(super) history: Vec<Value>,
-    pub(super) window: usize,
-    /// What was sent last: session, epoch, elements, and the client's own elements.
-    pub(super) sent: Option<(SessionId, u32, Vec<Value>, Vec<Value>)>,
+    /// Where its request is.
+    pub(super) stage: Stage,
+    /// What was sent last.
+    pub(super) sent: Option<Shown>,
+}
+
+/// A request on its way.
+#[derive(Clone)]
+pub(super) struct Asked {
+    pub(super) request: Request,
+    pub(super) to: Recipient,
+    pub(super) path: String,
+    /// How often it was looked at.
+    pub(super) looks: usize,
+    /// It was refused as too long before, with so many bytes.
+    pub(super) refused: Option<usize>,
+}
+
+/// Where a request is.
+#[derive(Clone)]
+pub(super) enum Stage {
+    /// There is none.
+    Idle,
+    /// It came in.
+    Asked(Asked),
+    /// It waits for a compaction.
+    Waiting(Asked, Ticket),
+    /// What to send is decided.
+    Ready { asked: Asked, shown: Request, session: SessionId, epoch: u32 },
+    /// It was answered, and nobody heard of it yet.
+    Answered { session: SessionId, prompt: u64, said: Vec<Value> },
+    /// It was refused as too long, and is compacted once more.
+    Smaller(Asked, SessionId, Ticket),
 }
 
 impl Client {
-    /// The client's next message: results for open calls, else words.
+    pub(super) fn new(dice: &mut Dice, nth: usize) -> Self {
+        let dialect = DIALECTS[dice.below(DIALECTS.len())];
+        let pairs = dialect.pairs();
+        Client {
+            tenant: format!("tenant {}", nth % 2),
+            dialect,
+            pair: pairs[dice.below(pairs.len())],
+            model: dice.below(2),
+            history: Vec::new(),
+            stage: Stage::Idle,
+            sent: None,
+        }
+    }
+
+    /// The same, which goes its own way from now on.
+    pub(super) fn fork(&self) -> Self {
+        Client { stage: Stage::Idle, ..self.clone() }
+    }
+
+    /// A history from the beginning.
+    pub(super) fn start_over(&mut self) {
+        self.history.clear();
+        self.sent = None;
+        self.stage = Stage::Idle;
+    }
+
+    /// The calls that nobody answered.
+    fn open(&self) -> Vec<Open> {
+        let newest = self.history.iter().rev().take_while(|message| self.dialect.is_reply(message));
+        let newest: Vec<&Value> = newest.collect();
+        newest.into_iter().rev().flat_map(|message| self.dialect.calls(message)).collect()
+    }
+
+    /// Its next message: results for open calls, else words. Whoever wasn't answered asks again.
     pub(super) fn speak(&mut self, dice: &mut Dice) {
-        let client = self;
-        let calls: Vec<String> = client
-            .history
-            .last()
-            .filter(|last| last["role"] == "assistant")
-            .and_then(|last| last["content"].as_array())
-            .into_iter()
-            .flatten()
-            .filter(|block| block["type"] == "tool_use")
-            .filter_map(|block| block["id"].as_str().map(str::to_owned))
-            .collect();
-        if calls.is_empty() {
-            if client.history.last().is_some_and(|last| last["role"] == "user") {
-                // The provider never answered; the client asks again.
-                return;
-            }
-            let words = format!("{} {}", prose::lorem(3 + dice.below(60)), dice.roll());
-            client.history.push(json!({"role": "user", "content": words}));
+        let is_asked = self.history.last().is_some_and(|last| !self.dialect.is_reply(last));
+        if is_asked {
             return;
         }
-        let mut blocks: Vec<Value> = calls
-            .iter()
-            .map(|id| {
-                let lines = if dice.one_in(12) { 600 } else { 1 + dice.below(60) };
-                let text = prose::log(dice.roll(), lines);
-                json!({"type": "tool_result", "tool_use_id": id, "content": text})
-            })
-            .collect();
-        if dice.one_in(8) {
-            blocks.push(json!({"type": "text", "text": format!("And {}.", dice.roll())}));
+        let open = self.open();
+        if open.is_empty() {
+            let words = format!("{} {}", prose::lorem(3 + dice.below(60)), dice.roll());
+            self.history.push(self.dialect.words(words));
+            return;
         }
-        client.history.push(json!({"role": "user", "content": blocks}));
-    }
-
-    /// The request as the client writes it today: with markers on its newest messages.
-    pub(super) fn request(&self, model: &str, dice: &mut Dice) -> Request {
-        let mut messages = self.history.clone();
-        let marked = messages.len().saturating_sub(1 + dice.below(3));
-        if let Some(blocks) = messages[marked]["content"].as_array_mut()
-            && let Some(last) = blocks.last_mut()
-            && last["type"] != "thinking"
-        {
-            last["cache_control"] = json!({"type": "ephemeral"});
-        }
-        let is_bound = model == MODELS[0];
-        if !is_bound && dice.one_in(3) {
-            let left = 1_000 + dice.below(100_000);
-            let note = format!("<total_tokens>{left} left</total_tokens>");
-            messages.push(json!({"role": "system", "content": note}));
-        }
-        let nonce = if is_bound { 0 } else { dice.roll() };
-        let body = json!({
-            "model": model,
-            "max_tokens": 256,
-            "thinking": {"type": "adaptive"},
-            "system": [
-                {"type": "text", "text": format!("x-anthropic-billing-header: cch={nonce};")},
-                {"type": "text", "text": "You fix builds. Never push to main."},
-            ],
-            "tools": [{"name": "Read", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}}],
-            "messages": messages,
-        });
-        let text = if dice.one_in(2) {
-            body.to_string()
-        } else {
-            serde_json::to_string_pretty(&body).expect("JSON")
+        let mut log = || {
+            let lines = if dice.one_in(12) { 600 } else { 1 + dice.below(60) };
+            prose::log(dice.roll(), lines)
         };
-        wire::parse(Format::Anthropic, text).expect("a body")
+        let results = open.into_iter().map(|open| (open, log())).collect();
+        let words = dice.one_in(8).then(|| format!("And {}.", dice.roll()));
+        self.history.extend(self.dialect.results(results, words));
+    }
+
+    /// Back to some earlier answer.
+    pub(super) fn rewind(&mut self, to: usize) {
+        self.history.truncate(to);
+        let is_closed = |client: &Client| {
+            let last = client.history.last();
+            last.is_none_or(|last| client.dialect.closes(last)) && client.open().is_empty()
+        };
+        while !is_closed(self) {
+            self.history.pop();
+        }
+    }
+
+    pub(super) fn model(&self) -> &'static str {
+        self.pair.models[self.model]
+    }
+
+    /// The request as it writes it today, keys in any order.
+    pub(super) fn ask(&self, windows: [u64; 2], dice: &mut Dice) -> Asked {
+        let page = Page { model: self.model(), pair: self.pair, history: &self.history };
+        let body = self.dialect.body(&page, dice);
+        let text = match dice.below(3) {
+            0 => body.to_string(),
+            1 => serde_json::to_string_pretty(&body).expect("JSON"),
+            _ => layouts::shuffled(&body, dice.roll()),
+        };
+        let to = Recipient {
+            model: Some(self.model().to_owned()),
+            window: Some(windows[self.model]),
+            cache_ttl: None,
+        };
+        Asked {
+            request: wire::parse(self.dialect.format(), text).expect("a body"),
+            to,
+            path: self.dialect.path(self.model()),
+            looks: 0,
+            refused: None,
+        }
+    }
+
+    /// Tools, system and messages of one of its requests.
+    pub(super) fn elements(&self, request: &Request) -> Vec<Value> {
+        let body: Value = serde_json::from_str(request.source()).expect("it was parsed");
+        self.dialect.elements(&body)
+    }
+
+    pub(super) fn switch(&mut self, score: &mut Score) {
+        self.model = 1 - self.model;
+        score.switches += 1;
     }
 }
 
-/// Tools, system and messages, without markers, notes for one request, and the client's nonce.
-pub(super) fn elements(request: &Request) -> Vec<Value> {
-    let body: Value = serde_json::from_str(request.source()).expect("it was parsed");
-    let mut all = vec![body["tools"].clone(), body["system"][1].clone()];
-    for message in body["messages"].as_array().into_iter().flatten() {
-        if message["role"] == "system" {
-            continue;
-        }
-        let mut message = message.clone();
-        if let Some(text) = message["content"].as_str() {
-            message["content"] = json!([{"type": "text", "text": text}]);
-        }
-        for block in message["content"].as_array_mut().into_iter().flatten() {
-            if let Some(block) = block.as_object_mut() {
-                block.remove("cache_control");
-            }
-        }
-        all.push(message);
+/// What the model answers; now and then the provider has no time.
+pub(super) fn next(dice: &mut Dice, seen: &Seen<'_>) -> Next {
+    if dice.one_in(30) {
+        let faults = [Fault::Overloaded, Fault::Internal, Fault::RateLimited { retry_after: None }];
+        return Next::Fault(faults[dice.below(faults.len())].clone());
     }
-    all
-}
-
-/// Whether a history may end here, so that the client speaks next.
-pub(super) fn closes(message: &Value) -> bool {
-    let calls = message["content"].as_array().into_iter().flatten();
-    message["role"] == "assistant" && !calls.into_iter().any(|block| block["type"] == "tool_use")
-}
-
-pub(super) fn reply(dice: &mut Dice) -> Reply {
+    let body = seen.call.body;
+    let modes =
+        [&body["thinking"]["type"], &body["additionalModelRequestFields"]["thinking"]["type"]];
+    let is_manual = modes.into_iter().any(|mode| mode == "enabled");
     let mut say = Vec::new();
-    if dice.one_in(2) {
+    // Some want it back with each call.
+    if is_manual || seen.understood.model.has(Trait::WantsReasoning) || dice.one_in(2) {
         say.push(Say::Think(prose::lorem(4 + dice.below(30))));
     }
     if dice.one_in(2) {
         say.push(Say::Text(format!("{} {}.", prose::lorem(3 + dice.below(30)), dice.roll())));
     }
     for _ in 0..dice.pick(&[0, 1, 1, 1, 2, 3]) {
-        say.push(Say::Call {
-            name: "Read".to_owned(),
-            input: json!({"path": prose::file(dice.roll())}),
-        });
+        let input = json!({"path": prose::file(dice.roll())});
+        say.push(Say::Call { name: "Read".to_owned(), input });
     }
     if say.iter().all(|said| matches!(said, Say::Think(_))) {
         say.push(Say::Text("Done.".to_owned()));
     }
-    Reply { say, ..Reply::default() }
+    Next::Reply(Reply { say, ..Reply::default() })
 }

@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use crate::metadata::{Kind, Metadata};
 
 /// Each crate with the crates of this workspace that it is built from.
-const EDGES: [(&str, &[&str]); 5] = [
+const EDGES: [(&str, &[&str]); 8] = [
     ("epitome", &[]),
-    ("epitome-cli", &["epitome", "epitome-recordings"]),
+    ("epitome-cli", &["epitome", "epitome-recordings", "epitome-server", "epitome-store"]),
+    ("epitome-llm", &["epitome"]),
     ("epitome-recordings", &["epitome"]),
+    ("epitome-server", &["epitome"]),
+    ("epitome-store", &["epitome"]),
     ("epitome-tower", &["epitome"]),
     ("testkit", &["epitome"]),
 ];

@@ -8,7 +8,7 @@
 use crate::metadata::{Kind, Metadata};
 use crate::none;
 
-const ALLOWED: [&str; 11] = [
+const ALLOWED: [&str; 12] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -17,6 +17,7 @@ const ALLOWED: [&str; 11] = [
     "BSL-1.0",
     "ISC",
     "MIT",
+    "CDLA-Permissive-2.0",
     "Unicode-3.0",
     "Unicode-DFS-2016",
     "Zlib",

@@ -67,7 +67,8 @@ pub(crate) fn run(args: &StatsArgs, report: Report) -> Result<Exit> {
 
     let drawn = html.as_ref().map(|place| (place, page::page(&survey)));
     let picture = svg.as_ref().map(|place| (place, picture::standalone(&survey)));
-    let parcels = drawn.iter().chain(&picture).map(|(place, text)| Parcel { place, text });
+    let parcels =
+        drawn.iter().chain(&picture).map(|(place, text)| Parcel { place, text: text.as_bytes() });
     output::deliver(&parcels.collect::<Vec<_>>())?;
     let to_stdout = [&html, &svg].into_iter().flatten().any(|place| !place.leaves_stdout());
     // A page that was asked for on stdout has it to itself.

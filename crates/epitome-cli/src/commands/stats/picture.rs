@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use epitome::text::figure::counted;
 use maud::{Markup, PreEscaped, html};
 
 use super::chart::{Area, areas, ticks};
@@ -42,7 +43,7 @@ pub(super) fn draw(survey: &Survey) -> Markup {
         tools_top + tools.len() as f64 * LINE + 18.0
     };
     let title =
-        format!("{} tokens in {} messages", count(survey.total.tokens), count(survey.entries));
+        format!("{} tokens in {}", count(survey.total.tokens), counted(survey.entries, "message"));
     html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height:.0}")) role="img" aria-label=(title) class="ep" {
             style { (PreEscaped(style())) }

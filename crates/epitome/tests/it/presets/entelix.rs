@@ -29,6 +29,12 @@ pub(super) const ROWS: &[Row] = &[
         shown: drops_the_head,
     },
     Row {
+        theirs: "what people said in the dropped head is gone without a word",
+        ours: "it is dropped too; the receipt counts it, and it can be had back",
+        beside: Beside::Better,
+        shown: counts_lost_words,
+    },
+    Row {
         theirs: "a call and its result are one turn",
         ours: "one unit",
         beside: Beside::Same,
@@ -112,6 +118,15 @@ fn drops_the_head() {
     let letters = letters(&outcome);
     assert_eq!(letters.trim_start_matches('d').trim_start_matches('k'), "", "{letters}");
     assert!(looked(&preset("entelix-head", 100_000), &outcome.request, 100_000).is_none());
+}
+
+fn counts_lost_words() {
+    let said = request(&exchanges(20, 40));
+    let outcome = looked(&preset("entelix-head", 100_000), &said, 100_000).expect("it is time");
+    let people = outcome.receipt.human_messages;
+    assert_eq!((people.all, people.quoted, people.quoted_in_part), (20, 0, 0));
+    assert!(people.lost > 0 && people.lost == 20 - people.shown, "{people:?}");
+    assert_eq!(outcome.base.source(), said.source());
 }
 
 fn head_to(characters: u64) -> Options {

@@ -58,6 +58,12 @@ pub(super) const ROWS: &[Row] = &[
         shown: may_keep_none,
     },
     Row {
+        theirs: "what the user said in the dropped turns is gone",
+        ours: "it is dropped too; the receipt counts it, and it can be had back",
+        beside: Beside::Same,
+        shown: counts_lost_words,
+    },
+    Row {
         theirs: "of parallel calls only the first message stays",
         ours: "a batch stays whole",
         beside: Beside::Better,
@@ -114,6 +120,14 @@ fn keeps_first_and_three() {
     // Messages that take turns, as its own tests have them.
     let outcome = looked(&preset("ptc-runner", 100_000), &request(&exchanges(9, 10)), 100_000);
     assert_eq!(letters(&outcome.expect("it is time")), "kddddddddddddkkkkk");
+}
+
+fn counts_lost_words() {
+    let said = request(&format!("user Go.\nasst Where to?\nuser North.\n{}user On.\n", steps(9)));
+    let outcome = looked(&preset("ptc-runner", 100_000), &said, 100_000).expect("it is time");
+    let people = outcome.receipt.human_messages;
+    assert_eq!((people.all, people.shown, people.lost), (3, 2, 1));
+    assert!(!outcome.rendered().contains("North.") && outcome.base.source().contains("North."));
 }
 
 fn may_drop_the_first() {

@@ -1,9 +1,11 @@
 //! The session machine: each decision at its boundary, and the laws in every state.
 
 mod arrivals;
+mod bound;
 mod decisions;
 mod learning;
 mod loops;
+mod paging;
 mod simulated;
 
 use std::fmt::Write as _;

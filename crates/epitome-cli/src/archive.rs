@@ -1,0 +1,258 @@
+//! Archives on disk: what `compact` leaves in one, and finding it again by what it wrote.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use epitome::archive::{Archive, ArchiveError, Shown};
+use epitome::checkpoint::look_alikes;
+use epitome::transcript::ContentId;
+use epitome::{Outcome, wire};
+use epitome_store::{Access, Document, Session, Store, StoreError};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{ArchiveArg, Channel, KeepArgs};
+use crate::commands::Shape;
+use crate::failure::Failure;
+use crate::input::{self, Opened};
+use crate::quoting::{name, operand};
+use crate::terminal::{self, FAINT, paint};
+
+/// What is compacted, kept whole.
+#[derive(Debug)]
+pub(crate) struct Deposit {
+    store: Store,
+    folder: PathBuf,
+    session: Session,
+    /// The view that the compaction follows.
+    head: u64,
+    /// Messages of the transcript as it came.
+    entries: usize,
+    checkpoints: Vec<ContentId>,
+    /// Pins of the archive that somebody says.
+    pins: Vec<String>,
+    channel: Option<Channel>,
+}
+
+/// Where a compaction is kept, as its receipt says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Archived {
+    /// The archive.
+    store: String,
+    /// The session in it.
+    pub(crate) session: String,
+    /// The view that was made; its number, from 1.
+    pub(crate) view: u64,
+}
+
+impl KeepArgs {
+    /// Keeps what is to be compacted, if there is an archive.
+    pub(crate) fn deposit(&self, opened: &Opened, raw: &[u8]) -> Result<Option<Deposit>> {
+        let Some(folder) = &self.archive else { return Ok(None) };
+        let store = open(folder, Access::Write)?;
+        let failed = |error: StoreError| failure(&error, folder);
+        let transcript = &opened.request.transcript;
+        // A checkpoint of this archive is vouched for by it.
+        let mut checkpoints = Vec::new();
+        for part in look_alikes(transcript) {
+            let id = ContentId::of_text(&part.text());
+            if store.shown_as(id).map_err(failed)?.is_some() {
+                checkpoints.push(id);
+            }
+        }
+        let is_said = |pin: &str| {
+            transcript.entries().any(|entry| entry.parts().any(|part| part.text().contains(pin)))
+        };
+        let pins = store.pins().map_err(failed)?.into_iter().map(|pin| pin.text);
+        let pins = pins.filter(|pin| is_said(pin)).collect();
+        let document = Document { raw, request: &opened.request, source: &opened.source.file };
+        let session = store.take_in(&document).map_err(failed)?;
+        let head = session.head().map_err(|error| refused(&error, folder))?;
+        let (folder, entries) = (folder.clone(), transcript.len());
+        let channel = self.recall;
+        Ok(Some(Deposit { store, folder, session, head, entries, checkpoints, pins, channel }))
+    }
+}
+
+impl Deposit {
+    /// Where originals go.
+    pub(crate) fn archive(&self) -> &dyn Archive {
+        &self.session
+    }
+
+    /// The shape of a compaction with this archive.
+    pub(crate) fn shape(&self, shape: Shape) -> Result<Shape> {
+        let channel = self.channel.map(|channel| match channel {
+            Channel::Mcp => Ok("`recall_search`, a tool,".to_owned()),
+            Channel::Shell => {
+                let folder = std::path::absolute(&self.folder)
+                    .map_err(|error| failure(&io_error(&self.folder, error), &self.folder))?;
+                let folder = operand(&folder);
+                Ok(format!("`epitome recall 'WORDS' --archive {folder}`, run in a shell,"))
+            }
+        });
+        let channel = channel.transpose().map_err(|error: anyhow::Error| error)?;
+        Ok(shape.with_archive(self.checkpoints.iter().copied(), self.pins.iter().cloned(), channel))
+    }
+
+    /// Keeps what the model will be shown. When it returns that is on the disk.
+    pub(crate) fn keep(self, outcome: &Outcome) -> Result<Archived> {
+        let shown = Shown::of(outcome, self.entries);
+        let failed = |error: ArchiveError| refused(&error, &self.folder);
+        // The same again is no further view.
+        let newest = self.session.view(self.head).map_err(failed)?;
+        let is_there = newest.is_some_and(|kept| {
+            kept.shown.text == shown.text && kept.shown.entries == shown.entries
+        });
+        let view = if is_there {
+            self.head
+        } else {
+            self.session.commit(self.head, &shown).map_err(failed)?
+        };
+        let store = self.folder.to_string_lossy().into_owned();
+        drop(self.store);
+        Ok(Archived { store, session: self.session.name().to_owned(), view })
+    }
+}
+
+impl Archived {
+    /// In words; `output` is where the request went.
+    pub(crate) fn words(&self, output: Option<&Path>) -> String {
+        let Archived { store, session, view } = self;
+        let label = paint(FAINT, "archived");
+        let what = output.filter(|output| output.as_os_str() != "-").map(operand);
+        let what = what.unwrap_or_else(|| format!("{session}.{view}"));
+        let store_operand = operand(store);
+        let store = terminal::line(store, 80);
+        format!(
+            "{label} in {store} as {session}.{view}; all of it back:\n  epitome restore {what} --archive {store_operand}"
+        )
+    }
+}
+
+/// Opens an archive.
+pub(crate) fn open(folder: &Path, access: Access) -> Result<Store> {
+    Store::open(folder, access).map_err(|error| failure(&error, folder))
+}
+
+impl ArchiveArg {
+    /// Opens it.
+    pub(crate) fn open(&self, access: Access) -> Result<Store> {
+        open(&self.store, access)
+    }
+
+    /// What went wrong with it, and what to try.
+    pub(crate) fn failed(&self) -> impl Fn(StoreError) -> anyhow::Error {
+        |error| failure(&error, &self.store)
+    }
+
+    /// What it refused, and what to try.
+    pub(crate) fn refused(&self) -> impl Fn(ArchiveError) -> anyhow::Error {
+        |error| refused(&error, &self.store)
+    }
+}
+
+fn io_error(path: &Path, error: std::io::Error) -> StoreError {
+    StoreError::Io { path: path.to_owned(), error }
+}
+
+fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
+    let shown = operand(folder);
+    let what = error.to_string();
+    let failure = match error {
+        _ if error.is_busy() => Failure::again(what).hint("another process is writing; try again"),
+        StoreError::Missing { .. } => {
+            Failure::other(what).hint(format!("epitome compact FILE --archive {shown} makes one"))
+        }
+        StoreError::NotAStore { .. } | StoreError::Link { .. } => {
+            Failure::usage(what).hint("name a folder that isn't there yet, or an archive")
+        }
+        StoreError::Newer { .. } => Failure::other(what).hint("use a newer epitome"),
+        StoreError::NoSuchSession { .. } | StoreError::Ambiguous { .. } => {
+            Failure::usage(what).hint(format!("epitome sessions --archive {shown}"))
+        }
+        StoreError::Damaged { .. } => {
+            Failure::input(what).hint(format!("take {shown} from a backup"))
+        }
+        _ => Failure::other(what).hint(format!("ls -ld {shown}; df {shown}")),
+    };
+    failure.into()
+}
+
+fn refused(error: &ArchiveError, folder: &Path) -> anyhow::Error {
+    let what = error.to_string();
+    match error {
+        ArchiveError::Conflict { .. } => {
+            Failure::again(what).hint("nothing was written; try the same again").into()
+        }
+        _ => Failure::other(what).hint(format!("df {}", operand(folder))).into(),
+    }
+}
+
+/// What a receipt says of an archive.
+#[derive(Debug, Deserialize)]
+struct Written {
+    archived: Option<Archived>,
+    checkpoint: Option<Named>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Named {
+    id: ContentId,
+}
+
+/// The view that is meant: by what `compact` wrote, whether or not it went on since, by its receipt, or by
+/// its name. View 0 is a session's transcript as it came in last.
+pub(crate) fn located(what: &Path, archive: &ArchiveArg, store: &Store) -> Result<(Session, u64)> {
+    let failed = archive.failed();
+    if what.as_os_str() == "-" || what.exists() {
+        let bytes = input::bytes(Some(what))?;
+        if let Some(found) = in_bytes(&bytes, store).map_err(failed)? {
+            return Ok(found);
+        }
+        let folder = operand(&archive.store);
+        let what = format!("nothing in {folder} is known of {}", name(what));
+        let hint = format!("epitome sessions --archive {folder}");
+        return Err(Failure::other(what).hint(hint).into());
+    }
+    let text = what.to_string_lossy();
+    let (session, view) = match text.rsplit_once('.') {
+        Some((session, view)) => (session, view.parse().ok()),
+        None => (&*text, None),
+    };
+    let session = store.session(session).map_err(failed)?;
+    let view = match view {
+        Some(view) => view,
+        None => session.head().map_err(archive.refused())?,
+    };
+    Ok((session, view))
+}
+
+fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, u64)>, StoreError> {
+    // A pipe or an editor may have put a line's end behind it.
+    for bytes in [bytes, bytes.trim_ascii_end()] {
+        if let Some(found) = store.shown_as(ContentId::of_bytes(bytes))? {
+            return Ok(Some(found));
+        }
+    }
+    if let Some(session) = store.taken_in(ContentId::of_bytes(bytes))? {
+        return Ok(Some((session, 0)));
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+    if let Ok(Written { archived, checkpoint }) = serde_json::from_str(text) {
+        if let Some(archived) = archived {
+            return Ok(Some((store.session(&archived.session)?, archived.view)));
+        }
+        if let Some(Named { id }) = checkpoint {
+            return store.shown_as(id);
+        }
+    }
+    // It went on: the newest checkpoint in it tells which view it went on from.
+    let Ok(request) = wire::detect(text.to_owned()) else { return Ok(None) };
+    let ids = look_alikes(&request.transcript).map(|part| ContentId::of_text(&part.text()));
+    for id in ids.collect::<Vec<_>>().into_iter().rev() {
+        if let Some(found) = store.shown_as(id)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}

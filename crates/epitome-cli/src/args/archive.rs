@@ -1,0 +1,241 @@
+//! What can be asked of archives.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+
+use super::{OutputArg, ReadingArgs};
+
+pub(super) const RESTORE: &str = "\
+Examples:
+  epitome compact session.jsonl --archive store -o smaller.json
+  epitome restore smaller.json --archive store -o again.jsonl
+
+What was compacted may be longer by now; its receipt, or the name that the receipt gives it, will do too.";
+
+pub(super) const RECALL: &str = "\
+Examples:
+  epitome recall 'which port' --archive store
+  epitome recall connection refused --archive store --json | jq -r '.[].text'
+  epitome recall 3f2a9c1b7d20 --archive store
+
+An id gives all that was said under it. With --json it prints a list, best first, of hits with `id` and `text`.";
+
+pub(super) const UNDO: &str = "\
+Example:
+  epitome undo smaller.json --archive store -o smaller.json
+
+What was said since the view that is in force again stands behind it.";
+
+pub(super) const MCP: &str = "\
+Examples:
+  claude mcp add epitome -- epitome mcp --archive ~/store
+  codex mcp add epitome -- epitome mcp --archive ~/store
+  epitome mcp session.jsonl
+
+Tools: recall_search, recall_get, context_stats. Nothing is written.";
+
+pub(super) const FORGET: &str = "\
+Examples:
+  epitome forget 3fe1b6bc2f10 --archive store
+  epitome forget --older-than 30d --archive store
+  epitome forget --over 500mb --archive store";
+
+/// An archive that has to be there.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Archive")]
+pub(crate) struct ArchiveArg {
+    /// The archive: a folder that `compact --archive` made.
+    #[arg(long = "archive", value_name = "STORE", value_hint = ValueHint::DirPath)]
+    pub(crate) store: PathBuf,
+}
+
+/// An archive to keep originals in.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Archive")]
+pub(crate) struct KeepArgs {
+    /// Keep what is compacted in this archive, a folder that is made if it isn't there, before anything
+    /// is written; its pins stay, and its checkpoints are continued.
+    #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, conflicts_with = "to")]
+    pub(crate) archive: Option<PathBuf>,
+
+    /// Tell the model in the checkpoint how it can have back what it isn't shown: by running
+    /// `epitome recall`, or by the tools of `epitome mcp`.
+    #[arg(long, value_name = "shell|mcp", requires = "archive")]
+    pub(crate) recall: Option<Channel>,
+}
+
+/// A way in which a model can search an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Channel {
+    /// It may run commands.
+    Shell,
+    /// It has the tools of the MCP server.
+    Mcp,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("memory").required(true).multiple(false))]
+pub(crate) struct McpArgs {
+    /// A recording or a request, all of which is searched.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, group = "memory")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// The archive that is searched.
+    #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, group = "memory")]
+    pub(crate) archive: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+}
+
+/// What is on this machine.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SessionsArgs {
+    /// The most sessions, the newest first.
+    #[arg(long, value_name = "N", default_value_t = SHOWN)]
+    pub(crate) limit: usize,
+
+    /// List what is in this archive instead.
+    #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath)]
+    pub(crate) archive: Option<PathBuf>,
+}
+
+/// Sessions that are listed where nothing else is asked.
+const SHOWN: usize = 20;
+
+impl Default for SessionsArgs {
+    fn default() -> Self {
+        SessionsArgs { limit: SHOWN, archive: None }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// What `compact` wrote, its receipt, or the name of a session or view (`SESSION.2`); `-` reads stdin.
+    #[arg(value_name = "OUT|ID|-", value_hint = ValueHint::FilePath)]
+    pub(crate) what: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) archive: ArchiveArg,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecallArgs {
+    /// What to look for: words, any of which may occur, or the id of a hit.
+    #[arg(value_name = "WORDS|ID", required = true)]
+    pub(crate) words: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) archive: ArchiveArg,
+
+    /// Search this session only.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+
+    /// The most hits.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+
+    /// The most tokens of all texts together.
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub(crate) tokens: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GoArgs {
+    /// What `compact` wrote, its receipt, or the name of a session; `-` reads stdin.
+    #[arg(value_name = "OUT|ID|-", value_hint = ValueHint::FilePath)]
+    pub(crate) what: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) archive: ArchiveArg,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArg,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).multiple(false))]
+pub(crate) struct ForgetArgs {
+    /// The session: its name, what `compact` wrote, or a receipt.
+    #[arg(value_name = "SESSION", group = "which")]
+    pub(crate) what: Option<PathBuf>,
+
+    /// All sessions that weren't written to for so long: `30d`, `12h`, `90min`.
+    #[arg(long, value_name = "AGE", value_parser = age, group = "which")]
+    pub(crate) older_than: Option<Duration>,
+
+    /// The oldest sessions, until the contents take no more than this: `500mb`, `2gb`.
+    #[arg(long, value_name = "SIZE", value_parser = size, group = "which")]
+    pub(crate) over: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) archive: ArchiveArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PinArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: PinCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PinCommand {
+    /// Pin a text: messages that say it stay verbatim.
+    Add {
+        /// The text.
+        #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+        text: String,
+        #[command(flatten)]
+        archive: PinArchive,
+    },
+    /// List what is pinned.
+    List {
+        #[command(flatten)]
+        archive: ArchiveArg,
+    },
+    /// Unpin a text, by itself or by its number.
+    Rm {
+        /// The text, or its number in the list.
+        #[arg(value_name = "TEXT|N", allow_hyphen_values = true)]
+        pin: String,
+        #[command(flatten)]
+        archive: ArchiveArg,
+    },
+}
+
+/// An archive that is made if it isn't there.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Archive")]
+pub(crate) struct PinArchive {
+    /// The archive: a folder, which is made if it isn't there.
+    #[arg(long = "archive", value_name = "STORE", value_hint = ValueHint::DirPath)]
+    pub(crate) store: PathBuf,
+}
+
+/// A number and its unit.
+fn measured(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim().to_ascii_lowercase();
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
+    number.parse::<u64>().ok()?.checked_mul(*factor)
+}
+
+fn age(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1), ("min", 60), ("h", 3600), ("d", 24 * 3600), ("w", 7 * 24 * 3600)];
+    let seconds = measured(text, &units).filter(|seconds| *seconds > 0);
+    let seconds = seconds.ok_or("not an age (30d, 12h, 90min)")?;
+    Ok(Duration::from_secs(seconds))
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let units = [("b", 1), ("kb", 1000), ("mb", 1_000_000), ("gb", 1_000_000_000)];
+    measured(text, &units).ok_or_else(|| "not a size (500mb, 2gb)".to_owned())
+}

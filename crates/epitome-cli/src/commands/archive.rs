@@ -1,0 +1,230 @@
+//! `restore`, `recall`, `undo`, `redo`, `forget`, `pin`: what an archive is for.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use epitome::archive::{Archive as _, redone, undone};
+use epitome::count::counter;
+use epitome::recall::{Hit, hits};
+use epitome::text::figure::counted;
+use epitome_store::{Access, Forgotten};
+use serde_json::json;
+
+use crate::archive::{located, open};
+use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, RecallArgs, RestoreArgs};
+use crate::failure::{Exit, Failure};
+use crate::output::{self, Parcel, Place, Report};
+use crate::quoting::operand;
+use crate::terminal::{self, FAINT, STRONG, line, paint, size};
+
+/// Writes what a compaction was made from.
+pub(crate) fn restore(args: &RestoreArgs, _: Report) -> Result<Exit> {
+    let place = Place::output(args.output.output.as_deref())?;
+    let store = args.archive.open(Access::Read)?;
+    let (session, view) = located(&args.what, &args.archive, &store)?;
+    let failed = args.archive.failed();
+    let bytes = match view {
+        0 => session.newest_input(),
+        view => session.input_of(view),
+    };
+    let Some(bytes) = bytes.map_err(failed)? else {
+        let what = format!("the session {} has no view {view}", session.name());
+        let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
+        return Err(Failure::usage(what).hint(hint).into());
+    };
+    output::deliver(&[Parcel { place: &place, text: &bytes }])?;
+    Ok(Exit::Ok)
+}
+
+/// The most bytes of a hit that is one of several.
+const STRETCH: usize = 700;
+
+/// Prints what was removed and answers, or is meant.
+pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
+    let failed = args.archive.failed();
+    let store = args.archive.open(Access::Read)?;
+    let words = args.words.join(" ");
+    let only = args.session.as_deref().map(|name| store.session(name)).transpose();
+    let only = only.map_err(&failed)?;
+    let by_id = store.recall(&words, args.limit).map_err(&failed)?;
+    let (found, stretch) = match (by_id.is_empty(), &only) {
+        (false, _) => (by_id, usize::MAX),
+        (true, None) => (store.search(&words, args.limit).map_err(&failed)?, STRETCH),
+        (true, Some(session)) => {
+            let found = session.search(&words, args.limit).map_err(args.archive.refused())?;
+            let name = session.name().to_owned();
+            (found.into_iter().map(|found| (name.clone(), found)).collect(), STRETCH)
+        }
+    };
+    let all = found.len();
+    let counter = counter("o200k")?;
+    let hits = hits(found, &words, stretch, args.tokens, counter.as_ref());
+    let left_off = all - hits.len();
+    match report {
+        Report::Json => output::json(&hits)?,
+        Report::Words => output::words(&shown(&hits))?,
+    }
+    if hits.is_empty() {
+        output::note(&format!("nothing was found for {:?}", line(&words, 80)));
+    }
+    if left_off > 0 && report == Report::Words {
+        let hits = counted(left_off, "hit");
+        output::note(&format!("{hits} left off: more than {} tokens (--tokens)", args.tokens));
+    }
+    Ok(Exit::Ok)
+}
+
+fn shown(hits: &[Hit]) -> String {
+    let mut out = String::new();
+    for hit in hits {
+        let tool = hit.tool.as_deref().map(|tool| format!(", {}", line(tool, 40)));
+        let origin = serde_json::to_string(&hit.origin).unwrap_or_default();
+        let place = format!(
+            "{}{}, turn {}, messages[{}] of {}",
+            origin.trim_matches('"'),
+            tool.unwrap_or_default(),
+            hit.turn,
+            hit.entry,
+            line(&hit.session, 40)
+        );
+        let id = paint(STRONG, &hit.id);
+        writeln!(out, "{id} {}", paint(FAINT, place)).expect("a string takes all");
+        for text in hit.text.lines() {
+            writeln!(out, "  {}", terminal::one(text)).expect("a string takes all");
+        }
+    }
+    out
+}
+
+/// Which way to go in the history of views.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Back,
+    Forth,
+}
+
+/// Puts the view before the last compaction in force again.
+pub(crate) fn undo(args: &GoArgs, report: Report) -> Result<Exit> {
+    go(args, Way::Back, report)
+}
+
+/// Puts the view in force that was undone last.
+pub(crate) fn redo(args: &GoArgs, report: Report) -> Result<Exit> {
+    go(args, Way::Forth, report)
+}
+
+fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
+    let place = Place::output(args.output.output.as_deref())?;
+    let store = args.archive.open(Access::Existing)?;
+    let (session, _) = located(&args.what, &args.archive, &store)?;
+    let refused = args.archive.refused();
+    let from = session.head().map_err(&refused)?;
+    let history = session.history().map_err(&refused)?;
+    let (to, nothing) = match way {
+        Way::Back => (undone(&history, from), "no compaction is in force that could be undone"),
+        Way::Forth => (redone(&history, from), "nothing was undone that could be done again"),
+    };
+    let Some(to) = to else {
+        let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
+        return Err(Failure::other(format!("{}: {nothing}", session.name())).hint(hint).into());
+    };
+    let request = session.shown_with(to).map_err(args.archive.failed())?;
+    session.go(from, to).map_err(&refused)?;
+    let text = request.source().as_bytes();
+    output::deliver(&[Parcel { place: &place, text }])?;
+    let what = match to {
+        0 => "all is shown as it was said".to_owned(),
+        view => format!("view {view} of {} is in force", history.len()),
+    };
+    match report {
+        Report::Words => output::tell(&format!("{}: {what}", session.name())),
+        Report::Json => {
+            let told = json!({ "version": 1, "session": session.name(), "from": from, "view": to });
+            if place.leaves_stdout() {
+                output::json(&told)?;
+            } else {
+                output::note(&terminal::json(&told));
+            }
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Erases sessions.
+pub(crate) fn forget(args: &ForgetArgs, report: Report) -> Result<Exit> {
+    let failed = args.archive.failed();
+    let store = args.archive.open(Access::Existing)?;
+    let gone: Forgotten = match (&args.what, args.older_than, args.over) {
+        (Some(what), _, _) => {
+            let (session, _) = located(what, &args.archive, &store)?;
+            store.forget(&session).map_err(failed)?
+        }
+        (None, Some(age), _) => store.forget_older(age).map_err(failed)?,
+        (None, None, Some(most)) => store.forget_over(most).map_err(failed)?,
+        (None, None, None) => unreachable!("one of them is required"),
+    };
+    match report {
+        Report::Json => {
+            let Forgotten { sessions, contents, bytes } = gone;
+            let told = json!({
+                "version": 1, "sessions": sessions, "contents": contents, "bytes": bytes,
+            });
+            output::json(&told)?;
+        }
+        Report::Words => {
+            let sessions = counted(gone.sessions.len(), "session");
+            let contents = counted(usize::try_from(gone.contents)?, "content");
+            let bytes = size(usize::try_from(gone.bytes)?);
+            output::words(&format!("{sessions} forgotten: {contents}, {bytes}\n"))?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Pins, lists and unpins.
+pub(crate) fn pin(args: &PinArgs, report: Report) -> Result<Exit> {
+    match &args.command {
+        PinCommand::Add { text, archive } => add(text, &archive.store, report),
+        PinCommand::List { archive } => pins(archive, report),
+        PinCommand::Rm { pin, archive } => {
+            let store = archive.open(Access::Existing)?;
+            if !store.unpin(pin).map_err(archive.failed())? {
+                let hint = format!("epitome pin list --archive {}", operand(&archive.store));
+                let what = format!("nothing is pinned as {:?}", line(pin, 80));
+                return Err(Failure::usage(what).hint(hint).into());
+            }
+            if report == Report::Json {
+                output::json(&json!({ "version": 1, "removed": pin }))?;
+            }
+            Ok(Exit::Ok)
+        }
+    }
+}
+
+fn add(text: &str, folder: &Path, report: Report) -> Result<Exit> {
+    if text.trim().is_empty() {
+        let failure = Failure::usage("a pin must say something");
+        return Err(failure.hint("epitome pin add 'never push' --archive STORE").into());
+    }
+    let archive = ArchiveArg { store: folder.to_owned() };
+    let pin = open(folder, Access::Write)?.pin(text).map_err(archive.failed())?;
+    match report {
+        Report::Json => output::json(&json!({ "version": 1, "pin": pin, "text": text }))?,
+        Report::Words => output::words(&format!("{pin} {}\n", terminal::one(text)))?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn pins(archive: &ArchiveArg, report: Report) -> Result<Exit> {
+    let pins = archive.open(Access::Read)?.pins().map_err(archive.failed())?;
+    match report {
+        Report::Json => output::json(&json!({ "version": 1, "pins": pins }))?,
+        Report::Words => {
+            let lines =
+                pins.iter().map(|pin| format!("{} {}\n", pin.pin, terminal::one(&pin.text)));
+            output::words(&lines.collect::<String>())?;
+        }
+    }
+    Ok(Exit::Ok)
+}

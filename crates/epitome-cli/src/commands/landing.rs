@@ -1,0 +1,87 @@
+//! A compaction that is written in another format lands there: what counts is what is sent.
+
+use anyhow::Result;
+use epitome::Request;
+use epitome::count::Tally;
+use epitome::plan::Reached;
+use epitome::receipt::Size;
+
+use super::compact::{Done, Shape};
+use crate::carried::{Carried, Destination};
+use crate::input::Opened;
+use crate::output::Report;
+
+/// A compaction and what is to be written of it.
+#[derive(Debug)]
+pub(super) struct Landed {
+    /// The compaction, of the input as it came.
+    pub(super) done: Done,
+    /// The result, converted if it was to be.
+    pub(super) written: Request,
+    /// What became of it where it was converted.
+    pub(super) carried: Option<Carried>,
+}
+
+/// How often a compaction is tried again because its conversion is over the target.
+const TRIES: u64 = 4;
+
+/// Compacts so that the conversion is at the target, as far as that can be had.
+///
+/// Formats spell the same things with more or fewer tokens, so that a result that is converted is compacted to
+/// less until it lands. Its receipt stays that of the compaction; where the conversion landed is told beside it.
+pub(super) fn land(
+    shape: Shape,
+    to: &Destination,
+    opened: &Opened,
+    report: Report,
+) -> Result<Landed> {
+    let mut shape = if opened.request.format == to.format {
+        shape
+    } else {
+        let reader = to.reader()?;
+        shape.read_by(reader)
+    };
+    let done = shape.attempt(opened, None, report)?;
+    let wanted = done.outcome.receipt.target;
+    let said = done.target.clone();
+    let mut best = convert(done, to, wanted)?;
+    let mut lower = wanted;
+    for more in 1..=TRIES {
+        let over = best.carried.as_ref().map_or(0, Carried::over);
+        if over == 0 || !may_go_lower(&best.done) {
+            break;
+        }
+        // A little more each time, since a plan may land where the one before did.
+        lower = lower.saturating_sub(over + wanted * more / 256).max(1);
+        shape = shape.landing_at(lower);
+        let next = convert(shape.attempt(opened, None, report)?, to, wanted)?;
+        if next.carried.as_ref().map_or(0, Carried::over) < over {
+            best = next;
+            best.done.target = format!("{said}, less what {} adds", to.format);
+        }
+    }
+    if report == Report::Words {
+        shape.warn(opened, &best.done);
+    }
+    Ok(best)
+}
+
+/// Converts what was compacted, to be at `target`.
+fn convert(done: Done, to: &Destination, target: u64) -> Result<Landed> {
+    let (written, carried) = to.reach(done.outcome.request.clone())?;
+    let carried = carried.map(|carried| {
+        let count = Tally::of(&written, done.reader.counter.as_ref()).total();
+        // What nothing asked to compact passes, whatever its size.
+        let passes = done.outcome.receipt.reached == Reached::NotTriggered;
+        carried.measured(Size::of(&written, count), (!passes).then_some(target))
+    });
+    Ok(Landed { done, written, carried })
+}
+
+/// Whether a lower target may give less.
+fn may_go_lower(done: &Done) -> bool {
+    match done.outcome.receipt.reached {
+        Reached::Target | Reached::NothingToDo => true,
+        Reached::NotTriggered | Reached::Short | Reached::Unreachable { .. } => false,
+    }
+}

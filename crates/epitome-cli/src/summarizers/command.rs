@@ -1,0 +1,112 @@
+//! A command as a summarizer: JSON on its stdin, JSON on its stdout.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use epitome::summarize::{
+    Answering, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest,
+};
+use epitome::text::cut;
+use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process;
+use tokio::time::timeout;
+
+/// The most bytes that are read of what it writes.
+const MOST_BYTES: u64 = 4 << 20;
+/// The most characters of its last complaint that are told.
+const COMPLAINT: usize = 160;
+
+/// A program and its arguments.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) words: Vec<String>,
+    /// How long it may take; then it is killed.
+    pub(crate) timeout: Duration,
+}
+
+/// What it writes.
+#[derive(Deserialize)]
+struct Answer {
+    version: u32,
+    summary: String,
+}
+
+impl Summarizer for Command {
+    fn name(&self) -> &str {
+        &self.words[0]
+    }
+
+    fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
+        Box::pin(async move {
+            // Dropping what runs it kills it.
+            timeout(self.timeout, self.run(&request)).await.unwrap_or_else(|_| {
+                let longest = format!("{} s", self.timeout.as_secs_f64());
+                Err(SummarizeError::new(FailureKind::Timeout, longest))
+            })
+        })
+    }
+}
+
+impl Command {
+    async fn run(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {
+        let failed = |error: &std::io::Error| {
+            SummarizeError::new(FailureKind::Command, format!("{}: {error}", self.words[0]))
+        };
+        let mut child = process::Command::new(&self.words[0])
+            .args(&self.words[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| failed(&error))?;
+        let json = serde_json::to_string(request).expect("it is data");
+        let stdin = child.stdin.take();
+        let give = async move {
+            if let Some(mut stdin) = stdin {
+                // Who needs no input need not read it.
+                let _ = stdin.write_all(json.as_bytes()).await;
+            }
+        };
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let ((), out, complaints, status) =
+            tokio::join!(give, written(stdout), written(stderr), child.wait());
+        let (out, complaints) = (out.map_err(|e| failed(&e))?, complaints.map_err(|e| failed(&e))?);
+        let status = status.map_err(|error| failed(&error))?;
+        if !status.success() {
+            let complaints = String::from_utf8_lossy(&complaints);
+            let last = complaints.lines().rev().find(|line| !line.trim().is_empty());
+            let last = last.map(|line| format!(": {}", cut::one_line(line, COMPLAINT)));
+            let detail = format!("{status}{}", last.unwrap_or_default());
+            return Err(SummarizeError::new(FailureKind::Command, detail));
+        }
+        read(&out)
+    }
+}
+
+/// All that it writes, up to the most that is read; the rest is read and forgotten, so that it isn't held up.
+async fn written(from: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    if let Some(mut from) = from {
+        (&mut from).take(MOST_BYTES + 1).read_to_end(&mut out).await?;
+        tokio::io::copy(&mut from, &mut tokio::io::sink()).await?;
+    }
+    Ok(out)
+}
+
+fn read(out: &[u8]) -> Result<Summary, SummarizeError> {
+    let malformed = |what: String| SummarizeError::new(FailureKind::Malformed, what);
+    if out.len() as u64 > MOST_BYTES {
+        return Err(malformed(format!("more than {MOST_BYTES} bytes")));
+    }
+    let answer: Answer = serde_json::from_slice(out).map_err(|error| {
+        let what = "stdout isn't {\"version\":1,\"summary\":\"…\"}";
+        malformed(format!("{what}: {}", cut::one_line(&error.to_string(), COMPLAINT)))
+    })?;
+    match answer.version {
+        1 => Ok(Summary::new(answer.summary)),
+        version => Err(malformed(format!("version {version}, not 1"))),
+    }
+}

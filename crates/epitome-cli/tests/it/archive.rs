@@ -1,0 +1,239 @@
+//! Archives from outside: nothing is lost, everything is found, what is forgotten is gone.
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::bench::{Bench, EDGES, RUN, SESSION, SHORT, TRAJECTORY};
+
+/// A bench with a session that was compacted into `store`, as `out.json`.
+fn kept(example: &str) -> Bench {
+    let bench = Bench::new();
+    bench.copy(example, "in");
+    let ran =
+        bench.run("compact in --target 10% --archive store -o out.json --receipt receipt.json");
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
+    bench
+}
+
+#[test]
+fn every_input_comes_back_byte_for_byte() {
+    for example in [SESSION, SHORT, EDGES, RUN, TRAJECTORY] {
+        let bench = kept(example);
+        let receipt: Value = serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+        assert_eq!(receipt["originals"], "archive", "{example}");
+        let session = receipt["archived"]["session"].as_str().expect("its name").to_owned();
+        for what in ["out.json", "receipt.json", &session, &format!("{session}.1")] {
+            let ran = bench.run(&format!("restore {what} --archive store -o again"));
+            assert_eq!(ran.code, 0, "{example} {what}: {}", ran.err);
+            let again = std::fs::read(bench.path("again")).expect("written");
+            assert_eq!(again, std::fs::read(bench.path("in")).expect("there"), "{example} {what}");
+        }
+    }
+}
+
+#[test]
+fn it_comes_back_after_the_request_went_on() {
+    let bench = kept(SESSION);
+    let request = bench.read("out.json");
+    let end = request.rfind("\n]}").expect("its end");
+    let more = ",\n{\"role\":\"user\",\"content\":\"And now the other one.\"}";
+    bench.write("grown.json", format!("{}{more}{}", &request[..end], &request[end..]));
+    let ran = bench.run("restore grown.json --archive store");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(ran.out, bench.read("in"));
+    let piped = bench.pipe("restore - --archive store", format!("{request}\n").as_bytes());
+    assert_eq!(piped.out, bench.read("in"));
+}
+
+#[test]
+fn what_a_reader_leaves_out_comes_back_too() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "short.jsonl");
+    let odd = format!("\u{feff}{}not a row\r\n\n{{\"type\":\"us", bench.read("short.jsonl"));
+    bench.write("in", &odd);
+    let ran = bench.run("compact in --target 20% --archive store -o out.json");
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
+    let again = bench.run("restore out.json --archive store");
+    assert_eq!((again.code, again.out), (0, odd));
+}
+
+#[test]
+fn what_was_removed_is_found() {
+    let bench = kept(SESSION);
+    let ran = bench.run("recall regex --archive store --json --limit 3");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let hits: Vec<Value> = serde_json::from_str(&ran.out).expect("a list");
+    assert_eq!(hits.len(), 3);
+    for hit in &hits {
+        let (id, text) = (hit["id"].as_str().expect("an id"), hit["text"].as_str().expect("words"));
+        assert!(text.to_lowercase().contains("regex"), "{text}");
+        let one = bench.run(&format!("recall {id} --archive store --json --tokens 100000")).json();
+        let whole = one[0]["text"].as_str().expect("words");
+        assert_eq!(one[0]["id"], hit["id"]);
+        assert!(whole.contains(text.trim_matches('…')), "{text} is of {whole}");
+    }
+    let tokens = |ran: &Value| -> u64 {
+        let hits = ran.as_array().expect("a list").iter();
+        hits.map(|hit| hit["tokens"].as_u64().expect("a number")).sum()
+    };
+    for most in [10, 100, 500] {
+        let ran =
+            bench.run(&format!("recall the test file --archive store --json --tokens {most}"));
+        let found = ran.json();
+        assert!(!found.as_array().expect("a list").is_empty() && tokens(&found) <= most, "{most}");
+    }
+    let none = bench.run("recall zzzzqqqq --archive store --json");
+    assert_eq!((none.code, none.out.trim()), (0, "[]"));
+    let words = bench.run("recall regex --archive store --limit 1");
+    assert!(words.out.contains(", turn "), "{}", words.out);
+}
+
+#[test]
+fn secrets_are_masked_in_what_is_found_and_kept_in_what_is_restored() {
+    let bench = Bench::new();
+    let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let messages: Vec<Value> = (0..40)
+        .map(|at| {
+            let role = if at % 2 == 0 { "user" } else { "assistant" };
+            let text =
+                format!("{} the token {secret} of step {at}", "some filler words ".repeat(30));
+            serde_json::json!({ "role": role, "content": text })
+        })
+        .collect();
+    bench
+        .write("in", serde_json::json!({ "model": "gpt-6-sol", "messages": messages }).to_string());
+    bench.run("compact in --target 20% --archive store -o out.json");
+    for words in ["token", secret] {
+        let ran = bench.run(&format!("recall {words} --archive store --json"));
+        assert!(ran.out.contains("[masked: github-token]"), "{}", ran.out);
+        assert!(!ran.out.contains(&secret[8..]), "{}", ran.out);
+    }
+    assert_eq!(bench.run("restore out.json --archive store").out, bench.read("in"));
+}
+
+#[test]
+fn a_compaction_is_undone_and_done_again() {
+    let bench = kept(SESSION);
+    let first = bench.read("out.json");
+    let undone = bench.run("undo out.json --archive store -o now.json");
+    assert_eq!(undone.code, 0, "{}", undone.err);
+    assert_eq!(bench.read("now.json"), bench.run("convert in --to anthropic").out);
+    assert_eq!(bench.run("undo out.json --archive store").code, 1, "nothing more to undo");
+    assert_eq!(bench.run("redo out.json --archive store -o now.json").code, 0);
+    assert_eq!(bench.read("now.json"), first);
+    assert_eq!(bench.run("redo out.json --archive store").code, 1);
+    // The same again is no further view, another target is.
+    bench.run("compact in --target 10% --archive store -o same.json --receipt same");
+    let receipt: Value = serde_json::from_str(&bench.read("same")).expect("JSON");
+    assert_eq!(receipt["archived"]["view"], 1);
+    bench.run("compact in --target 30% --archive store -o other.json --receipt other");
+    let receipt: Value = serde_json::from_str(&bench.read("other")).expect("JSON");
+    assert_eq!(receipt["archived"]["view"], 2);
+    assert_eq!(bench.run("undo other.json --archive store -o now.json").code, 0);
+    assert_eq!(bench.read("now.json"), first);
+}
+
+#[test]
+fn pins_of_an_archive_stay_in_every_compaction() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "in");
+    let pin = "TODO is not acceptable";
+    let words = |words: &[&str]| bench.command(words).output().expect("the binary runs");
+    assert!(words(&["pin", "add", pin, "--archive", "store"]).status.success());
+    words(&["pin", "add", "said by nobody", "--archive", "store"]);
+    let ran = bench.run("compact in --target 5% --archive store");
+    assert!(ran.out.contains(pin), "{}", ran.out);
+    assert!(!ran.err.contains("no message says"), "other sessions say it: {}", ran.err);
+    let list = bench.run("pin list --archive store");
+    expect![[r#"
+        1 TODO is not acceptable
+        2 said by nobody
+    "#]]
+    .assert_eq(&list.out);
+    assert_eq!(bench.run("pin rm 1 --archive store").code, 0);
+    assert_eq!(bench.run("pin rm 1 --archive store").code, 2);
+    assert_eq!(bench.run("pin list --archive store --json").json()["pins"][0]["pin"], 2);
+}
+
+#[test]
+fn checkpoints_name_the_way_back_where_there_is_one() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "in");
+    let out = |flags: &str| bench.run(&format!("compact in --target 10% {flags}")).out;
+    for flags in ["", "--archive store"] {
+        assert!(!out(flags).contains("finds what is not shown"), "{flags}");
+    }
+    let folder = bench.path("store").canonicalize().expect("there").to_string_lossy().into_owned();
+    let shell = out("--archive store --recall shell");
+    let named = format!("`epitome recall 'WORDS' --archive {folder}`, run in a shell, finds what");
+    assert!(shell.contains(&named), "{folder}");
+    assert!(out("--archive store --recall mcp").contains("`recall_search`, a tool, finds what"));
+    assert_eq!(bench.run("compact in --recall mcp").code, 2, "only with an archive");
+}
+
+#[test]
+fn a_checkpoint_of_the_archive_is_continued() {
+    let bench = kept(SESSION);
+    let again = bench.run("compact out.json --target 50% --archive store -o twice.json");
+    assert!(!again.err.contains("isn't known"), "{}", again.err);
+    let alone = bench.run("compact out.json --target 50% -o twice.json");
+    assert!(alone.err.contains("isn't known"), "{}", alone.err);
+}
+
+#[test]
+fn what_is_forgotten_is_gone() {
+    let bench = kept(SESSION);
+    bench.copy(RUN, "other");
+    bench.run("compact other --target 30% --archive store -o other.json");
+    let ran = bench.run("forget out.json --archive store --json");
+    assert_eq!(ran.json()["sessions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(bench.run("restore out.json --archive store").code, 1);
+    assert_eq!(bench.run("restore other.json --archive store").code, 0, "others stay");
+    assert_eq!(bench.run("recall regex --archive store --json").out.trim(), "[]");
+    let store = std::fs::read(bench.path("store/store.db")).expect("there");
+    let session = bench.read("in");
+    let id = session.split("\"sessionId\":\"").nth(1).expect("it has one").split('"').next();
+    let id = id.expect("it ends").as_bytes();
+    assert!(!store.windows(id.len()).any(|window| window == id));
+    assert_eq!(bench.run("forget --over 0mb --archive store").code, 0);
+    assert_eq!(bench.run("restore other.json --archive store").code, 1);
+    assert_eq!(bench.run("forget --archive store").code, 2);
+}
+
+#[test]
+fn what_is_no_archive_is_said_to_be_none() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "in");
+    bench.write("folder/notes.txt", "mine");
+    for (command, code) in [
+        ("recall x --archive none", 1),
+        ("restore in --archive none", 1),
+        ("undo in --archive none", 1),
+        ("pin list --archive none", 1),
+        ("compact in --archive folder", 2),
+        ("compact in --archive in", 2),
+        ("compact in --archive missing/store", 1),
+    ] {
+        let ran = bench.run(command);
+        assert_eq!(ran.code, code, "{command}: {}", ran.err);
+        assert!(ran.err.contains("hint:") && ran.out.is_empty(), "{command}: {}", ran.err);
+    }
+    assert_eq!(bench.names(), ["folder", "in"], "nothing was made");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_archive_leaves_everything_as_it_was() {
+    let bench = kept(SHORT);
+    let store = bench.path("store/store.db");
+    let mut permissions = std::fs::metadata(&store).expect("there").permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&store, permissions).expect("set");
+    let before = bench.read("out.json");
+    // Whoever may do everything may write it all the same.
+    if std::fs::OpenOptions::new().append(true).open(&store).is_err() {
+        let ran = bench.run("compact in --target 50% --archive store -o out.json");
+        assert_eq!((ran.code, bench.read("out.json")), (1, before), "{}", ran.err);
+        assert_eq!(bench.run("restore out.json --archive store").code, 0, "reading goes on");
+    }
+}

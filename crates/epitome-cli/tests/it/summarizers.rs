@@ -1,0 +1,153 @@
+//! Summaries by commands: what they are told, what they answer, and every way in which they fail.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Ran, SESSION};
+
+/// Sections as they are wanted, and next to nothing in them.
+const EMPTY: &str = "## Goal\\nTo go on.\\n## Constraints\\nnone\\n## Decisions\\nnone\\n## State\\nnone\\n\
+                     ## Next step\\nnone\\n## Files\\nnone\\n## Errors and fixes\\nnone\\n## Facts\\nnone";
+
+/// A folder with the session and a script that runs `lines`.
+fn bench(lines: &str) -> Bench {
+    let bench = Bench::new();
+    bench.copy(SESSION, "in.jsonl");
+    bench.write("script", lines);
+    bench
+}
+
+fn good() -> String {
+    format!("cat > asked\nprintf '%s' '{{\"version\":1,\"summary\":\"{EMPTY}\"}}'\n")
+}
+
+fn compact(bench: &Bench, flags: &[&str]) -> Ran {
+    let words = ["compact", "in.jsonl", "--target", "10%", "-o", "out", "--receipt", "receipt"];
+    let summarizer = ["--summarizer", "cmd:sh script"];
+    let words: Vec<&str> = words.iter().chain(&summarizer).chain(flags).copied().collect();
+    let output = bench.command(&words).output().expect("the binary runs");
+    Ran {
+        code: output.status.code().expect("it ends by itself"),
+        out: String::from_utf8(output.stdout).expect("UTF-8"),
+        err: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+fn receipt(bench: &Bench) -> Value {
+    serde_json::from_str(&bench.read("receipt")).expect("JSON")
+}
+
+#[test]
+fn a_command_is_given_json_and_its_summary_is_shown() {
+    let bench = bench(&good());
+    bench.write("prompt", "Sum it up in three lines.\n");
+    let ran = compact(&bench, &["--focus", "the workflow"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let asked: Value = serde_json::from_str(&bench.read("asked")).expect("JSON");
+    assert_eq!(asked["version"], 1);
+    let instruction = asked["instruction"].as_str().expect("text");
+    assert!(
+        instruction.contains("Look most at this: the workflow")
+            && instruction.contains("## Next step")
+    );
+    assert!(asked["transcript"].as_str().expect("text").contains(" call "));
+    assert!(asked["ledger"].is_string() && asked["max_tokens"].as_u64() > Some(100));
+    assert!(bench.read("out").contains("## Summary of the messages not shown"));
+    assert_eq!(receipt(&bench)["summary"]["by"], "sh");
+    assert!(ran.err.contains("tokens by sh (1 call)"), "{}", ran.err);
+    assert_eq!(bench.run("check out").code, 0);
+
+    let ran = compact(&bench, &["--prompt", "prompt"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let asked: Value = serde_json::from_str(&bench.read("asked")).expect("JSON");
+    let instruction = asked["instruction"].as_str().expect("text");
+    assert!(
+        instruction.starts_with("Sum it up in three lines.") && !instruction.contains("## Goal")
+    );
+}
+
+#[test]
+fn each_failure_of_a_command_is_named_and_changes_nothing() {
+    let plain = Bench::new();
+    plain.copy(SESSION, "in.jsonl");
+    assert_eq!(plain.run("compact in.jsonl --target 10% -o out").code, 0);
+    for (lines, words) in [
+        ("echo oops >&2\nexit 3\n", "the command failed: exit status: 3: oops"),
+        ("kill -9 $$\n", "the command failed: signal: 9"),
+        ("echo nonsense\n", "the answer can't be read: stdout isn't {\"version\":1"),
+        ("true\n", "the answer can't be read: stdout isn't"),
+        ("echo '{\"version\":2,\"summary\":\"x\"}'\n", "version 2, not 1"),
+        ("printf '{\"version\":1,\"summary\":\"\\377\"}'\n", "the answer can't be read"),
+        ("cat > /dev/null\necho '{\"version\":1,\"summary\":\" \"}'\n", "it is empty"),
+        (
+            "echo '{\"version\":1,\"summary\":\"Sure, I will go on.\"}'\n",
+            "it answers the transcript",
+        ),
+    ] {
+        let bench = bench(lines);
+        let ran = compact(&bench, &[]);
+        assert_eq!(ran.code, 0, "{lines}: {}", ran.err);
+        let told = receipt(&bench);
+        let fallback = told["fallbacks"][0].as_str().expect("a reason");
+        assert!(fallback.starts_with("sh: ") && fallback.contains(words), "{lines}: {fallback}");
+        assert!(ran.err.contains("fallback sh: "), "{}", ran.err);
+        assert_eq!(bench.read("out"), plain.read("out"), "{lines}");
+    }
+}
+
+#[test]
+fn who_is_too_slow_is_killed() {
+    let bench = bench("exec sleep 30\n");
+    let begun = Instant::now();
+    let ran = compact(&bench, &["--timeout", "0.2"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(receipt(&bench)["fallbacks"][0], "sh: no answer in time: 0.2 s");
+}
+
+#[test]
+fn the_next_is_asked_and_the_policy_holds() {
+    let bench = bench("exit 1\n");
+    bench.write("other", good());
+    let ran = compact(&bench, &["--then", "cmd:/nowhere/at-all", "--then", "cmd:sh other"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let told = receipt(&bench);
+    assert_eq!(told["summary"]["by"], "sh");
+    let fallbacks: Vec<&str> =
+        told["fallbacks"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    assert_eq!(fallbacks.len(), 2);
+    assert!(fallbacks[1].starts_with("/nowhere/at-all: the command failed"), "{fallbacks:?}");
+
+    let ran = compact(&bench, &["--on-failure", "skip"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert_eq!(receipt(&bench)["edits"], serde_json::json!([]));
+
+    std::fs::remove_file(bench.path("out")).expect("it was written");
+    let ran = compact(&bench, &["--on-failure", "error"]);
+    assert_eq!(ran.code, 69, "{}", ran.err);
+    assert!(ran.err.contains("there is no summary: sh: the command failed"), "{}", ran.err);
+    assert!(ran.err.contains("hint: --on-failure extractive"), "{}", ran.err);
+    assert!(!bench.path("out").exists());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let bench = bench("");
+    bench.write("blank", " \n");
+    for (flags, code, words) in [
+        (vec!["--timeout", "0"], 2, "not a positive number of seconds"),
+        (vec!["--timeout", "x"], 2, "not a positive number of seconds"),
+        (vec!["--on-failure", "panic"], 2, "not `extractive`, `skip` or `error`"),
+        (vec!["--to", "gemini"], 2, "cannot be used with"),
+        (vec!["--then", "magic"], 2, "cmd:PROG"),
+        (vec!["--prompt", "nowhere"], 65, "nowhere"),
+        (vec!["--prompt", "blank"], 65, "says nothing"),
+    ] {
+        let ran = compact(&bench, &flags);
+        assert_eq!(ran.code, code, "{flags:?}: {}", ran.err);
+        assert!(ran.err.contains(words), "{flags:?}: {}", ran.err);
+    }
+    let ran = bench.run("compact in.jsonl --focus x");
+    assert_eq!(ran.code, 2, "a focus without a summarizer: {}", ran.err);
+}

@@ -1,0 +1,221 @@
+//! One request over the wire, and what came of it.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use epitome::summarize::{FailureKind, Spent, SummarizeError};
+use epitome::text::cut;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::{Client, Response, StatusCode, Url};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::events::Events;
+use crate::heard::Heard;
+use crate::model::{Limits, Model};
+
+/// The most bytes of an answer.
+const LARGEST: usize = 8 << 20;
+
+/// A request that failed, and whether another try may help.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) error: SummarizeError,
+    pub(crate) again: Again,
+}
+
+/// Whether another try may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// It won't.
+    Never,
+    /// It may.
+    Maybe,
+    /// It may, after this time.
+    After(Duration),
+}
+
+impl Failed {
+    fn new(kind: FailureKind, detail: impl Into<String>) -> Self {
+        let again = match kind {
+            FailureKind::RateLimited
+            | FailureKind::Upstream
+            | FailureKind::Unreachable
+            | FailureKind::CutShort => Again::Maybe,
+            _ => Again::Never,
+        };
+        Failed { error: SummarizeError::new(kind, detail), again }
+    }
+}
+
+/// Books what a call took, however it ends: a dropped call was paid for, too.
+struct Booking<'a> {
+    model: &'a Model,
+    heard: Heard,
+    spent: &'a Mutex<Spent>,
+}
+
+impl Drop for Booking<'_> {
+    fn drop(&mut self) {
+        let spent = self.model.booked(&self.heard.billed);
+        *self.spent.lock().expect("nothing panics while it is held") += spent;
+    }
+}
+
+/// A request that is to be sent.
+pub(crate) struct Call<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) client: &'a Client,
+    pub(crate) url: &'a Url,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) limits: &'a Limits,
+    pub(crate) spent: &'a Mutex<Spent>,
+}
+
+impl Call<'_> {
+    /// Sends `body`; the text of the answer.
+    pub(crate) async fn send(&self, body: &str) -> Result<String, Failed> {
+        let request = self.client.post(self.url.clone()).headers(self.headers.clone());
+        let sending = request.body(body.to_owned()).send();
+        let mut booking = Booking { model: self.model, heard: Heard::default(), spent: self.spent };
+        let response = timeout(self.limits.first_byte, sending)
+            .await
+            .map_err(|_| silent(self.limits.first_byte))?
+            .map_err(|error| self.broken(&error))?;
+        if !response.status().is_success() {
+            return Err(self.refused(response).await);
+        }
+        self.read(response, &mut booking.heard).await?;
+        let heard = &mut booking.heard;
+        if let Some((kind, detail)) = heard.fault.take() {
+            return Err(Failed::new(kind, self.model.without_key(&detail)));
+        }
+        if !heard.is_over {
+            return Err(Failed::new(FailureKind::CutShort, ""));
+        }
+        Ok(std::mem::take(&mut heard.text))
+    }
+
+    async fn read(&self, mut response: Response, heard: &mut Heard) -> Result<(), Failed> {
+        let format = self.model.format();
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default().to_owned();
+        let mut events = Events::default();
+        let mut whole: Option<Vec<u8>> = kind.contains("json").then(Vec::new);
+        let mut bytes = 0;
+        if !kind.is_empty() && whole.is_none() && !kind.contains("event-stream") {
+            let what = format!("{}, neither events nor JSON", cut::one_line(&kind, 60));
+            return Err(Failed::new(FailureKind::Malformed, what));
+        }
+        loop {
+            let chunk = timeout(self.limits.silence, response.chunk())
+                .await
+                .map_err(|_| silent(self.limits.silence))?
+                .map_err(|error| Failed::new(FailureKind::CutShort, innermost(&error)))?;
+            let Some(chunk) = chunk else { break };
+            bytes += chunk.len();
+            if bytes > LARGEST || events.held() > LARGEST {
+                return Err(Failed::new(
+                    FailureKind::Malformed,
+                    format!("more than {LARGEST} bytes"),
+                ));
+            }
+            match &mut whole {
+                Some(whole) => whole.extend_from_slice(&chunk),
+                None => {
+                    for data in events.take(&chunk) {
+                        self.event(&data, heard)?;
+                    }
+                }
+            }
+            if heard.fault.is_some() {
+                return Ok(());
+            }
+        }
+        match whole {
+            Some(whole) => {
+                let answer = serde_json::from_slice(&whole).map_err(|error| unreadable(&error))?;
+                heard.whole(format, &answer);
+            }
+            None => {
+                if let Some(data) = events.end() {
+                    self.event(&data, heard)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&self, data: &str, heard: &mut Heard) -> Result<(), Failed> {
+        if data.trim() == "[DONE]" {
+            heard.is_over = true;
+            return Ok(());
+        }
+        let event: Value = serde_json::from_str(data).map_err(|error| unreadable(&error))?;
+        heard.event(self.model.format(), &event);
+        Ok(())
+    }
+
+    /// What a status other than 2xx means.
+    async fn refused(&self, response: Response) -> Failed {
+        let status = response.status();
+        if status.is_redirection() {
+            let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+            let to = cut::one_line(to.unwrap_or("nowhere"), 120);
+            return Failed::new(
+                FailureKind::Rejected,
+                format!("{status} leads to {to}, and isn't followed"),
+            );
+        }
+        let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok());
+        let after = after.and_then(|after| after.trim().parse().ok()).map(Duration::from_secs);
+        let kind = match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => FailureKind::Unauthorized,
+            StatusCode::TOO_MANY_REQUESTS => FailureKind::RateLimited,
+            StatusCode::REQUEST_TIMEOUT => FailureKind::Upstream,
+            status if status.is_server_error() => FailureKind::Upstream,
+            _ => FailureKind::Rejected,
+        };
+        let body = timeout(self.limits.silence, response.bytes()).await;
+        let body = body.ok().and_then(Result::ok).unwrap_or_default();
+        let told: Option<Value> = serde_json::from_slice(&body).ok();
+        let told = told.as_ref().and_then(|body| {
+            let error = body.get(0).unwrap_or(body).get("error")?;
+            error["message"].as_str().or(error.as_str())
+        });
+        let told = told.map(|told| format!(": {}", cut::one_line(told, 200))).unwrap_or_default();
+        let mut failed = Failed::new(kind, self.model.without_key(&format!("{status}{told}")));
+        if let (Again::Maybe, Some(after)) = (failed.again, after) {
+            failed.again = Again::After(after);
+        }
+        failed
+    }
+
+    fn broken(&self, error: &reqwest::Error) -> Failed {
+        let kind = match () {
+            () if error.is_timeout() => FailureKind::Timeout,
+            () if error.is_connect() => FailureKind::Unreachable,
+            // It was there, and then it wasn't.
+            () => FailureKind::CutShort,
+        };
+        let where_to = self.url.host_str().unwrap_or_default();
+        Failed::new(kind, self.model.without_key(&format!("{where_to}: {}", innermost(error))))
+    }
+}
+
+fn silent(time: Duration) -> Failed {
+    Failed::new(FailureKind::Timeout, format!("silent for {} s", time.as_secs_f64()))
+}
+
+fn unreadable(error: &serde_json::Error) -> Failed {
+    Failed::new(FailureKind::Malformed, cut::one_line(&error.to_string(), 120))
+}
+
+/// The cause of all causes: the outer ones repeat the address.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cut::one_line(&cause.to_string(), 160)
+}

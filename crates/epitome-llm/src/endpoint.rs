@@ -1,0 +1,118 @@
+//! Where a model is asked, and how.
+
+use std::fmt;
+
+use epitome::Format;
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::secret::Secret;
+
+/// Where a model is asked.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// What is spoken there.
+    pub format: Format,
+    /// Where, up to what the format adds: `https://api.openai.com/v1`, `https://api.anthropic.com`,
+    /// `https://generativelanguage.googleapis.com`, `http://localhost:11434/v1`.
+    pub base: String,
+    /// The model, by the name that it has there.
+    pub model: String,
+    /// The key, if one is needed.
+    pub key: Option<Secret>,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("format", &self.format)
+            .field("base", &self.base)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An endpoint that can't be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadEndpoint {
+    /// Not an address.
+    #[error(
+        "`{0}` is no address of a model server (http:// or https://, without a password, `?` or `#`)"
+    )]
+    Address(String),
+    /// No model is named.
+    #[error("no model is named")]
+    NoModel,
+    /// A key that no header can hold.
+    #[error("the key has characters that no key has")]
+    Key,
+    /// Nobody summarises in this format.
+    #[error("{0} isn't spoken here")]
+    Format(&'static str),
+    /// The client can't be made.
+    #[error("no HTTP client: {0}")]
+    Client(String),
+}
+
+impl Endpoint {
+    /// The address that requests go to.
+    pub(crate) fn url(&self) -> Result<Url, BadEndpoint> {
+        if self.model.trim().is_empty() {
+            return Err(BadEndpoint::NoModel);
+        }
+        let bad = || BadEndpoint::Address(self.base.clone());
+        let mut url = Url::parse(&self.base).map_err(|_| bad())?;
+        let is_plain = matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none();
+        if !is_plain {
+            return Err(bad());
+        }
+        let mut path = url.path_segments_mut().map_err(|()| bad())?;
+        path.pop_if_empty();
+        match self.format {
+            Format::OpenaiChat => path.extend(["chat", "completions"]),
+            Format::OpenaiResponses => path.push("responses"),
+            Format::Anthropic => path.extend(["v1", "messages"]),
+            Format::Gemini => {
+                let call = format!("{}:streamGenerateContent", self.model);
+                path.extend(["v1beta", "models", &call])
+            }
+            other => return Err(BadEndpoint::Format(other.name())),
+        };
+        drop(path);
+        if self.format == Format::Gemini {
+            url.set_query(Some("alt=sse"));
+        }
+        Ok(url)
+    }
+
+    /// Whether this is OpenAI itself, which wants another name for the most tokens of an answer.
+    pub(crate) fn is_openai(&self) -> bool {
+        let host = Url::parse(&self.base).ok().and_then(|url| url.host_str().map(str::to_owned));
+        host.is_some_and(|host| host == "openai.com" || host.ends_with(".openai.com"))
+    }
+
+    /// What is said besides the body; the key is marked as sensitive.
+    pub(crate) fn headers(&self) -> Result<HeaderMap, BadEndpoint> {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        if self.format == Format::Anthropic {
+            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+        }
+        let Some(key) = self.key.as_ref().filter(|key| !key.is_empty()) else { return Ok(headers) };
+        let (name, value) = match self.format {
+            Format::Anthropic => ("x-api-key", key.shown().to_owned()),
+            Format::Gemini => ("x-goog-api-key", key.shown().to_owned()),
+            _ => ("authorization", format!("Bearer {}", key.shown())),
+        };
+        let mut value = HeaderValue::from_str(&value).map_err(|_| BadEndpoint::Key)?;
+        value.set_sensitive(true);
+        headers.insert(HeaderName::from_static(name), value);
+        Ok(headers)
+    }
+}

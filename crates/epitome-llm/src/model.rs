@@ -1,0 +1,184 @@
+//! A model as a summarizer.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use backon::{ExponentialBuilder, Retryable as _};
+use epitome::Format;
+use epitome::count::{TokenCounter, counter};
+use epitome::model::{Billed, Model as Facts, Registry};
+use epitome::summarize::{
+    Answering, FailureKind, Spent, SummarizeError, Summarizer, Summary, SummaryRequest,
+};
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Url, redirect};
+use tokio::time::timeout;
+
+use crate::body::{body, most_output};
+use crate::call::{Again, Call, Failed};
+use crate::endpoint::{BadEndpoint, Endpoint};
+use crate::purse::Purse;
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Until there is a connection.
+    pub connect: Duration,
+    /// From the request to the beginning of the answer.
+    pub first_byte: Duration,
+    /// Between two pieces of an answer.
+    pub silence: Duration,
+    /// All of it, further tries included.
+    pub total: Duration,
+    /// Tries after the first one.
+    pub retries: usize,
+    /// Before the second try, where the server doesn't say; it doubles with each.
+    pub pause: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_mins(1),
+            silence: Duration::from_mins(1),
+            total: Duration::from_mins(2),
+            retries: 2,
+            pause: Duration::from_secs(1),
+        }
+    }
+}
+
+/// The window of a model of which nothing is known, in tokens: what the smallest ones in use have.
+pub const UNKNOWN_WINDOW: u64 = 32_000;
+
+/// A model that is asked over HTTP.
+#[derive(Debug)]
+pub struct Model {
+    endpoint: Endpoint,
+    url: Url,
+    headers: HeaderMap,
+    limits: Limits,
+    client: Client,
+    facts: Option<Facts>,
+    counter: Arc<dyn TokenCounter>,
+    purse: Option<Arc<Purse>>,
+}
+
+impl Model {
+    /// The model at `endpoint`, within `limits`, paid from `purse`.
+    ///
+    /// # Errors
+    /// What can't be asked.
+    pub fn new(
+        endpoint: Endpoint,
+        limits: Limits,
+        purse: Option<Arc<Purse>>,
+    ) -> Result<Self, BadEndpoint> {
+        // Whoever chose before is as good.
+        let _chosen = rustls::crypto::ring::default_provider().install_default();
+        let (url, headers) = (endpoint.url()?, endpoint.headers()?);
+        let client = Client::builder()
+            .redirect(redirect::Policy::none())
+            .connect_timeout(limits.connect)
+            .user_agent(concat!("epitome/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| BadEndpoint::Client(error.to_string()))?;
+        let facts = Registry::built_in().get(&endpoint.model).cloned();
+        let tokenizer = facts.as_ref().map_or("other", |facts| facts.tokenizer.counter());
+        let counter = counter(tokenizer).expect("the registry names our counters");
+        Ok(Model { endpoint, url, headers, limits, client, facts, counter, purse })
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.endpoint.format
+    }
+
+    pub(crate) fn without_key(&self, text: &str) -> String {
+        match &self.endpoint.key {
+            Some(key) => key.left_out_of(text),
+            None => text.to_owned(),
+        }
+    }
+
+    /// What a call took whose tokens are billed so; it is taken from the purse.
+    pub(crate) fn booked(&self, billed: &Billed) -> Spent {
+        let price = self.facts.as_ref().and_then(|facts| facts.price.as_ref());
+        let cost = price.map(|price| price.of(billed));
+        if let (Some(purse), Some(cost)) = (&self.purse, cost) {
+            purse.book(cost);
+        }
+        let input = billed.prompt();
+        Spent { requests: 1, input, cached: billed.read, output: billed.output, cost }
+    }
+
+    /// Whether the purse allows what this may cost.
+    fn may_spend(&self, request: &SummaryRequest) -> Result<(), SummarizeError> {
+        let Some(purse) = &self.purse else { return Ok(()) };
+        let refuse = |what: String| Err(SummarizeError::new(FailureKind::SpendCap, what));
+        let Some(facts) = &self.facts else {
+            return refuse(format!("no price is known of {}", self.endpoint.model));
+        };
+        let prompt = self.counter.text(&request.prompt()).upper;
+        let Some(most) = facts.summary_cost(prompt, 0, request.max_tokens) else {
+            return refuse(format!("no price is known of {}", self.endpoint.model));
+        };
+        if purse.allows(most) {
+            return Ok(());
+        }
+        refuse(format!("{most} more, {} of {} spent", purse.spent(), purse.cap()))
+    }
+
+    async fn answer(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {
+        self.may_spend(request)?;
+        let spent = Mutex::new(Spent::default());
+        let call = Call {
+            model: self,
+            client: &self.client,
+            url: &self.url,
+            headers: &self.headers,
+            limits: &self.limits,
+            spent: &spent,
+        };
+        let body = body(request, &self.endpoint, self.facts.as_ref());
+        let pauses = ExponentialBuilder::default()
+            .with_min_delay(self.limits.pause)
+            .with_max_times(self.limits.retries);
+        let tries = (|| call.send(&body))
+            .retry(pauses)
+            .when(|failed: &Failed| failed.again != Again::Never)
+            .adjust(|failed, pause| match failed.again {
+                // `None`: that was the last try.
+                Again::After(time) => pause.map(|pause| pause.max(time)),
+                Again::Maybe | Again::Never => pause,
+            });
+        let text = if let Ok(text) = timeout(self.limits.total, tries).await {
+            text.map_err(|failed| failed.error)
+        } else {
+            let longest = format!("{} s", self.limits.total.as_secs_f64());
+            Err(SummarizeError::new(FailureKind::Timeout, longest))
+        };
+        let spent = *spent.lock().expect("nothing panics while it is held");
+        match text {
+            Ok(text) => Ok(Summary { text, spent }),
+            Err(error) => Err(error.having(spent)),
+        }
+    }
+}
+
+impl Summarizer for Model {
+    fn name(&self) -> &str {
+        &self.endpoint.model
+    }
+
+    fn window(&self) -> Option<u64> {
+        let Some(facts) = &self.facts else { return Some(UNKNOWN_WINDOW) };
+        let window = facts.input.or(facts.window)?;
+        // What reasoning may take besides.
+        Some(window.saturating_sub(most_output(0, Some(facts))).max(window / 2))
+    }
+
+    fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
+        Box::pin(async move { self.answer(&request).await })
+    }
+}

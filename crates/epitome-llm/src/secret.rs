@@ -1,0 +1,26 @@
+//! A key that nothing prints.
+
+/// A key. It has no `Debug` and no `Display`; only the header of a request shows it.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A key as it came from the environment or a file; white space around it isn't part of it.
+    pub fn new(key: impl AsRef<str>) -> Self {
+        Secret(key.as_ref().trim().to_owned())
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn shown(&self) -> &str {
+        &self.0
+    }
+
+    /// `text` without it: servers repeat keys in their complaints.
+    pub(crate) fn left_out_of(&self, text: &str) -> String {
+        if self.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
+    }
+}

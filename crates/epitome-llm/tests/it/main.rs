@@ -1,0 +1,6 @@
+//! Models over HTTP: what the scripted server and a server that makes no sense are told and answer.
+
+mod bench;
+mod faults;
+mod formats;
+mod odd;

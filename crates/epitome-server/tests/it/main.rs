@@ -1,0 +1,99 @@
+//! The tools, asked as agents ask them.
+
+use std::sync::Arc;
+
+use epitome::archive::{Archive as _, ArchiveError, MemoryArchive};
+use epitome::count::counter;
+use epitome::recall::{Found, MARK};
+use epitome_server::{Memory, Recalls, definitions};
+use serde_json::{Value, json};
+use testkit::archives::original;
+
+#[derive(Debug)]
+struct Said(MemoryArchive);
+
+impl Memory for Said {
+    fn search(&self, words: &str, limit: usize) -> Result<Vec<(String, Found)>, ArchiveError> {
+        let found = self.0.search(words, limit)?;
+        Ok(found.into_iter().map(|found| ("talk".to_owned(), found)).collect())
+    }
+
+    fn get(&self, id: &str) -> Result<Vec<(String, Found)>, ArchiveError> {
+        let mut all = self.search("port filler", 100)?;
+        all.retain(|(_, found)| found.id.to_string().starts_with(id));
+        Ok(all)
+    }
+
+    fn stats(&self) -> Result<Value, ArchiveError> {
+        Ok(json!({ "sessions": 1 }))
+    }
+}
+
+fn recalls() -> Recalls {
+    let archive = MemoryArchive::default();
+    let long = format!("{} the port is 5433 {}", "filler ".repeat(900), "more ".repeat(900));
+    let mut all: Vec<_> = (1..30).map(|at| original(at, &format!("filler {at}"))).collect();
+    all.push(original(0, &long));
+    archive.put(&all).expect("kept");
+    Recalls::new(Arc::new(Said(archive)), counter("o200k").expect("built in"))
+}
+
+fn ask(tool: &str, arguments: Value) -> Result<String, String> {
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+    recalls().answer(tool, &arguments)
+}
+
+#[test]
+fn definitions_are_short() {
+    let all = definitions();
+    assert_eq!(all.len(), 3);
+    let text = serde_json::to_string(&all).expect("JSON");
+    let tokens = counter("o200k").expect("built in").text(&text).tokens;
+    assert!(tokens < 600, "{tokens} tokens");
+    assert!(
+        all.iter()
+            .all(|tool| tool.annotations.as_ref().is_some_and(|a| a.read_only_hint == Some(true)))
+    );
+}
+
+#[test]
+fn what_was_said_is_found_and_given() {
+    let found = ask("recall_search", json!({ "query": "which port" })).expect("found");
+    assert!(found.starts_with(MARK) && found.contains("the port is 5433"), "{found}");
+    assert!(found.contains("human, turn 1, message 0 of talk"), "{found}");
+    assert!(found.len() < 1200, "an excerpt: {}", found.len());
+    let id = &found[MARK.len()..found.find(']').expect("it ends")];
+    let whole = ask("recall_get", json!({ "id": id, "max_tokens": 20_000 })).expect("there");
+    assert!(whole.matches("filler").count() == 900 && whole.matches("more").count() == 900);
+    let capped = ask("recall_get", json!({ "id": id, "max_tokens": 100 })).expect("there");
+    assert!(counter("o200k").expect("built in").text(&capped).tokens < 150, "{capped}");
+    assert_eq!(ask("context_stats", json!({})).expect("there"), "{\"sessions\":1}");
+}
+
+#[test]
+fn limits_hold() {
+    let count = |arguments| ask("recall_search", arguments).expect("found").matches(MARK).count();
+    assert_eq!(count(json!({ "query": "filler" })), 5);
+    assert_eq!(count(json!({ "query": "filler", "limit": 2 })), 2);
+    assert_eq!(count(json!({ "query": "filler", "limit": 5000 })), 20);
+    let few = ask("recall_search", json!({ "query": "filler", "max_tokens": 5 })).expect("found");
+    assert!(few.contains("more left off"), "{few}");
+}
+
+#[test]
+fn mistakes_are_told_in_words() {
+    for (tool, arguments) in [
+        ("recall_search", json!({})),
+        ("recall_search", json!({ "query": "  " })),
+        ("recall_search", json!({ "query": 7 })),
+        ("recall_search", json!({ "query": "a", "limit": -1 })),
+        ("recall_search", json!({ "query": "a", "max_tokens": "many" })),
+        ("recall_get", json!({ "id": "no-such-id" })),
+        ("recall_erase", json!({ "id": "a" })),
+    ] {
+        let why = ask(tool, arguments.clone()).expect_err("a mistake");
+        assert!(why.ends_with('.'), "{tool} {arguments}: {why}");
+    }
+    let nothing = ask("recall_search", json!({ "query": "zzzz" })).expect("an answer");
+    assert!(nothing.contains("zzzz"));
+}

@@ -1,0 +1,102 @@
+//! What can go wrong with a store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use epitome::archive::ArchiveError;
+
+/// What can go wrong with a store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is nothing at the path.
+    #[error("there is no store {}", path.display())]
+    Missing {
+        /// Where one was looked for.
+        path: PathBuf,
+    },
+    /// What is there isn't a store.
+    #[error("{} is no store: {why}", path.display())]
+    NotAStore {
+        /// What is there.
+        path: PathBuf,
+        /// What speaks against it.
+        why: &'static str,
+    },
+    /// A link could lead anywhere.
+    #[error("{} is a symbolic link, which a store is never opened through", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
+    /// A newer program wrote it.
+    #[error("the store {} is of version {found}; this program knows versions up to {known}", path.display())]
+    Newer {
+        /// The store.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest version that is known.
+        known: i64,
+    },
+    /// The system refused something.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// What was wanted.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        error: io::Error,
+    },
+    /// The database refused something.
+    #[error("the store's database: {0}")]
+    Database(#[from] rusqlite::Error),
+    /// What is kept isn't what was put.
+    #[error("the store is damaged: {what}")]
+    Damaged {
+        /// What was found.
+        what: String,
+    },
+    /// It was opened for reading.
+    #[error("the store was opened for reading only")]
+    ReadOnly,
+    /// There is no such session, or it isn't this tenant's.
+    #[error("there is no session {name:?}")]
+    NoSuchSession {
+        /// As it was named.
+        name: String,
+    },
+    /// Several sessions begin like that.
+    #[error("{count} sessions begin with {name:?}")]
+    Ambiguous {
+        /// As it was named.
+        name: String,
+        /// How many.
+        count: usize,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
+        |error| StoreError::Io { path: path.to_owned(), error }
+    }
+
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
+        StoreError::Damaged { what: what.into() }
+    }
+
+    /// Whether the same may work a little later: another process held the database.
+    pub fn is_busy(&self) -> bool {
+        let StoreError::Database(error) = self else { return false };
+        let busy = [rusqlite::ErrorCode::DatabaseBusy, rusqlite::ErrorCode::DatabaseLocked];
+        error.sqlite_error_code().is_some_and(|code| busy.contains(&code))
+    }
+
+    pub(crate) fn reading(self) -> ArchiveError {
+        ArchiveError::Read { why: self.to_string() }
+    }
+
+    pub(crate) fn writing(self) -> ArchiveError {
+        ArchiveError::Write { why: self.to_string() }
+    }
+}

@@ -1,0 +1,78 @@
+//! The folder of a store: its owner's alone, and no link anywhere in it.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::error::StoreError;
+
+/// The database, in the folder.
+const DATABASE: &str = "store.db";
+
+/// The path of the database in a folder that is there; `None` if there is none yet.
+pub(crate) fn found(folder: &Path) -> Result<Option<PathBuf>, StoreError> {
+    let Some(meta) = looked_at(folder)? else { return Ok(None) };
+    if !meta.is_dir() {
+        let why = "it is a file; a store is a folder";
+        return Err(StoreError::NotAStore { path: folder.to_owned(), why });
+    }
+    // Links above the folder are the system's or the owner's; SQLite refuses any in the path.
+    let folder = folder.canonicalize().map_err(StoreError::io(folder))?;
+    for beside in ["store.db-wal", "store.db-shm", "store.db-journal"] {
+        looked_at(&folder.join(beside))?;
+    }
+    let database = folder.join(DATABASE);
+    if looked_at(&database)?.is_some() {
+        return Ok(Some(database));
+    }
+    let mut others = fs::read_dir(&folder).map_err(StoreError::io(&folder))?;
+    if others.next().is_some() {
+        let why = "the folder holds other things";
+        return Err(StoreError::NotAStore { path: folder, why });
+    }
+    Ok(None)
+}
+
+/// Makes the folder and an empty database, readable by nobody else whatever the umask.
+pub(crate) fn made(folder: &Path) -> Result<PathBuf, StoreError> {
+    if looked_at(folder)?.is_none() {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder).map_err(StoreError::io(folder))?;
+        own(folder, 0o700)?;
+    }
+    let database = folder.canonicalize().map_err(StoreError::io(folder))?.join(DATABASE);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(&database) {
+        Ok(_) => own(&database, 0o600)?,
+        // Another process was quicker.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(StoreError::io(&database)(error)),
+    }
+    Ok(database)
+}
+
+/// What is at a path, if that is no link.
+fn looked_at(path: &Path) -> Result<Option<fs::Metadata>, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_symlink() => Err(StoreError::Link { path: path.to_owned() }),
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io(path)(error)),
+    }
+}
+
+#[cfg(unix)]
+fn own(path: &Path, mode: u32) -> Result<(), StoreError> {
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    fs::set_permissions(path, permissions).map_err(StoreError::io(path))
+}
+
+#[cfg(not(unix))]
+fn own(_: &Path, _: u32) -> Result<(), StoreError> {
+    Ok(())
+}

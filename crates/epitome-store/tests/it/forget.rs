@@ -1,0 +1,108 @@
+//! What is forgotten is gone, and what isn't one's own was never there.
+
+use std::time::Duration;
+
+use epitome::archive::{Archive as _, Shown};
+use epitome::transcript::ContentId;
+use epitome_store::{Session, Store};
+
+use crate::{Place, compact, parsed, take_in, talk};
+
+fn filled(store: &Store, about: &str) -> Session {
+    let body = talk(about, 10);
+    let session = take_in(store, &body);
+    let outcome = compact(&body, &session);
+    session.commit(0, &Shown::of(&outcome, parsed(&body).transcript.len())).expect("kept");
+    session
+}
+
+/// Whether the files hold a word, in any case; the index keeps it in lower case.
+fn holds(place: &Place, word: &str) -> bool {
+    let bytes = place.bytes().to_ascii_lowercase();
+    bytes.windows(word.len()).any(|window| window == word.as_bytes())
+}
+
+#[test]
+fn not_a_byte_is_left() {
+    let place = Place::new();
+    let store = place.open();
+    let other = filled(&store, "zebrakeeps");
+    let session = filled(&store, "quaggagoes");
+    assert!(holds(&place, "quaggagoes"), "the test would see it");
+    let gone = store.forget(&session).expect("forgotten");
+    assert_eq!(gone.sessions, [session.name()]);
+    assert!(gone.contents > 10, "{gone:?}");
+    assert!(!holds(&place, "quaggagoes"));
+    assert!(holds(&place, "zebrakeeps"), "others keep theirs");
+    assert!(store.search("quaggagoes", 10).expect("searchable").is_empty());
+    assert!(!store.search("zebrakeeps", 10).expect("searchable").is_empty());
+    assert!(other.view(1).expect("readable").is_some());
+    assert!(session.head().is_err() && store.session(session.name()).is_err());
+    store.forget(&other).expect("forgotten");
+    drop((store, session, other));
+    assert!(!holds(&place, "zebrakeeps"), "nor after the end");
+}
+
+#[test]
+fn what_two_sessions_say_stays_with_the_other() {
+    let place = Place::new();
+    let store = place.open();
+    let session = filled(&store, "shared");
+    let body = talk("shared", 10).replace("answer9", "answer9 differs");
+    let fork = take_in(&store, &body);
+    let outcome = compact(&body, &fork);
+    store.forget(&session).expect("forgotten");
+    for original in outcome.originals() {
+        assert_eq!(fork.get(original.id).expect("readable").as_deref(), Some(&*original.bytes));
+    }
+    assert_eq!(fork.newest_input().expect("readable").as_deref(), Some(body.as_bytes()));
+}
+
+#[test]
+fn age_and_size_are_bounded() {
+    let place = Place::new();
+    let store = place.open();
+    filled(&store, "first");
+    std::thread::sleep(Duration::from_millis(30));
+    let second = filled(&store, "second");
+    assert!(store.forget_older(Duration::from_mins(1)).expect("done").sessions.is_empty());
+    let packed = store.stored().expect("readable").packed;
+    let gone = store.forget_over(packed - 1).expect("done");
+    assert_eq!(gone.sessions.len(), 1, "the oldest goes first");
+    assert_eq!(store.sessions().expect("listed")[0].session, second.name());
+    std::thread::sleep(Duration::from_millis(5));
+    let gone = store.forget_older(Duration::from_millis(1)).expect("done");
+    assert_eq!(gone.sessions, [second.name()]);
+    assert_eq!(store.stored().expect("readable").bytes, 0);
+}
+
+#[test]
+fn tenants_are_apart() {
+    let place = Place::new();
+    let store = place.open();
+    let (one, two) = (store.tenant("one").expect("made"), store.tenant("two").expect("made"));
+    let session = filled(&one, "private");
+    let body = talk("private", 10);
+    let id = ContentId::of_text(parsed(&body).transcript.entry(3).raw());
+    assert!(one.get(id).expect("readable").is_some());
+    for stranger in [&two, &store] {
+        assert_eq!(stranger.get(id).expect("readable"), None);
+        assert!(stranger.search("private marker3x", 10).expect("searchable").is_empty());
+        assert!(stranger.recall(&id.to_string(), 10).expect("readable").is_empty());
+        assert!(stranger.session(session.name()).is_err());
+        assert!(stranger.sessions().expect("listed").is_empty());
+        assert_eq!(stranger.stored().expect("readable").bytes, 0);
+    }
+    // The same words score the same, whoever else says them.
+    let scores = |store: &Store| -> Vec<u64> {
+        let found = store.search("answer3 marker4x", 10).expect("searchable");
+        found.iter().map(|(_, found)| found.score.to_bits()).collect()
+    };
+    let before = scores(&one);
+    filled(&two, "private");
+    filled(&two, "answer3 answer3 answer3");
+    assert!(!before.is_empty() && scores(&one) == before);
+    assert_eq!(take_in(&two, &talk("private", 12)).name(), session.name(), "by its own way");
+    two.forget(&two.session(session.name()).expect("its own")).expect("forgotten");
+    assert!(one.get(id).expect("readable").is_some());
+}

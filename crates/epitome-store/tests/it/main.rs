@@ -1,0 +1,75 @@
+//! The store: laws of archives, sessions, what is forgotten, what is refused, what survives a crash.
+
+mod folder;
+mod forget;
+mod laws;
+mod robust;
+mod sessions;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use epitome::{Compactor, Options, Outcome, Request, count::counter, wire};
+use epitome_store::{Access, Document, Session, Store};
+use tempfile::TempDir;
+
+/// A folder that is gone in the end, and a store in it.
+pub(crate) struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Place { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
+    pub(crate) fn open(&self) -> Store {
+        Store::open(&self.path(), Access::Write).expect("a store")
+    }
+
+    /// All bytes of all files.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let files = std::fs::read_dir(self.path()).expect("it is there");
+        let read = |file: std::fs::DirEntry| std::fs::read(file.path()).expect("readable");
+        files.flat_map(|file| read(file.expect("listed"))).collect()
+    }
+}
+
+/// A request of `turns` questions and answers, each of which says where it is.
+pub(crate) fn talk(about: &str, turns: usize) -> String {
+    let mut body = String::from("{\"model\":\"gpt-6-sol\",\"messages\":[");
+    body.push_str("{\"role\":\"system\",\"content\":\"Be brief.\"}");
+    for turn in 0..turns {
+        let filler = "and so on, at some length, as it is in such talks ".repeat(6);
+        write!(
+            body,
+            ",\n{{\"role\":\"user\",\"content\":\"{about} question{turn}: what of marker{turn}x?\"}},\n\
+             {{\"role\":\"assistant\",\"content\":\"{about} answer{turn}: {filler}\"}}"
+        )
+        .expect("a string takes all");
+    }
+    body.push_str("],\"stream\":true}");
+    body
+}
+
+pub(crate) fn parsed(body: &str) -> Request {
+    wire::detect(body.to_owned()).expect("a request")
+}
+
+pub(crate) fn take_in(store: &Store, body: &str) -> Session {
+    let request = parsed(body);
+    let document = Document { raw: body.as_bytes(), request: &request, source: "talk.json" };
+    store.take_in(&document).expect("kept")
+}
+
+pub(crate) fn compact(body: &str, session: &Session) -> Outcome {
+    let options = Options { target: "40%".parse().expect("a target"), ..Options::default() };
+    let compactor = Compactor::new(options, counter("o200k").expect("built in")).expect("in range");
+    let outcome = compactor.compact_into(&parsed(body), session).expect("compacted");
+    assert!(!outcome.view.is_whole());
+    outcome
+}

@@ -1,0 +1,137 @@
+//! Many at once, and the process gone in the middle.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use epitome::archive::{Archive as _, ArchiveError};
+use epitome_store::{Access, Store, StoreError};
+use testkit::archives::{original, shown};
+
+use crate::{Place, take_in, talk};
+
+/// Set for the copy of this test that is killed: the folder to write to.
+const VICTIM: &str = "EPITOME_STORE_VICTIM";
+
+/// Writes until it is killed: an original, and a view that needs it.
+#[test]
+fn victim() {
+    let Ok(folder) = std::env::var(VICTIM) else { return };
+    let store = Store::open(folder.as_ref(), Access::Write).expect("a store");
+    let session = take_in(&store, &talk("victim", 2));
+    for _ in 0..100_000 {
+        let head = session.head().expect("readable");
+        session.put(&[original(0, &format!("said before view {}", head + 1))]).expect("kept");
+        let number = session.commit(head, &shown(3, &format!("view {}", head + 1))).expect("kept");
+        // Told only once it is on the disk.
+        println!("acknowledged {number}");
+    }
+}
+
+#[test]
+fn whatever_was_acknowledged_survives_a_kill() {
+    let place = Place::new();
+    let rounds: usize =
+        std::env::var("EPITOME_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(8);
+    let mut least = 0;
+    for round in 0..rounds {
+        let mut victim = Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "robust::victim", "--nocapture"])
+            .env(VICTIM, place.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("started");
+        // Not at random, so that a failure comes again; the machine's load is random enough.
+        std::thread::sleep(Duration::from_millis(40 + (round as u64 * 37) % 160));
+        victim.kill().expect("killed");
+        let output = victim.wait_with_output().expect("over");
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let numbers = told.lines().filter_map(|line| line.rsplit_once("acknowledged "));
+        // The last line may be cut.
+        let whole = numbers.take(told.matches('\n').count());
+        least = whole.filter_map(|(_, n)| n.parse::<u64>().ok()).last().unwrap_or(least).max(least);
+
+        let Ok(store) = Store::open(&place.path(), Access::Existing) else {
+            assert_eq!(least, 0, "a store that acknowledged something is there");
+            continue;
+        };
+        let Some(listed) = store.sessions().expect("readable").pop() else {
+            assert_eq!(least, 0);
+            continue;
+        };
+        let session = store.session(&listed.session).expect("there");
+        let head = session.head().expect("readable");
+        assert!(head >= least, "{least} was acknowledged, {head} is there");
+        for number in 1..=head {
+            let view = session.view(number).expect("whole").expect("there");
+            assert_eq!(view.shown, shown(3, &format!("view {number}")));
+            let before = original(0, &format!("said before view {number}"));
+            assert_eq!(session.get(before.id).expect("whole"), Some(before.bytes));
+        }
+        assert!(session.input_of(head).expect("whole").is_some() || head == 0);
+        least = least.max(head);
+    }
+    assert!(least > 0, "something was written before the kills");
+}
+
+#[test]
+fn two_handles_share_a_store() {
+    let place = Place::new();
+    let (one, two) = (place.open(), place.open());
+    let (mine, theirs) = (take_in(&one, &talk("one", 3)), take_in(&two, &talk("one", 3)));
+    assert_eq!(mine.name(), theirs.name());
+    std::thread::scope(|scope| {
+        for (session, from) in [(&mine, 0), (&theirs, 100)] {
+            scope.spawn(move || {
+                for at in from..from + 25 {
+                    session
+                        .put(&[original(at, &format!("word{at}"))])
+                        .expect("one after the other");
+                }
+            });
+        }
+    });
+    for at in (0..25).chain(100..125) {
+        let found = mine.search(&format!("word{at}"), 5).expect("searchable");
+        assert_eq!(found[0].entry, at);
+    }
+    assert_eq!(mine.commit(0, &shown(3, "mine")), Ok(1));
+    let late = theirs.commit(0, &shown(3, "theirs"));
+    assert_eq!(late, Err(ArchiveError::Conflict { parent: 0, head: 1 }));
+}
+
+#[test]
+fn readers_go_on_while_somebody_writes() {
+    let place = Place::new();
+    let store = place.open();
+    let session = take_in(&store, &talk("one", 3));
+    session.put(&[original(0, "findable")]).expect("kept");
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for at in 0..40 {
+                session.put(&[original(at, &format!("filler{at}"))]).expect("kept");
+            }
+        });
+        for _ in 0..40 {
+            assert_eq!(store.search("findable", 1).expect("searchable").len(), 1);
+        }
+        writer.join().expect("nobody panics");
+    });
+}
+
+#[test]
+fn damage_is_told_and_nothing_invented() {
+    let place = Place::new();
+    let session = take_in(&place.open(), &talk("one", 3));
+    session.put(&[original(0, "some words that were said")]).expect("kept");
+    let name = session.name().to_owned();
+    drop(session);
+    let database = rusqlite::Connection::open(place.path().join("store.db")).expect("opened");
+    database.execute("UPDATE blob SET bytes = zeroblob(length(bytes))", []).expect("set");
+    drop(database);
+    let store = Store::open(&place.path(), Access::Read).expect("there");
+    let id = original(0, "some words that were said").id;
+    assert!(matches!(store.get(id), Err(StoreError::Damaged { .. })));
+    let session = store.session(&name).expect("there");
+    assert!(matches!(session.newest_input(), Err(StoreError::Damaged { .. })));
+    assert!(matches!(session.get(id), Err(ArchiveError::Read { .. })));
+}

@@ -1,0 +1,189 @@
+//! Where originals and views are kept, so that every removed byte can be had back.
+//!
+//! An [`Archive`] is that of one conversation. It only grows: a view is added, never changed, and which of
+//! them is in force is one number that is compared before it is set.
+
+mod memory;
+
+use serde::{Deserialize, Serialize};
+
+use crate::recall::{Found, searchable};
+use crate::receipt::Receipt;
+use crate::request::Request;
+use crate::transcript::unit::Units;
+use crate::transcript::{ContentId, Origin, PartKind, Role};
+use crate::view::View;
+
+pub use memory::MemoryArchive;
+
+/// An entry that a view hides or edits, as it was, with what helps to find it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Original {
+    /// Digest of the bytes.
+    pub id: ContentId,
+    /// Position in the transcript.
+    pub entry: usize,
+    /// The bytes.
+    pub bytes: String,
+    /// Who stands in it.
+    pub about: About,
+    /// What can be searched of it, decoded; empty where it came from a recall itself.
+    pub words: String,
+}
+
+/// Where an entry belongs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The wire role.
+    pub role: Role,
+    /// Who speaks.
+    pub origin: Origin,
+    /// The human message, from 1, to which it belongs; 0 before the first.
+    pub turn: usize,
+    /// The tool that is called, or whose result it is; the first of several.
+    pub tool: Option<String>,
+}
+
+impl Original {
+    /// The entries of a request for which `wanted` holds.
+    pub fn of(request: &Request, wanted: impl Fn(usize) -> bool) -> Vec<Original> {
+        let transcript = &request.transcript;
+        let units = Units::of(transcript, request.format.instructions());
+        let mut turn = 0;
+        let mut originals = Vec::new();
+        for entry in transcript.entries() {
+            turn += usize::from(entry.is_human());
+            if !wanted(entry.index) {
+                continue;
+            }
+            let tool = entry.parts().find_map(|part| match part.kind() {
+                PartKind::Call => Some(part.name().into_owned()),
+                PartKind::Result => {
+                    let call = units.call_of(part.slot).map(|call| transcript.part(call).name());
+                    Some(call.unwrap_or_else(|| part.name()).into_owned())
+                }
+                _ => None,
+            });
+            let tool = tool.filter(|tool| !tool.is_empty());
+            let about = About { role: entry.role(), origin: entry.origin(), turn, tool };
+            originals.push(Original {
+                id: ContentId::of_text(entry.raw()),
+                entry: entry.index,
+                bytes: entry.raw().to_owned(),
+                about,
+                words: searchable(entry),
+            });
+        }
+        originals
+    }
+}
+
+/// Why an archive couldn't keep or find something.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// It couldn't be written.
+    #[error("the archive could not keep the originals: {why}")]
+    Write {
+        /// What the store said.
+        why: String,
+    },
+    /// It couldn't be read.
+    #[error("the archive could not be read: {why}")]
+    Read {
+        /// What the store said.
+        why: String,
+    },
+    /// Another view is in force than the one that was to be followed.
+    #[error("view {head} is in force, not view {parent}: another compaction came first")]
+    Conflict {
+        /// The view that was to be followed.
+        parent: u64,
+        /// The view that is in force.
+        head: u64,
+    },
+    /// There is no such view.
+    #[error("there is no view {view}")]
+    NoSuchView {
+        /// The view.
+        view: u64,
+    },
+}
+
+/// What the model is shown from a compaction on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// How many entries of the transcript, as it came, it speaks of.
+    pub entries: usize,
+    /// The fates of entries.
+    pub view: View,
+    /// The request that the model is sent.
+    pub text: String,
+    /// Its checkpoint's id.
+    pub checkpoint: Option<ContentId>,
+    /// The receipt, as JSON.
+    pub receipt: String,
+}
+
+impl Shown {
+    /// What a compaction of a transcript of so many entries came to.
+    pub fn of(outcome: &crate::Outcome, entries: usize) -> Self {
+        let receipt: &Receipt = &outcome.receipt;
+        Shown {
+            entries,
+            view: outcome.view.clone(),
+            text: outcome.rendered().to_owned(),
+            checkpoint: receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id),
+            receipt: serde_json::to_string(receipt).expect("receipts have string keys"),
+        }
+    }
+}
+
+/// A view that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Its number, from 1, in the order of commits.
+    pub number: u64,
+    /// The view that it followed; 0 for the whole transcript.
+    pub parent: u64,
+    /// What it shows.
+    pub shown: Shown,
+}
+
+/// Keeps the originals and the views of one conversation.
+pub trait Archive: std::fmt::Debug + Send + Sync {
+    /// Keeps originals. When it returns they are durable, or none of them counts.
+    fn put(&self, originals: &[Original]) -> Result<(), ArchiveError>;
+
+    /// The bytes under an id; `None` if it keeps none.
+    fn get(&self, id: ContentId) -> Result<Option<String>, ArchiveError>;
+
+    /// Originals that share a word with `words`, best first, at most `limit`.
+    fn search(&self, words: &str, limit: usize) -> Result<Vec<Found>, ArchiveError>;
+
+    /// The view that is in force; 0 where all is shown as it was said.
+    fn head(&self) -> Result<u64, ArchiveError>;
+
+    /// Keeps a view and puts it in force, if `parent` still is; its number. Otherwise nothing is kept.
+    fn commit(&self, parent: u64, shown: &Shown) -> Result<u64, ArchiveError>;
+
+    /// Puts view `to` (0: none) in force, if `from` still is.
+    fn go(&self, from: u64, to: u64) -> Result<(), ArchiveError>;
+
+    /// A view.
+    fn view(&self, number: u64) -> Result<Option<Kept>, ArchiveError>;
+
+    /// The views, oldest first, each with the one that it followed.
+    fn history(&self) -> Result<Vec<(u64, u64)>, ArchiveError>;
+}
+
+/// The view to go to from `head` so that the last compaction isn't; `None` if none is in force.
+pub fn undone(history: &[(u64, u64)], head: u64) -> Option<u64> {
+    history.iter().find(|(number, _)| *number == head).map(|(_, parent)| *parent)
+}
+
+/// The view to go to from `head` so that what was undone last is done again.
+pub fn redone(history: &[(u64, u64)], head: u64) -> Option<u64> {
+    let newest = history.iter().rev().find(|(_, parent)| *parent == head);
+    newest.map(|(number, _)| *number)
+}

@@ -1,0 +1,133 @@
+//! Driving a compaction to its end, on any executor.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::{Answer, CompactError, Compaction, Outcome, Step};
+use crate::archive::{Archive, ArchiveError, Original};
+use crate::summarize::{Answering, Ask, FailureKind, SummarizeError};
+
+impl Compaction {
+    /// Steps to the end, waiting for nobody: whatever its summarizers are asked stays unanswered. The caller
+    /// holds the originals.
+    ///
+    /// # Errors
+    /// See [`CompactError`]; nothing was changed then.
+    pub fn finish(self) -> Result<Box<Outcome>, CompactError> {
+        self.finish_with(|_| unreachable!("the caller holds the originals"))
+    }
+
+    /// The same, with what the view hides kept in `archive` first.
+    pub(super) fn finish_into(self, archive: &dyn Archive) -> Result<Box<Outcome>, CompactError> {
+        self.finish_with(|originals| archive.put(originals))
+    }
+
+    fn finish_with(
+        mut self,
+        keep: impl Fn(&[Original]) -> Result<(), ArchiveError>,
+    ) -> Result<Box<Outcome>, CompactError> {
+        loop {
+            match self.step() {
+                Step::Yield => {}
+                Step::Persist(originals) => self.supply(Answer::Persisted(keep(&originals))),
+                Step::Summarize(asks) => {
+                    for ask in asks {
+                        let nobody = SummarizeError::new(FailureKind::Unattended, "");
+                        self.supply(Answer::Summary(ask.id, Err(nobody)));
+                    }
+                }
+                Step::Wait => unreachable!("every question was answered"),
+                Step::Done(done) => return done,
+            }
+        }
+    }
+}
+
+/// A compaction that asks its summarizers: a future that does one step at each turn and lets others go
+/// first. Dropping it cancels what is under way; the old view stays.
+///
+/// ```
+/// # use epitome::{Compactor, Options, count::counter, engine::Drive, wire};
+/// # async fn compact(compactor: Compactor, request: epitome::Request) -> Result<(), epitome::CompactError> {
+/// let outcome = Drive::new(compactor.begin(&request)).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Drive<'a> {
+    compaction: Compaction,
+    archive: Option<&'a dyn Archive>,
+    answers: Vec<(u32, Answering)>,
+}
+
+impl<'a> Drive<'a> {
+    /// Drives a compaction whose originals the caller holds.
+    pub fn new(compaction: Compaction) -> Self {
+        Drive { compaction, archive: None, answers: Vec::new() }
+    }
+
+    /// The same, keeping originals in `archive`, for a compaction that asks for that.
+    #[must_use]
+    pub fn keeping_in(self, archive: &'a dyn Archive) -> Self {
+        Drive { archive: Some(archive), ..self }
+    }
+
+    /// Takes answers that are there; whether there were any.
+    fn take_answers(&mut self, context: &mut Context<'_>) -> bool {
+        let compaction = &self.compaction;
+        // What nobody wants any more is cancelled.
+        self.answers.retain(|(id, _)| compaction.wants(*id));
+        let mut came = Vec::new();
+        self.answers.retain_mut(|(id, answer)| match answer.as_mut().poll(context) {
+            Poll::Pending => true,
+            Poll::Ready(answer) => {
+                came.push((*id, answer));
+                false
+            }
+        });
+        let any = !came.is_empty();
+        for (id, answer) in came {
+            self.compaction.supply(Answer::Summary(id, answer));
+        }
+        any
+    }
+}
+
+impl Future for Drive<'_> {
+    type Output = Result<Outcome, CompactError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let drive = &mut *self;
+        if drive.take_answers(context) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        match drive.compaction.step() {
+            Step::Done(done) => return Poll::Ready(done.map(|outcome| *outcome)),
+            Step::Summarize(asks) => {
+                let begin = |Ask { id, by, request }: Ask| (id, by.summarize(request));
+                drive.answers.extend(asks.into_iter().map(begin));
+                context.waker().wake_by_ref();
+            }
+            Step::Persist(originals) => {
+                let kept = drive.archive.as_ref().map_or(Ok(()), |archive| archive.put(&originals));
+                drive.compaction.supply(Answer::Persisted(kept));
+                context.waker().wake_by_ref();
+            }
+            Step::Yield => context.waker().wake_by_ref(),
+            // An answer wakes it.
+            Step::Wait => {}
+        }
+        Poll::Pending
+    }
+}
+
+impl fmt::Debug for Drive<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drive")
+            .field("compaction", &self.compaction)
+            .field("asked", &self.answers.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,116 @@
+//! Between the checkpoint as it is without a model and the view: the summary, if one is asked for.
+
+use super::{Attempt, CompactError, Compaction, Gathered, State, Step};
+use crate::checkpoint::{Checkpoint, Seat};
+use crate::count::Tally;
+use crate::events::Event;
+use crate::plan::Plan;
+use crate::summarize::{Next, OnFailure, Said, Source, Work};
+
+use std::sync::Arc;
+
+/// The most bytes of anchors that a summarizer is told besides the transcript.
+const CARRIED: usize = 3 * 1024;
+
+/// A summary is being asked for.
+#[derive(Debug)]
+pub(super) struct Summing {
+    tally: Tally,
+    plan: Plan,
+    gathered: Gathered,
+    seat: Seat,
+    checkpoint: Checkpoint,
+    pub(super) work: Work,
+}
+
+impl Compaction {
+    /// Whether the answer to this question is still of interest.
+    pub fn wants(&self, id: u32) -> bool {
+        matches!(&self.state, State::Sum(summing) if summing.work.wants(id))
+    }
+
+    /// Asks for a summary, if there is something to be summed up and room for it.
+    pub(super) fn begin_summing(
+        &mut self,
+        tally: Tally,
+        plan: Plan,
+        gathered: Gathered,
+        source: Source,
+        checkpoint: Checkpoint,
+    ) -> State {
+        let summaries = self.compactor.summaries().map(Arc::clone);
+        let counter = self.compactor.counter();
+        let free = self.target(&tally).saturating_sub(plan.draft.total());
+        let most = plan.checkpoint.min(free);
+        let is_new = !source.is_empty();
+        let seat = Seat::of(&checkpoint, &gathered, most, counter).filter(|_| is_new);
+        let (Some(summaries), Some(seat)) = (summaries, seat) else {
+            if is_new {
+                self.fallbacks
+                    .push("no summary was asked for: there is no room for one".to_owned());
+            }
+            return self.fill(tally, plan, Some(checkpoint));
+        };
+        let folded = (0..self.request.transcript.len()).filter(|at| plan.draft.is_folded(*at));
+        let replaced = folded.map(|at| tally.entry(at)).sum();
+        let carried = gathered.anchors().render(CARRIED);
+        let source = source.around(&self.request.transcript, carried);
+        let counter = self.compactor.shared_counter();
+        let mut work = Work::new(summaries, source, counter, seat.room, replaced);
+        self.tell_said(&mut work);
+        State::Sum(Box::new(Summing { tally, plan, gathered, seat, checkpoint, work }))
+    }
+
+    /// Asks, or goes on with what came back.
+    pub(super) fn sum(&mut self, mut summing: Box<Summing>) -> Result<State, Step> {
+        let next = summing.work.next();
+        self.tell_said(&mut summing.work);
+        let summary = match next {
+            Next::Ask(asks) => {
+                self.state = State::Sum(summing);
+                return Err(Step::Summarize(asks));
+            }
+            Next::Wait => {
+                self.state = State::Sum(summing);
+                return Err(Step::Wait);
+            }
+            Next::Done(summary) => summary,
+        };
+        self.fallbacks.extend(summing.work.whys().iter().cloned());
+        let Summing { tally, plan, gathered, seat, checkpoint, work } = *summing;
+        let mut receipt = work.receipt();
+        let on_failure = self.compactor.summaries().map(|summaries| summaries.on_failure);
+        let counter = self.compactor.counter();
+        let seated = summary.map(|text| seat.take(&text, &gathered, counter));
+        let state = match (seated, on_failure.unwrap_or_default()) {
+            (Ok(Some((with_summary, tokens))), _) => {
+                receipt.tokens = tokens;
+                self.summary = Some(receipt);
+                return Ok(self.fill(tally, plan, Some(with_summary)));
+            }
+            (Ok(None), _) => {
+                receipt.by = None;
+                self.fallbacks.push("nothing of the summary fits".to_owned());
+                self.fill(tally, plan, Some(checkpoint))
+            }
+            (Err(_), OnFailure::Extractive) => self.fill(tally, plan, Some(checkpoint)),
+            (Err(_), OnFailure::Skip) => {
+                self.attempt = Attempt::Nothing;
+                State::Plan(tally)
+            }
+            (Err(why), OnFailure::Error) => State::Failed(CompactError::Summary(why)),
+        };
+        self.summary = Some(receipt);
+        Ok(state)
+    }
+
+    pub(super) fn tell_said(&self, work: &mut Work) {
+        for said in work.said() {
+            self.tell(&match said {
+                Said::Called { by, requests } => Event::SummarizerCalled { by, requests },
+                Said::Rejected { by, fault } => Event::SummarizerRejected { by, fault },
+                Said::FellBack { by, why } => Event::SummarizerFellBack { by, why },
+            });
+        }
+    }
+}

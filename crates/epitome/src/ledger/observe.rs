@@ -1,0 +1,257 @@
+//! Reading what was said, sentence by sentence.
+
+use super::cues::Cues;
+use super::judge::{self, judge};
+use super::language::{Cue, english};
+use super::output::{self, Standing};
+use super::subject::Subject;
+use super::update::{Update, is_near};
+use super::words::Words;
+use super::worth::is_code;
+use super::{Change, Kind, Ledger, Line, Shown, Speaker};
+use crate::text::cut;
+use crate::text::split::{Kind as Place, sentences};
+
+/// Longer sentences are cut at their end.
+const MAX_LINE: usize = 320;
+/// Sentences longer than this are no statements but dumps.
+const MAX_SENTENCE: usize = 1_200;
+/// Longer lines before a list speak of more than its items.
+const MAX_LEAD: usize = 60;
+/// Bytes of one text that are read from either end.
+const WINDOW: usize = 48 * 1024;
+/// Lines taken from one output of a tool, the best first come.
+const MAX_OF_OUTPUT: usize = 12;
+/// Lines of tools in all: what comes later is found by search, not by reading.
+const MAX_OF_TOOLS: usize = 4_000;
+
+impl Ledger {
+    /// Reads what `who` said at entry `at`; `shown` says whether the entry is shown in full, so that
+    /// its lines needn't be listed. Entries come in the order they were said.
+    pub fn observe(&mut self, at: u32, who: Speaker, shown: Shown, text: &str) {
+        // What stands for a result says nothing itself.
+        if text.starts_with("[elided: ") || text.starts_with("[no result: ") {
+            return;
+        }
+        if text.len() <= 2 * WINDOW {
+            return self.read(at, who, shown, text);
+        }
+        self.read(at, who, shown, cut::head(text, WINDOW));
+        self.read(at, who, shown, cut::tail(text, WINDOW));
+    }
+
+    fn read(&mut self, at: u32, who: Speaker, shown: Shown, text: &str) {
+        if who == Speaker::Tool {
+            return self.read_output(at, shown, text);
+        }
+        let mut lead = Lead::default();
+        let mut asked = None;
+        for sentence in sentences(text) {
+            let mut raw = &text[sentence.range.clone()];
+            // `Who signs it? Answered: Dana.` is one.
+            if let Some(question) = asked
+                .take()
+                .filter(|_| answers(raw) || raw.trim_end_matches('.').ends_with(" there"))
+            {
+                raw = &text[question..sentence.range.end];
+            }
+            asked = raw.ends_with('?').then_some(sentence.range.start);
+            match sentence.kind {
+                Place::Code | Place::Row => continue,
+                Place::Heading => {
+                    lead = if raw.len() < MAX_LEAD { Lead::of(raw) } else { Lead::default() };
+                    continue;
+                }
+                Place::Prose if raw.ends_with(':') && raw.len() < MAX_LEAD => lead = Lead::of(raw),
+                Place::Prose if !lead.is_heading => lead = Lead::default(),
+                Place::Prose | Place::Item => {}
+            }
+            // What somebody else said.
+            if raw.len() > MAX_SENTENCE || raw.len() < 10 || raw.starts_with('>') || is_code(raw) {
+                continue;
+            }
+            self.note(at, who, shown, raw, Standing::Free, &lead);
+        }
+    }
+
+    fn read_output(&mut self, at: u32, shown: Shown, text: &str) {
+        let mut taken = 0;
+        let mut lead = Lead::default();
+        for (stretch, standing) in output::prose(text) {
+            if standing == Standing::Lead {
+                lead = Lead::of(stretch);
+                continue;
+            }
+            for sentence in sentences(stretch) {
+                if taken >= MAX_OF_OUTPUT || self.of_tools >= MAX_OF_TOOLS {
+                    return;
+                }
+                taken += usize::from(self.note(
+                    at,
+                    Speaker::Tool,
+                    shown,
+                    &stretch[sentence.range],
+                    standing,
+                    &lead,
+                ));
+            }
+        }
+    }
+
+    /// Whether the sentence became a line.
+    fn note(
+        &mut self,
+        at: u32,
+        who: Speaker,
+        shown: Shown,
+        raw: &str,
+        standing: Standing,
+        lead: &Lead,
+    ) -> bool {
+        let mut words = Words::of(raw);
+        if english().owning().iter().any(|verb| words.follows(1, verb).is_some())
+            && !english().has("pronouns", words.low(0))
+        {
+            words.name_first();
+        }
+        let mut cues = Cues::of(raw, &words);
+        cues.lead(&lead.cues);
+        if self.belongs_to_last(at, raw, &words) {
+            return true;
+        }
+        let judged = judge(raw, &words, &cues, who);
+        // Most say nothing: no look at what they are about.
+        let may_change = cues.change() >= Change::Said
+            || self.withdrawn
+            || cues.has(Cue::Labels)
+            || cues.is_brief_change(&words);
+        if judged.is_none() && !may_change {
+            return false;
+        }
+        let subject = Subject::of(&words, &cues);
+        let mut change = cues.change();
+        if cues.is_brief_change(&words) && !subject.has_topic {
+            change = Change::OfLast;
+        }
+        if self.withdrawn && change < Change::OfLast {
+            change = Change::OfLast;
+        }
+        self.withdrawn = change == Change::OfLast && words.len() < 4 && !cues.has(Cue::Value);
+        // `Sorry, I meant lower case.` is whatever was said before it.
+        let verdict = judged.or_else(|| {
+            let kind = self
+                .last
+                .filter(|(_, said)| change == Change::OfLast && is_near(at, *said))
+                .map(|(line, _)| self.lines[line].kind)?;
+            (words.len() > 1 && who >= Speaker::Model && words.len() < 16)
+                .then(|| judge::Verdict::of(kind, who))
+        });
+        let known = verdict.is_some();
+        if !(known || change >= Change::Said || cues.has(Cue::Labels)) {
+            return false;
+        }
+        let verdict = verdict.unwrap_or(judge::Verdict::of(Kind::Fact, who));
+        // A comment's values are the code's.
+        if standing == Standing::Comment
+            && !matches!(verdict.kind, Kind::Constraint | Kind::Decision | Kind::Open)
+        {
+            return false;
+        }
+        let text = cut::one_line(unmarked(raw), MAX_LINE);
+        if self.listed.contains(&text) {
+            return true;
+        }
+        let line = Line {
+            at,
+            who,
+            kind: verdict.kind,
+            replaces: None,
+            differs: None,
+            replaced: None,
+            note: String::new(),
+            source: raw.to_owned(),
+            shown: shown == Shown::InFull,
+            weight: verdict.weight - if standing == Standing::Comment { 15 } else { 0 },
+            change,
+            subject,
+            text,
+        };
+        // What says nothing by itself may still take something back, or answer it.
+        if !known && !matches!(self.update(&line), Update::Replaces(_)) {
+            return false;
+        }
+        if self.is_boilerplate(&line.text) && line.who == Speaker::Tool {
+            return false;
+        }
+        self.push(line)
+    }
+
+    /// Whether the sentence only says why the one before it was decided, or answers it; it is said with
+    /// that one then.
+    fn belongs_to_last(&mut self, at: u32, raw: &str, words: &Words) -> bool {
+        let Some(line) = self.last.filter(|(_, said)| *said == at).map(|(line, _)| line) else {
+            return false;
+        };
+        let starts = |phrases: &[&str]| {
+            phrases.iter().any(|start| words.matches(0, start).is_some()) && words.len() > 2
+        };
+        let answers = self.lines[line].kind == Kind::Question
+            && starts(&["answered", "answer", "resolved", "the answer", "yes", "no"]);
+        let decided =
+            matches!(self.lines[line].kind, Kind::Decision | Kind::Constraint | Kind::Preference);
+        let reasons = decided
+            && starts(&[
+                "because",
+                "reason",
+                "rationale",
+                "why",
+                "that's because",
+                "this is because",
+                "the reason",
+                "that is because",
+            ]);
+        let line = &mut self.lines[line];
+        let text = format!("{} {}", line.text, cut::one_line(raw, MAX_LINE));
+        if !(answers || reasons) || text.len() > 2 * MAX_LINE {
+            return false;
+        }
+        line.text = text;
+        line.at = at;
+        if answers {
+            line.kind = Kind::Fact;
+        }
+        true
+    }
+}
+
+/// An item without its bullet or number.
+fn unmarked(item: &str) -> &str {
+    let Some((mark, rest)) = item.split_once(' ') else { return item };
+    let is_number = mark.len() < 4
+        && mark.ends_with(['.', ')'])
+        && mark.trim_end_matches(['.', ')']).bytes().all(|b| b.is_ascii_digit());
+    if matches!(mark, "-" | "*" | "+" | "•" | "–") || is_number {
+        rest.trim_start()
+    } else {
+        item
+    }
+}
+
+fn answers(sentence: &str) -> bool {
+    let start = cut::head(sentence, 12).to_ascii_lowercase();
+    ["answered", "answer:", "answer is", "a:"].iter().any(|mark| start.starts_with(mark))
+}
+
+/// What stands before a list, or above it.
+#[derive(Default)]
+struct Lead {
+    cues: Cues,
+    is_heading: bool,
+}
+
+impl Lead {
+    fn of(text: &str) -> Self {
+        let bare = text.trim_start_matches('#');
+        Self { cues: Cues::of(bare, &Words::of(bare)), is_heading: bare.len() < text.len() }
+    }
+}

@@ -1,0 +1,73 @@
+//! Going on from an earlier checkpoint.
+
+use super::cues::Cues;
+use super::lane::{Entry, IN_PLACE};
+use super::subject::Subject;
+use super::update::Update;
+use super::words::Words;
+use super::worth::worth;
+use super::{Change, Ledger, Line, REPLACING, Shown, Speaker};
+
+/// A line that an earlier checkpoint listed is worth so much more: it was the better of many.
+const CARRIED: i32 = 5;
+
+impl Ledger {
+    /// Takes over an earlier checkpoint: what people said that it quotes, with the index of its entry each, and
+    /// the lines that it listed. Entries were counted elsewhere then.
+    pub fn resume<'a>(&mut self, words: impl Iterator<Item = (u32, &'a str)>, entries: Vec<Entry>) {
+        self.since = self.lines.len();
+        // What is listed was understood where it was said.
+        self.listed = entries.iter().map(|entry| entry.text.clone()).collect();
+        for (at, text) in words {
+            self.observe(at, Speaker::Human, Shown::Elsewhere, text);
+        }
+        self.listed.clear();
+        let listed = self.lines.len();
+        for entry in entries {
+            self.carry(entry, listed);
+        }
+        self.since = self.lines.len();
+        self.last = None;
+    }
+
+    /// Takes over a line. It stood beside the others that were listed, so that it takes the place of none of
+    /// them; of what is quoted, if it did so then.
+    fn carry(&mut self, entry: Entry, listed: usize) {
+        let words = Words::of(&entry.text);
+        let cues = Cues::of(&entry.text, &words);
+        let replaces = entry.note.starts_with(IN_PLACE);
+        let weight = worth(&entry.text, &words, &cues, entry.kind, entry.who)
+            + CARRIED
+            + if replaces { REPLACING } else { 0 };
+        let line = Line {
+            at: entry.at,
+            who: entry.who,
+            kind: entry.kind,
+            replaces: None,
+            differs: None,
+            replaced: None,
+            source: entry.text.clone(),
+            shown: false,
+            weight,
+            subject: Subject::of(&words, &cues),
+            change: if replaces { Change::Said } else { Change::None },
+            note: entry.note,
+            text: entry.text,
+        };
+        if let Some(&same) = self.said.get(&line.text) {
+            let same = &mut self.lines[same as usize];
+            same.weight = same.weight.max(line.weight);
+            if same.replaces.is_none() {
+                same.note = line.note;
+            }
+            return;
+        }
+        let own = self.lines.len();
+        if replaces && let Update::Replaces(olds) = self.update(&line) {
+            for old in olds.into_iter().filter(|old| *old < listed) {
+                self.lines[old].replaced = Some(own);
+            }
+        }
+        self.append(line);
+    }
+}

@@ -1,0 +1,132 @@
+//! What a line is worth of a budget: by what it is, who says it, how exact it is, and how it reads.
+
+use super::cues::Cues;
+use super::language::{Cue, english};
+use super::words::{Form, Words};
+use super::{Kind, Speaker};
+
+/// Bytes of a line that cost a point.
+const BYTES: usize = 20;
+
+/// The worth of a sentence that was judged to be of `kind`; most are between 0 and 60.
+pub(super) fn worth(text: &str, words: &Words, cues: &Cues, kind: Kind, who: Speaker) -> i32 {
+    let points = |holds: bool, points: i32| if holds { points } else { 0 };
+    let is_persons = matches!(who, Speaker::Human | Speaker::System);
+    let start = text.trim_start_matches(['-', '*', '+', '•', ' ']);
+    let said = 2 * i32::try_from(cues.count.min(4)).unwrap_or(0);
+    let for_it = said
+        + points(cues.has(Cue::Value), if is_exact(words) { 6 } else { 2 })
+        + points(speaks_for_many(words), 5)
+        + points(cues.has(Cue::Because) && kind == Kind::Decision, 4)
+        + points(cues.has(Cue::Lasts), 3)
+        + points(cues.has(Cue::Boxed), 4)
+        + points(names_its_topic(words, cues), if words.len() < 14 { 8 } else { 4 });
+    let length = i32::try_from(text.len() / BYTES).unwrap_or(i32::MAX).min(30);
+    let mut against = length + points(text.trim_end().ends_with('?') && kind != Kind::Question, 6);
+    if !is_persons {
+        against += points(words.low(0) == "if" || words.low(0) == "when", 8)
+            + points(speaks_to_reader(words), 6)
+            + points(text.trim_end().ends_with('!'), 6)
+            + points(start.starts_with("**") || start.contains(". **"), 6)
+            + points(!start.starts_with(|c: char| c.is_ascii()), 6)
+            + points(kind == Kind::Fact && names_a_field(cues), 10)
+            + points(leans_on_context(words), 6);
+    }
+    kind.weight() + who.weight() + for_it - against - reads_as_code(text)
+}
+
+/// Whether somebody speaks for more than himself.
+fn speaks_for_many(words: &Words) -> bool {
+    const MANY: [&str; 10] =
+        ["we", "our", "us", "we're", "we've", "we'll", "team", "nobody", "everyone", "anybody"];
+    words.iter().any(|(_, word, low)| !word.quoted && MANY.contains(&low))
+}
+
+/// Whether it gives a value that isn't just a name in code.
+fn is_exact(words: &Words) -> bool {
+    words.iter().any(|(_, word, low)| {
+        matches!(word.form, Form::Name | Form::Place | Form::Code | Form::Number)
+            || english().has("numbers", low)
+    })
+}
+
+/// Whether one must know what was said before it.
+fn leans_on_context(words: &Words) -> bool {
+    const LEANING: [&str; 16] = [
+        "it", "its", "it's", "this", "that", "that's", "these", "those", "now", "they", "both",
+        "so", "but", "oh", "then", "also",
+    ];
+    LEANING.contains(&words.low(0))
+}
+
+/// Whether a reader is spoken to, as manuals and assistants do.
+fn speaks_to_reader(words: &Words) -> bool {
+    words.iter().any(|(_, _, low)| matches!(low, "you" | "your" | "you'd" | "you'll"))
+}
+
+/// Whether it says of what it speaks in words of its own: `Staging port: 8443`, `the owner of billing is Dana`.
+fn names_its_topic(words: &Words, cues: &Cues) -> bool {
+    let Some(link) = cues.links.first() else { return false };
+    let plain = |at: &usize| {
+        let low = words.low(*at);
+        let is_plain =
+            words.get(*at).is_some_and(|word| matches!(word.form, Form::Plain | Form::Name));
+        is_plain && !english().has("empty", low) && low.len() > 2
+    };
+    (0..link.start).filter(plain).count() > 1 && cues.has(Cue::Value)
+}
+
+/// Whether it is a field and what stands in it: `category: BudgetCategory`.
+fn names_a_field(cues: &Cues) -> bool {
+    let label = cues.links.first().filter(|link| link.is_empty());
+    cues.has(Cue::Labels) && label.is_some_and(|label| label.start < 2)
+}
+
+/// Percent of a text that are signs of code.
+fn signs(text: &str) -> usize {
+    const SIGNS: &[u8] = b"{}[];=<>|\\&^~";
+    let text = text.trim_start_matches(['-', '*', '+', ' ']);
+    let boxed = text.get(..3).is_some_and(|start| start.starts_with('[') && start.ends_with(']'));
+    let text = if boxed { &text[3..] } else { text };
+    text.bytes().filter(|byte| SIGNS.contains(byte)).count() * 100 / text.len().max(1)
+}
+
+/// Points that a sentence loses for looking like code or data.
+fn reads_as_code(text: &str) -> i32 {
+    match signs(text) {
+        0..2 => 0,
+        2..4 => 6,
+        4..6 => 16,
+        _ => 30,
+    }
+}
+
+/// Whether it is a line of code that somebody pasted.
+pub(super) fn is_code(text: &str) -> bool {
+    const STARTS: [&str; 18] = [
+        "//",
+        "/*",
+        "*/",
+        "#include",
+        "import ",
+        "const ",
+        "let ",
+        "var ",
+        "return ",
+        "function ",
+        "class ",
+        "export ",
+        "throw ",
+        "if (",
+        "for (",
+        "def ",
+        "pub fn ",
+        "<",
+    ];
+    let imports =
+        text.contains(" from '") || text.contains(" from \"") || text.ends_with([';', '{', '}']);
+    let starts = STARTS.iter().filter(|start| text.starts_with(**start)).count() > 0;
+    let weak =
+        text.starts_with("let ") || text.starts_with("return ") || text.starts_with("import ");
+    (starts && (!weak || imports || signs(text) > 1)) || signs(text) > 8
+}

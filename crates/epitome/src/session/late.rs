@@ -1,0 +1,46 @@
+//! A reply that was under way while the epoch changed: its reasoning is bound to the earlier prompt.
+
+use super::spot::{Spot, spots};
+use crate::count::{TokenCounter, part_count};
+use crate::request::Request;
+use crate::transcript::tie::{is_thought, ties};
+use crate::transcript::{Entry, Marks, PartKind, Role};
+
+/// A link that came in after its prompt was no longer the one in force.
+#[derive(Clone, Debug)]
+pub(super) struct Late {
+    /// Its parts that are reasoning, with their tokens.
+    reasoning: Vec<(Spot, u64)>,
+    /// Its own ids, which are refused without the reasoning that it was made with.
+    ids: Vec<Spot>,
+    /// Whether it holds nothing but reasoning.
+    pub(super) is_bare: bool,
+}
+
+impl Late {
+    pub(super) fn of(entry: Entry<'_>, request: &Request, counter: &dyn TokenCounter) -> Self {
+        let parts = |kind: PartKind| spots(entry).filter(move |(_, part)| part.kind() == kind);
+        // What can't leave alone stays, and the model does without it.
+        let may_leave = ties(&request.transcript, entry.index).is_some();
+        let reasoning = parts(PartKind::Reasoning).filter(|_| may_leave);
+        let tokens = |part| part_count(&part, request.format, counter).tokens;
+        let ids = parts(PartKind::Link).filter(|(_, part)| !part.is(Marks::FIXED));
+        let ids = ids.filter(|_| entry.role() == Role::Assistant && !is_thought(entry));
+        Late {
+            ids: ids.map(|(spot, _)| spot).collect(),
+            is_bare: is_thought(entry) && may_leave,
+            reasoning: reasoning.map(|(spot, part)| (spot, tokens(part))).collect(),
+        }
+    }
+
+    /// Whether it holds reasoning.
+    pub(super) fn reasons(&self) -> bool {
+        !self.reasoning.is_empty()
+    }
+
+    /// What has to leave of it, with its tokens.
+    pub(super) fn leaving(&self) -> impl Iterator<Item = (Spot, u64)> {
+        let ids = self.ids.iter().map(|id| (*id, 0));
+        self.reasoning.iter().copied().chain(ids)
+    }
+}

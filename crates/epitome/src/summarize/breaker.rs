@@ -1,0 +1,129 @@
+//! Who fails too often isn't asked for a while.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::{Answering, End, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest};
+
+/// Tells how long something has been running: the caller's own clock.
+pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
+
+/// A summarizer that rests after failures in a row. After the rest it is tried once; if that fails it
+/// rests for twice as long, up to an hour.
+pub struct Breaker {
+    inner: Arc<dyn Summarizer>,
+    after: u32,
+    rest: Duration,
+    clock: Clock,
+    state: Mutex<State>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    failures: u32,
+    until: Option<Duration>,
+}
+
+/// No rest is longer.
+const LONGEST: Duration = Duration::from_hours(1);
+
+impl Breaker {
+    /// Failures in a row after which a summarizer rests.
+    pub const FAILURES: u32 = 3;
+    /// How long, the first time.
+    pub const REST: Duration = Duration::from_secs(30);
+
+    /// `inner`, resting for `rest` after so many failures in a row.
+    pub fn around(inner: Arc<dyn Summarizer>, after: u32, rest: Duration, clock: Clock) -> Self {
+        Breaker { inner, after: after.max(1), rest, clock, state: Mutex::default() }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Breaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Breaker")
+            .field("inner", &self.inner)
+            .field("state", &*self.state())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Summarizer for Breaker {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn window(&self) -> Option<u64> {
+        self.inner.window()
+    }
+
+    fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
+        let now = (self.clock)();
+        if let Some(until) = self.state().until.filter(|until| *until > now) {
+            let left = until.saturating_sub(now).as_secs().max(1);
+            let resting = SummarizeError::new(FailureKind::Resting, format!("{left} s more"));
+            return Box::pin(std::future::ready(Err::<Summary, _>(resting)));
+        }
+        Arc::clone(&self.inner).summarize(request)
+    }
+
+    fn settled(&self, end: End) {
+        let now = (self.clock)();
+        let mut state = self.state();
+        match end {
+            End::Admitted => *state = State::default(),
+            // It wasn't asked.
+            End::GaveUp if state.until.is_some_and(|until| until > now) => {}
+            End::GaveUp => {
+                state.failures += 1;
+                if let Some(more) = state.failures.checked_sub(self.after) {
+                    let rest = self.rest.saturating_mul(1 << more.min(12)).min(LONGEST);
+                    state.until = Some(now + rest);
+                }
+            }
+        }
+        drop(state);
+        self.inner.settled(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::super::from_fn;
+    use super::*;
+
+    #[test]
+    fn three_failures_are_followed_by_rests_that_get_longer() {
+        let now = Arc::new(AtomicU64::new(0));
+        let clock: Clock = {
+            let now = Arc::clone(&now);
+            Arc::new(move || Duration::from_secs(now.load(Ordering::Relaxed)))
+        };
+        let inner = from_fn("m", |_| async { Ok(Summary::new("")) });
+        let breaker = Breaker::around(inner, Breaker::FAILURES, Breaker::REST, clock);
+        let rests = |at: u64| {
+            now.store(at, Ordering::Relaxed);
+            breaker.state().until.is_some_and(|until| until > Duration::from_secs(at))
+        };
+        breaker.settled(End::GaveUp);
+        breaker.settled(End::GaveUp);
+        assert!(!rests(0));
+        breaker.settled(End::GaveUp);
+        assert!(rests(29));
+        // What is said while it rests is about nothing.
+        breaker.settled(End::GaveUp);
+        assert!(!rests(30));
+        breaker.settled(End::GaveUp);
+        assert!(rests(30 + 59) && !rests(30 + 60));
+        breaker.settled(End::Admitted);
+        breaker.settled(End::GaveUp);
+        assert!(!rests(90));
+    }
+}

@@ -1,0 +1,269 @@
+//! Summaries that a model, a command or a remote process writes, and how far they are trusted.
+//!
+//! A summarizer is asked for one lane of the checkpoint, the narrative. Everything else (people's words,
+//! what was extracted) stays as it is without one. What comes back is admitted only after checks
+//! ([`admit`]); what isn't gets one reminder, then the next summarizer is asked, and in the end
+//! [`OnFailure`] says what becomes of the compaction. Nothing here waits: the engine says what it wants to
+//! be asked ([`Ask`]), and whoever drives it brings the answers ([`crate::engine::Drive`] does).
+
+pub mod admit;
+mod breaker;
+mod fit;
+mod function;
+mod language;
+mod prompt;
+mod source;
+mod specifics;
+mod work;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::Money;
+
+pub use admit::Fault;
+pub use breaker::{Breaker, Clock};
+pub(crate) use fit::fitted;
+pub use function::from_fn;
+pub use prompt::{Brief, REQUEST_VERSION, SECTIONS, SYSTEM, SummaryRequest};
+pub use source::Source;
+pub(crate) use work::{Next, Said, Work};
+
+/// What a summarizer promises: an answer, later.
+pub type Answering = Pin<Box<dyn Future<Output = Result<Summary, SummarizeError>> + Send>>;
+
+/// Turns folded entries into a short text.
+///
+/// It keeps its own time: an answer that doesn't come is its failure, not its caller's.
+pub trait Summarizer: fmt::Debug + Send + Sync {
+    /// Its name, as receipts spell it.
+    fn name(&self) -> &str;
+
+    /// The most tokens that a request and its answer may have together; `None` where it takes any
+    /// number. A longer history is given to it in parts.
+    fn window(&self) -> Option<u64> {
+        None
+    }
+
+    /// Begins to answer.
+    fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering;
+
+    /// Is told what became of a compaction's requests to it.
+    fn settled(&self, end: End) {
+        let _ = end;
+    }
+}
+
+/// How it ended with a summarizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Its summary is used.
+    Admitted,
+    /// It gave none that can be used.
+    GaveUp,
+}
+
+/// What a summarizer answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The text.
+    pub text: String,
+    /// What it took.
+    #[serde(default)]
+    pub spent: Spent,
+}
+
+impl Summary {
+    /// A text that cost nothing.
+    pub fn new(text: impl Into<String>) -> Self {
+        Summary { text: text.into(), spent: Spent::default() }
+    }
+}
+
+/// What calls took, as far as somebody said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Requests over the wire, retries among them.
+    pub requests: u32,
+    /// Tokens of prompts.
+    pub input: u64,
+    /// Of those, tokens that were read from a cache.
+    pub cached: u64,
+    /// Tokens of answers, reasoning included.
+    pub output: u64,
+    /// Money, where the model's prices are known.
+    pub cost: Option<Money>,
+}
+
+impl std::ops::AddAssign for Spent {
+    fn add_assign(&mut self, other: Spent) {
+        self.requests += other.requests;
+        self.input += other.input;
+        self.cached += other.cached;
+        self.output += other.output;
+        self.cost = match (self.cost, other.cost) {
+            (Some(one), Some(another)) => Some(one + another),
+            (one, another) => one.or(another),
+        };
+    }
+}
+
+/// Why there is no summary.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}{}{detail}", if detail.is_empty() { "" } else { ": " })]
+pub struct SummarizeError {
+    /// What kind of failure.
+    pub kind: FailureKind,
+    /// What is known besides; empty where nothing is.
+    pub detail: String,
+    /// What it took all the same.
+    pub spent: Spent,
+}
+
+impl SummarizeError {
+    /// A failure that took nothing.
+    pub fn new(kind: FailureKind, detail: impl Into<String>) -> Self {
+        SummarizeError { kind, detail: detail.into(), spent: Spent::default() }
+    }
+
+    /// The same, having taken this.
+    #[must_use]
+    pub fn having(self, spent: Spent) -> Self {
+        SummarizeError { spent, ..self }
+    }
+}
+
+/// A kind of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// It took too long.
+    Timeout,
+    /// Nobody answers there.
+    Unreachable,
+    /// It was asked too often; later it may answer.
+    RateLimited,
+    /// The other side is in trouble.
+    Upstream,
+    /// The other side takes no such request.
+    Rejected,
+    /// The key is missing or isn't taken.
+    Unauthorized,
+    /// What came back can't be read.
+    Malformed,
+    /// The answer broke off.
+    CutShort,
+    /// It called a tool.
+    ToolCall,
+    /// It refused.
+    Refusal,
+    /// The spend cap is reached.
+    SpendCap,
+    /// It failed too often and isn't asked for a while.
+    Resting,
+    /// Nobody waits for answers: the compaction wasn't driven by something that can.
+    Unattended,
+    /// A command ended with a failure.
+    Command,
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FailureKind::Timeout => "no answer in time",
+            FailureKind::Unreachable => "can't be reached",
+            FailureKind::RateLimited => "asked too often",
+            FailureKind::Upstream => "the server failed",
+            FailureKind::Rejected => "the request was refused",
+            FailureKind::Unauthorized => "the key isn't taken",
+            FailureKind::Malformed => "the answer can't be read",
+            FailureKind::CutShort => "the answer broke off",
+            FailureKind::ToolCall => "it called a tool",
+            FailureKind::Refusal => "it refused",
+            FailureKind::SpendCap => "the spend cap is reached",
+            FailureKind::Resting => "it failed too often and isn't asked for now",
+            FailureKind::Unattended => "nobody waits for its answer",
+            FailureKind::Command => "the command failed",
+        })
+    }
+}
+
+/// What becomes of a compaction when no summarizer gives a summary that can be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFailure {
+    /// The checkpoint is as it is without a summarizer.
+    #[default]
+    Extractive,
+    /// Nothing is compacted.
+    Skip,
+    /// The compaction fails.
+    Error,
+}
+
+/// Who is asked for summaries, for what, and what happens when there is none.
+#[derive(Clone, Debug, Default)]
+pub struct Summaries {
+    /// Who is asked, in order.
+    pub chain: Vec<Arc<dyn Summarizer>>,
+    /// What is asked for.
+    pub brief: Brief,
+    /// What happens in the end.
+    pub on_failure: OnFailure,
+}
+
+/// A question for a summarizer, to be answered with its id.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The id.
+    pub id: u32,
+    /// Who is asked.
+    pub by: Arc<dyn Summarizer>,
+    /// For what.
+    pub request: Arc<SummaryRequest>,
+}
+
+/// What became of one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SummaryCall {
+    /// Who was asked.
+    pub by: String,
+    /// What came of it.
+    pub result: CallResult,
+    /// Why, where it wasn't used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What it took.
+    #[serde(flatten)]
+    pub spent: Spent,
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallResult {
+    /// The text passed the checks.
+    Admitted,
+    /// There was a text, and it didn't pass.
+    Rejected,
+    /// There was none.
+    Failed,
+}
+
+/// What summarizers had to do with a compaction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SummaryReceipt {
+    /// Whose summary the checkpoint shows; `None` if it is made without one.
+    pub by: Option<String>,
+    /// The summary's tokens, as it is shown.
+    pub tokens: u64,
+    /// Every call.
+    pub calls: Vec<SummaryCall>,
+    /// What all of them took.
+    pub spent: Spent,
+}

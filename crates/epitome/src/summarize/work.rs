@@ -1,0 +1,290 @@
+//! Getting one summary from a chain of summarizers: parts, checks, reminders, the next in the chain. A state
+//! machine that waits for nothing.
+
+use std::sync::Arc;
+
+use super::admit::{Door, Fault};
+use super::prompt::Of;
+use super::source::{Source, runs};
+use super::{
+    Ask, CallResult, End, Summaries, SummarizeError, Summarizer, Summary, SummaryCall,
+    SummaryReceipt, SummaryRequest,
+};
+use crate::count::TokenCounter;
+
+/// Requests that are out at once.
+const PARALLEL: usize = 4;
+/// The least tokens of a part's own summary.
+const LEAST_PART: u64 = 200;
+/// Tokens of system text, fences and instruction, generously.
+const AROUND: u64 = 1_200;
+/// Summaries of summaries of summaries are no summaries.
+const MOST_ROUNDS: usize = 4;
+
+/// What it needs next.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Answers to these.
+    Ask(Vec<Ask>),
+    /// Answers to what was asked before.
+    Wait,
+    /// Nothing: here is the summary, or why there is none.
+    Done(Result<String, String>),
+}
+
+/// What an observer may be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    Called { by: String, requests: usize },
+    Rejected { by: String, fault: String },
+    FellBack { by: String, why: String },
+}
+
+#[derive(Debug)]
+struct Job {
+    id: u32,
+    request: Arc<SummaryRequest>,
+    is_out: bool,
+    reminded: bool,
+    text: Option<String>,
+}
+
+/// Asking, under way.
+#[derive(Debug)]
+pub(crate) struct Work {
+    summaries: Arc<Summaries>,
+    source: Source,
+    counter: Arc<dyn TokenCounter>,
+    /// Tokens that what comes out may have.
+    most: u64,
+    replaced: u64,
+    link: usize,
+    jobs: Vec<Job>,
+    door: Option<Door>,
+    rounds: usize,
+    next_id: u32,
+    receipt: SummaryReceipt,
+    whys: Vec<String>,
+    done: Option<Result<String, String>>,
+    said: Vec<Said>,
+}
+
+impl Work {
+    /// To get a summary of `source`, whose entries have `replaced` tokens, in `room` tokens.
+    pub(crate) fn new(
+        summaries: Arc<Summaries>,
+        source: Source,
+        counter: Arc<dyn TokenCounter>,
+        room: u64,
+        replaced: u64,
+    ) -> Self {
+        let most = summaries.brief.max_tokens.map_or(room, |most| most.min(room));
+        let mut work = Work {
+            summaries,
+            source,
+            counter,
+            most,
+            replaced,
+            link: 0,
+            jobs: Vec::new(),
+            door: None,
+            rounds: 0,
+            next_id: 0,
+            receipt: SummaryReceipt::default(),
+            whys: Vec::new(),
+            done: None,
+            said: Vec::new(),
+        };
+        work.begin();
+        work
+    }
+
+    /// What it needs next.
+    pub(crate) fn next(&mut self) -> Next {
+        if let Some(done) = self.done.take() {
+            return Next::Done(done);
+        }
+        let by = Arc::clone(&self.summaries.chain[self.link]);
+        let out = self.jobs.iter().filter(|job| job.is_out && job.text.is_none()).count();
+        let waiting = self.jobs.iter_mut().filter(|job| !job.is_out);
+        let asks: Vec<Ask> = waiting
+            .take(PARALLEL.saturating_sub(out))
+            .map(|job| {
+                job.is_out = true;
+                Ask { id: job.id, by: Arc::clone(&by), request: Arc::clone(&job.request) }
+            })
+            .collect();
+        if asks.is_empty() {
+            return Next::Wait;
+        }
+        self.said.push(Said::Called { by: by.name().to_owned(), requests: asks.len() });
+        Next::Ask(asks)
+    }
+
+    /// Whether the answer to this question is still of interest.
+    pub(crate) fn wants(&self, id: u32) -> bool {
+        self.jobs.iter().any(|job| job.id == id && job.is_out && job.text.is_none())
+    }
+
+    /// What happened since this was last asked.
+    pub(crate) fn said(&mut self) -> Vec<Said> {
+        std::mem::take(&mut self.said)
+    }
+
+    /// What it took.
+    pub(crate) fn receipt(&self) -> SummaryReceipt {
+        self.receipt.clone()
+    }
+
+    /// Why those before weren't used, in order.
+    pub(crate) fn whys(&self) -> &[String] {
+        &self.whys
+    }
+
+    /// Brings an answer. One that nobody wants any more is booked, and forgotten.
+    pub(crate) fn supply(&mut self, id: u32, answer: Result<Summary, SummarizeError>) {
+        let spent = match &answer {
+            Ok(summary) => summary.spent,
+            Err(error) => error.spent,
+        };
+        self.receipt.spent += spent;
+        let by =
+            self.summaries.chain.get(self.link).map_or_else(String::new, |by| by.name().to_owned());
+        let mut call = SummaryCall { by, result: CallResult::Admitted, why: None, spent };
+        if !self.wants(id) {
+            return;
+        }
+        match answer {
+            Err(error) => {
+                call.result = CallResult::Failed;
+                call.why = Some(error.to_string());
+                self.receipt.calls.push(call);
+                self.give_up(&error.to_string());
+            }
+            Ok(summary) => match self.admitted(&summary.text) {
+                Ok(text) => {
+                    self.receipt.calls.push(call);
+                    let job = self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
+                    job.text = Some(text);
+                    if self.jobs.iter().all(|job| job.text.is_some()) {
+                        self.round_is_over();
+                    }
+                }
+                Err(fault) => {
+                    call.result = CallResult::Rejected;
+                    call.why = Some(fault.to_string());
+                    self.said
+                        .push(Said::Rejected { by: call.by.clone(), fault: fault.to_string() });
+                    self.receipt.calls.push(call);
+                    self.rejected(id, &fault);
+                }
+            },
+        }
+    }
+
+    fn admitted(&self, text: &str) -> Result<String, Fault> {
+        self.door.as_ref().expect("something was asked").admit(text, self.counter.as_ref())
+    }
+
+    /// Once more with a reminder, or no more.
+    fn rejected(&mut self, id: u32, fault: &Fault) {
+        let next = self.next_id;
+        let job = self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
+        if std::mem::replace(&mut job.reminded, true) {
+            self.give_up(&fault.to_string());
+            return;
+        }
+        job.request = Arc::new(job.request.reminding(fault));
+        job.id = next;
+        job.is_out = false;
+        self.next_id += 1;
+    }
+
+    /// Begins with the summarizer whose turn it is.
+    fn begin(&mut self) {
+        self.rounds = 0;
+        let Some(by) = self.summaries.chain.get(self.link).map(Arc::clone) else {
+            let why = match self.whys.last() {
+                Some(_) => self.whys.join("; "),
+                None => "there is no summarizer".to_owned(),
+            };
+            self.done = Some(Err(why));
+            return;
+        };
+        let texts = match self.space(by.as_ref()) {
+            None => vec![self.source.text()],
+            Some(0) => return self.give_up("its window is too small for any part"),
+            Some(space) => self.source.runs(space, self.counter.as_ref()),
+        };
+        self.ask(&texts, Of::Whole);
+    }
+
+    /// Tokens of text that fit in one request to `by`; `None` for any number.
+    fn space(&self, by: &dyn Summarizer) -> Option<u64> {
+        let window = by.window()?;
+        let carried = self.counter.text(self.source.carried()).upper;
+        let space = window.saturating_sub(AROUND + carried + self.most);
+        Some(if space < LEAST_PART { 0 } else { space })
+    }
+
+    /// Asks for a summary of each text: of the whole, if there is one.
+    fn ask(&mut self, texts: &[String], what: Of) {
+        let brief = &self.summaries.brief;
+        let of = texts.len();
+        let (most, replaced) = match of {
+            1 => (self.most, self.replaced),
+            // Together they are to be shorter than what one request takes.
+            _ => ((self.most * 2 / of as u64).max(LEAST_PART), self.replaced),
+        };
+        self.door = Some(Door::new(&self.source, brief.sections(), replaced, most));
+        let next = self.next_id;
+        self.next_id += of as u32;
+        self.jobs = texts
+            .iter()
+            .zip(next..)
+            .enumerate()
+            .map(|(at, (text, id))| {
+                let is_part = of > 1 && what == Of::Whole;
+                let what = if is_part { Of::Part { nth: at + 1, of } } else { what };
+                let request = SummaryRequest::new(brief, what, text, self.source.carried(), most);
+                Job { id, request: Arc::new(request), is_out: false, reminded: false, text: None }
+            })
+            .collect();
+        self.rounds += 1;
+    }
+
+    /// Every text was summarised.
+    fn round_is_over(&mut self) {
+        let mut texts: Vec<String> = self.jobs.drain(..).filter_map(|job| job.text).collect();
+        if texts.len() == 1 {
+            let by = &self.summaries.chain[self.link];
+            by.settled(End::Admitted);
+            self.receipt.by = Some(by.name().to_owned());
+            self.done = texts.pop().map(Ok);
+            return;
+        }
+        if self.rounds >= MOST_ROUNDS {
+            return self.give_up("the parts' summaries don't get shorter");
+        }
+        let space = self.space(self.summaries.chain[self.link].as_ref()).unwrap_or(u64::MAX);
+        let many = texts.len();
+        let ended: Vec<String> = texts.iter().map(|text| format!("{text}\n\n")).collect();
+        let merged = runs(ended.iter().map(String::as_str), space, self.counter.as_ref());
+        if merged.len() >= many {
+            return self.give_up("the parts' summaries don't get shorter");
+        }
+        self.ask(&merged, Of::Parts);
+    }
+
+    /// On to the next in the chain.
+    fn give_up(&mut self, why: &str) {
+        let by = &self.summaries.chain[self.link];
+        by.settled(End::GaveUp);
+        let name = by.name().to_owned();
+        self.whys.push(format!("{name}: {why}"));
+        self.said.push(Said::FellBack { by: name, why: why.to_owned() });
+        self.jobs.clear();
+        self.link += 1;
+        self.begin();
+    }
+}

@@ -1,0 +1,70 @@
+//! Reasoning that is bound to a prompt which isn't shown any more.
+
+use epitome::session::Send;
+use epitome::wire;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// So many steps of a coding agent, each with its reasoning, then what a person says.
+fn thought(model: &str, steps: usize) -> Request {
+    let mut messages = vec![json!({"role": "user", "content": "Fix the build."})];
+    for step in 0..steps {
+        let id = format!("toolu_{step}");
+        let log = format!("line {step} of a log that says little\n").repeat(60);
+        messages.push(json!({"role": "assistant", "content": [
+            {"type": "thinking", "thinking": format!("Thought {step}."), "signature": "c2ln"},
+            {"type": "tool_use", "id": id, "name": "Read", "input": {"path": format!("src/f{step}.rs")}}]}));
+        messages.push(json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": log}]}));
+    }
+    let body = json!({"model": model, "max_tokens": 100, "messages": messages});
+    wire::parse(Format::Anthropic, body.to_string()).expect("a body")
+}
+
+fn thoughts(request: &Request) -> Vec<String> {
+    let body: Value = serde_json::from_str(request.source()).expect("JSON");
+    let blocks = body["messages"].as_array().into_iter().flatten();
+    let blocks = blocks.flat_map(|message| message["content"].as_array().into_iter().flatten());
+    let words = blocks.filter_map(|block| block["thinking"].as_str());
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_model_that_binds_it_is_not_shown_what_was_said_under_an_earlier_prompt() {
+    let mut sessions = folding(When::Items(20));
+    let free = sessions.settle("", &thought("claude-opus-4-5", 10), None, START);
+    let view = free.view.expect("it was compacted");
+    assert!(!thoughts(&view).is_empty(), "the newest steps keep their reasoning");
+    let before = sessions.epoch(free.session).expect("known").number;
+    // A step under the view, then another model.
+    sessions.settle("", &thought("claude-opus-4-5", 11), None, START);
+    let bound = sessions.show("", &thought("claude-opus-5-5", 12), None, START);
+    let Send::View(shown) = bound.send else { panic!("the view is in force: {:?}", bound.send) };
+    // What was said under the view was bound to it, and what leaves stands before it.
+    assert_eq!(thoughts(&shown), ["Thought 10.", "Thought 11."]);
+    assert_eq!(wire::check(&shown), []);
+    assert_eq!(sessions.epoch(bound.session).expect("known").number, before + 1);
+    assert_eq!(sessions.len(), 1);
+}
+
+#[test]
+fn what_was_reported_of_an_earlier_view_counts_for_no_later_one() {
+    let soft = Some(trigger(When::Tokens(4_000)));
+    let options = SessionOptions { soft, ..options(When::Tokens(50_000), Target::Tokens(2_000)) };
+    let mut sessions = sessions(options);
+    let mut answer = sessions.observe("", &after(10), None, START);
+    let whole = answer.stats.after.count.tokens;
+    // The compaction is prepared while the provider answers, and ends first.
+    let committed = adopt(&mut sessions, &mut answer, START);
+    assert_eq!(committed, Committed::Adopted { epoch: 1 });
+    sessions.reported(answer.session, whole);
+    let next = sessions.show("", &after(11), None, START);
+    assert!(
+        next.stats.after.count.tokens < whole / 2,
+        "{} of {whole}",
+        next.stats.after.count.tokens
+    );
+    let again = sessions.observe("", &after(11), None, START);
+    assert!(again.begun.is_none(), "{}", again.stats.reason);
+}
