@@ -30,7 +30,8 @@ fn files(checkpoint: &str) -> BTreeSet<String> {
 
 /// The lane of the user's words; without one, no words.
 fn words(checkpoint: &str) -> &str {
-    let lane = checkpoint.split_once("## The user's words (verbatim)\n").map_or("", |(_, lane)| lane);
+    let lane =
+        checkpoint.split_once("## The user's words (verbatim)\n").map_or("", |(_, lane)| lane);
     lane.split("\n## ").next().unwrap_or(lane)
 }
 
