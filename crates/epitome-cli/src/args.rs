@@ -29,7 +29,7 @@ pub(crate) use archive::{
 };
 pub(crate) use looks::{DiffArgs, PlanArgs, SimulateArgs};
 pub(crate) use program::{ConfigCommand, FilesArgs, ModelsArgs, Purpose, ShowArgs};
-pub(crate) use summary::SummaryArgs;
+pub(crate) use summary::{SummaryArgs, dollars, on_failure, seconds};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what

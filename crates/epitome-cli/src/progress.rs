@@ -1,7 +1,9 @@
 //! A sign of life on work that takes over a second, on a terminal only.
 
+use std::future::Future as _;
 use std::io::IsTerminal;
 use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
@@ -61,12 +63,15 @@ impl Progress {
         request: &Request,
         archive: Option<&dyn Archive>,
     ) -> Result<Result<Outcome, CompactError>> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.context("no answers can be waited for")?;
         let drive = match archive {
             Some(archive) => Drive::new(compactor.begin_kept(request)).keeping_in(archive),
             None => Drive::new(compactor.begin(request)),
         };
+        if compactor.summaries().is_none() {
+            return Ok(self.at_once(drive));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.context("no answers can be waited for")?;
         Ok(runtime.block_on(async {
             let mut drive = pin!(drive);
             let mut ticks = tokio::time::interval(TICK);
@@ -78,6 +83,18 @@ impl Progress {
                 }
             }
         }))
+    }
+
+    /// Without summarizers nothing is waited for.
+    fn at_once(&mut self, drive: Drive<'_>) -> Result<Outcome, CompactError> {
+        let mut drive = pin!(drive);
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            if let Poll::Ready(done) = drive.as_mut().poll(&mut context) {
+                return done;
+            }
+            self.tick("compacting");
+        }
     }
 
     /// Counts, piece by piece.

@@ -84,10 +84,15 @@ impl Model {
             .user_agent(concat!("epitome/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| BadEndpoint::Client(error.to_string()))?;
-        let facts = Registry::built_in().get(&endpoint.model).cloned();
-        let tokenizer = facts.as_ref().map_or("other", |facts| facts.tokenizer.counter());
-        let counter = counter(tokenizer).expect("the registry names our counters");
+        let (facts, counter) = facts(Registry::built_in(), &endpoint.model);
         Ok(Model { endpoint, url, headers, limits, client, facts, counter, purse })
+    }
+
+    /// The same, with its window and prices as `registry` knows them instead of the one that is built in.
+    #[must_use]
+    pub fn known_by(self, registry: &Registry) -> Self {
+        let (facts, counter) = facts(registry, &self.endpoint.model);
+        Model { facts, counter, ..self }
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -164,6 +169,12 @@ impl Model {
             Err(error) => Err(error.having(spent)),
         }
     }
+}
+
+fn facts(registry: &Registry, model: &str) -> (Option<Facts>, Arc<dyn TokenCounter>) {
+    let facts = registry.get(model).cloned();
+    let tokenizer = facts.as_ref().map_or("other", |facts| facts.tokenizer.counter());
+    (facts, counter(tokenizer).expect("the registry names our counters"))
 }
 
 impl Summarizer for Model {

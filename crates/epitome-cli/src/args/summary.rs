@@ -4,25 +4,43 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
+use epitome::model::Money;
 use epitome::summarize::OnFailure;
 
 use crate::summarizers::Spec;
 
 /// How to sum up what a checkpoint stands for.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Summary")]
 pub(crate) struct SummaryArgs {
-    /// Who sums up what is folded: `extractive` (code, no model), or `cmd:PROG` [default: extractive].
+    /// Who sums up what is folded: `extractive` (code, no model), a model (`openai:MODEL`, `anthropic:MODEL`,
+    /// `gemini:MODEL`, `URL#MODEL`), or `cmd:PROG` [default: extractive].
     // What is converted may be compacted several times, each time anew.
     #[arg(
         long,
         value_name = "WHO",
         conflicts_with = "to",
         long_help = "\
-Who sums up what is folded: `extractive` (code, no model; the default), or `cmd:PROG ARGUMENTS`, which is \
-given JSON on stdin ({\"version\":1, \"instruction\", \"transcript\", \"ledger\", \"max_tokens\"}) and writes \
-{\"version\":1, \"summary\":\"…\"}. A summary is admitted only after checks; everything else in a checkpoint is as \
-it is without one."
+Who sums up what is folded. A summary is admitted only after checks; everything else in a checkpoint is as it is \
+without one. The receipt has each call with its usage and cost, and why it wasn't used, if so.
+
+extractive
+    code, no model; the default
+openai:MODEL, openai-responses:MODEL
+    the key is in OPENAI_API_KEY; OPENAI_BASE_URL holds, if it is set
+anthropic:MODEL
+    ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL
+gemini:MODEL
+    GOOGLE_API_KEY or GEMINI_API_KEY, GOOGLE_GEMINI_BASE_URL
+URL#MODEL
+    any server that speaks as OpenAI's Chat Completions do, such as http://localhost:11434/v1#qwen3:4b; \
+EPITOME_API_KEY, if it wants a key (no other one is ever sent there)
+cmd:PROG ARGUMENTS
+    is given JSON on stdin ({\"version\":1, \"instruction\", \"transcript\", \"ledger\", \"max_tokens\"}) and writes \
+{\"version\":1, \"summary\":\"…\"}
+
+Instead of a key its variable with _FILE after its name may name a file that holds it. HTTPS_PROXY, NO_PROXY and \
+SSL_CERT_FILE hold. What is folded is sent to whom you name, and nobody else; `epitome doctor` says who that is."
     )]
     pub(crate) summarizer: Option<Spec>,
 
@@ -32,23 +50,48 @@ it is without one."
 
     /// What happens where nobody gives one: the checkpoint without a summary, no compaction, or a failure
     /// (69) [default: extractive].
-    #[arg(long, value_name = "extractive|skip|error", value_parser = on_failure, requires = "summarizer")]
+    #[arg(long, value_name = "extractive|skip|error", value_parser = on_failure)]
     pub(crate) on_failure: Option<OnFailure>,
 
     /// What the summary is to look at most.
-    #[arg(long, value_name = "TEXT", requires = "summarizer")]
+    #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
 
     /// Ask with the instruction in this file instead of the usual one; no sections are demanded then.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "summarizer")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) prompt: Option<PathBuf>,
 
-    /// The longest that one answer may take, in seconds.
-    #[arg(long, value_name = "S", value_parser = seconds, default_value = "120", requires = "summarizer")]
-    pub(crate) timeout: Duration,
+    /// The longest that one answer may take, tries again included, in seconds [default: 120].
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// The most that models may cost together, in dollars; a call that may cost more isn't made, nor one of
+    /// a model whose price isn't known.
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(crate) spend: Option<Money>,
 }
 
-fn on_failure(text: &str) -> Result<OnFailure, String> {
+impl SummaryArgs {
+    /// Who is asked, in order; `None` if the flags name nobody.
+    pub(crate) fn chain(&self) -> Option<Vec<Spec>> {
+        let first = self.summarizer.clone()?;
+        Some(std::iter::once(first).chain(self.then.iter().cloned()).collect())
+    }
+
+    /// A flag that says something of summaries.
+    pub(crate) fn first_without_summarizer(&self) -> Option<&'static str> {
+        let flags = [
+            ("--on-failure", self.on_failure.is_some()),
+            ("--focus", self.focus.is_some()),
+            ("--prompt", self.prompt.is_some()),
+            ("--timeout", self.timeout.is_some()),
+            ("--spend", self.spend.is_some()),
+        ];
+        flags.into_iter().find(|(_, is_said)| *is_said).map(|(flag, _)| flag)
+    }
+}
+
+pub(crate) fn on_failure(text: &str) -> Result<OnFailure, String> {
     match text {
         "extractive" => Ok(OnFailure::Extractive),
         "skip" => Ok(OnFailure::Skip),
@@ -58,10 +101,21 @@ fn on_failure(text: &str) -> Result<OnFailure, String> {
 }
 
 /// A positive number of seconds.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: Option<f64> = text.parse().ok().filter(|seconds| *seconds > 0.0);
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .filter(|time| *time >= Duration::from_millis(1))
         .ok_or_else(|| "not a positive number of seconds (120, 2.5)".to_owned())
+}
+
+/// An amount of money.
+pub(crate) fn dollars(text: &str) -> Result<Money, String> {
+    const MICRO: f64 = 1e6;
+    let dollars: Option<f64> = text.trim().trim_start_matches('$').parse().ok();
+    dollars
+        .map(|dollars| (dollars * MICRO).round())
+        .filter(|micro| *micro >= 1.0 && *micro <= 1e15)
+        .map(|micro| Money::micro(micro as u64))
+        .ok_or_else(|| "not a positive number of dollars (0.05, 2)".to_owned())
 }

@@ -41,7 +41,18 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         place.spare("-o", "a receipt", Some(continued))?;
     }
     let shape = Shape::new(&args.shape, &args.counting, &args.counter)?;
-    let shape = shape.summarized_by(summarizers::summaries(&args.summary)?);
+    let shape = match &args.to.to {
+        None => {
+            let summaries = summarizers::summaries(&args.summary, shape.settings())?;
+            shape.summarized_by(summaries)
+        }
+        // What is converted may be compacted several times, each time anew.
+        Some(_) if shape.settings().summarizer.is_some() => {
+            output::warn("with --to nobody is asked for a summary");
+            shape
+        }
+        Some(_) => shape,
+    };
     let file = args.input.file.as_deref();
     let bytes = input::bytes(file)?;
     let raw = if args.archive.archive.is_some() { bytes.clone() } else { Vec::new() };

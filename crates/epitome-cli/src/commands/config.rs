@@ -101,6 +101,8 @@ fn default(key: &str) -> &'static str {
         "counter" => "the model's",
         "model" => "the request's own",
         "window" => "the model's",
+        "summarizer" | "on-failure" => "extractive",
+        "timeout" => "120 s",
         _ => "none",
     }
 }

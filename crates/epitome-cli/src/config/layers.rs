@@ -7,6 +7,7 @@ use std::str::FromStr;
 use anyhow::Result;
 use epitome::preset::Preset;
 
+use super::written::specs;
 use super::{KEYS, Settings};
 use crate::args::{self, CounterArg, CountingArgs, ShapeArgs};
 use crate::failure::Failure;
@@ -56,11 +57,17 @@ impl Layers {
             model: counting.model.clone(),
             window: shape.window,
             models: counting.models.clone(),
+            // A command that asks for summaries has flags of its own.
+            ..Settings::default()
         };
         let mut layers =
             vec![(Origin::Flag, flags), (Origin::Environment, Settings::environment()?)];
-        if let Some(file) = counting.config.clone().or_else(project_file) {
+        if let Some(file) = &counting.config {
+            let settings = Settings::file(file)?;
+            layers.push((Origin::Project(file.clone()), settings));
+        } else if let Some(file) = project_file() {
             let settings = Settings::file(&file)?;
+            settings.of_a_stranger(&file)?;
             layers.push((Origin::Project(file), settings));
         }
         if let Some(file) = user_file().filter(|file| file.is_file()) {
@@ -107,6 +114,19 @@ impl Settings {
         Ok(settings)
     }
 
+    /// A project's file comes with what was cloned or unpacked: it names no program that is run and no server
+    /// that is sent the transcript, and raises no limit of what that may cost.
+    fn of_a_stranger(&self, file: &Path) -> Result<()> {
+        let said = ["summarizer", "spend"].into_iter().find(|key| self.said(key).is_some());
+        let Some(key) = said else { return Ok(()) };
+        let what = format!("`{key}` in {} isn't taken from a project's own file", name(file));
+        let hint = format!(
+            "put it into your own (epitome config path), or name this one: --config {}",
+            operand(file)
+        );
+        Err(Failure::usage(what).hint(hint).into())
+    }
+
     /// What variables say.
     fn environment() -> Result<Self> {
         let mut settings = Settings::default();
@@ -140,6 +160,14 @@ impl Settings {
                 "model" => settings.model = Some(value.to_owned()),
                 "pins" => settings.pins = Some(listed(value, '\n')),
                 "models" => settings.models = Some(value.into()),
+                "summarizer" => {
+                    settings.summarizer = Some(specs(&listed(value, '\n')).map_err(bad)?);
+                }
+                "on-failure" => settings.on_failure = Some(args::on_failure(value).map_err(bad)?),
+                "timeout" => settings.timeout = Some(args::seconds(value).map_err(bad)?),
+                "spend" => settings.spend = Some(args::dollars(value).map_err(bad)?),
+                // A secret, and no setting.
+                "api-key" | "api-key-file" => {}
                 "preserved-tools" => settings.preserved_tools = Some(listed(value, ',')),
                 _ => output::warn(&format!(
                     "EPITOME_{name} in the environment is no setting; they are {}",

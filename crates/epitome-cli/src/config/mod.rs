@@ -4,17 +4,24 @@ mod layers;
 mod written;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
 use epitome::budget::Stop;
+use epitome::model::Money;
 use epitome::preset::Preset;
 use epitome::strategy::Pipeline;
+use epitome::summarize::OnFailure;
 use epitome::trigger::Condition;
 use epitome::{Options, Pin, Tail, Target, Task};
 use serde::Deserialize;
 
 use crate::args::{CounterArg, CountingArgs, ShapeArgs};
-use written::{amount, pipeline_words, preset, trigger_words, window};
+use crate::summarizers::Spec;
+use written::{
+    amount, on_failure_words, pipeline_words, preset, spend, summarizer, timeout, trigger_words,
+    window,
+};
 
 pub(crate) use layers::{Layers, Origin, models_file, project_file, user_file};
 pub(crate) use written::tail_words;
@@ -53,10 +60,21 @@ pub(crate) struct Settings {
     pub(crate) window: Option<u64>,
     /// A file of facts about models, over those that are built in.
     pub(crate) models: Option<PathBuf>,
+    /// Who is asked for summaries, in order.
+    #[serde(deserialize_with = "summarizer")]
+    pub(crate) summarizer: Option<Vec<Spec>>,
+    /// What happens where none of them gives one.
+    pub(crate) on_failure: Option<OnFailure>,
+    /// The longest that an answer of theirs may take.
+    #[serde(deserialize_with = "timeout")]
+    pub(crate) timeout: Option<Duration>,
+    /// The most that models may cost in one compaction.
+    #[serde(deserialize_with = "spend")]
+    pub(crate) spend: Option<Money>,
 }
 
 /// The names of the settings in files; in the environment they are `EPITOME_` and the name.
-pub(crate) const KEYS: [&str; 13] = [
+pub(crate) const KEYS: [&str; 17] = [
     "target",
     "tail",
     "task",
@@ -70,6 +88,10 @@ pub(crate) const KEYS: [&str; 13] = [
     "model",
     "window",
     "models",
+    "summarizer",
+    "on-failure",
+    "timeout",
+    "spend",
 ];
 
 /// Of the target: what a window of `window` tokens allows. The other half is for the reply and the
@@ -145,6 +167,10 @@ impl Settings {
             model: self.model.or(lower.model),
             window: self.window.or(lower.window.filter(|_| !is_other)),
             models: self.models.or(lower.models),
+            summarizer: self.summarizer.or(lower.summarizer),
+            on_failure: self.on_failure.or(lower.on_failure),
+            timeout: self.timeout.or(lower.timeout),
+            spend: self.spend.or(lower.spend),
         }
     }
 
@@ -168,6 +194,13 @@ impl Settings {
             "counter" => self.counter.clone(),
             "model" => self.model.clone(),
             "window" => self.window.map(|window| window.to_string()),
+            "summarizer" => self
+                .summarizer
+                .as_ref()
+                .map(|specs| specs.iter().map(Spec::to_string).collect::<Vec<_>>().join(", ")),
+            "on-failure" => self.on_failure.map(on_failure_words),
+            "timeout" => self.timeout.map(|time| format!("{} s", time.as_secs_f64())),
+            "spend" => self.spend.map(|money| money.to_string()),
             "models" => self.models.as_ref().map(|path| path.to_string_lossy().into_owned()),
             _ => None,
         }

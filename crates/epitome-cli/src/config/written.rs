@@ -2,16 +2,20 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use epitome::Tail;
+use epitome::model::Money;
 use epitome::preset::Preset;
 use epitome::strategy::{Ladder, Named, Pipeline};
+use epitome::summarize::OnFailure;
 use epitome::trigger::{Condition, When};
-use serde::Serialize;
 use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::args;
+use crate::summarizers::Spec;
 
 /// The newest content that stays, as the flag takes it.
 pub(crate) fn tail_words(tail: Tail) -> String {
@@ -74,6 +78,52 @@ pub(super) fn window<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, 
     written(from)?.map(|text| args::window(&text).map_err(de::Error::custom)).transpose()
 }
 
+/// One summarizer, or several in order.
+pub(super) fn summarizer<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Vec<Spec>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a summarizer or a list of them")]
+    enum Said {
+        One(String),
+        List(Vec<String>),
+    }
+
+    let said = match Said::deserialize(from)? {
+        Said::One(one) => vec![one],
+        Said::List(list) => list,
+    };
+    specs(&said).map(Some).map_err(de::Error::custom)
+}
+
+/// Summarizers, in order.
+pub(super) fn specs(said: &[String]) -> Result<Vec<Spec>, String> {
+    if said.is_empty() {
+        return Err("nobody is named; `extractive` asks nobody".to_owned());
+    }
+    said.iter().map(|one| one.parse().map_err(|error| format!("{one}: {error}"))).collect()
+}
+
+/// A positive number of seconds.
+pub(super) fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    written(from)?.map(|text| args::seconds(&text).map_err(de::Error::custom)).transpose()
+}
+
+/// An amount of money.
+pub(super) fn spend<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error> {
+    written(from)?.map(|text| args::dollars(&text).map_err(de::Error::custom)).transpose()
+}
+
+/// What happens where nobody gives a summary, as the flag takes it.
+pub(super) fn on_failure_words(policy: OnFailure) -> String {
+    match policy {
+        OnFailure::Extractive => "extractive",
+        OnFailure::Skip => "skip",
+        OnFailure::Error => "error",
+    }
+    .to_owned()
+}
+
 fn written<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     struct Written;
 
@@ -89,6 +139,10 @@ fn written<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Erro
         }
 
         fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+            Ok(Some(number.to_string()))
+        }
+
+        fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
             Ok(Some(number.to_string()))
         }
 

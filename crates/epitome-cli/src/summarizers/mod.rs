@@ -1,74 +1,111 @@
-//! Who can be asked for summaries, by the names that flags give them.
+//! Who can be asked for summaries, by the names that flags and settings give them.
 
 mod command;
+pub(crate) mod model;
+mod spec;
 
 use std::fs;
-use std::str::FromStr;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use epitome::summarize::{Brief, Summaries, Summarizer};
+use epitome_llm::Purse;
 
 use crate::args::SummaryArgs;
+use crate::config::Settings;
 use crate::failure::Failure;
 use crate::quoting::name;
+use crate::reader;
+
+pub(crate) use spec::{FORMS, Host, Named, Spec};
 
 use command::Command;
 
-/// A summarizer, as a flag says it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Spec {
-    /// The program's own code.
-    Extractive,
-    /// A command: the program and its arguments.
-    Command(Vec<String>),
-}
+/// The longest that one answer may take where nobody says.
+pub(crate) const LONGEST: Duration = Duration::from_mins(2);
 
-impl FromStr for Spec {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "extractive" {
-            return Ok(Spec::Extractive);
-        }
-        if let Some(line) = text.strip_prefix("cmd:") {
-            let words = shlex::split(line).ok_or("a quote isn't closed")?;
-            return if words.is_empty() {
-                Err("no program is named".to_owned())
-            } else {
-                Ok(Spec::Command(words))
-            };
-        }
-        Err("not `extractive` or `cmd:PROG`".to_owned())
-    }
-}
-
-/// What the arguments ask for.
+/// What arguments and settings ask for.
 ///
 /// # Errors
-/// A prompt that can't be read or says nothing.
-pub(crate) fn summaries(args: &SummaryArgs) -> Result<Summaries> {
-    let mut chain: Vec<Arc<dyn Summarizer>> = Vec::new();
-    for spec in args.summarizer.iter().chain(&args.then) {
-        match spec {
-            // Code never fails: nobody behind it is asked.
-            Spec::Extractive => break,
-            Spec::Command(words) => {
-                chain.push(Arc::new(Command { words: words.clone(), timeout: args.timeout }));
+/// A prompt that can't be read or says nothing; a model without a key, or at no address; flags about a
+/// summary where nobody is asked for one.
+pub(crate) fn summaries(args: &SummaryArgs, settings: &Settings) -> Result<Summaries> {
+    let Some(specs) = args.chain().or_else(|| settings.summarizer.clone()) else {
+        return match args.first_without_summarizer() {
+            None => Ok(Summaries::default()),
+            Some(flag) => {
+                Err(Failure::usage(format!("{flag} needs a summarizer, and none is named"))
+                    .hint(format!("--summarizer {FORMS}"))
+                    .into())
             }
-        }
-    }
-    let prompt = args.prompt.as_deref().map(|path| {
-        let text = fs::read_to_string(path)
-            .map_err(|error| Failure::input(format!("--prompt {}: {error}", name(path))))?;
-        if text.trim().is_empty() {
-            return Err(Failure::input(format!("--prompt {} says nothing", name(path))));
-        }
-        Ok(text.trim_end().to_owned())
+        };
+    };
+    // Code never fails: nobody behind it is asked.
+    let specs = specs.split(|spec| *spec == Spec::Extractive).next().unwrap_or_default();
+    let longest = args.timeout.or(settings.timeout).unwrap_or(LONGEST);
+    let summaries = Summaries {
+        chain: chain(specs, longest, args.spend.or(settings.spend), settings)?,
+        brief: Brief {
+            focus: args.focus.clone(),
+            prompt: args.prompt.as_deref().map(prompt).transpose()?,
+            ..Brief::default()
+        },
+        on_failure: args.on_failure.or(settings.on_failure).unwrap_or_default(),
+    };
+    Ok(summaries)
+}
+
+fn chain(
+    specs: &[Spec],
+    longest: Duration,
+    cap: Option<epitome::model::Money>,
+    settings: &Settings,
+) -> Result<Vec<Arc<dyn Summarizer>>> {
+    one_server(specs)?;
+    let purse = cap.map(|cap| Arc::new(Purse::new(cap)));
+    let registry = reader::registry(settings)?;
+    let summarizer = |spec: &Spec| -> Result<Arc<dyn Summarizer>> {
+        Ok(match spec {
+            Spec::Command(words) => Arc::new(Command { words: words.clone(), timeout: longest }),
+            Spec::Model(named) => Arc::new(model::model(named, longest, purse.clone(), &registry)?),
+            Spec::Extractive => unreachable!("the chain ends before it"),
+        })
+    };
+    specs.iter().map(summarizer).collect()
+}
+
+/// One key is for one server: it isn't sent to a second one.
+fn one_server(specs: &[Spec]) -> Result<()> {
+    let mut bases = specs.iter().filter_map(|spec| match spec {
+        Spec::Model(Named { host: Host::Url(base), .. }) => Some(origin(base)),
+        _ => None,
     });
-    let brief =
-        Brief { focus: args.focus.clone(), prompt: prompt.transpose()?, ..Brief::default() };
-    Ok(Summaries { chain, brief, on_failure: args.on_failure.unwrap_or_default() })
+    let Some(first) = bases.next() else { return Ok(()) };
+    match bases.find(|base| *base != first) {
+        Some(other) if model::has_own_key() => Err(Failure::usage(format!(
+            "one key (EPITOME_API_KEY) for two servers, {first} and {other}"
+        ))
+        .hint("name one of them; or none that needs a key, and unset it")
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Scheme, host and port of an address.
+fn origin(base: &str) -> &str {
+    let host = base.find("://").map_or(0, |at| at + 3);
+    base[host..].find('/').map_or(base, |end| &base[..host + end])
+}
+
+fn prompt(path: &Path) -> Result<String> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failure::input(format!("--prompt {}: {error}", name(path))))?;
+    if text.trim().is_empty() {
+        return Err(Failure::input(format!("--prompt {} says nothing", name(path))).into());
+    }
+    Ok(text.trim_end().to_owned())
 }
 
 #[cfg(test)]
@@ -76,12 +113,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_name_summarizers_or_are_refused() {
-        assert_eq!("extractive".parse(), Ok(Spec::Extractive));
-        let words = ["python3", "my script.py", "-v"].map(str::to_owned).to_vec();
-        assert_eq!("cmd:python3 'my script.py' -v".parse(), Ok(Spec::Command(words)));
-        for bad in ["", "cmd:", "cmd:  ", "cmd:'x", "magic", "extractive "] {
-            assert!(bad.parse::<Spec>().is_err(), "{bad}");
-        }
+    fn addresses_have_an_origin() {
+        assert_eq!(origin("http://localhost:80/v1/x"), "http://localhost:80");
+        assert_eq!(origin("https://a.example"), "https://a.example");
     }
 }

@@ -7,6 +7,7 @@
 
 mod accepted;
 mod archive;
+mod asked;
 mod bad_input;
 mod bench;
 mod compact;

@@ -34,6 +34,10 @@ fn every_settings_origin_is_shown() {
         model            gpt-6-sol                        environment EPITOME_MODEL
         window           the model's                      default
         models           none                             default
+        summarizer       extractive                       default
+        on-failure       extractive                       default
+        timeout          120 s                            default
+        spend            none                             default
     "#]]
     .assert_eq(
         &ran.shown()

@@ -362,7 +362,8 @@ impl Compactor {
         }
     }
 
-    pub(super) fn summaries(&self) -> Option<&Arc<Summaries>> {
+    /// Who is asked for summaries, if anybody is.
+    pub fn summaries(&self) -> Option<&Arc<Summaries>> {
         self.summaries.as_ref()
     }
 

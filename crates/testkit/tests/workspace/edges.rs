@@ -7,7 +7,10 @@ use crate::metadata::{Kind, Metadata};
 /// Each crate with the crates of this workspace that it is built from.
 const EDGES: [(&str, &[&str]); 8] = [
     ("epitome", &[]),
-    ("epitome-cli", &["epitome", "epitome-recordings", "epitome-server", "epitome-store"]),
+    (
+        "epitome-cli",
+        &["epitome", "epitome-llm", "epitome-recordings", "epitome-server", "epitome-store"],
+    ),
     ("epitome-llm", &["epitome"]),
     ("epitome-recordings", &["epitome"]),
     ("epitome-server", &["epitome"]),

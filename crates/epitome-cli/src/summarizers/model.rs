@@ -1,0 +1,153 @@
+//! Models over HTTP: where they are asked, and with which key. Both are said by the variables that the
+//! providers' own SDKs read.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use epitome::model::Registry;
+use epitome::wire::Format;
+use epitome_llm::{BadEndpoint, Endpoint, Limits, Model, Purse, Secret};
+
+use super::spec::{Host, Named};
+use crate::failure::Failure;
+use crate::quoting::name;
+
+/// The key for servers that are named by their address. No provider's key is ever sent there.
+const OWN_KEY: &str = "EPITOME_API_KEY";
+
+/// Where a provider is asked if its variable says nothing else.
+struct Provider {
+    format: Format,
+    base: &'static str,
+    base_variable: &'static str,
+    /// The first one that is set holds.
+    keys: &'static [&'static str],
+}
+
+fn provider(host: &Host) -> Option<Provider> {
+    let openai = |format| Provider {
+        format,
+        base: "https://api.openai.com/v1",
+        base_variable: "OPENAI_BASE_URL",
+        keys: &["OPENAI_API_KEY"],
+    };
+    Some(match host {
+        Host::Openai => openai(Format::OpenaiChat),
+        Host::OpenaiResponses => openai(Format::OpenaiResponses),
+        Host::Anthropic => Provider {
+            format: Format::Anthropic,
+            base: "https://api.anthropic.com",
+            base_variable: "ANTHROPIC_BASE_URL",
+            keys: &["ANTHROPIC_API_KEY"],
+        },
+        Host::Gemini => Provider {
+            format: Format::Gemini,
+            base: "https://generativelanguage.googleapis.com",
+            base_variable: "GOOGLE_GEMINI_BASE_URL",
+            keys: &["GOOGLE_API_KEY", "GEMINI_API_KEY"],
+        },
+        Host::Url(_) => return None,
+    })
+}
+
+/// An endpoint, and what said its address and its key.
+pub(crate) struct Found {
+    pub(crate) endpoint: Endpoint,
+    /// The variable that says the address, if one does.
+    pub(crate) base_from: Option<&'static str>,
+    /// The variable that says the key, or that would.
+    pub(crate) key_from: String,
+}
+
+/// Where `named` is asked, and with which key.
+///
+/// # Errors
+/// There is no key where one is needed, or it can't be read.
+pub(crate) fn find(named: &Named) -> Result<Found> {
+    let model = named.model.clone();
+    let Some(provider) = provider(&named.host) else {
+        let Host::Url(base) = &named.host else { unreachable!("the others have a provider") };
+        let key = key(OWN_KEY)?;
+        let key_from = key.as_ref().map_or_else(|| OWN_KEY.to_owned(), |(_, from)| from.clone());
+        let key = key.map(|(key, _)| key);
+        let endpoint = Endpoint { format: Format::OpenaiChat, base: base.clone(), model, key };
+        return Ok(Found { endpoint, base_from: None, key_from });
+    };
+    let said = said(provider.base_variable);
+    let base_from = said.as_ref().map(|_| provider.base_variable);
+    for variable in provider.keys {
+        if let Some((key, key_from)) = key(variable)? {
+            let base = said.unwrap_or_else(|| provider.base.to_owned());
+            let endpoint = Endpoint { format: provider.format, base, model, key: Some(key) };
+            return Ok(Found { endpoint, base_from, key_from });
+        }
+    }
+    let variables = provider.keys.join(" nor ");
+    let verb = if provider.keys.len() > 1 { "neither" } else { "no" };
+    let first = provider.keys[0];
+    Err(Failure::usage(format!("{named} needs a key, and {verb} {variables} is set"))
+        .hint(format!("export {first}=…, or {first}_FILE=… for a file that holds it"))
+        .into())
+}
+
+/// The model that `named` means, paid from `purse`.
+///
+/// # Errors
+/// No key, or an address that is none.
+pub(crate) fn model(
+    named: &Named,
+    longest: Duration,
+    purse: Option<Arc<Purse>>,
+    registry: &Registry,
+) -> Result<Model> {
+    let found = find(named)?;
+    // Whoever waits for long expects a slow server, of which nothing is heard while it reads.
+    let usual = Limits::default();
+    let first_byte = usual.first_byte.max(longest / 2);
+    let limits = Limits { total: longest, first_byte, silence: first_byte, ..usual };
+    let model = Model::new(found.endpoint, limits, purse).map_err(|error| match error {
+        BadEndpoint::Key => Failure::usage(format!("{named}: {error}"))
+            .hint(format!("look at what is in {}", found.key_from)),
+        error => {
+            let from = found.base_from.map(|from| format!(" ({from})")).unwrap_or_default();
+            Failure::usage(format!("{named}{from}: {error}"))
+                .hint("a server of one's own is named so: http://localhost:11434/v1#MODEL")
+        }
+    })?;
+    Ok(model.known_by(registry))
+}
+
+/// Whether there is a key for servers that are named by their address.
+pub(crate) fn has_own_key() -> bool {
+    said(OWN_KEY).is_some() || env::var_os(format!("{OWN_KEY}_FILE")).is_some()
+}
+
+/// What a variable says; nothing is said by one that is empty.
+fn said(variable: &str) -> Option<String> {
+    env::var(variable).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// The key that a variable holds, or that the file holds that the variable with `_FILE` names; and which of
+/// them.
+fn key(variable: &'static str) -> Result<Option<(Secret, String)>> {
+    if let Some(key) = said(variable) {
+        return Ok(Some((Secret::new(key), variable.to_owned())));
+    }
+    let variable = format!("{variable}_FILE");
+    let Some(path) = env::var_os(&variable).filter(|path| !path.is_empty()) else {
+        return Ok(None);
+    };
+    let path = Path::new(&path);
+    let key = fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("{variable}, {}: {error}", name(path))))?;
+    if key.trim().is_empty() {
+        return Err(
+            Failure::usage(format!("{variable}: there is nothing in {}", name(path))).into()
+        );
+    }
+    Ok(Some((Secret::new(key), variable)))
+}

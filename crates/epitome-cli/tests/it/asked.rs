@@ -1,0 +1,415 @@
+//! Summaries by models over HTTP: what is sent where, what the receipt says, and every way in which it fails.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::server::script::Broken;
+use testkit::server::shell::{Running, start};
+use testkit::server::{Fault, Next, Queue, Reply, Server};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::bench::{Bench, Ran, SESSION};
+
+const KEY: &str = "sk-very-secret";
+
+/// Sections as they are wanted, and next to nothing in them.
+const GOOD: &str = "## Goal\nTo go on.\n## Constraints\nnone\n## Decisions\nnone\n## State\nnone\n\
+                    ## Next step\nnone\n## Files\nnone\n## Errors and fixes\nnone\n## Facts\nnone";
+
+/// Each kind of name, with the variables that say where and with which key.
+const MODELS: [(&str, &str, &str, &str); 4] = [
+    ("openai:gpt-4o", "OPENAI_BASE_URL", "/v1", "OPENAI_API_KEY"),
+    ("openai-responses:gpt-5-mini", "OPENAI_BASE_URL", "/v1", "OPENAI_API_KEY"),
+    ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL", "", "ANTHROPIC_API_KEY"),
+    ("gemini:gemini-3.5-flash", "GOOGLE_GEMINI_BASE_URL", "", "GEMINI_API_KEY"),
+];
+
+/// A model server that runs besides.
+struct Served {
+    running: Running,
+    _runtime: Runtime,
+}
+
+impl Served {
+    fn new(script: impl IntoIterator<Item = Next>) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.expect("a runtime");
+        let server = Server::new(Queue::new(script));
+        let running = runtime.block_on(start(server)).expect("a free port");
+        Served { running, _runtime: runtime }
+    }
+
+    fn requests(&self) -> usize {
+        self.running.recorded().len()
+    }
+}
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.copy(SESSION, "in.jsonl");
+    bench
+}
+
+fn compact(bench: &Bench, flags: &[&str], environment: &[(&str, &str)]) -> Ran {
+    let words = ["compact", "in.jsonl", "--target", "10%", "-o", "out", "--receipt", "receipt"];
+    let words: Vec<&str> = words.iter().chain(flags).copied().collect();
+    let mut command = bench.command(&words);
+    command.env("NO_PROXY", "127.0.0.1").envs(environment.iter().copied());
+    let ran = Ran::of(&command.output().expect("the binary runs"));
+    assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY), "{}", ran.err);
+    ran
+}
+
+/// Asks the model of a row at `url`.
+fn ask(bench: &Bench, row: usize, url: &str, flags: &[&str]) -> Ran {
+    let (name, base, path, key) = MODELS[row];
+    let flags: Vec<&str> =
+        ["--summarizer", name].into_iter().chain(flags.iter().copied()).collect();
+    compact(bench, &flags, &[(base, &format!("{url}{path}")), (key, KEY)])
+}
+
+fn receipt(bench: &Bench) -> Value {
+    let text = bench.read("receipt");
+    assert!(!text.contains(KEY));
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// What is written without a summarizer.
+fn plain() -> String {
+    let bench = bench();
+    assert_eq!(bench.run("compact in.jsonl --target 10% -o out").code, 0);
+    bench.read("out")
+}
+
+/// Answers each connection with these bytes.
+fn canned(answer: Vec<u8>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.expect("a client");
+            let mut piece = vec![0; 1 << 16];
+            let mut last = Vec::new();
+            // The body is the last thing, and ends as JSON does.
+            while !last.ends_with(b"}") {
+                let size = socket.read(&mut piece).expect("a request");
+                last = piece[..size].to_vec();
+            }
+            // Who has heard enough may go.
+            let _gone = socket.write_all(&answer);
+        }
+    });
+    url
+}
+
+fn page(status: &str, kind: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+        .into_bytes()
+}
+
+#[test]
+fn each_provider_is_asked_in_its_own_format_and_paid_for() {
+    for (row, (name, ..)) in MODELS.into_iter().enumerate() {
+        let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+        let ran = ask(&bench, row, &server.running.url, &["--focus", "the workflow"]);
+        assert_eq!(ran.code, 0, "{name}: {}", ran.err);
+        let recorded = server.running.recorded();
+        let [request] = &recorded[..] else { panic!("{name}: {} requests", recorded.len()) };
+        assert_eq!(request.status, 200, "{name}");
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        assert!(body.contains("Look most at this: the workflow"), "{name}");
+        assert!(!body.contains(KEY) && !request.path.contains(KEY), "{name}");
+
+        let told = receipt(&bench);
+        let (summary, model) = (&told["summary"], name.split_once(':').expect("a name").1);
+        assert_eq!(summary["by"], model);
+        let usage = request.noted.usage.expect("it was answered");
+        let call = &summary["calls"][0];
+        assert_eq!((&call["result"], &call["requests"]), (&json!("admitted"), &json!(1)), "{name}");
+        assert_eq!(call["input"], usage.prompt, "{name}");
+        let cost = call["cost"].as_f64().unwrap_or_else(|| panic!("{name}: {call}"));
+        assert!(cost > 0.0 && call["output"].as_u64() > Some(0), "{name}: {call}");
+        assert_eq!(summary["spent"]["cost"].as_f64(), Some(cost), "{name}");
+        assert!(ran.err.contains(&format!("tokens by {model} (1 call, ")), "{name}: {}", ran.err);
+        assert!(bench.read("out").contains("## Summary of the messages not shown"), "{name}");
+        assert_eq!(bench.run("check out").code, 0, "{name}");
+    }
+}
+
+#[test]
+fn a_server_of_ones_own_is_told_no_providers_key() {
+    let key_of = |environment: &[(&str, &str)]| {
+        let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+        let name = format!("{}/v1#gpt-4o-mini", server.running.url);
+        let ran = compact(&bench, &["--summarizer", &name], environment);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_eq!(receipt(&bench)["summary"]["by"], "gpt-4o-mini");
+        let headers = server.running.recorded()[0].headers.clone();
+        assert!(headers.iter().all(|(_, value)| !value.contains("sk-of-openai")));
+        headers.into_iter().find(|(name, _)| name == "authorization").map(|(_, value)| value)
+    };
+    assert_eq!(key_of(&[("OPENAI_API_KEY", "sk-of-openai")]), None);
+    assert_eq!(key_of(&[("EPITOME_API_KEY", KEY)]), Some(format!("Bearer {KEY}")));
+    // Nor is a key of one's own told two servers.
+    let two = ["--summarizer", "http://127.0.0.1:1/v1#m", "--then", "http://127.0.0.1:2/v1#m"];
+    let ran = compact(&bench(), &two, &[("EPITOME_API_KEY", KEY)]);
+    assert!(ran.code == 2 && ran.err.contains("one key (EPITOME_API_KEY) for two"), "{}", ran.err);
+}
+
+#[test]
+fn a_key_may_be_in_a_file_and_must_be_somewhere() {
+    let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+    bench.write("key", format!("{KEY}\n"));
+    bench.write("empty", "\n");
+    let anthropic = ["--summarizer", "anthropic:claude-haiku-4-5"];
+    let url = server.running.url.as_str();
+    let file = ("ANTHROPIC_API_KEY_FILE", "key");
+    let ran = compact(&bench, &anthropic, &[("ANTHROPIC_BASE_URL", url), file]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let recorded = server.running.recorded();
+    assert!(recorded[0].headers.contains(&("x-api-key".to_owned(), KEY.to_owned())));
+
+    std::fs::remove_file(bench.path("out")).expect("it was written");
+    for (name, environment, words) in [
+        ("anthropic:x", ("OPENAI_API_KEY", KEY), "needs a key, and no ANTHROPIC_API_KEY is set"),
+        ("anthropic:x", ("ANTHROPIC_API_KEY", " "), "hint: export ANTHROPIC_API_KEY=…"),
+        ("gemini:x", ("A", "b"), "neither GOOGLE_API_KEY nor GEMINI_API_KEY is set"),
+        ("openai:x", ("OPENAI_API_KEY_FILE", "nowhere"), "OPENAI_API_KEY_FILE, nowhere: No such"),
+        ("openai:x", ("OPENAI_API_KEY_FILE", "empty"), "there is nothing in empty"),
+        ("openai:x", ("OPENAI_API_KEY", "sk\nx"), "look at what is in OPENAI_API_KEY"),
+        ("http://a b/v1#x", ("A", "b"), "is no address of a model server"),
+        ("http://me:pw@localhost/v1#x", ("A", "b"), "is no address of a model server"),
+    ] {
+        let ran = compact(&bench, &["--summarizer", "cmd:true", "--then", name], &[environment]);
+        assert_eq!(ran.code, 2, "{name} {environment:?}: {}", ran.err);
+        assert!(ran.err.contains(words), "{name} {environment:?}: {}", ran.err);
+        assert!(!bench.path("out").exists());
+    }
+    assert_eq!(server.requests(), 1);
+}
+
+#[test]
+fn what_may_pass_is_tried_again() {
+    let limited = Fault::RateLimited { retry_after: Some(1) };
+    let (bench, server) = (bench(), Served::new([limited.into(), Reply::text(GOOD).into()]));
+    let begun = Instant::now();
+    let ran = ask(&bench, 2, &server.running.url, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(begun.elapsed() >= Duration::from_secs(1), "it waits as long as it is told");
+    let told = receipt(&bench);
+    assert_eq!((server.requests(), &told["summary"]["calls"][0]["requests"]), (2, &json!(2)));
+    assert!(told["fallbacks"].as_array().is_none_or(Vec::is_empty), "{}", told["fallbacks"]);
+}
+
+#[test]
+fn each_failure_of_a_model_is_named_booked_and_changes_nothing() {
+    let plain = plain();
+    let cut = || Reply {
+        // What is sent is read before the end comes.
+        pace: Duration::from_millis(50),
+        broken: Some(Broken { after: 3, fault: None }),
+        ..Reply::text(GOOD)
+    };
+    let refusal = Reply { stop: Some("refusal".to_owned()), ..Reply::text("I can't.") };
+    let lie = GOOD.replace("To go on.", "To mend src/never_seen_17.rs.");
+    let slow = Reply { wait: Duration::from_secs(30), ..Reply::text(GOOD) };
+    for (name, script, flags, words, asked) in [
+        ("cut", vec![cut().into(), cut().into(), cut().into()], &[][..], "the answer broke off", 3),
+        ("refusal", vec![refusal.into()], &[][..], "it refused", 1),
+        (
+            "reply",
+            vec![Reply::text("Sure, I'll go on.").into(), Reply::text("Okay.").into()],
+            &[][..],
+            "it answers the transcript",
+            2,
+        ),
+        (
+            "lie",
+            vec![Reply::text(lie.clone()).into(), Reply::text(lie).into()],
+            &[][..],
+            "it states what the transcript doesn't: src/never_seen_17.rs",
+            2,
+        ),
+        ("slow", vec![slow.into()], &["--timeout", "0.5"][..], "no answer in time", 1),
+        ("overflow", vec![Fault::Overflow.into()], &[][..], "the request was refused", 1),
+    ] {
+        let (bench, server) = (bench(), Served::new(script));
+        let ran = ask(&bench, 2, &server.running.url, flags);
+        assert_eq!(ran.code, 0, "{name}: {}", ran.err);
+        let told = receipt(&bench);
+        let fallback = told["fallbacks"][0].as_str().expect("a reason");
+        assert!(
+            fallback.starts_with("claude-haiku-4-5: ") && fallback.contains(words),
+            "{fallback}"
+        );
+        assert!(ran.err.contains("fallback claude-haiku-4-5: "), "{name}: {}", ran.err);
+        assert_eq!(server.requests(), asked, "{name}");
+        assert_eq!(told["summary"]["spent"]["requests"], asked, "{name}");
+        // What was answered is paid for, used or not.
+        let is_paid = told["summary"]["spent"]["cost"].as_f64() > Some(0.0);
+        assert_eq!(is_paid, !matches!(name, "slow" | "overflow"), "{name}: {}", told["summary"]);
+        assert_eq!(bench.read("out"), plain, "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_answer_of_a_model_is_none() {
+    let plain = plain();
+    let call = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant",
+        "tool_calls": [{"id": "a", "type": "function", "function": {"name": "Read", "arguments": "{}"}}]}}],
+        "usage": {"prompt_tokens": 900, "completion_tokens": 20}});
+    for (answer, words, cost) in [
+        (
+            page("200 OK", "text/html", "<html>Welcome</html>"),
+            "the answer can't be read: text/html, neither events nor JSON",
+            None,
+        ),
+        (page("200 OK", "application/json", &call.to_string()), "it called a tool", Some(900)),
+        (
+            page(
+                "401 Unauthorized",
+                "application/json",
+                "{\"error\":{\"message\":\"Bad key: sk-very-secret\"}}",
+            ),
+            "the key isn't taken: 401 Unauthorized: Bad key: [key]",
+            None,
+        ),
+    ] {
+        let bench = bench();
+        let ran = ask(&bench, 0, &canned(answer), &[]);
+        assert_eq!(ran.code, 0, "{words}: {}", ran.err);
+        let told = receipt(&bench);
+        assert_eq!(told["fallbacks"], json!([format!("gpt-4o: {words}")]));
+        assert_eq!(told["summary"]["calls"][0]["result"], "failed");
+        assert_eq!(told["summary"]["spent"]["input"].as_u64().filter(|n| *n > 0), cost, "{words}");
+        assert_eq!(bench.read("out"), plain, "{words}");
+    }
+}
+
+#[test]
+fn a_spend_cap_stops_calls_and_not_the_compaction() {
+    let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+    let ran = ask(&bench, 2, &server.running.url, &["--spend", "0.000001"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let fallback = receipt(&bench)["fallbacks"][0].clone();
+    let fallback = fallback.as_str().expect("a reason");
+    assert!(
+        fallback.contains("the spend cap is reached") && fallback.contains("of $0.000001 spent"),
+        "{fallback}"
+    );
+    assert_eq!(server.requests(), 0);
+    let ran = ask(&bench, 2, &server.running.url, &["--spend", "$2"]);
+    assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
+    assert_eq!(receipt(&bench)["summary"]["by"], "claude-haiku-4-5");
+    for (bad, words) in [("0", "not a positive number of dollars"), ("much", "not a positive")] {
+        let ran = ask(&bench, 2, &server.running.url, &["--spend", bad]);
+        assert!(ran.code == 2 && ran.err.contains(words), "{bad}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_model_whose_price_is_ones_own_is_paid_from_the_cap() {
+    let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+    let name = format!("{}/v1#gpt-4o-mini-home", server.running.url);
+    let flags = ["--summarizer", &name, "--spend", "1"];
+    let ran = compact(&bench, &flags, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let fallback = receipt(&bench)["fallbacks"][0].clone();
+    assert!(
+        fallback.as_str().is_some_and(|why| why.contains("no price is known of")),
+        "{fallback}"
+    );
+    bench.write("own.json", OWN);
+    let ran = compact(&bench, &flags, &[("EPITOME_MODELS", "own.json")]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let told = receipt(&bench);
+    assert_eq!(
+        (&told["summary"]["by"], server.requests()),
+        (&json!("gpt-4o-mini-home"), 1),
+        "{told}"
+    );
+    assert!(told["summary"]["spent"]["cost"].as_f64() > Some(0.0), "{told}");
+}
+
+/// What is known of a model by its owner.
+const OWN: &str = r#"{"models": {"gpt-4o-mini-home": {"vendor": "me", "tokenizer": "o200k", "input": 100000,
+    "output": 8000, "price": {"input": 0.2, "output": 0.4}, "source": "my bills"}}}"#;
+
+#[test]
+fn models_commands_and_code_form_one_chain() {
+    let bench = bench();
+    bench.write("good", format!("printf '%s' '{}'\n", json!({"version": 1, "summary": GOOD})));
+    let server = Served::new([Fault::Overflow.into()]);
+    let ran =
+        ask(&bench, 0, &server.running.url, &["--then", "cmd:sh good", "--then", "extractive"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let told = receipt(&bench);
+    assert_eq!(told["summary"]["by"], "sh");
+    let calls = told["summary"]["calls"].as_array().expect("calls").iter();
+    let calls: Vec<_> = calls.map(|call| (call["by"].as_str(), call["result"].as_str())).collect();
+    assert_eq!(calls, [(Some("gpt-4o"), Some("failed")), (Some("sh"), Some("admitted"))]);
+    assert_eq!(told["fallbacks"].as_array().map(Vec::len), Some(1));
+
+    let refused =
+        ask(&bench, 0, "http://127.0.0.1:9", &["--timeout", "1", "--on-failure", "error"]);
+    assert_eq!(refused.code, 69, "{}", refused.err);
+    assert!(refused.err.contains("there is no summary: gpt-4o: "), "{}", refused.err);
+}
+
+#[test]
+fn settings_name_summarizers_too() {
+    let (bench, server) =
+        (bench(), Served::new([Fault::Overflow.into(), Reply::text(GOOD).into()]));
+    let url = &server.running.url;
+    bench.write(
+        ".config/epitome/config.toml",
+        format!("summarizer = [\"{url}/v1#gpt-4o\", \"{url}/v1#gpt-4o-mini\"]\ntimeout = 20\nspend = 0.5\non-failure = \"error\"\n"),
+    );
+    let ran = compact(&bench, &["--focus", "the workflow"], &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(receipt(&bench)["summary"]["by"], "gpt-4o-mini");
+    assert_eq!(compact(&bench, &["--summarizer", "extractive"], &[]).code, 0);
+    assert_eq!(receipt(&bench)["summary"], Value::Null);
+    let shown = bench.run("config show --json").json();
+    let setting = |key: &str| {
+        let all = shown["settings"].as_array().expect("a list");
+        all.iter().find(|setting| setting["key"] == key).expect("it is listed").clone()
+    };
+    assert_eq!(setting("summarizer")["value"], format!("{url}/v1#gpt-4o, {url}/v1#gpt-4o-mini"));
+    assert_eq!(setting("summarizer")["origin"], "user");
+    assert_eq!(
+        (&setting("timeout")["value"], &setting("on-failure")["value"]),
+        (&json!("20 s"), &json!("error"))
+    );
+    // What is converted is summed up by nobody, and that is said.
+    let ran = compact(&bench, &["--to", "gemini"], &[]);
+    assert!(ran.code == 0 && ran.err.contains("with --to nobody is asked"), "{}", ran.err);
+    let ran = compact(&bench, &[], &[("EPITOME_SUMMARIZER", "magic")]);
+    assert!(
+        ran.code == 2 && ran.err.contains("EPITOME_SUMMARIZER: magic: not `extractive`"),
+        "{}",
+        ran.err
+    );
+    let ran =
+        compact(&bench, &[], &[("EPITOME_SUMMARIZER", "extractive"), ("EPITOME_API_KEY", KEY)]);
+    assert!(ran.code == 0 && !ran.err.contains("no setting"), "{}", ran.err);
+}
+
+#[test]
+fn a_projects_file_sends_nothing_anywhere() {
+    let bench = bench();
+    for said in ["summarizer = \"cmd:touch ran\"\n", "spend = 100\n"] {
+        bench.write("epitome.toml", said);
+        let ran = compact(&bench, &[], &[]);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("isn't taken from a project's own file"), "{}", ran.err);
+    }
+    bench.write("epitome.toml", "summarizer = \"cmd:touch ran\"\n");
+    assert!(!bench.path("ran").exists());
+    assert_eq!(compact(&bench, &["--config", "epitome.toml"], &[]).code, 0);
+    assert!(bench.path("ran").exists(), "who names the file means it");
+}
