@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Change;
-use super::language::{Cue, english};
+use super::language::{Cue, List};
 use super::words::Words;
 
 /// The cues of a sentence.
@@ -29,14 +29,14 @@ impl Cues {
             cues.see(cue, 0..0, words);
             cues.add(Cue::Boxed);
         }
-        for (at, word, low) in words.iter() {
+        for (at, word, _) in words.iter() {
             if word.form.is_value() {
                 cues.add(Cue::Value);
             }
             if word.quoted {
                 continue;
             }
-            for phrase in english().phrases(low) {
+            for phrase in &words.known(at).phrases {
                 let Some(end) = words.follows(at, &phrase.words) else { continue };
                 if !phrase.labels || words.get(end - 1).is_some_and(|word| word.after == ':') {
                     cues.see(phrase.cue, at..end, words);
@@ -57,7 +57,7 @@ impl Cues {
         // `Owner: Dana`; not `Note: Dana owns it`.
         let label = (1..words.len().min(9))
             .find(|&at| words.get(at - 1).is_some_and(|word| word.after == ':'));
-        let notice = |at: usize| at == 1 && english().has("notices", words.low(0));
+        let notice = |at: usize| at == 1 && words.is(0, List::Notices);
         if let Some(label) = label.filter(|label| cues.links.is_empty() && !notice(*label)) {
             cues.links.push(label..label);
             cues.add(Cue::Labels);
@@ -89,14 +89,14 @@ impl Cues {
                     self.gone = Some(gone);
                 }
             }
-            Cue::Changes if words.follows(at.start, &["is", "out"]).is_some() => {
+            Cue::Changes if words.matches(at.start, "is out").is_some() => {
                 self.add(Cue::Revises);
                 self.gone = Some(at.start.saturating_sub(2)..at.start);
             }
             Cue::Changes => {
                 self.count += 1;
                 let first = words.low(at.start);
-                let hint = english().has("hints", first) && (at.len() == 1 || first == "turns");
+                let hint = words.is(at.start, List::Hints) && (at.len() == 1 || first == "turns");
                 if !hint {
                     self.add(Cue::Revises);
                 }
@@ -197,14 +197,12 @@ fn gone_up_to(words: &Words, from: usize) -> usize {
 
 /// Whether it begins with what is to be done, polite words apart.
 fn commands(words: &Words) -> bool {
-    let polite = |at: usize| {
-        english().has("notices", words.low(at)) || english().has("polite", words.low(at))
-    };
+    let polite = |at: usize| words.is(at, List::Notices) || words.is(at, List::Polite);
     let Some(start) = (0..words.len()).find(|at| !polite(*at)) else { return false };
     match words.low(start) {
         "no" => words.get(start).is_some_and(|word| word.after == ' ') && words.len() > start + 1,
         "do" => words.low(start + 1) == "not",
-        low => english().has("commands", low),
+        _ => words.is(start, List::Commands),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a sentence is: by its cues, by who says it, and by how it stands there.
 
 use super::cues::Cues;
-use super::language::{Cue, english};
+use super::language::{Cue, List};
 use super::words::{Form, Words};
 use super::worth::worth;
 use super::{Kind, Speaker};
@@ -59,10 +59,11 @@ fn without_tag(text: &str) -> &str {
         ", deal?",
         ", agreed?",
     ];
-    let lower = text.to_ascii_lowercase();
-    tags.iter()
-        .find(|tag| lower.ends_with(*tag))
-        .map_or(text, |tag| &text[..text.len() - tag.len()])
+    let tag = tags.iter().find(|tag| {
+        let start = text.len().checked_sub(tag.len());
+        start.is_some_and(|start| text.as_bytes()[start..].eq_ignore_ascii_case(tag.as_bytes()))
+    });
+    tag.map_or(text, |tag| &text[..text.len() - tag.len()])
 }
 
 /// Whether something is said to have been done, not how it is: `is done`, `✅`, `Fixed the test`.
@@ -186,7 +187,7 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
         return state(cues, words);
     }
     let numbered =
-        words.iter().any(|(_, word, low)| word.form.is_value() || english().has("numbers", low));
+        words.iter().any(|(at, word, _)| word.form.is_value() || words.is(at, List::Numbers));
     if numbered
         && (cues.has(Cue::Labels) || cues.any(&[Cue::Changes, Cue::Links, Cue::Bounds]))
         && !cues.has(Cue::Commands)
@@ -333,9 +334,9 @@ fn of_others(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
 /// A value, and words that say whose.
 fn fact(cues: &Cues, words: &Words) -> Option<Kind> {
     let link = cues.links.first()?;
-    let value = words.iter().any(|(at, word, low)| {
+    let value = words.iter().any(|(at, word, _)| {
         (word.form.is_value() && (at >= link.end || word.form == Form::Number))
-            || english().has("numbers", low)
+            || words.is(at, List::Numbers)
     });
     (value && words.len() <= 40).then_some(Kind::Fact)
 }

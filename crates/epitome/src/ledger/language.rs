@@ -120,19 +120,89 @@ impl Cue {
     ];
 }
 
+/// A word of the file, by its number; [`UNKNOWN`] for all others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Id(u32);
+
+/// A word that no phrase and no list has.
+const UNKNOWN: Id = Id(0);
+/// `*` in a phrase: any one word.
+const ANY: Id = Id(u32::MAX);
+
+impl Id {
+    /// Whether this part of a phrase means the word.
+    pub(super) fn means(self, word: Self) -> bool {
+        self == word || self == ANY
+    }
+}
+
 /// A phrase, ready to be looked for.
 #[derive(Debug)]
 pub(super) struct Phrase {
     pub(super) cue: Cue,
-    pub(super) words: Box<[&'static str]>,
+    pub(super) words: Box<[Id]>,
     /// A colon must follow.
     pub(super) labels: bool,
 }
 
-/// Words of the file. Strangers' words are looked up and never put in, so that a short hash does.
-type Table<T> = HashMap<&'static str, T, BuildHasherDefault<Short>>;
+/// Lists of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum List {
+    /// What a command begins with.
+    Commands,
+    /// Numbers, days and months, in letters.
+    Numbers,
+    /// Words that tell things of one shape apart.
+    Contrasts,
+    /// Words that say nothing of a subject.
+    Empty,
+    /// What stands for somebody or something.
+    Pronouns,
+    /// `note`, `warning`: what stands before a colon and is no label.
+    Notices,
+    /// Words of change that often mean none.
+    Hints,
+    /// What is said before a command.
+    Polite,
+}
 
-/// FNV-1a: for keys of a few bytes.
+impl List {
+    const ALL: [(&'static str, Self); 8] = [
+        ("commands", Self::Commands),
+        ("numbers", Self::Numbers),
+        ("contrasts", Self::Contrasts),
+        ("empty", Self::Empty),
+        ("pronouns", Self::Pronouns),
+        ("notices", Self::Notices),
+        ("hints", Self::Hints),
+        ("polite", Self::Polite),
+    ];
+}
+
+/// What the language knows of a word.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The phrases that it begins.
+    pub(super) phrases: Vec<Phrase>,
+    /// What it begins that somebody does with what is theirs.
+    pub(super) owning: Vec<Box<[Id]>>,
+    /// A bit for each list that it is in.
+    lists: u8,
+    /// What kind of measure it is.
+    unit: Option<&'static str>,
+    /// The word that stands for all of its meaning.
+    alike: Option<&'static str>,
+}
+
+impl Known {
+    /// Whether a list has it.
+    pub(super) fn is(&self, list: List) -> bool {
+        self.lists & (1 << list as u8) != 0
+    }
+}
+
+/// FNV-1a: for keys of a few bytes. Strangers' words are looked up and never put in.
 #[derive(Default)]
 struct Short(u64);
 
@@ -150,21 +220,16 @@ impl Hasher for Short {
 }
 
 /// What a language says things with.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Language {
-    /// By their first word.
-    phrases: Table<Vec<Phrase>>,
-    /// Names of the lists of words, and for each word a bit for each list that it is in.
-    sections: Vec<&'static str>,
-    listed: Table<u16>,
-    units: Table<&'static str>,
-    alike: Table<&'static str>,
-    owning: Vec<Box<[&'static str]>>,
+    ids: HashMap<&'static str, Id, BuildHasherDefault<Short>>,
+    /// By their ids.
+    known: Vec<Known>,
 }
 
 impl Language {
     fn parse(text: &'static str) -> Self {
-        let mut language = Self::default();
+        let mut language = Self { ids: HashMap::default(), known: vec![Known::default()] };
         let mut section = "";
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
@@ -180,51 +245,70 @@ impl Language {
     fn add(&mut self, section: &'static str, item: &'static str) {
         if let Some((_, cue)) = Cue::ALL.iter().find(|(name, _)| *name == section) {
             let bare = item.trim_end_matches(':');
-            let words: Box<[&str]> = bare.split(' ').collect();
+            let words = self.numbered(bare);
             let first = words[0];
             let phrase = Phrase { cue: *cue, words, labels: bare != item };
-            self.phrases.entry(first).or_default().push(phrase);
-        } else if section == "units" {
-            self.units.extend(item.split_once('='));
+            self.known_mut(first).phrases.push(phrase);
+        } else if let Some((_, list)) = List::ALL.iter().find(|(name, _)| *name == section) {
+            let word = self.number(item);
+            self.known_mut(word).lists |= 1 << *list as u8;
+        } else if let ("units", Some((word, class))) = (section, item.split_once('=')) {
+            let word = self.number(word);
+            self.known_mut(word).unit = Some(class);
         } else if section == "alike" {
-            let first = item.split('=').next().unwrap_or(item);
-            self.alike.extend(item.split('=').map(|word| (word, first)));
+            let first = item.split('=').next();
+            for word in item.split('=') {
+                let word = self.number(word);
+                self.known_mut(word).alike = first;
+            }
         } else if section == "owning" {
-            self.owning.push(item.split(' ').collect());
-        } else {
-            let at = self.sections.iter().position(|name| *name == section).unwrap_or_else(|| {
-                self.sections.push(section);
-                self.sections.len() - 1
-            });
-            *self.listed.entry(item).or_default() |= 1 << at;
+            let words = self.numbered(item);
+            self.known_mut(words[0]).owning.push(words);
         }
     }
 
-    /// The phrases that begin with a word.
-    pub(super) fn phrases(&self, first: &str) -> &[Phrase] {
-        self.phrases.get(first).map_or(&[], Vec::as_slice)
+    /// The numbers of a phrase's words.
+    fn numbered(&mut self, phrase: &'static str) -> Box<[Id]> {
+        phrase.split(' ').map(|word| self.number(word)).collect()
     }
 
-    /// Whether a section has a word.
-    pub(super) fn has(&self, section: &str, word: &str) -> bool {
-        let Some(lists) = self.listed.get(word) else { return false };
-        let at = self.sections.iter().position(|name| *name == section);
-        at.is_some_and(|at| lists & (1 << at) != 0)
+    fn number(&mut self, word: &'static str) -> Id {
+        if word == "*" {
+            return ANY;
+        }
+        *self.ids.entry(word).or_insert_with(|| {
+            self.known.push(Known::default());
+            Id(self.known.len() as u32 - 1)
+        })
+    }
+
+    fn known_mut(&mut self, word: Id) -> &mut Known {
+        &mut self.known[word.0 as usize]
+    }
+
+    /// A word's number.
+    pub(super) fn id(&self, word: &str) -> Id {
+        self.ids.get(word).copied().unwrap_or(UNKNOWN)
+    }
+
+    /// What is known of a word.
+    pub(super) fn known(&self, word: Id) -> &Known {
+        &self.known[word.0 as usize]
+    }
+
+    /// Whether a list has a word.
+    pub(super) fn has(&self, list: List, word: &str) -> bool {
+        self.known(self.id(word)).is(list)
     }
 
     /// What kind of measure a unit is.
     pub(super) fn unit(&self, word: &str) -> Option<&'static str> {
-        self.units.get(word).copied()
+        self.known(self.id(word)).unit
     }
 
     /// The word that stands for all of its meaning.
     pub(super) fn alike(&self, word: &str) -> Option<&'static str> {
-        self.alike.get(word).copied()
-    }
-
-    /// What somebody does with what is theirs.
-    pub(super) fn owning(&self) -> &[Box<[&'static str]>] {
-        &self.owning
+        self.known(self.id(word)).alike
     }
 }
 
@@ -233,30 +317,49 @@ mod tests {
     use super::super::words::Words;
     use super::*;
 
+    impl Language {
+        fn phrases(&self) -> impl Iterator<Item = &Phrase> {
+            self.known.iter().flat_map(|known| &known.phrases)
+        }
+
+        fn spelled(&self, phrase: &Phrase) -> String {
+            let word =
+                |id: &Id| self.ids.iter().find(|(_, other)| *other == id).map(|(word, _)| *word);
+            let words: Vec<&str> =
+                phrase.words.iter().map(|id| word(id).unwrap_or("something")).collect();
+            words.join(" ")
+        }
+    }
+
     #[test]
     fn the_file_is_read_as_a_whole() {
         let english = english();
         for (name, cue) in Cue::ALL {
-            let some = english.phrases.values().flatten().any(|phrase| phrase.cue == cue);
-            assert!(some, "[{name}] has no phrase");
+            assert!(english.phrases().any(|phrase| phrase.cue == cue), "[{name}] has no phrase");
         }
-        for section in
-            ["commands", "numbers", "contrasts", "empty", "pronouns", "notices", "hints", "polite"]
-        {
-            assert!(english.sections.contains(&section), "[{section}] is empty");
+        for (name, list) in List::ALL {
+            assert!(english.known.iter().any(|known| known.is(list)), "[{name}] is empty");
         }
-        assert_eq!(english.sections.len(), 8, "a section has a name that nothing reads");
+        let names = Cue::ALL.iter().map(|(name, _)| *name);
+        let names: Vec<&str> = names
+            .chain(List::ALL.iter().map(|(name, _)| *name))
+            .chain(["units", "alike", "owning"])
+            .collect();
+        let lines = include_str!("../../data/ledger/english.txt").lines();
+        for name in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {
+            assert!(names.contains(&name), "nothing reads [{name}]");
+        }
         assert_eq!((english.unit("ms"), english.alike("deadline")), (Some("t"), Some("timeout")));
     }
 
     /// A phrase that its own words don't make is never found.
     #[test]
     fn every_phrase_can_be_found() {
-        let phrases = english().phrases.values().flatten();
-        let said = |phrase: &&Phrase| phrase.words.join(" ").replace('*', "something");
-        let lost: Vec<String> = phrases
-            .filter(|phrase| Words::of(&said(phrase)).follows(0, &phrase.words).is_none())
-            .map(|phrase| phrase.words.join(" "))
+        let lost: Vec<String> = english()
+            .phrases()
+            .map(|phrase| (phrase, english().spelled(phrase)))
+            .filter(|(phrase, said)| Words::of(said).follows(0, &phrase.words).is_none())
+            .map(|(_, said)| said)
             .collect();
         assert!(lost.is_empty(), "{lost:?}");
     }

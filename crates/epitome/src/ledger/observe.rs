@@ -2,7 +2,7 @@
 
 use super::cues::Cues;
 use super::judge::{self, judge};
-use super::language::{Cue, english};
+use super::language::{Cue, List};
 use super::output::{self, Standing};
 use super::subject::Subject;
 use super::update::{Update, is_near};
@@ -24,6 +24,20 @@ const WINDOW: usize = 48 * 1024;
 const MAX_OF_OUTPUT: usize = 12;
 /// Lines of tools in all: what comes later is found by search, not by reading.
 const MAX_OF_TOOLS: usize = 4_000;
+
+/// What an answer to the question before it begins with.
+const ANSWERS: [&str; 6] = ["answered", "answer", "resolved", "the answer", "yes", "no"];
+/// What the reason of the decision before it begins with.
+const REASONS: [&str; 8] = [
+    "because",
+    "reason",
+    "rationale",
+    "why",
+    "that's because",
+    "this is because",
+    "the reason",
+    "that is because",
+];
 
 impl Ledger {
     /// Reads what `who` said at entry `at`; `shown` says whether the entry is shown in full, so that
@@ -109,8 +123,8 @@ impl Ledger {
         lead: &Lead,
     ) -> bool {
         let mut words = Words::of(raw);
-        if english().owning().iter().any(|verb| words.follows(1, verb).is_some())
-            && !english().has("pronouns", words.low(0))
+        if words.known(1).owning.iter().any(|verb| words.follows(1, verb).is_some())
+            && !words.is(0, List::Pronouns)
         {
             words.name_first();
         }
@@ -193,26 +207,19 @@ impl Ledger {
             return false;
         };
         let starts = |phrases: &[&str]| {
-            phrases.iter().any(|start| words.matches(0, start).is_some()) && words.len() > 2
+            words.len() > 2 && phrases.iter().any(|start| words.matches(0, start).is_some())
         };
-        let answers = self.lines[line].kind == Kind::Question
-            && starts(&["answered", "answer", "resolved", "the answer", "yes", "no"]);
-        let decided =
-            matches!(self.lines[line].kind, Kind::Decision | Kind::Constraint | Kind::Preference);
-        let reasons = decided
-            && starts(&[
-                "because",
-                "reason",
-                "rationale",
-                "why",
-                "that's because",
-                "this is because",
-                "the reason",
-                "that is because",
-            ]);
+        let (answers, reasons) = match self.lines[line].kind {
+            Kind::Question => (starts(&ANSWERS), false),
+            Kind::Decision | Kind::Constraint | Kind::Preference => (false, starts(&REASONS)),
+            _ => return false,
+        };
+        if !(answers || reasons) {
+            return false;
+        }
         let line = &mut self.lines[line];
         let text = format!("{} {}", line.text, cut::one_line(raw, MAX_LINE));
-        if !(answers || reasons) || text.len() > 2 * MAX_LINE {
+        if text.len() > 2 * MAX_LINE {
             return false;
         }
         line.text = text;

@@ -58,13 +58,16 @@ fn without_number(line: &str) -> &str {
 
 /// Whether it is a line of a block of comment, ` * so`, behind the number of a listing.
 fn is_starred(line: &str) -> bool {
-    let Some(at) = line.find(" * ") else { return false };
-    line[..at]
-        .chars()
-        .all(|c| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':'))
+    let numbering =
+        |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':');
+    let rest = line.trim_start_matches(numbering);
+    rest.starts_with("* ") && line[..line.len() - rest.len()].ends_with(' ')
 }
 
 fn comment(line: &str) -> Option<&str> {
+    if !line.starts_with(['/', '#', '-', '<', '"']) {
+        return None;
+    }
     let marks = ["///", "//!", "//", "/**", "/*", "#", "--", "<!--", "\"\"\""];
     let inside = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
     Some(inside.trim())

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cues::Cues;
-use super::language::english;
+use super::language::{List, english};
 use super::terms::{Terms, digest};
 use super::words::{Form, Word, Words};
 use crate::text::words::is_stop_word;
@@ -118,7 +118,7 @@ impl Subject {
     fn take(&mut self, words: &Words, at: usize, word: &Word, role: Role) -> usize {
         let low = words.low(at);
         let next = at + 1;
-        if word.form == Form::Number || english().has("numbers", low) {
+        if word.form == Form::Number || words.is(at, List::Numbers) {
             let value = number(low, words.low(next), word.form != Form::Number);
             let before = stem(words.low(at.wrapping_sub(1)));
             match role {
@@ -140,7 +140,7 @@ impl Subject {
                     self.names.push(digest(&text));
                     self.mark(digest(&text));
                 }
-                Role::Said if !is_stop_word(&text) && !english().has("empty", &text) => {
+                Role::Said if !is_stop_word(&text) && !english().has(List::Empty, &text) => {
                     self.value(Value { text, sort: Sort::Literal });
                 }
                 _ => {}
@@ -158,7 +158,7 @@ impl Subject {
             Role::Topic | Role::Named => self.topic.push(word),
             Role::Said => {}
         }
-        if english().has("contrasts", stem) {
+        if english().has(List::Contrasts, stem) {
             self.marks.push(word);
         }
         self.words += 1;
@@ -303,13 +303,13 @@ fn number(low: &str, next: &str, in_words: bool) -> Value {
 fn term(low: &str) -> Option<&str> {
     if low.len() < 2
         || is_stop_word(low)
-        || english().has("empty", low)
+        || english().has(List::Empty, low)
         || !low.contains(char::is_alphanumeric)
     {
         return None;
     }
     let stem = stem(low);
-    if english().unit(stem).is_some_and(|class| class != "n") || english().has("empty", stem) {
+    if english().unit(stem).is_some_and(|class| class != "n") || english().has(List::Empty, stem) {
         return None;
     }
     let first = english().alike(stem).or_else(|| english().alike(low));

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::language::{Id, Known, List, english};
+
 /// What a word is by its form alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Form {
@@ -31,6 +33,7 @@ pub(super) struct Word {
     /// Where it stands in the sentence.
     pub(super) raw: Range<usize>,
     low: Range<usize>,
+    id: Id,
     pub(super) form: Form,
     /// Between quotation marks or backticks: it is mentioned, not said.
     pub(super) quoted: bool,
@@ -46,53 +49,99 @@ pub(super) struct Words {
 }
 
 /// What stands around words and is no part of them.
-const AROUND: &[char] = &[
-    '"', '\'', '(', ')', '[', ']', '{', '}', ',', '.', ';', ':', '!', '?', '*', '<', '>', '“', '”',
-    '‘', '’', '«', '»', '`', '…', '—', '–', '|',
-];
+fn is_around(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\''
+            | '('
+            | ')'
+            | '['
+            | ']'
+            | '{'
+            | '}'
+            | ','
+            | '.'
+            | ';'
+            | ':'
+            | '!'
+            | '?'
+            | '*'
+            | '<'
+            | '>'
+            | '“'
+            | '”'
+            | '‘'
+            | '’'
+            | '«'
+            | '»'
+            | '`'
+            | '…'
+            | '—'
+            | '–'
+            | '|'
+    )
+}
 
 impl Words {
     pub(super) fn of(text: &str) -> Self {
-        let mut words = Self::default();
+        let mut words = Self { lower: String::with_capacity(text.len()), words: Vec::new() };
         let mut quotes = Quotes::default();
-        let mut start = None;
-        for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let mut start = 0;
+        // Bytes that nothing between words begins with needn't be decoded.
+        let parts = |byte: u8| byte <= b' ' || byte >= 0x80;
+        let mut at = 0;
+        while let Some(gap) = text.as_bytes()[at..].iter().position(|byte| parts(*byte)) {
+            at += gap;
+            let c = text[at..].chars().next().unwrap_or(' ');
+            let next = at + c.len_utf8();
             if c.is_whitespace() || matches!(c, '—' | '–') {
-                if let Some(from) = start.take() {
-                    words.push(text, from..at, &mut quotes);
-                }
-            } else if start.is_none() {
-                start = Some(at);
+                words.push(text, start..at, &mut quotes);
+                start = next;
             }
+            at = next;
         }
+        words.push(text, start..text.len(), &mut quotes);
         words
     }
 
     fn push(&mut self, text: &str, chunk: Range<usize>, marks: &mut Quotes) {
         let raw = &text[chunk.clone()];
-        let quoted = marks.open(raw);
-        let inner = raw.trim_matches(AROUND);
+        if raw.is_empty() {
+            return;
+        }
+        let rest = raw.trim_start_matches(is_around);
+        let (lead, inner) = (&raw[..raw.len() - rest.len()], rest.trim_end_matches(is_around));
+        let quoted = marks.open(lead);
         let is_code = raw.starts_with('`') || marks.backtick;
-        marks.close(raw);
+        marks.close(raw, rest);
         if inner.is_empty() {
             return;
         }
-        let offset = raw.len() - raw.trim_start_matches(AROUND).len();
-        let at = chunk.start + offset;
-        let after = raw[offset + inner.len()..].chars().next().unwrap_or(' ');
+        let after = rest[inner.len()..].chars().next().unwrap_or(' ');
         let from = self.lower.len();
-        for c in inner.chars() {
-            if matches!(c, '’' | '‘') {
-                self.lower.push('\'');
-            } else {
-                self.lower.extend(c.to_lowercase());
+        if inner.is_ascii() {
+            self.lower.push_str(inner);
+            self.lower[from..].make_ascii_lowercase();
+        } else {
+            for c in inner.chars() {
+                if matches!(c, '’' | '‘') {
+                    self.lower.push('\'');
+                } else {
+                    self.lower.extend(c.to_lowercase());
+                }
             }
         }
-        let first =
-            self.words.last().is_none_or(|before| matches!(before.after, '.' | '!' | '?' | ':'));
-        let form = if is_code { Form::Identifier } else { form(inner, first) };
-        let low = from..self.lower.len();
-        self.words.push(Word { raw: at..at + inner.len(), low, form, quoted, after });
+        let form = if is_code {
+            Form::Identifier
+        } else if inner.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'') {
+            Form::Plain
+        } else {
+            let ends = |before: &Word| matches!(before.after, '.' | '!' | '?' | ':');
+            form(inner, self.words.last().is_none_or(ends))
+        };
+        let (at, low) = (chunk.start + lead.len(), from..self.lower.len());
+        let id = english().id(&self.lower[low.clone()]);
+        self.words.push(Word { raw: at..at + inner.len(), low, id, form, quoted, after });
     }
 
     /// Takes the first word for a name: what stands behind it says so.
@@ -119,25 +168,40 @@ impl Words {
         self.words.iter().enumerate().map(|(at, word)| (at, word, &self.lower[word.low.clone()]))
     }
 
-    /// Whether the words of `phrase` stand at `at`, and where they end; see [`Words::follows`].
-    pub(super) fn matches(&self, at: usize, phrase: &str) -> Option<usize> {
-        self.follows(at, &phrase.split(' ').collect::<Vec<_>>())
+    /// What the language knows of the word at `at`; nothing behind the last one.
+    pub(super) fn known(&self, at: usize) -> &'static Known {
+        english().known(self.words.get(at).map_or(Id::default(), |word| word.id))
     }
 
-    /// Whether exactly these words stand at `at`, and where they end; `*` stands for any one.
-    pub(super) fn follows(&self, at: usize, phrase: &[&str]) -> Option<usize> {
+    /// Whether a list has the word at `at`.
+    pub(super) fn is(&self, at: usize, list: List) -> bool {
+        self.known(at).is(list)
+    }
+
+    /// Whether exactly these words stand at `at`, and where they end.
+    pub(super) fn follows(&self, at: usize, phrase: &[Id]) -> Option<usize> {
         let end = at + phrase.len();
         let words = self.words.get(at..end)?;
-        let fits = |(word, part): (&Word, &&str)| {
-            !word.quoted && (*part == "*" || self.lower[word.low.clone()] == **part)
-        };
+        let fits = |(word, part): (&Word, &Id)| !word.quoted && part.means(word.id);
         words.iter().zip(phrase).all(fits).then_some(end)
+    }
+
+    /// Whether these words stand at `at`, and where they end.
+    pub(super) fn matches(&self, at: usize, phrase: &str) -> Option<usize> {
+        let mut end = at;
+        for part in phrase.split(' ') {
+            let word = self.words.get(end)?;
+            if word.quoted || self.lower[word.low.clone()] != *part {
+                return None;
+            }
+            end += 1;
+        }
+        Some(end)
     }
 
     /// Where `phrase` stands first.
     pub(super) fn find(&self, phrase: &str) -> Option<Range<usize>> {
-        let parts: Vec<&str> = phrase.split(' ').collect();
-        (0..self.words.len()).find_map(|at| Some(at..self.follows(at, &parts)?))
+        (0..self.words.len()).find_map(|at| Some(at..self.matches(at, phrase)?))
     }
 }
 
@@ -149,19 +213,16 @@ struct Quotes {
 }
 
 impl Quotes {
-    /// Whether the chunk stands between marks, at least with its first letter.
-    fn open(&mut self, raw: &str) -> bool {
-        let lead = &raw[..raw.len() - raw.trim_start_matches(AROUND).len()];
-        for c in lead.chars() {
-            self.turn(c);
-        }
+    /// Whether a chunk stands between marks, at least with its first letter; `lead` is what is around it before.
+    fn open(&mut self, lead: &str) -> bool {
+        lead.chars().for_each(|c| self.turn(c));
         self.double || self.backtick
     }
 
-    fn close(&mut self, raw: &str) {
-        let inner = raw.trim_start_matches(AROUND);
-        if raw.len() == inner.len() || !inner.is_empty() {
-            inner.chars().for_each(|c| self.turn(c));
+    /// Turns what stands in the chunk and behind it; `rest` is the chunk without its lead.
+    fn close(&mut self, raw: &str, rest: &str) {
+        if raw.len() == rest.len() || !rest.is_empty() {
+            rest.chars().for_each(|c| self.turn(c));
         }
     }
 
@@ -280,7 +341,6 @@ mod tests {
             words.iter().filter(|(_, word, _)| word.quoted).map(|(_, _, low)| low).collect();
         assert_eq!(quoted, ["never", "push", "do"]);
         assert_eq!(words.find("never push"), None);
-        assert_eq!(words.find("but * do"), None);
         assert_eq!(words.find("he said"), Some(0..2));
     }
 }

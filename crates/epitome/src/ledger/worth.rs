@@ -1,7 +1,7 @@
 //! What a line is worth of a budget: by what it is, who says it, how exact it is, and how it reads.
 
 use super::cues::Cues;
-use super::language::{Cue, english};
+use super::language::{Cue, List};
 use super::words::{Form, Words};
 use super::{Kind, Speaker};
 
@@ -44,9 +44,9 @@ fn speaks_for_many(words: &Words) -> bool {
 
 /// Whether it gives a value that isn't just a name in code.
 fn is_exact(words: &Words) -> bool {
-    words.iter().any(|(_, word, low)| {
+    words.iter().any(|(at, word, _)| {
         matches!(word.form, Form::Name | Form::Place | Form::Code | Form::Number)
-            || english().has("numbers", low)
+            || words.is(at, List::Numbers)
     })
 }
 
@@ -71,7 +71,7 @@ fn names_its_topic(words: &Words, cues: &Cues) -> bool {
         let low = words.low(*at);
         let is_plain =
             words.get(*at).is_some_and(|word| matches!(word.form, Form::Plain | Form::Name));
-        is_plain && !english().has("empty", low) && low.len() > 2
+        is_plain && !words.is(*at, List::Empty) && low.len() > 2
     };
     (0..link.start).filter(plain).count() > 1 && cues.has(Cue::Value)
 }
@@ -84,11 +84,17 @@ fn names_a_field(cues: &Cues) -> bool {
 
 /// Percent of a text that are signs of code.
 fn signs(text: &str) -> usize {
-    const SIGNS: &[u8] = b"{}[];=<>|\\&^~";
     let text = text.trim_start_matches(['-', '*', '+', ' ']);
     let boxed = text.get(..3).is_some_and(|start| start.starts_with('[') && start.ends_with(']'));
     let text = if boxed { &text[3..] } else { text };
-    text.bytes().filter(|byte| SIGNS.contains(byte)).count() * 100 / text.len().max(1)
+    text.bytes().filter(|byte| is_sign(*byte)).count() * 100 / text.len().max(1)
+}
+
+fn is_sign(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'{' | b'}' | b'[' | b']' | b';' | b'=' | b'<' | b'>' | b'|' | b'\\' | b'&' | b'^' | b'~'
+    )
 }
 
 /// Points that a sentence loses for looking like code or data.
@@ -124,9 +130,9 @@ pub(super) fn is_code(text: &str) -> bool {
         "<",
     ];
     let imports =
-        text.contains(" from '") || text.contains(" from \"") || text.ends_with([';', '{', '}']);
-    let starts = STARTS.iter().filter(|start| text.starts_with(**start)).count() > 0;
-    let weak =
-        text.starts_with("let ") || text.starts_with("return ") || text.starts_with("import ");
-    (starts && (!weak || imports || signs(text) > 1)) || signs(text) > 8
+        || text.contains(" from '") || text.contains(" from \"") || text.ends_with([';', '{', '}']);
+    let starts = STARTS.iter().any(|start| text.starts_with(*start));
+    let weak = ["let ", "return ", "import "].iter().any(|start| text.starts_with(start));
+    let signs = signs(text);
+    (starts && (!weak || signs > 1 || imports())) || signs > 8
 }

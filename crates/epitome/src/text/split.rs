@@ -113,18 +113,23 @@ fn kind(content: &str) -> Kind {
 
 fn flush(text: &str, prose: Option<Range<usize>>, found: &mut Vec<Sentence>) {
     let Some(prose) = prose else { return };
-    let mut start = prose.start;
-    let mut chars = text[prose.clone()].char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
+    let (mut start, mut at) = (prose.start, prose.start);
+    // Bytes that no stop begins with needn't be decoded.
+    while let Some(gap) = text.as_bytes()[at..prose.end].iter().position(|b| may_stop(*b)) {
+        at += gap;
+        let rest = &text[at..prose.end];
+        let Some(c) = rest.chars().next() else { break };
         if !is_stop(c) {
+            at += c.len_utf8();
             continue;
         }
-        while chars.next_if(|&(_, c)| is_stop(c) || is_closer(c)).is_some() {}
-        let end = chars.peek().map_or(prose.end, |&(at, _)| prose.start + at);
-        if ends_sentence(&text[start..prose.start + at], c, &text[end..prose.end]) {
+        let after = rest[c.len_utf8()..].trim_start_matches(|c| is_stop(c) || is_closer(c));
+        let end = prose.end - after.len();
+        if ends_sentence(&text[start..at], c, after) {
             push(text, start..end, found);
             start = end;
         }
+        at = end;
     }
     push(text, start..prose.end, found);
 }
@@ -144,6 +149,11 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
 
 fn is_stop(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '｡')
+}
+
+/// Whether a stop may begin with this byte.
+fn may_stop(byte: u8) -> bool {
+    matches!(byte, b'.' | b'!' | b'?' | 0xe2 | 0xe3 | 0xef)
 }
 
 fn is_closer(c: char) -> bool {
