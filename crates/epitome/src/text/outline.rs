@@ -14,6 +14,9 @@ const MAX_DEPTH: usize = 32;
 /// A text no longer than this is never cut or counted: saying so would take as much.
 pub(super) const SMALL: usize = 24;
 
+/// Bytes behind a cut that are looked at: a character that joins the one before it.
+const AFTER_CUT: usize = 16;
+
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -117,7 +120,7 @@ impl<'a> Outline<'a> {
         match node.kind {
             Kind::Scalar => out.push_str(raw),
             Kind::Text if raw.len() <= limits.text.max(SMALL) => out.push_str(raw),
-            Kind::Text => out.push_str(&quote(&shorten(raw, limits))),
+            Kind::Text => write_short(raw, limits, out),
             // Empty, or nothing but white space in it.
             Kind::Array | Kind::Object if raw.len() == 2 => out.push_str(raw),
             Kind::Array | Kind::Object
@@ -196,42 +199,94 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// A string literal's text in about `limits.text` bytes.
-fn shorten(raw: &str, limits: &Limits) -> String {
+/// Writes a string literal that is too long in about `limits.text` bytes.
+fn write_short(raw: &str, limits: &Limits, out: &mut String) {
     match limits.cutting {
-        Cutting::Telling => excerpt::excerpt_text(&unquote(raw), limits.text).text.into_owned(),
-        Cutting::Head => cut_head(raw, limits.text),
+        Cutting::Telling => {
+            out.push_str(&quote(&excerpt::excerpt_text(&unquote(raw), limits.text).text));
+        }
+        Cutting::Head => write_head(raw, limits.text, out),
     }
 }
 
-/// The first `max` bytes of a string literal's text with a note of how many bytes of JSON are
-/// missing, unless that would be longer. Looks at no more of a long literal than it has to: many
-/// lengths are tried before one is written.
-fn cut_head(raw: &str, max: usize) -> String {
-    // No byte of text takes more than the six of `\u0041`, so an escape that is cut apart here is
-    // cut off below.
-    let enough = raw.floor_char_boundary(max.saturating_mul(6).saturating_add(16));
-    let (start, whole) = if enough < raw.len() - 1 {
-        (&raw[1..enough], false)
-    } else {
-        (&raw[1..raw.len() - 1], true)
-    };
-    let text = unescape(start);
-    let head = cut::head(&text, max);
-    let elided = raw.len() - quote(head).len();
+/// Writes the first `max` bytes of a string literal's text, escaped as they stand, with a note of how many
+/// bytes of JSON are missing, unless that would be longer. Looks at no more of a long literal than it
+/// has to: many lengths are tried before one is kept.
+fn write_head(raw: &str, max: usize, out: &mut String) {
+    let inner = &raw[1..raw.len() - 1];
+    // What follows a cut tells whether it is a good one.
+    let (context, _) = head_of(inner, max + AFTER_CUT);
+    let said = unquote_inner(&inner[..context]);
+    let (end, decoded) = head_of(inner, cut::head(&said, max).len());
+    let elided = inner.len() - end;
     let marker = format!("[… {} bytes elided]", figure::grouped(elided));
-    if whole && head.len() + marker.len() >= text.len() {
-        text.into_owned()
+    out.push('"');
+    let (whole, _) = head_of(inner, decoded + marker.len());
+    if whole == inner.len() {
+        out.push_str(inner);
     } else {
-        format!("{head}{marker}")
+        out.push_str(&inner[..end]);
+        out.push_str(&marker);
+    }
+    out.push('"');
+}
+
+/// The text of the inside of a string literal.
+fn unquote_inner(inner: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Cow::Borrowed(inner);
+    }
+    Cow::Owned(unquote(&format!("\"{inner}\"")).into_owned())
+}
+
+/// How much of the inside of a string literal says at most `max` bytes of text, and how many it says.
+fn head_of(inner: &str, max: usize) -> (usize, usize) {
+    let (mut at, mut decoded) = (0, 0);
+    loop {
+        let window = &inner.as_bytes()[at..(at + (max - decoded)).min(inner.len())];
+        let plain = memchr::memchr(b'\\', window).unwrap_or(window.len());
+        let end = inner.floor_char_boundary(at + plain);
+        decoded += end - at;
+        at = end;
+        if plain == window.len() {
+            return (at, decoded);
+        }
+        let length = escape(&inner[at..]);
+        let said = unescaped(&inner[at..at + length]);
+        if decoded + said > max {
+            return (at, decoded);
+        }
+        at += length;
+        decoded += said;
     }
 }
 
-fn unescape(inner: &str) -> Cow<'_, str> {
-    if inner.contains('\\') {
-        Cow::Owned(unquote(&format!("\"{inner}\"")).into_owned())
-    } else {
-        Cow::Borrowed(inner)
+/// The length of the escape that `text` begins with, of a surrogate pair both.
+fn escape(text: &str) -> usize {
+    let unit = |text: &str| {
+        text.strip_prefix("\\u").and_then(|hex| u32::from_str_radix(hex.get(..4)?, 16).ok())
+    };
+    let length = match unit(text) {
+        None => 2,
+        Some(0xD800..0xDC00)
+            if text.get(6..).and_then(unit).is_some_and(|low| (0xDC00..0xE000).contains(&low)) =>
+        {
+            12
+        }
+        Some(_) => 6,
+    };
+    text.floor_char_boundary(length)
+}
+
+/// Bytes of the text that an escape stands for.
+fn unescaped(escape: &str) -> usize {
+    match escape.len() {
+        12 => 4,
+        6 => {
+            let code = u32::from_str_radix(&escape[2..], 16).ok().and_then(char::from_u32);
+            code.unwrap_or(char::REPLACEMENT_CHARACTER).len_utf8()
+        }
+        _ => 1,
     }
 }
 
@@ -279,6 +334,8 @@ fn outline(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const ROOMY: Limits = Limits {
@@ -310,6 +367,27 @@ mod tests {
         let limits = Limits { members: 1, depth: 1, ..ROOMY };
         let text = r#"{"a":{"long enough":"to be counted"},"b":2,"c":3}"#;
         assert_eq!(write(text, &limits), r#"{"a":"{… 1 key}","…":"2 more keys"}"#);
+    }
+
+    proptest! {
+        #[test]
+        fn heads_of_literals_say_what_their_text_begins_with(text in "[a-c\\\\\"\n\t\u{1}é☃𝄞]{0,40}", max in 0usize..60) {
+            let ascii = |text: &str| {
+                let unit = |unit: u16| match unit {
+                    0x61..=0x7a => char::from(unit as u8).to_string(),
+                    _ => format!("\\u{unit:04x}"),
+                };
+                text.encode_utf16().map(unit).collect::<String>()
+            };
+            let plain = quote(&text);
+            for inner in [&plain[1..plain.len() - 1], &ascii(&text)] {
+                let (end, said) = head_of(inner, max);
+                let head = unquote(&format!("\"{}\"", &inner[..end])).into_owned();
+                prop_assert!(text.starts_with(&head) && head.len() == said);
+                let next = text[said..].chars().next();
+                prop_assert!(said <= max && next.is_none_or(|next| said + next.len_utf8() > max));
+            }
+        }
     }
 
     #[test]
