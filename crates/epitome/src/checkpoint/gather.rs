@@ -5,13 +5,14 @@ use super::narrative::{Said, Who};
 use super::read::read;
 use super::unfenced;
 use super::words::{self, Word};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::draft::part_text;
 use crate::ledger::{self, Ledger, Shown};
 use crate::text::{Outcome, cut};
 use crate::transcript::unit::Units;
-use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Transcript};
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
 
 /// The longest beginning of a text that the narrative looks at.
 const SAID_BYTES: usize = 6 * 1024;
@@ -28,6 +29,8 @@ pub struct Gathered {
     pinned: Vec<Word>,
     anchors: Anchors,
     ledger: Ledger,
+    /// The parts that are shown in full, where the ledger was read for another view.
+    reread: Option<HashSet<Slot>>,
     said: Vec<(u32, Who, String)>,
     channel: Option<Arc<str>>,
 }
@@ -36,6 +39,17 @@ impl Gathered {
     /// Nothing yet, for a model that can have it back in this way, if in any.
     pub fn recalled_by(channel: Option<Arc<str>>) -> Self {
         Gathered { channel, ..Gathered::default() }
+    }
+
+    /// Nothing yet but the ledger, which was read for another view of the same entries; none of them is a
+    /// checkpoint, which would be carried over once more.
+    pub(crate) fn again(channel: Option<Arc<str>>, ledger: Ledger) -> Self {
+        Gathered { channel, ledger, reread: Some(HashSet::new()), ..Gathered::default() }
+    }
+
+    /// Only the ledger of it.
+    pub(crate) fn into_ledger(self) -> Ledger {
+        self.ledger
     }
 
     /// By which the model can have back what it stands for.
@@ -94,19 +108,28 @@ impl Gathered {
         &self.ledger
     }
 
-    /// Reads an entry that is shown, `shown` tells how much of it: what it says may replace what was said
-    /// before, and what it said and no longer shows is to be listed.
+    /// Hears what an entry says, `shown` tells how much of it is shown: it may replace what was said before,
+    /// and what it said and no longer shows is to be listed. Of a folded one after [`Gathered::add`].
     pub fn see(
         &mut self,
         transcript: &Transcript,
         entry: Entry<'_>,
         shown: impl Fn(&Part<'_>) -> Shown,
     ) {
-        self.ledger.observe_entry(transcript, entry, shown);
+        let Some(in_full) = &mut self.reread else {
+            return self.ledger.observe_entry(transcript, entry, shown);
+        };
+        let parts = entry.parts().filter(|part| shown(part) == Shown::InFull);
+        in_full.extend(parts.map(|part| part.slot));
     }
 
     /// Once all was read: what people took back is no longer quoted as if it held.
     pub fn settle(&mut self) {
+        if let Some(in_full) = self.reread.take() {
+            self.ledger.show(|slot| {
+                if in_full.contains(&slot) { Shown::InFull } else { Shown::Elsewhere }
+            });
+        }
         for (at, sentence, newer) in self.ledger.superseded() {
             for word in self.words.iter_mut().filter(|word| word.at == at as usize) {
                 word.withdraw(sentence, newer);
@@ -126,7 +149,6 @@ impl Gathered {
         for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
             self.carry_over(&part);
         }
-        self.ledger.observe_entry(transcript, entry, |_| Shown::Elsewhere);
         let at = entry.index as u32;
         if entry.role().instructs() {
             let texts = entry.parts().map(|p| Word::new(entry.index, p.text().into_owned()));

@@ -20,6 +20,7 @@ use crate::count::Tally;
 use crate::draft::{Hidden, Matter};
 use crate::events::Event;
 use crate::guard::{Guard, Held, Overridden, Pin, Wishes};
+use crate::ledger::Ledger;
 use crate::plan::{Cover, Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
@@ -175,6 +176,8 @@ pub struct Compaction {
     rest: Rest,
     /// Tokens to be left for what edits hide, once that is known.
     reserve: Option<u64>,
+    /// The ledger, where it was read for a plan that is drawn up anew.
+    heard: Option<Ledger>,
     originals: Originals,
     state: State,
 }
@@ -195,6 +198,7 @@ impl Compaction {
             attempt: Attempt::Asked,
             rest: Rest::Held,
             reserve: None,
+            heard: None,
             originals,
             state: State::Begin,
         }
@@ -336,7 +340,11 @@ impl Compaction {
             self.tell(&Event::Started);
         }
         plan.steps.iter().for_each(|step| self.tell(&Event::Applied(step.clone())));
-        let gathered = Gathered::recalled_by(self.compactor.channel().cloned());
+        let channel = self.compactor.channel().cloned();
+        let gathered = match self.heard.take() {
+            Some(ledger) => Gathered::again(channel, ledger),
+            None => Gathered::recalled_by(channel),
+        };
         let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
         let source = is_asked.then(Source::default);
         State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, next: 0 }))
@@ -418,8 +426,8 @@ impl Compaction {
                 if plan.draft.is_shown(*next) {
                     done += entry.raw().len();
                 }
-                gathered.see(transcript, entry, |part| plan.draft.shown(transcript, part));
             }
+            gathered.see(transcript, entry, |part| plan.draft.shown(transcript, part));
             *next += 1;
         }
         if *next < transcript.len() {
@@ -429,6 +437,9 @@ impl Compaction {
         gathered.settle();
         let counter = self.compactor.counter();
         if let Some(reserve) = self.uncovered(&tally, &plan, &gathered) {
+            let carried = |part: Part<'_>| part.origin() == Origin::Checkpoint;
+            let is_carried = transcript.entries().any(|entry| entry.parts().any(carried));
+            self.heard = (!is_carried).then(|| gathered.into_ledger());
             self.reserve = Some(reserve);
             return State::Plan(tally);
         }

@@ -25,7 +25,10 @@ impl Ledger {
                 (PartKind::Text, Origin::Tool) => Speaker::Tool,
                 _ => continue,
             };
+            self.reading = Some(self.parts.len() as u32);
+            self.parts.push(part.slot);
             self.observe(at, who, shown(&part), &part_text(transcript, &part));
         }
+        self.reading = None;
     }
 }

@@ -26,6 +26,7 @@ use std::collections::{HashMap, HashSet};
 
 use self::subject::Subject;
 use self::update::Update;
+use crate::transcript::Slot;
 
 pub use self::lane::{Entry, read};
 
@@ -96,8 +97,10 @@ pub struct Line {
     note: String,
     /// The words as they stand in the transcript.
     source: String,
-    /// Whether the entry it was said in is still shown in full.
+    /// Whether one of the parts that it was said in is still shown in full.
     shown: bool,
+    /// Which of the parts that were read say it.
+    said_in: Vec<u32>,
     /// More is worth more of the budget.
     pub weight: i32,
     subject: Subject,
@@ -139,6 +142,9 @@ pub struct Ledger {
     since: usize,
     /// For each form of a tool's line, its figures left out, how often it came.
     forms: HashMap<String, u32>,
+    /// The parts that were read, in order, and the one that is being read.
+    parts: Vec<Slot>,
+    reading: Option<u32>,
 }
 
 /// What replaces something is worth so much more.
@@ -175,6 +181,7 @@ impl Ledger {
             same.weight += 2;
         }
         same.shown |= line.shown;
+        same.said_in.extend(&line.said_in);
         self.last = Some((at as usize, line.at));
         true
     }
@@ -214,6 +221,15 @@ impl Ledger {
         self.said.insert(line.text.clone(), own as u32);
         self.of_tools += usize::from(line.who == Speaker::Tool);
         self.lines.push(line);
+    }
+
+    /// Tells anew what is shown: the entries that were read, in another view.
+    pub fn show(&mut self, shown: impl Fn(Slot) -> Shown) {
+        let shown: Vec<bool> =
+            self.parts.iter().map(|part| shown(*part) == Shown::InFull).collect();
+        for line in &mut self.lines {
+            line.shown = line.said_in.iter().any(|part| shown[*part as usize]);
+        }
     }
 
     /// All lines, also those that were replaced.

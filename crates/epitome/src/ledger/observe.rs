@@ -185,6 +185,7 @@ impl Ledger {
             note: String::new(),
             source: raw.to_owned(),
             shown: shown == Shown::InFull,
+            said_in: self.reading.into_iter().collect(),
             weight: verdict.weight - if standing == Standing::Comment { 15 } else { 0 },
             change,
             subject,

@@ -48,6 +48,7 @@ impl Ledger {
             replaced: None,
             source: entry.text.clone(),
             shown: false,
+            said_in: Vec::new(),
             weight,
             subject: Subject::of(&words, &cues),
             change: if replaces { Change::Said } else { Change::None },

@@ -161,9 +161,41 @@ impl Why {
 /// What is known of everything behind a result.
 #[derive(Debug, Default)]
 struct Later<'a> {
-    said: HashSet<&'a str>,
+    said: Said<'a>,
     asked: HashSet<String>,
     files: HashMap<String, Fate>,
+}
+
+/// Bodies, told apart by their length and ends first: hashing all of a long session costs more than
+/// comparing the few that are alike.
+#[derive(Debug, Default)]
+struct Said<'a>(HashMap<Look<'a>, Vec<&'a str>>);
+
+/// A body's length and ends.
+type Look<'a> = (usize, &'a [u8], &'a [u8]);
+
+/// Bytes of either end.
+const END: usize = 32;
+/// Bodies with the same length and ends that are remembered.
+const MOST_ALIKE: usize = 32;
+
+impl<'a> Said<'a> {
+    fn key(body: &'a str) -> Look<'a> {
+        let bytes = body.as_bytes();
+        let end = END.min(bytes.len());
+        (bytes.len(), &bytes[..end], &bytes[bytes.len() - end..])
+    }
+
+    fn has(&self, body: &'a str) -> bool {
+        self.0.get(&Self::key(body)).is_some_and(|alike| alike.contains(&body))
+    }
+
+    fn add(&mut self, body: &'a str) {
+        let alike = self.0.entry(Self::key(body)).or_default();
+        if alike.len() < MOST_ALIKE && !alike.contains(&body) {
+            alike.push(body);
+        }
+    }
 }
 
 /// What became of a file.
@@ -179,7 +211,7 @@ const MOST_READS: usize = 32;
 
 impl<'a> Later<'a> {
     fn why(&self, deed: &Deed, result: &Part<'a>, has_failed: bool) -> Option<Why> {
-        if self.said.contains(result.raw_body()) {
+        if self.said.has(result.raw_body()) {
             return Some(Why::SaidAgain);
         }
         if deed.can_be_repeated() && self.asked.contains(&deed.question) {
@@ -205,7 +237,7 @@ impl<'a> Later<'a> {
     }
 
     fn note(&mut self, deed: Deed, result: &Part<'a>, has_failed: bool) {
-        self.said.insert(result.raw_body());
+        self.said.add(result.raw_body());
         if deed.can_be_repeated() && (!has_failed || deed.tells_state()) {
             self.asked.insert(deed.question);
         }
