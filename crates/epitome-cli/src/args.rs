@@ -28,17 +28,19 @@ pub(crate) use archive::{
     RestoreArgs, SessionsArgs,
 };
 pub(crate) use looks::{DiffArgs, PlanArgs, SimulateArgs};
-pub(crate) use program::{ConfigCommand, FilesArgs, ModelsArgs, Purpose, ShowArgs};
+pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose, ShowArgs};
 pub(crate) use summary::{SummaryArgs, dollars, on_failure, seconds};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
-was written breaks a rule that only its author can mend, 65 bad input, 69 upstream failed, 75 try again.";
+was written breaks a rule that only its author can mend, 65 bad input, 69 upstream failed, 75 try again,
+130 interrupted.";
 
 const CONFIGURATION: &str = "\
 Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \
 folder and those above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, \
-tail (--keep-recent), task, trigger, preset, strategies (--strategy), stop, pins, preserved-tools, counter, model, window, models. In the environment they \
+tail (--keep-recent), task, trigger, preset, strategies (--strategy), stop, pins, preserved-tools, counter, model, window, models, summarizer (--summarizer, and --then: a list), on-failure, timeout, spend; \
+summarizer and spend aren't taken from a project's own `epitome.toml`. In the environment they \
 are EPITOME_TARGET and so on; EPITOME_PINS holds one a line, EPITOME_PRESERVED_TOOLS is split at \
 commas. A flag goes before the environment, that before the project's file, that before your own.";
 
@@ -219,9 +221,12 @@ the keys that --json shows.")]
         command: ConfigCommand,
     },
 
-    /// Check the program's surroundings: settings, models, counters, terminal, recordings.
-    #[command(after_help = "Exits with 3 if something is wrong.")]
-    Doctor(FilesArgs),
+    /// Check the program's surroundings: settings, models, summarizers and their keys, counters, terminal,
+    /// recordings.
+    #[command(
+        after_help = "Nothing is sent anywhere without --online. Exits with 3 if something is wrong."
+    )]
+    Doctor(DoctorArgs),
 
     /// Print a completion script for a shell.
     #[command(after_help = "\

@@ -25,6 +25,8 @@ pub(crate) enum Exit {
     Upstream = 69,
     /// The same may work a little later.
     Again = 75,
+    /// Somebody asked it to end.
+    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -61,6 +63,11 @@ impl Failure {
     /// Who was to help couldn't.
     pub(crate) fn upstream(what: impl Into<String>) -> Self {
         Failure { exit: Exit::Upstream, what: what.into(), hint: None }
+    }
+
+    /// Somebody asked it to end.
+    pub(crate) fn interrupted(what: impl Into<String>) -> Self {
+        Failure { exit: Exit::Interrupted, what: what.into(), hint: None }
     }
 
     /// Anything else.

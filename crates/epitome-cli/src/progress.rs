@@ -13,6 +13,7 @@ use epitome::engine::Drive;
 use epitome::{CompactError, Compactor, Outcome, Request};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::failure::Failure;
 use crate::output::Report;
 
 /// Work that is quicker than this shows nothing.
@@ -72,17 +73,22 @@ impl Progress {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.context("no answers can be waited for")?;
-        Ok(runtime.block_on(async {
+        runtime.block_on(async {
             let mut drive = pin!(drive);
+            let mut interrupted = pin!(interrupted());
             let mut ticks = tokio::time::interval(TICK);
             loop {
                 tokio::select! {
                     biased;
                     _ = ticks.tick() => self.tick("compacting"),
-                    done = &mut drive => return done,
+                    done = &mut drive => return Ok(done),
+                    () = &mut interrupted => {
+                        let what = "interrupted while a summary was waited for: nothing was written";
+                        return Err(Failure::interrupted(what).into());
+                    }
                 }
             }
-        }))
+        })
     }
 
     /// Without summarizers nothing is waited for.
@@ -104,6 +110,29 @@ impl Progress {
             self.tick("counting");
         }
         tally
+    }
+}
+
+/// Ready when the program is asked to end. Commands run in groups of their own and don't hear of that: they
+/// are killed with what waits for them.
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        // Where the system gives no handler, the default one ends the program.
+        let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
     }
 }
 

@@ -157,7 +157,7 @@ impl Call<'_> {
     }
 
     /// What a status other than 2xx means.
-    async fn refused(&self, response: Response) -> Failed {
+    pub(crate) async fn refused(&self, response: Response) -> Failed {
         let status = response.status();
         if status.is_redirection() {
             let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
@@ -191,7 +191,7 @@ impl Call<'_> {
         failed
     }
 
-    fn broken(&self, error: &reqwest::Error) -> Failed {
+    pub(crate) fn broken(&self, error: &reqwest::Error) -> Failed {
         let kind = match () {
             () if error.is_timeout() => FailureKind::Timeout,
             () if error.is_connect() => FailureKind::Unreachable,
@@ -203,11 +203,11 @@ impl Call<'_> {
     }
 }
 
-fn silent(time: Duration) -> Failed {
+pub(crate) fn silent(time: Duration) -> Failed {
     Failed::new(FailureKind::Timeout, format!("silent for {} s", time.as_secs_f64()))
 }
 
-fn unreadable(error: &serde_json::Error) -> Failed {
+pub(crate) fn unreadable(error: &serde_json::Error) -> Failed {
     Failed::new(FailureKind::Malformed, cut::one_line(&error.to_string(), 120))
 }
 

@@ -61,6 +61,34 @@ impl Endpoint {
         if self.model.trim().is_empty() {
             return Err(BadEndpoint::NoModel);
         }
+        let call = format!("{}:streamGenerateContent", self.model);
+        let mut url = match self.format {
+            Format::OpenaiChat => self.at(&["chat", "completions"]),
+            Format::OpenaiResponses => self.at(&["responses"]),
+            Format::Anthropic => self.at(&["v1", "messages"]),
+            Format::Gemini => self.at(&["v1beta", "models", &call]),
+            other => return Err(BadEndpoint::Format(other.name())),
+        }?;
+        if self.format == Format::Gemini {
+            url.set_query(Some("alt=sse"));
+        }
+        Ok(url)
+    }
+
+    /// The address of the list of models.
+    pub(crate) fn list_url(&self) -> Result<Url, BadEndpoint> {
+        let (path, query): (&[&str], _) = match self.format {
+            Format::Anthropic => (&["v1", "models"], Some("limit=1000")),
+            Format::Gemini => (&["v1beta", "models"], Some("pageSize=1000")),
+            _ => (&["models"], None),
+        };
+        let mut url = self.at(path)?;
+        url.set_query(query);
+        Ok(url)
+    }
+
+    /// An address under the base.
+    fn at(&self, path: &[&str]) -> Result<Url, BadEndpoint> {
         let bad = || BadEndpoint::Address(self.base.clone());
         let mut url = Url::parse(&self.base).map_err(|_| bad())?;
         let is_plain = matches!(url.scheme(), "http" | "https")
@@ -72,22 +100,7 @@ impl Endpoint {
         if !is_plain {
             return Err(bad());
         }
-        let mut path = url.path_segments_mut().map_err(|()| bad())?;
-        path.pop_if_empty();
-        match self.format {
-            Format::OpenaiChat => path.extend(["chat", "completions"]),
-            Format::OpenaiResponses => path.push("responses"),
-            Format::Anthropic => path.extend(["v1", "messages"]),
-            Format::Gemini => {
-                let call = format!("{}:streamGenerateContent", self.model);
-                path.extend(["v1beta", "models", &call])
-            }
-            other => return Err(BadEndpoint::Format(other.name())),
-        };
-        drop(path);
-        if self.format == Format::Gemini {
-            url.set_query(Some("alt=sse"));
-        }
+        url.path_segments_mut().map_err(|()| bad())?.pop_if_empty().extend(path);
         Ok(url)
     }
 

@@ -25,6 +25,7 @@ mod call;
 mod endpoint;
 mod events;
 mod heard;
+mod listing;
 mod model;
 mod purse;
 mod secret;

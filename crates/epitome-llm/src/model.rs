@@ -117,6 +117,21 @@ impl Model {
         Spent { requests: 1, input, cached: billed.read, output: billed.output, cost }
     }
 
+    /// A call that is booked in `spent`.
+    pub(crate) fn call<'a>(&'a self, spent: &'a Mutex<Spent>) -> Call<'a> {
+        let Model { client, url, headers, limits, .. } = self;
+        Call { model: self, client, url, headers, limits, spent }
+    }
+
+    pub(crate) fn list_url(&self) -> Url {
+        self.endpoint.list_url().expect("its base was looked at when it was made")
+    }
+
+    /// What is known of it, if something is.
+    pub fn facts(&self) -> Option<&Facts> {
+        self.facts.as_ref()
+    }
+
     /// Whether the purse allows what this may cost.
     fn may_spend(&self, request: &SummaryRequest) -> Result<(), SummarizeError> {
         let Some(purse) = &self.purse else { return Ok(()) };
@@ -137,14 +152,7 @@ impl Model {
     async fn answer(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {
         self.may_spend(request)?;
         let spent = Mutex::new(Spent::default());
-        let call = Call {
-            model: self,
-            client: &self.client,
-            url: &self.url,
-            headers: &self.headers,
-            limits: &self.limits,
-            spent: &spent,
-        };
+        let call = self.call(&spent);
         let body = body(request, &self.endpoint, self.facts.as_ref());
         let pauses = ExponentialBuilder::default()
             .with_min_delay(self.limits.pause)

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 use epitome::wire::Format;
 
 use crate::formats;
+use crate::summarizers::Spec;
 
 use super::{CounterArg, CountingArgs, ShapeArgs};
 
@@ -38,6 +39,24 @@ impl FilesArgs {
     pub(crate) fn counting(&self) -> CountingArgs {
         CountingArgs { model: None, config: self.config.clone(), models: self.models.clone() }
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+
+    /// Look at this summarizer instead of those that the settings name.
+    #[arg(long, value_name = "WHO", help_heading = "Summary")]
+    pub(crate) summarizer: Option<Spec>,
+
+    /// And at this one, which is asked next (may be repeated).
+    #[arg(long, value_name = "WHO", requires = "summarizer", help_heading = "Summary")]
+    pub(crate) then: Vec<Spec>,
+
+    /// Ask each model's server for its list of models: it is told the key, and nothing of any transcript.
+    #[arg(long, help_heading = "Summary")]
+    pub(crate) online: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,5 +1,7 @@
 //! `doctor`: whether the program's surroundings are as it needs them, and what to do if not.
 
+mod summarizers;
+
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,7 +12,7 @@ use epitome::text::figure::counted;
 use serde::Serialize;
 
 use crate::agents::places;
-use crate::args::{CounterArg, FilesArgs, ShapeArgs};
+use crate::args::{CounterArg, DoctorArgs, FilesArgs, ShapeArgs};
 use crate::config::{Layers, Settings, models_file, project_file, user_file};
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Report};
@@ -49,10 +51,11 @@ enum State {
 const OLD_DAYS: i64 = 90;
 
 /// Looks at everything.
-pub(crate) fn run(args: &FilesArgs, report: Report) -> Result<Exit> {
+pub(crate) fn run(args: &DoctorArgs, report: Report) -> Result<Exit> {
     let mut checks = Vec::new();
-    let settings = settings(args, &mut checks);
+    let settings = settings(&args.files, &mut checks);
     models(&settings, &mut checks);
+    checks.extend(summarizers::checks(args, &settings));
     counters(&mut checks);
     surroundings(&mut checks);
     recordings(&mut checks);

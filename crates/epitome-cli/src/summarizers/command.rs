@@ -54,14 +54,19 @@ impl Command {
         let failed = |error: &std::io::Error| {
             SummarizeError::new(FailureKind::Command, format!("{}: {error}", self.words[0]))
         };
-        let mut child = process::Command::new(&self.words[0])
+        let mut command = process::Command::new(&self.words[0]);
+        command
             .args(&self.words[1..])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| failed(&error))?;
+            .kill_on_drop(true);
+        // What it starts is killed with it.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.spawn().map_err(|error| failed(&error))?;
+        #[cfg(unix)]
+        let group = Group::of(&child);
         let json = serde_json::to_string(request).expect("it is data");
         let stdin = child.stdin.take();
         let give = async move {
@@ -73,6 +78,8 @@ impl Command {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let ((), out, complaints, status) =
             tokio::join!(give, written(stdout), written(stderr), child.wait());
+        #[cfg(unix)]
+        group.has_ended();
         let (out, complaints) = (out.map_err(|e| failed(&e))?, complaints.map_err(|e| failed(&e))?);
         let status = status.map_err(|error| failed(&error))?;
         if !status.success() {
@@ -83,6 +90,34 @@ impl Command {
             return Err(SummarizeError::new(FailureKind::Command, detail));
         }
         read(&out)
+    }
+}
+
+/// A command and all that it started: killed when this is dropped, unless it ended by itself.
+#[cfg(unix)]
+struct Group(Option<nix::unistd::Pid>);
+
+#[cfg(unix)]
+impl Group {
+    /// Of a command that leads a group of its own.
+    fn of(child: &process::Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Group(id.map(nix::unistd::Pid::from_raw))
+    }
+
+    /// What it left running on purpose goes on.
+    fn has_ended(mut self) {
+        self.0 = None;
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // Nobody is left: just as well.
+            let _gone = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+        }
     }
 }
 

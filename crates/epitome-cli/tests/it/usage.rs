@@ -34,7 +34,8 @@ fn asked_for_help_it_says_what_it_can_do() {
           pin          Say what stays verbatim wherever it is said, for all compactions with an archive
           models       Show what is known of models: windows, prices, prompt caches, and where that is from
           config       Show the settings and where they are from
-          doctor       Check the program's surroundings: settings, models, counters, terminal, recordings
+          doctor       Check the program's surroundings: settings, models, summarizers and their keys,
+                       counters, terminal, recordings
           completions  Print a completion script for a shell
           man          Print a manual page
           help         Print this message or the help of the given subcommand(s)
@@ -46,7 +47,8 @@ fn asked_for_help_it_says_what_it_can_do() {
 
         Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
         was written breaks a rule that only its author can mend, 65 bad input, 69 upstream failed, 75 try
-        again.
+        again,
+        130 interrupted.
     "#]].assert_eq(&ran.out);
 }
 

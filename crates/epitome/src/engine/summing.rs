@@ -9,8 +9,10 @@ use crate::summarize::{Next, OnFailure, Said, Source, Work};
 
 use std::sync::Arc;
 
-/// The most bytes of anchors that a summarizer is told besides the transcript.
-const CARRIED: usize = 3 * 1024;
+/// The most bytes of the ledger that a summarizer is told besides the transcript.
+const LEDGER: usize = 2 * 1024;
+/// Of anchors.
+const ANCHORS: usize = 3 * 1024;
 
 /// A summary is being asked for.
 #[derive(Debug)]
@@ -53,7 +55,7 @@ impl Compaction {
         };
         let folded = (0..self.request.transcript.len()).filter(|at| plan.draft.is_folded(*at));
         let replaced = folded.map(|at| tally.entry(at)).sum();
-        let carried = gathered.anchors().render(CARRIED);
+        let carried = gathered.ledger().render(LEDGER) + &gathered.anchors().render(ANCHORS);
         let source = source.around(&self.request.transcript, carried);
         let counter = self.compactor.shared_counter();
         let mut work = Work::new(summaries, source, counter, seat.room, replaced);

@@ -92,7 +92,8 @@ pub struct SummaryRequest {
     pub instruction: String,
     /// What was said, in words, between fences that it can't close.
     pub transcript: String,
-    /// What is known from the messages by extraction, and from earlier checkpoints; may be empty.
+    /// What is known from the messages by extraction, and from earlier checkpoints: rules, decisions, facts and tasks
+    /// as they hold now, then anchors; may be empty.
     pub ledger: String,
     /// The most tokens of the answer.
     pub max_tokens: u64,
@@ -122,7 +123,12 @@ impl SummaryRequest {
     pub fn prompt(&self) -> String {
         let mut out = self.transcript.clone();
         if !self.ledger.is_empty() {
-            let _ = write!(out, "\n\nExtracted by code, for reference:\n{}", fenced(&self.ledger));
+            let _ = write!(
+                out,
+                "\n\nExtracted by code, for reference: first what holds, where a later line stands for an earlier \
+                 one, then files, commands and the like:\n{}",
+                fenced(&self.ledger)
+            );
         }
         let _ = write!(out, "\n\n{}", self.instruction);
         out

@@ -1,0 +1,166 @@
+//! Who would be asked for summaries, in order: whether there is a key, a program, and, if it may be asked, a
+//! server that knows the model.
+
+use std::env;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use epitome::summarize::{FailureKind, SummarizeError};
+use epitome::text::figure::counted;
+use epitome_llm::Model;
+
+use super::{Check, State, good, wrong};
+use crate::args::DoctorArgs;
+use crate::config::Settings;
+use crate::quoting::name;
+use crate::reader;
+use crate::summarizers::{Named, Spec, model};
+use crate::terminal::{count, line};
+
+const SUBJECT: &str = "summarizer";
+
+/// The longest that a server may take to list its models.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One for each summarizer, in the order in which they are asked.
+pub(super) fn checks(args: &DoctorArgs, settings: &Settings) -> Vec<Check> {
+    let flags = args.summarizer.iter().chain(&args.then).cloned().collect::<Vec<_>>();
+    let said = Some(flags).filter(|flags| !flags.is_empty()).or(settings.summarizer.clone());
+    let mut checks = Vec::new();
+    for spec in said.unwrap_or_default() {
+        checks.push(match &spec {
+            Spec::Extractive => break,
+            Spec::Command(words) => command(&words[0]),
+            Spec::Model(named) => served(named, args, settings),
+        });
+    }
+    let last = if checks.is_empty() { "extractive: no model" } else { "then extractive" };
+    checks.push(good(SUBJECT, last.to_owned()));
+    checks
+}
+
+fn served(named: &Named, args: &DoctorArgs, settings: &Settings) -> Check {
+    match look(named, settings) {
+        Ok((found, model)) if args.online => asked(named, &found, &model),
+        Ok((found, model)) if model.facts().is_none() => unknown(&found),
+        Ok((found, _)) => good(SUBJECT, found),
+        Err(error) => wrong(SUBJECT, &error),
+    }
+}
+
+/// Where it would be asked and with which key; nothing is sent.
+fn look(named: &Named, settings: &Settings) -> Result<(String, Model)> {
+    let found = model::find(named)?;
+    let registry = reader::registry(settings)?;
+    let model = model::model(named, PATIENCE, None, &registry)?;
+    let key = match &found.endpoint.key {
+        Some(_) => format!("key in {}", found.key_from),
+        None => format!("no key ({} isn't set)", found.key_from),
+    };
+    let base = line(&found.endpoint.base, 120);
+    let from = found.base_from.map(|from| format!(" ({from})")).unwrap_or_default();
+    Ok((format!("{named} at {base}{from}, {key}"), model))
+}
+
+fn unknown(found: &str) -> Check {
+    Check {
+        subject: SUBJECT,
+        state: State::Warning,
+        found: format!("{found}; its window and price aren't known"),
+        remedy: Some(format!(
+            "it is given at most {} tokens at a time, and nothing under --spend: put what it takes and costs \
+             into your own file, epitome models --help",
+            count(epitome_llm::UNKNOWN_WINDOW)
+        )),
+    }
+}
+
+/// Whether its server answers, takes the key and knows the model.
+fn asked(named: &Named, found: &str, model: &Model) -> Check {
+    let wanted = &named.model;
+    let listed = match list(model) {
+        Ok(Ok(listed)) => listed,
+        Ok(Err(error)) => {
+            let remedy = match error.kind {
+                FailureKind::Unauthorized => {
+                    "look at the key, and whether it is one of that provider"
+                }
+                FailureKind::Unreachable => {
+                    "look at the address, at HTTPS_PROXY and NO_PROXY, and whether a server runs there"
+                }
+                _ => {
+                    "look at the address: it ends before /chat/completions, /responses, /v1/messages or /v1beta"
+                }
+            };
+            return Check {
+                subject: SUBJECT,
+                state: State::Bad,
+                found: format!("{found}: {error}"),
+                remedy: Some(remedy.to_owned()),
+            };
+        }
+        Err(error) => return wrong(SUBJECT, &error),
+    };
+    let answers = format!("{found}; it answers, with {}", counted(listed.len(), "model"));
+    if listed.iter().any(|name| name == wanted) {
+        return match model.facts() {
+            Some(_) => good(SUBJECT, format!("{answers}, this one among them")),
+            None => unknown(&format!("{answers}, this one among them")),
+        };
+    }
+    let some: Vec<_> = listed.iter().take(5).map(|name| line(name, 60)).collect();
+    let remedy = match &some[..] {
+        [] => "nothing is listed there, which may be as it should".to_owned(),
+        some => {
+            format!("aliases aren't listed everywhere; what is begins with {}", some.join(", "))
+        }
+    };
+    Check {
+        subject: SUBJECT,
+        state: State::Warning,
+        found: format!("{answers}, {wanted} not among them"),
+        remedy: Some(remedy),
+    }
+}
+
+fn list(model: &Model) -> Result<Result<Vec<String>, SummarizeError>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    Ok(runtime.context("nobody can be asked")?.block_on(model.listed()))
+}
+
+fn command(program: &str) -> Check {
+    let path = Path::new(program);
+    let found = if path.components().count() > 1 {
+        Some(path.to_owned()).filter(|path| is_program(path))
+    } else {
+        let folders = env::var_os("PATH").unwrap_or_default();
+        let places = env::split_paths(&folders).map(|folder| folder.join(program));
+        places.into_iter().find(|path: &PathBuf| is_program(path))
+    };
+    match found {
+        Some(path) => good(SUBJECT, format!("cmd:{}: {}", line(program, 60), name(&path))),
+        None => Check {
+            subject: SUBJECT,
+            state: State::Bad,
+            found: format!("cmd:{}: there is no such program", line(program, 60)),
+            remedy: Some("say its whole path, or put its folder into PATH".to_owned()),
+        },
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && may_run(&file))
+}
+
+#[cfg(unix)]
+fn may_run(file: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn may_run(_: &Metadata) -> bool {
+    true
+}

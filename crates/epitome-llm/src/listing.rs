@@ -1,0 +1,42 @@
+//! Whether a model could be asked: the list of models that its server gives.
+
+use std::sync::Mutex;
+
+use epitome::summarize::{Spent, SummarizeError};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::call::{Call, Failed, silent, unreadable};
+use crate::model::Model;
+
+impl Model {
+    /// The models that the server lists, by the names that they have there. It is told the key and nothing
+    /// else, and takes nothing for it.
+    ///
+    /// # Errors
+    /// Nobody answers there, the key isn't taken, or what comes back is no list.
+    pub async fn listed(&self) -> Result<Vec<String>, SummarizeError> {
+        self.list().await.map_err(|failed| failed.error)
+    }
+
+    async fn list(&self) -> Result<Vec<String>, Failed> {
+        let (url, spent) = (self.list_url(), Mutex::new(Spent::default()));
+        let call = Call { url: &url, ..self.call(&spent) };
+        let limit = call.limits.first_byte;
+        let sending = call.client.get(url.clone()).headers(call.headers.clone()).send();
+        let response = timeout(limit, sending).await.map_err(|_| silent(limit))?;
+        let response = response.map_err(|error| call.broken(&error))?;
+        if !response.status().is_success() {
+            return Err(call.refused(response).await);
+        }
+        let body = timeout(limit, response.bytes()).await.map_err(|_| silent(limit))?;
+        let body = body.map_err(|error| call.broken(&error))?;
+        let answer: Value = serde_json::from_slice(&body).map_err(|error| unreadable(&error))?;
+        let list = answer["data"].as_array().or(answer["models"].as_array());
+        let names = list.into_iter().flatten().filter_map(|model| {
+            let name = model["id"].as_str().or(model["name"].as_str())?;
+            Some(name.strip_prefix("models/").unwrap_or(name).to_owned())
+        });
+        Ok(names.collect())
+    }
+}
