@@ -55,6 +55,12 @@ impl Class {
     fn length(self, text: &str) -> usize {
         text.bytes().position(|byte| !self.has(byte)).unwrap_or(text.len())
     }
+
+    /// The beginning of `text` that is of it, as far as is looked at to tell a secret.
+    fn beginning(self, text: &str) -> &str {
+        let seen = text.bytes().take(LOOKED_AT);
+        &text[..seen.take_while(|byte| self.has(*byte)).count()]
+    }
 }
 
 static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
@@ -86,6 +92,10 @@ const CALLED: [&str; 14] = [
     "refreshtoken",
     "token",
 ];
+
+/// In so many characters it shows whether something is a secret. Beginnings follow one another without a
+/// gap in what is made for that, so that looking at all that follows each would never end.
+const LOOKED_AT: usize = 256;
 
 /// A value with fewer characters is rather a word, or a placeholder.
 const LEAST_VALUE: usize = 12;
@@ -153,11 +163,13 @@ fn found(text: &str) -> Option<Secret> {
 fn shaped(text: &str) -> Option<Secret> {
     SHAPES.iter().find_map(|shape| {
         let rest = text.strip_prefix(shape.prefix)?;
-        let length = shape.rest.length(rest);
-        let body = rest[..length].trim_end_matches('.');
+        let body = shape.rest.beginning(rest).trim_end_matches('.');
         let has_digit = body.bytes().any(|byte| byte.is_ascii_digit());
         let is_one = body.len() >= shape.least && has_digit;
-        is_one.then(|| Secret { name: shape.name, from: 0, to: shape.prefix.len() + body.len() })
+        is_one.then(|| {
+            let body = rest[..shape.rest.length(rest)].trim_end_matches('.');
+            Secret { name: shape.name, from: 0, to: shape.prefix.len() + body.len() }
+        })
     })
 }
 
@@ -181,9 +193,8 @@ fn private_key(text: &str) -> Option<Secret> {
 /// `://user:PASSWORD@`.
 fn password_in_address(text: &str) -> Option<Secret> {
     let rest = text.strip_prefix("://")?;
-    let end =
-        rest.find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '`' | '<'))?;
-    let authority = &rest[..end];
+    let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '`' | '<'));
+    let authority = &rest[..end.unwrap_or(rest.len())];
     let (user, _) = authority.rsplit_once('@')?;
     let (name, password) = user.split_once(':')?;
     let is_placeholder = password.len() < 4 || password.starts_with(['$', '{', '<', '*', '[', '%']);
@@ -221,8 +232,8 @@ fn called_so(text: &str) -> Option<Secret> {
     let value = rest.trim_start_matches(['"', '\'', '\\', ' ']).strip_prefix([':', '='])?;
     let value = value.trim_start_matches(['"', '\'', '\\', ' ']);
     let from = text.len() - value.len();
-    let size = Class::Symbols.length(value);
-    let value = &value[..size];
+    let all = value;
+    let value = Class::Symbols.beginning(all);
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
     let cases = value.bytes().any(|b| b.is_ascii_uppercase())
@@ -231,9 +242,9 @@ fn called_so(text: &str) -> Option<Secret> {
     let is_drawn = digits >= 2 && letters >= 4 && (cases || is_hex);
     // A path, a name with dots or a call is no value of that kind.
     let is_code = value.contains(['.', '/']) && !value.ends_with('=')
-        || text[from + size..].starts_with(['(', '[']);
-    let is_one = size >= LEAST_VALUE && is_drawn && !is_code;
-    is_one.then(|| Secret { name: "secret", from, to: from + size })
+        || all[value.len()..].starts_with(['(', '[']);
+    let is_one = value.len() >= LEAST_VALUE && is_drawn && !is_code;
+    is_one.then(|| Secret { name: "secret", from, to: from + Class::Symbols.length(all) })
 }
 
 #[cfg(test)]
@@ -305,6 +316,7 @@ mod tests {
                 "[masked: private-key]\nrest",
             ),
             ("-----BEGIN PRIVATE KEY-----\nMIIE cut", "[masked: private-key]"),
+            ("redis://:hunter2hunter2@cache", "redis://:[masked: password]@cache"),
         ] {
             assert_eq!(masked(said), shown);
         }
@@ -326,6 +338,19 @@ mod tests {
         ] {
             assert_eq!(masked(said), said);
         }
+    }
+
+    /// Looked at to its end from each beginning, such a text takes hours.
+    #[test]
+    fn what_goes_on_and_on_is_looked_at_once() {
+        for beginning in ["token=", "SG.", "AccountKey=", "eyJ.", "glpat-"] {
+            let text = beginning.repeat(2_000_000 / beginning.len());
+            assert_eq!(masked(&text), text);
+        }
+        let long = format!("eyJ{}", "a1".repeat(5000));
+        assert_eq!(masked(&long), "[masked: jwt]");
+        let long = format!("token={}", "aB3".repeat(5000));
+        assert_eq!(masked(&long), "token=[masked: secret]");
     }
 
     proptest! {
