@@ -50,13 +50,24 @@ pub enum StoreError {
     },
     /// The database refused something.
     #[error("the store's database: {0}")]
-    Database(#[from] rusqlite::Error),
+    Database(#[source] rusqlite::Error),
     /// What is kept isn't what was put.
     #[error("the store is damaged: {what}")]
     Damaged {
         /// What was found.
         what: String,
     },
+    /// A crash left a log that has to be written into the database, where nothing can be written.
+    #[error("{} holds what the database doesn't yet, and can't be written into it here", path.display())]
+    Unfinished {
+        /// The log.
+        path: PathBuf,
+    },
+    /// Somebody reads what was forgotten, so that it can't be overwritten yet.
+    #[error(
+        "what was forgotten is still read by another process, and bytes of it stay until that ends"
+    )]
+    Held,
     /// It was opened for reading.
     #[error("the store was opened for reading only")]
     ReadOnly,
@@ -98,5 +109,14 @@ impl StoreError {
 
     pub(crate) fn writing(self) -> ArchiveError {
         ArchiveError::Write { why: self.to_string() }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseCorrupt) => StoreError::damaged(error.to_string()),
+            _ => StoreError::Database(error),
+        }
     }
 }

@@ -41,6 +41,11 @@ pub(crate) fn made(folder: &Path) -> Result<PathBuf, StoreError> {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder).map_err(StoreError::io(folder))?;
         own(folder, 0o700)?;
+        // SQLite sees to what is in the folder; that there is one has to be durable too.
+        let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
+        if let Ok(above) = fs::File::open(above.unwrap_or(Path::new("."))) {
+            let _unsupported = above.sync_all();
+        }
     }
     let database = folder.canonicalize().map_err(StoreError::io(folder))?.join(DATABASE);
     let mut options = fs::OpenOptions::new();

@@ -1,6 +1,6 @@
 //! Forgetting: not a byte is left of it, in contents, words, indexes and the log.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
@@ -10,7 +10,10 @@ use crate::blob;
 use crate::error::StoreError;
 use crate::schema::words_of;
 use crate::session::Session;
-use crate::store::{Store, now};
+use crate::store::{PATIENCE, Store, now};
+
+/// How long others may go on reading what was forgotten; whoever isn't stuck reads for milliseconds.
+const READING: Duration = Duration::from_secs(3);
 
 /// What is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -25,6 +28,9 @@ pub struct Forgotten {
 
 impl Store {
     /// Forgets a session. What other sessions say too stays theirs.
+    ///
+    /// # Errors
+    /// [`StoreError::Held`]: it is forgotten, but bytes are left for as long as another process reads them.
     pub fn forget(&self, session: &Session) -> Result<Forgotten, StoreError> {
         self.forget_all(|_| Ok(vec![(session.row, session.name().to_owned())]))
     }
@@ -46,15 +52,11 @@ impl Store {
     /// Forgets sessions, those that weren't written to for longest first, until what is kept of contents
     /// takes no more than so many bytes.
     pub fn forget_over(&self, most: u64) -> Result<Forgotten, StoreError> {
-        let mut gone = Forgotten::default();
-        while self.stored()?.packed > most {
-            let Some(oldest) = self.sessions()?.pop() else { break };
-            let one = self.forget(&self.session(&oldest.session)?)?;
-            gone.sessions.extend(one.sessions);
-            gone.contents += one.contents;
-            gone.bytes += one.bytes;
-        }
-        Ok(gone)
+        let tenant = self.owner()?;
+        self.forget_all(|transaction| {
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            over(transaction, tenant, most)
+        })
     }
 
     fn forget_all(
@@ -83,34 +85,70 @@ impl Store {
             let sessions = sessions.into_iter().map(|(_, name)| name).collect();
             Ok(Forgotten { sessions, contents, bytes })
         })?;
-        if !gone.sessions.is_empty() {
-            self.alone(clean)?;
-        }
+        self.alone(|connection| {
+            // What was deleted is overwritten; in the file that is written anew it has no place either.
+            let vacuum = if gone.sessions.is_empty() { "" } else { "VACUUM" };
+            let shrunk = connection.execute_batch(vacuum);
+            emptied(connection)?;
+            Ok(shrunk?)
+        })?;
         Ok(gone)
     }
 }
 
-/// Deletes the contents that nothing names any more.
-fn sweep(connection: &Connection, tenant: i64) -> Result<(u64, u64), StoreError> {
+/// The sessions that weren't written to for longest, so many of them that the contents of the others take
+/// no more than `most` bytes.
+fn over(connection: &Connection, tenant: i64, most: i64) -> Result<Vec<(i64, String)>, StoreError> {
+    let mut sizes = connection.prepare("SELECT n, length(bytes) FROM blob WHERE tenant = ?1")?;
+    let sizes = sizes.query_map([tenant], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let sizes = sizes.collect::<Result<HashMap<i64, i64>, _>>()?;
+    let mut all =
+        connection.prepare("SELECT n, name FROM session WHERE tenant = ?1 ORDER BY touched, n")?;
+    let all = all.query_map([tenant], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let all = all.collect::<Result<Vec<(i64, String)>, _>>()?;
+    // The newest session that names a content is the one with which it goes.
+    let mut newest: HashMap<i64, usize> = HashMap::new();
+    for (at, (session, _)) in all.iter().enumerate() {
+        newest.extend(named(connection, "session.n", *session)?.into_iter().map(|row| (row, at)));
+    }
+    let mut goes_with = vec![0; all.len()];
+    for (row, at) in newest {
+        goes_with[at] += sizes.get(&row).copied().unwrap_or(0);
+    }
+    let mut kept: i64 = goes_with.iter().sum();
+    let mut gone = 0;
+    while gone < all.len() && kept > most {
+        kept -= goes_with[gone];
+        gone += 1;
+    }
+    Ok(all.into_iter().take(gone).collect())
+}
+
+/// The contents that are named by the sessions of which `column` is `value`.
+fn named(connection: &Connection, column: &str, value: i64) -> Result<HashSet<i64>, StoreError> {
     let mut named: HashSet<i64> = HashSet::new();
-    let lists = [
-        "SELECT input.raw FROM input JOIN session ON session.n = input.session WHERE tenant = ?1",
-        "SELECT input.text FROM input JOIN session ON session.n = input.session WHERE tenant = ?1",
-        "SELECT view.text FROM view JOIN session ON session.n = view.session WHERE tenant = ?1",
-    ];
-    for query in lists {
-        let mut lists = connection.prepare(query)?;
-        let mut rows = lists.query([tenant])?;
+    for list in ["input.raw", "input.text", "view.text"] {
+        let (table, _) = list.split_once('.').expect("a table's column");
+        let mut lists = connection.prepare_cached(&format!(
+            "SELECT {list} FROM {table} JOIN session ON session.n = {table}.session WHERE {column} = ?1"
+        ))?;
+        let mut rows = lists.query([value])?;
         while let Some(row) = rows.next()? {
             named.extend(blob::rows(&row.get::<_, Vec<u8>>(0)?)?);
         }
     }
-    let mut entries = connection.prepare(
-        "SELECT entry.blob FROM entry JOIN session ON session.n = entry.session WHERE tenant = ?1",
-    )?;
-    for row in entries.query_map([tenant], |row| row.get::<_, i64>(0))? {
+    let mut entries = connection.prepare_cached(&format!(
+        "SELECT entry.blob FROM entry JOIN session ON session.n = entry.session WHERE {column} = ?1"
+    ))?;
+    for row in entries.query_map([value], |row| row.get::<_, i64>(0))? {
         named.insert(row?);
     }
+    Ok(named)
+}
+
+/// Deletes the contents that nothing names any more.
+fn sweep(connection: &Connection, tenant: i64) -> Result<(u64, u64), StoreError> {
+    let named = named(connection, "session.tenant", tenant)?;
     let mut all = connection.prepare("SELECT n, size FROM blob WHERE tenant = ?1")?;
     let mut delete = connection.prepare("DELETE FROM blob WHERE n = ?1")?;
     let blobs =
@@ -124,9 +162,10 @@ fn sweep(connection: &Connection, tenant: i64) -> Result<(u64, u64), StoreError>
     Ok(gone)
 }
 
-/// Writes the database anew, and empties the log.
-fn clean(connection: &Connection) -> Result<(), StoreError> {
-    connection.execute_batch("VACUUM")?;
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    Ok(())
+/// Writes the log into the database, and empties it.
+fn emptied(connection: &Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(READING)?;
+    let is_held = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+    connection.busy_timeout(PATIENCE)?;
+    if is_held? { Err(StoreError::Held) } else { Ok(()) }
 }

@@ -104,15 +104,18 @@ CREATE TABLE pin (
 /// Whether the file is a store that this program knows; its version.
 pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let not_one = |why| StoreError::NotAStore { path: path.to_owned(), why };
-    let application: i64 = connection
-        .pragma_query_value(None, "application_id", |row| row.get(0))
-        .map_err(|error| match error.sqlite_error_code() {
+    // In one statement: another process may be making the store between two.
+    let found = connection.query_row(
+        "SELECT (SELECT application_id FROM pragma_application_id),
+            (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)",
+        [],
+        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)),
+    );
+    let (application, version, tables) =
+        found.map_err(|error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::NotADatabase) => not_one("it is no SQLite database"),
             _ => error.into(),
         })?;
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     match (application, tables) {
         (0, 0) => Ok(0),
         (APPLICATION, _) if version > VERSION => {

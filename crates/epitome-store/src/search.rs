@@ -1,5 +1,7 @@
 //! Finding originals: by their id, by words.
 
+use std::collections::HashSet;
+
 use epitome::recall::{Found, asked, searchable_in};
 use epitome::text::words::words;
 use epitome::transcript::ContentId;
@@ -49,8 +51,17 @@ impl Store {
         self.search_in(None, words, limit)
     }
 
-    /// Originals whose id begins like that, oldest first, each with its session.
+    /// Originals whose id begins like that, oldest first and each once, with the first session that says it.
     pub fn recall(&self, prefix: &str, limit: usize) -> Result<Vec<(String, Found)>, StoreError> {
+        self.recall_in(None, prefix, limit)
+    }
+
+    pub(crate) fn recall_in(
+        &self,
+        session: Option<i64>,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, Found)>, StoreError> {
         let is_hex = prefix.len() <= 64 && prefix.bytes().all(|b| b.is_ascii_hexdigit());
         let Some(tenant) = self.tenant.filter(|_| is_hex && prefix.len() >= LEAST_PREFIX) else {
             return Ok(Vec::new());
@@ -58,12 +69,16 @@ impl Store {
         let reading = self.reading()?;
         let mut find = reading.prepare_cached(
             "SELECT session.name, session.format, entry.entry, entry.about, entry.blob, blob.id, 0.0
-             FROM blob JOIN entry ON entry.blob = blob.n JOIN session ON session.n = entry.session
-             WHERE blob.tenant = ?1 AND blob.id >= ?2 AND blob.id <= ?3 ORDER BY entry.n LIMIT ?4",
+             FROM (SELECT min(entry.n) AS n FROM blob JOIN entry ON entry.blob = blob.n
+                   WHERE blob.tenant = ?1 AND blob.id >= ?2 AND blob.id <= ?3
+                     AND (?5 IS NULL OR entry.session = ?5)
+                   GROUP BY blob.n ORDER BY 1 LIMIT ?4) AS first
+             JOIN entry ON entry.n = first.n JOIN session ON session.n = entry.session
+             JOIN blob ON blob.n = entry.blob ORDER BY entry.n",
         )?;
         let end = |fill: &str| bytes_of(&format!("{prefix}{}", fill.repeat(64 - prefix.len())));
-        let values = params![tenant, end("0"), end("f"), limit as i64];
-        found(&reading, find.query(values)?)
+        let values = params![tenant, end("0"), end("f"), limit as i64, session];
+        Ok(found(&reading, find.query(values)?, limit)?.0)
     }
 
     pub(crate) fn search_in(
@@ -88,7 +103,17 @@ impl Store {
              JOIN blob ON blob.n = entry.blob
              ORDER BY best.rank, entry.n"
         ))?;
-        found(&reading, find.query(params![question, session, limit as i64])?)
+        // Forks say much of the same, which is told once.
+        let mut most = limit.saturating_mul(2);
+        loop {
+            let rows =
+                find.query(params![question, session, i64::try_from(most).unwrap_or(i64::MAX)])?;
+            let (all, rows) = found(&reading, rows, limit)?;
+            if all.len() >= limit || rows < most {
+                return Ok(all);
+            }
+            most = most.saturating_mul(4);
+        }
     }
 
     /// The session in which an entry, or a text, was shown by a view: by the whole text, or by its checkpoint.
@@ -148,12 +173,18 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| digit(at).expect("only such digits come here")).collect()
 }
 
+/// What the first rows say, each content once and at most `limit` of them; and how many rows there were.
 fn found(
     connection: &rusqlite::Connection,
     mut rows: rusqlite::Rows<'_>,
-) -> Result<Vec<(String, Found)>, StoreError> {
-    let mut all = Vec::new();
+    limit: usize,
+) -> Result<(Vec<(String, Found)>, usize), StoreError> {
+    let (mut all, mut count, mut told) = (Vec::new(), 0, HashSet::new());
     while let Some(row) = rows.next()? {
+        count += 1;
+        if all.len() == limit || !told.insert(row.get::<_, i64>(4)?) {
+            continue;
+        }
         let format = parsed_format(&row.get::<_, String>(1)?)?;
         let bytes = blob::read(connection, row.get(4)?)?;
         let raw = String::from_utf8_lossy(&bytes);
@@ -169,5 +200,5 @@ fn found(
         };
         all.push((row.get(0)?, found));
     }
-    Ok(all)
+    Ok((all, count))
 }

@@ -61,6 +61,15 @@ impl Session {
         )
     }
 
+    /// Whether view `number` was made from just what this session was opened with.
+    pub fn is_of_input(&self, number: u64) -> Result<bool, StoreError> {
+        let reading = self.store.reading()?;
+        let mut find = reading.prepare_cached(
+            "SELECT 1 FROM view WHERE session = ?1 AND number = ?2 AND input = ?3",
+        )?;
+        Ok(find.exists(params![self.row, number as i64, self.input])?)
+    }
+
     /// The bytes that came in last.
     pub fn newest_input(&self) -> Result<Option<Vec<u8>>, StoreError> {
         self.input(
@@ -75,6 +84,11 @@ impl Session {
         let mut find = reading.prepare_cached(query)?;
         let list = find.query_row(params![self.row, number], |row| row.get::<_, Vec<u8>>(0));
         list.optional()?.map(|list| blob::joined(&reading, &list)).transpose()
+    }
+
+    /// Its originals whose id begins like that, oldest first.
+    pub fn recall(&self, prefix: &str, limit: usize) -> Result<Vec<(String, Found)>, StoreError> {
+        self.store.recall_in(Some(self.row), prefix, limit)
     }
 
     /// What the model is to be shown with view `number` (0: everything) in force: what that view says, and

@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::{folder, schema};
 
 /// How long another process may hold the database before a call gives up.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Readers that are kept open.
 const READERS: usize = 8;
@@ -196,11 +196,23 @@ fn reader(database: &Path) -> Result<Connection, StoreError> {
     let connection = connected(database)?;
     let looked = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
     let connection = match looked.map_err(|error| error.sqlite_error_code()) {
-        Err(Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)) => unchanging(database)?,
+        Err(Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)) => {
+            whole(database)?;
+            unchanging(database)?
+        }
         _ => connection,
     };
     connection.pragma_update(None, "query_only", "on")?;
     Ok(connection)
+}
+
+/// A log that a crash left behind holds what the database doesn't, and can only be read where it can be written.
+fn whole(database: &Path) -> Result<(), StoreError> {
+    let log = database.with_extension("db-wal");
+    match std::fs::metadata(&log) {
+        Ok(meta) if meta.len() > 0 => Err(StoreError::Unfinished { path: log }),
+        _ => Ok(()),
+    }
 }
 
 /// On a disk that can't be written nobody else writes either, so that nothing needs to be locked.
@@ -217,4 +229,20 @@ fn unchanging(database: &Path) -> Result<Connection, StoreError> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
     set_up(Connection::open_with_flags(uri, flags)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_cant_be_merged_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let database = folder.path().join("store.db");
+        assert!(whole(&database).is_ok());
+        std::fs::write(folder.path().join("store.db-wal"), "").expect("written");
+        assert!(whole(&database).is_ok(), "nothing is in it");
+        std::fs::write(folder.path().join("store.db-wal"), "something").expect("written");
+        assert!(matches!(whole(&database), Err(StoreError::Unfinished { .. })));
+    }
 }

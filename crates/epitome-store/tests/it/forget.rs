@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use epitome::archive::{Archive as _, Shown};
 use epitome::transcript::ContentId;
-use epitome_store::{Session, Store};
+use epitome_store::{Session, Store, StoreError};
 
 use crate::{Place, compact, parsed, take_in, talk};
 
@@ -41,6 +41,49 @@ fn not_a_byte_is_left() {
     store.forget(&other).expect("forgotten");
     drop((store, session, other));
     assert!(!holds(&place, "zebrakeeps"), "nor after the end");
+}
+
+#[test]
+fn what_somebody_still_reads_is_said_to_be_there() {
+    let place = Place::new();
+    let store = place.open();
+    let session = filled(&store, "quaggagoes");
+    let database = rusqlite::Connection::open(place.path().join("store.db")).expect("opened");
+    database.execute_batch("BEGIN; SELECT count(*) FROM blob").expect("read");
+    assert!(matches!(store.forget(&session), Err(StoreError::Held)));
+    assert!(holds(&place, "quaggagoes"), "the reader needs it");
+    assert!(store.session(session.name()).is_err(), "nobody else has it");
+    drop(database);
+    assert!(store.forget_older(Duration::from_mins(1)).expect("emptied").sessions.is_empty());
+    assert!(!holds(&place, "quaggagoes"));
+}
+
+#[test]
+fn no_more_goes_than_has_to() {
+    // Forks share most of what they say, so that what one of them takes depends on the others.
+    let fill = |store: &Store| {
+        for at in 0..6 {
+            let body = talk("shared", 6 + at % 3).replace("answer4", &format!("answer4 of {at}"));
+            take_in(store, &body);
+            take_in(store, &talk(&format!("alone{at}"), 3));
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    };
+    let (first, all) = (Place::new(), Place::new());
+    let (one_by_one, store) = (first.open(), all.open());
+    fill(&one_by_one);
+    fill(&store);
+    for share in [90, 60, 30, 5, 0] {
+        let most = one_by_one.stored().expect("readable").packed * share / 100;
+        let mut wanted = Vec::new();
+        while one_by_one.stored().expect("readable").packed > most {
+            let oldest = one_by_one.sessions().expect("listed").pop().expect("there");
+            let oldest = one_by_one.session(&oldest.session).expect("there");
+            wanted.extend(one_by_one.forget(&oldest).expect("forgotten").sessions);
+        }
+        assert_eq!(store.forget_over(most).expect("forgotten").sessions, wanted, "{share} %");
+        assert_eq!(store.stored().expect("readable"), one_by_one.stored().expect("readable"));
+    }
 }
 
 #[test]

@@ -74,6 +74,18 @@ fn whatever_was_acknowledged_survives_a_kill() {
 }
 
 #[test]
+fn many_make_one_store() {
+    for _ in 0..25 {
+        let place = Place::new();
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| place.open().sessions().expect("readable"));
+            }
+        });
+    }
+}
+
+#[test]
 fn two_handles_share_a_store() {
     let place = Place::new();
     let (one, two) = (place.open(), place.open());

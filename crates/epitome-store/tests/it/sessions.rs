@@ -156,6 +156,34 @@ fn searches_are_of_one_session_or_of_all() {
 }
 
 #[test]
+fn what_forks_share_is_found_once() {
+    let place = Place::new();
+    let store = place.open();
+    for at in 0..5 {
+        let body = talk("shared", 6).replace("answer5", &format!("answer5 of {at}"));
+        let session = take_in(&store, &body);
+        session.put(&epitome::archive::Original::of(&parsed(&body), |_| true)).expect("kept");
+    }
+    let found = store.search("marker1x answer2", 10).expect("searchable");
+    let mut ids: Vec<_> = found.iter().map(|(_, found)| found.id.to_string()).collect();
+    let all = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!((ids.len(), all), (2, 2));
+    assert_eq!(store.search("shared", 4).expect("searchable").len(), 4);
+    assert_eq!(store.search("shared", 100).expect("searchable").len(), 6 + 5 + 5);
+    let prefix = &ids[0][..12];
+    assert_eq!(store.recall(prefix, 10).expect("readable").len(), 1);
+    for listed in store.sessions().expect("listed") {
+        let session = store.session(&listed.session).expect("there");
+        assert_eq!(session.recall(prefix, 10).expect("readable").len(), 1);
+    }
+    assert_ne!(store.sessions().expect("listed").len(), 1);
+    let other = take_in(&store, &talk("other", 2));
+    assert!(other.recall(prefix, 10).expect("readable").is_empty());
+}
+
+#[test]
 fn names_may_be_cut_short() {
     let place = Place::new();
     let store = place.open();
