@@ -98,19 +98,28 @@ impl Deposit {
     pub(crate) fn keep(self, outcome: &Outcome) -> Result<Archived> {
         let shown = Shown::of(outcome, self.entries);
         let failed = |error: ArchiveError| refused(&error, &self.folder);
-        // The same again is no further view.
-        let newest = self.session.view(self.head).map_err(failed)?;
-        let is_there = newest.is_some_and(|kept| {
-            kept.shown.text == shown.text && kept.shown.entries == shown.entries
-        });
-        let view = if is_there {
+        let view = if self.is_there(self.head, &shown)? {
             self.head
         } else {
-            self.session.commit(self.head, &shown).map_err(failed)?
+            match self.session.commit(self.head, &shown) {
+                // Another process did just the same.
+                Err(ArchiveError::Conflict { head, .. }) if self.is_there(head, &shown)? => head,
+                committed => committed.map_err(failed)?,
+            }
         };
         let store = self.folder.to_string_lossy().into_owned();
         drop(self.store);
         Ok(Archived { store, session: self.session.name().to_owned(), view })
+    }
+
+    /// Whether a view says the same and was made from the same bytes: that is no further one.
+    fn is_there(&self, view: u64, shown: &Shown) -> Result<bool> {
+        let kept = self.session.view(view).map_err(|error| refused(&error, &self.folder))?;
+        let is_same = kept.is_some_and(|kept| {
+            kept.shown.text == shown.text && kept.shown.entries == shown.entries
+        });
+        let is_of_input = self.session.is_of_input(view);
+        Ok(is_same && is_of_input.map_err(|error| failure(&error, &self.folder))?)
     }
 }
 
@@ -167,6 +176,11 @@ fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
             Failure::usage(what).hint("name a folder that isn't there yet, or an archive")
         }
         StoreError::Newer { .. } => Failure::other(what).hint("use a newer epitome"),
+        StoreError::Held => Failure::again(what)
+            .hint(format!("end what reads it, then: epitome sessions --archive {shown}")),
+        StoreError::Unfinished { .. } => {
+            Failure::other(what).hint(format!("copy {shown} to where it can be written"))
+        }
         StoreError::NoSuchSession { .. } | StoreError::Ambiguous { .. } => {
             Failure::usage(what).hint(format!("epitome sessions --archive {shown}"))
         }
@@ -215,9 +229,11 @@ pub(crate) fn located(what: &Path, archive: &ArchiveArg, store: &Store) -> Resul
         return Err(Failure::other(what).hint(hint).into());
     }
     let text = what.to_string_lossy();
-    let (session, view) = match text.rsplit_once('.') {
-        Some((session, view)) => (session, view.parse().ok()),
-        None => (&*text, None),
+    let numbered = text.rsplit_once('.').map(|(session, view)| (session, view.parse().ok()));
+    let (session, view) = match numbered {
+        Some((session, Some(view))) => (session, Some(view)),
+        // Names have no dots.
+        _ => (&*text, None),
     };
     let session = store.session(session).map_err(failed)?;
     let view = match view {

@@ -115,15 +115,30 @@ pub fn searchable(entry: Entry<'_>) -> String {
             PartKind::Call => Cow::Owned(format!("{} {}", part.name(), part.text())),
             _ => continue,
         };
-        if text.trim_start().starts_with(MARK) || text.trim().is_empty() {
+        let text = before_recalled(&text);
+        if text.trim().is_empty() {
             continue;
         }
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(&text);
+        out.push_str(text);
     }
     out
+}
+
+/// What stands before the first find of a recall: a shell may say something before it prints them. So no
+/// text that is found looks like further finds either.
+fn before_recalled(text: &str) -> &str {
+    if text.trim_start().starts_with(MARK) {
+        return "";
+    }
+    let is_mark = |at: &usize| {
+        let rest = text[at + MARK.len()..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        rest.starts_with(']') && !text[at + MARK.len()..].starts_with(']')
+    };
+    let mut marks = text.match_indices(MARK).map(|(at, _)| at);
+    marks.find(is_mark).map_or(text, |at| &text[..at])
 }
 
 /// What can be searched of an entry that is known by its bytes alone.
@@ -223,6 +238,10 @@ mod tests {
         assert_eq!(searchable_in(Format::OpenaiChat, raw), "");
         let raw = r#"{"role":"tool","tool_call_id":"a","content":"the port\nis 5433"}"#;
         assert_eq!(searchable_in(Format::OpenaiChat, raw), "the port\nis 5433");
+        let raw = r#"{"role":"tool","tool_call_id":"a","content":"Exit code: 0\n[recalled 3f2a9c1b7d20] model\n x"}"#;
+        assert_eq!(searchable_in(Format::OpenaiChat, raw), "Exit code: 0\n");
+        let raw = r#"{"role":"tool","tool_call_id":"a","content":"cars [recalled in May] and [recalled ]"}"#;
+        assert!(searchable_in(Format::OpenaiChat, raw).ends_with("[recalled ]"));
     }
 
     proptest! {

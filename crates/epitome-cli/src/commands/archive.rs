@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use epitome::archive::{Archive as _, redone, undone};
 use epitome::count::counter;
-use epitome::recall::{Hit, hits};
+use epitome::recall::{self, Hit, hits};
 use epitome::text::figure::counted;
 use epitome_store::{Access, Forgotten};
 use serde_json::json;
@@ -21,6 +21,7 @@ use crate::terminal::{self, FAINT, STRONG, line, paint, size};
 /// Writes what a compaction was made from.
 pub(crate) fn restore(args: &RestoreArgs, _: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
+    place.spare_archive("-o", &args.archive.store)?;
     let store = args.archive.open(Access::Read)?;
     let (session, view) = located(&args.what, &args.archive, &store)?;
     let failed = args.archive.failed();
@@ -40,6 +41,12 @@ pub(crate) fn restore(args: &RestoreArgs, _: Report) -> Result<Exit> {
 /// The most bytes of a hit that is one of several.
 const STRETCH: usize = 700;
 
+/// Whether it is a word, a port or a year rather than the beginning of an id, which it may be too.
+fn is_word(text: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
+    text.len() < 8 && !(has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic))
+}
+
 /// Prints what was removed and answers, or is meant.
 pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
     let failed = args.archive.failed();
@@ -47,16 +54,28 @@ pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
     let words = args.words.join(" ");
     let only = args.session.as_deref().map(|name| store.session(name)).transpose();
     let only = only.map_err(&failed)?;
-    let by_id = store.recall(&words, args.limit).map_err(&failed)?;
-    let (found, stretch) = match (by_id.is_empty(), &only) {
-        (false, _) => (by_id, usize::MAX),
-        (true, None) => (store.search(&words, args.limit).map_err(&failed)?, STRETCH),
-        (true, Some(session)) => {
+    let by_id = || match &only {
+        None => store.recall(&words, args.limit).map_err(&failed),
+        Some(session) => session.recall(&words, args.limit).map_err(&failed),
+    };
+    let by_words = || match &only {
+        None => store.search(&words, args.limit).map_err(&failed),
+        Some(session) => {
             let found = session.search(&words, args.limit).map_err(args.archive.refused())?;
             let name = session.name().to_owned();
-            (found.into_iter().map(|found| (name.clone(), found)).collect(), STRETCH)
+            Ok(found.into_iter().map(|found| (name.clone(), found)).collect())
         }
     };
+    let (mut found, mut stretch) = (Vec::new(), usize::MAX);
+    if !is_word(&words) {
+        found = by_id()?;
+    }
+    if found.is_empty() {
+        (found, stretch) = (by_words()?, STRETCH);
+    }
+    if found.is_empty() {
+        (found, stretch) = (by_id()?, usize::MAX);
+    }
     let all = found.len();
     let counter = counter("o200k")?;
     let hits = hits(found, &words, stretch, args.tokens, counter.as_ref());
@@ -88,7 +107,8 @@ fn shown(hits: &[Hit]) -> String {
             hit.entry,
             line(&hit.session, 40)
         );
-        let id = paint(STRONG, &hit.id);
+        // Marked, so that it isn't found again where an agent read it.
+        let id = paint(STRONG, format!("{}{}]", recall::MARK, hit.id));
         writeln!(out, "{id} {}", paint(FAINT, place)).expect("a string takes all");
         for text in hit.text.lines() {
             writeln!(out, "  {}", terminal::one(text)).expect("a string takes all");
@@ -116,6 +136,7 @@ pub(crate) fn redo(args: &GoArgs, report: Report) -> Result<Exit> {
 
 fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
+    place.spare_archive("-o", &args.archive.store)?;
     let store = args.archive.open(Access::Existing)?;
     let (session, _) = located(&args.what, &args.archive, &store)?;
     let refused = args.archive.refused();
@@ -132,7 +153,11 @@ fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
     let request = session.shown_with(to).map_err(args.archive.failed())?;
     session.go(from, to).map_err(&refused)?;
     let text = request.source().as_bytes();
-    output::deliver(&[Parcel { place: &place, text }])?;
+    if let Err(error) = output::deliver(&[Parcel { place: &place, text }]) {
+        // Nobody was shown it, so that the view before stays in force; if another came meanwhile, that does.
+        let _come_meanwhile = session.go(to, from);
+        return Err(error);
+    }
     let what = match to {
         0 => "all is shown as it was said".to_owned(),
         view => format!("view {view} of {} is in force", history.len()),
@@ -227,4 +252,15 @@ fn pins(archive: &ArchiveArg, report: Report) -> Result<Exit> {
         }
     }
     Ok(Exit::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_told_from_ids() {
+        assert!(["5433", "2026", "cafe", "decade", "1", "port"].into_iter().all(is_word));
+        assert!(!["862f", "3f2a9c1b7d20", "12345678"].into_iter().any(is_word));
+    }
 }

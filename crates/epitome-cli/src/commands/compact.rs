@@ -37,6 +37,12 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         output::apart(&[("the request", &place), ("--receipt", receipt)])?;
         receipt.spare("--receipt", "the input", args.input.file.as_deref())?;
     }
+    if let Some(archive) = &args.archive.archive {
+        place.spare_archive("-o", archive)?;
+        if let Some(receipt) = &receipt_place {
+            receipt.spare_archive("--receipt", archive)?;
+        }
+    }
     for continued in &args.shape.receipts {
         place.spare("-o", "a receipt", Some(continued))?;
     }

@@ -123,6 +123,24 @@ impl Place {
             .into())
     }
 
+    /// Refuses to write into an archive: what is in it is its own.
+    ///
+    /// # Errors
+    /// A failure of usage.
+    pub(crate) fn spare_archive(&self, flag: &str, archive: &Path) -> Result<()> {
+        let Place::File(file) = self else { return Ok(()) };
+        let folder = |path: &Path| fs::canonicalize(path).ok();
+        let is_inside = match (folder(folder_of(file)), folder(archive)) {
+            (Some(folder), Some(archive)) => folder.starts_with(archive),
+            _ => false,
+        };
+        if !is_inside || !archive.join("store.db").exists() {
+            return Ok(());
+        }
+        let what = format!("{flag} {} would be written into the archive", name(file));
+        Err(Failure::usage(what).hint(format!("name a file elsewhere for {flag}")).into())
+    }
+
     /// Whether writing to one would spoil what was written to the other, however they are spelled.
     fn spoils(&self, other: &Place) -> bool {
         match (self, other) {

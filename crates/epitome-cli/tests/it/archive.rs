@@ -1,5 +1,7 @@
 //! Archives from outside: nothing is lost, everything is found, what is forgotten is gone.
 
+use std::process::Stdio;
+
 use expect_test::expect;
 use serde_json::Value;
 
@@ -58,6 +60,58 @@ fn what_a_reader_leaves_out_comes_back_too() {
 }
 
 #[test]
+fn what_reads_alike_comes_back_as_it_was() {
+    // A row that is no message changes the bytes, and nothing that is shown.
+    let bench = kept(SESSION);
+    let more = "{\"type\":\"file-history-snapshot\",\"messageId\":\"m\",\"snapshot\":{}}\n";
+    bench.write("more", format!("{}{more}", bench.read("in")));
+    let line = "compact more --target 10% --archive store -o more.json --receipt more.receipt";
+    assert_eq!(bench.run(line).code, 0);
+    assert_eq!(bench.read("more.json"), bench.read("out.json"));
+    for (what, input) in [("more.json", "more"), ("more.receipt", "more"), ("receipt.json", "in")] {
+        let ran = bench.run(&format!("restore {what} --archive store"));
+        assert!(ran.out == bench.read(input), "{what}: {}", ran.err);
+    }
+}
+
+#[test]
+fn who_does_the_same_at_once_is_told_of_one_view() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "in");
+    let line = ["compact", "in", "--archive", "store", "--json", "-o"];
+    let started: Vec<_> = (0..6)
+        .map(|at| {
+            let out = format!("out{at}");
+            let mut command = bench.command(&[&line[..], &[&out]].concat());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
+        })
+        .collect();
+    for process in started {
+        let output = process.wait_with_output().expect("over");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{told}");
+        let receipt: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(receipt["archived"]["view"], 1);
+    }
+}
+
+#[test]
+fn an_archive_is_not_written_over() {
+    let bench = kept(SHORT);
+    for line in [
+        "compact in --archive store -o store/store.db",
+        "compact in --archive store -o out.json --receipt store/receipt.json",
+        "restore out.json --archive store -o ./store/../store/store.db",
+        "undo out.json --archive store -o store/now.json",
+    ] {
+        let ran = bench.run(line);
+        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+        assert!(ran.err.contains("into the archive"), "{}", ran.err);
+    }
+    assert_eq!(bench.run("restore out.json --archive store").out, bench.read("in"));
+}
+
+#[test]
 fn what_was_removed_is_found() {
     let bench = kept(SESSION);
     let ran = bench.run("recall regex --archive store --json --limit 3");
@@ -86,6 +140,31 @@ fn what_was_removed_is_found() {
     assert_eq!((none.code, none.out.trim()), (0, "[]"));
     let words = bench.run("recall regex --archive store --limit 1");
     assert!(words.out.contains(", turn "), "{}", words.out);
+    assert!(words.out.starts_with("[recalled "), "{}", words.out);
+}
+
+#[test]
+fn a_number_is_a_word_and_an_id_is_of_its_session() {
+    let bench = kept(SESSION);
+    let listed = bench.run("sessions --archive store --json").json();
+    let session = listed["sessions"][0]["session"].as_str().expect("a name").to_owned();
+    bench.copy(SHORT, "other");
+    bench.run("compact other --target 20% --archive store -o other.json --receipt other.receipt");
+    let other: Value = serde_json::from_str(&bench.read("other.receipt")).expect("JSON");
+    let other = other["archived"]["session"].as_str().expect("a name");
+    let hits = bench.run(&format!("recall the --archive store --json --session {session}")).json();
+    for hit in hits.as_array().expect("a list") {
+        let id = hit["id"].as_str().expect("an id");
+        let of = |session: &str| {
+            bench.run(&format!("recall {id} --archive store --json --session {session}")).json()
+        };
+        assert_eq!(of(&session)[0]["id"], *id);
+        assert_eq!(of(other), serde_json::json!([]));
+        let ran = bench.run(&format!("recall {} --archive store --json", &id[..9])).json();
+        assert_eq!(ran[0]["id"], *id);
+    }
+    let ran = bench.run(&format!("restore {session}.x --archive store"));
+    assert_eq!(ran.code, 2, "{}", ran.err);
 }
 
 #[test]
@@ -122,6 +201,10 @@ fn a_compaction_is_undone_and_done_again() {
     assert_eq!(bench.run("redo out.json --archive store -o now.json").code, 0);
     assert_eq!(bench.read("now.json"), first);
     assert_eq!(bench.run("redo out.json --archive store").code, 1);
+    // What couldn't be written isn't in force.
+    let ran = bench.run("undo out.json --archive store -o /dev/full");
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert_eq!(bench.run("redo out.json --archive store").code, 1, "nothing was undone");
     // The same again is no further view, another target is.
     bench.run("compact in --target 10% --archive store -o same.json --receipt same");
     let receipt: Value = serde_json::from_str(&bench.read("same")).expect("JSON");
