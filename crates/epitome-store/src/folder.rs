@@ -39,8 +39,14 @@ pub(crate) fn made(folder: &Path) -> Result<PathBuf, StoreError> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder).map_err(StoreError::io(folder))?;
-        own(folder, 0o700)?;
+        match builder.create(folder) {
+            Ok(()) => own(folder, 0o700)?,
+            // Another process was quicker; or put a link there.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                looked_at(folder)?;
+            }
+            Err(error) => return Err(StoreError::io(folder)(error)),
+        }
         // SQLite sees to what is in the folder; that there is one has to be durable too.
         let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
         if let Ok(above) = fs::File::open(above.unwrap_or(Path::new("."))) {

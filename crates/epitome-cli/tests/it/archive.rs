@@ -159,7 +159,8 @@ fn a_number_is_a_word_and_an_id_is_of_its_session() {
             bench.run(&format!("recall {id} --archive store --json --session {session}")).json()
         };
         assert_eq!(of(&session)[0]["id"], *id);
-        assert_eq!(of(other), serde_json::json!([]));
+        let others = of(other);
+        assert!(others.as_array().expect("a list").iter().all(|hit| hit["id"] != *id));
         let ran = bench.run(&format!("recall {} --archive store --json", &id[..9])).json();
         assert_eq!(ran[0]["id"], *id);
     }
