@@ -27,6 +27,10 @@ pub(crate) fn found(folder: &Path) -> Result<Option<PathBuf>, StoreError> {
     }
     let mut others = fs::read_dir(&folder).map_err(StoreError::io(&folder))?;
     if others.next().is_some() {
+        // It may be there only since it was looked for: another process makes it first of all.
+        if looked_at(&database)?.is_some() {
+            return Ok(Some(database));
+        }
         let why = "the folder holds other things";
         return Err(StoreError::NotAStore { path: folder, why });
     }
