@@ -29,6 +29,11 @@ pub enum Event {
         /// Whether its view is in force now.
         committed: Committed,
     },
+    /// Code that the caller gave panicked outside a compaction; the call goes on without it.
+    Panicked {
+        /// What it said.
+        what: String,
+    },
     /// A trigger fires, but compacting doesn't help; told once.
     Stuck {
         /// Its conversation.

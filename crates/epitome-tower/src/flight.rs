@@ -7,6 +7,7 @@ use epitome::engine::{Drive, Outcome};
 use epitome::session::{Begun, Committed, SessionId, Ticket};
 use epitome::trigger::Cause;
 
+use crate::caught::caught_in;
 use crate::event::Event;
 use crate::layer::Shared;
 
@@ -26,15 +27,18 @@ impl Flight {
         let Begun { ticket, cause, compaction } = begun;
         let mut flight = Flight { shared, session, ticket, cause, is_over: false };
         // The client has its history, and so the originals.
-        let outcome = Drive::new(compaction).await.map(Box::new);
-        flight.end(outcome)
+        let outcome = caught_in(Drive::new(compaction)).await;
+        let outcome = outcome.unwrap_or_else(|panic| Err(CompactError::Panicked(panic)));
+        flight.end(outcome.map(Box::new))
     }
 
     fn end(&mut self, outcome: Result<Box<Outcome>, CompactError>) -> Committed {
         self.is_over = true;
-        let now = self.shared.now();
         let brought = outcome.as_ref().map(|outcome| &**outcome);
-        let committed = self.shared.sessions().commit(self.session, self.ticket, brought, now);
+        let commit = self
+            .shared
+            .ask(|sessions, now| sessions.commit(self.session, self.ticket, brought, now));
+        let committed = commit.unwrap_or(Committed::Failed);
         self.shared.settled.notify_waiters();
         self.shared.tell(&Event::Compacted {
             session: self.session,

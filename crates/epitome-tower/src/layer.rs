@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use tower_layer::Layer;
 
 use crate::carrier::Carrier;
+use crate::caught::caught;
 use crate::event::Event;
 use crate::service::Compacting;
 
@@ -146,17 +147,26 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// The machine. What a panicking caller left behind is whole: each of its calls is.
-    pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn now(&self) -> Duration {
+    fn now(&self) -> Duration {
         self.begun.elapsed()
     }
 
+    /// Asks the machine something; `None` if code that the caller gave panicked.
+    pub(crate) fn ask<T>(&self, ask: impl FnOnce(&mut Sessions, Duration) -> T) -> Option<T> {
+        let now = self.now();
+        // Told without the lock: an observer may look at another layer's, or take its time.
+        let asked = caught(|| ask(&mut self.sessions(), now));
+        asked.map_err(|what| self.tell(&Event::Panicked { what })).ok()
+    }
+
+    /// An observer that panics is its own affair.
     pub(crate) fn tell(&self, event: &Event) {
         if let Some(observer) = &self.observer {
-            observer(event);
+            let _ = caught(|| observer(event));
         }
     }
 

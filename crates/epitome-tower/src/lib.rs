@@ -4,8 +4,8 @@
 //! Below the trigger a request passes untouched, byte for byte. When the trigger fires, it is compacted,
 //! and later requests of the same conversation are shown the same way, so that the provider's prompt
 //! cache stays warm: nothing is compacted twice. When the provider refuses a prompt as too long, it is
-//! made strictly smaller and sent once more. A compaction that fails never fails the call: the
-//! request is sent as it came.
+//! made strictly smaller and sent once more. A compaction that fails never fails the call, be it
+//! by a panic of a strategy, trigger or counter of yours: the request is sent as it came.
 //!
 //! ```
 //! use epitome_tower::{CompactionLayer, WithCompaction};
@@ -35,6 +35,7 @@
 //! [`tower`]: https://docs.rs/tower
 
 mod carrier;
+mod caught;
 mod event;
 mod flight;
 mod layer;

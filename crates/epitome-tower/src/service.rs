@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use epitome::Request;
-use epitome::model::overflow::Overflow;
-use epitome::session::{Answer, Begun, Committed, Recipient, Send as ToSend, SessionId};
+use epitome::session::{
+    Answer, Begun, Recipient, Retry, Send as ToSend, Sent, SessionId, Sessions,
+};
 use epitome::wire;
 use tower_service::Service;
 
@@ -93,41 +94,57 @@ impl Call {
         R: Carrier,
     {
         let spare = carrier.again();
-        let mut answer = self.decide().await;
+        let Some(mut answer) = self.decide().await else { return client.call(carrier).await };
         let session = answer.session;
         let background = answer.begun.take();
-        let sending = client.call(self.dress(carrier, answer));
+        let (carrier, sent) = self.dress(carrier, answer);
+        let sending = client.call(carrier);
         let reply = match background {
             None => sending.await,
             // Prepared while the provider works.
             Some(begun) => self.meanwhile(session, *begun, sending).await,
         }?;
         let (reply, read) = reply.read().await;
+        let Some(retry) = self.learn(sent, read) else { return Ok(reply) };
+        let Some(spare) = spare else { return Ok(reply) };
+        let Some(smaller) = self.smaller(retry).await else { return Ok(reply) };
+        let (carrier, sent) = self.dress(spare, smaller);
+        poll_fn(|context| client.poll_ready(context)).await?;
+        let (reply, read) = client.call(carrier).await?.read().await;
+        self.learn(sent, read);
+        Ok(reply)
+    }
+
+    /// Takes what a reply tells of the prompt's size; what to do where it was too long.
+    fn learn(&self, sent: Option<Sent>, read: Read) -> Option<Retry> {
+        let sent = sent?;
         match read {
-            Read::Nothing => Ok(reply),
+            Read::Nothing => None,
             Read::Prompt(tokens) => {
-                self.shared.sessions().reported(session, tokens);
-                Ok(reply)
+                self.shared.ask(|sessions, _| sessions.reported(sent, tokens));
+                None
             }
             Read::TooLong(told) => {
-                self.shared.tell(&Event::TooLong { session });
-                let Some(spare) = spare else { return Ok(reply) };
-                let Some(smaller) = self.smaller(&told).await else { return Ok(reply) };
-                poll_fn(|context| client.poll_ready(context)).await?;
-                client.call(self.dress(spare, smaller)).await
+                self.shared.tell(&Event::TooLong { session: sent.session() });
+                let overflowed = self.shared.ask(|sessions, now| {
+                    sessions.overflowed(&self.tenant, &self.request, sent, &told, now)
+                });
+                overflowed.flatten()
             }
         }
     }
 
-    /// What to send, once whatever must be done before is done.
-    async fn decide(&self) -> Answer {
+    /// What to send, once whatever must be done before is done. `None` if that can't be found out, because
+    /// code that the caller gave panicked: then the request is sent as it came.
+    async fn decide(&self) -> Option<Answer> {
         let mut ended = pin!(self.shared.settled.notified());
         // Whatever ends from now on is noticed, whether or not it is waited for yet.
         ended.as_mut().enable();
-        let mut answer = {
-            let mut sessions = self.shared.sessions();
-            sessions.observe(&self.tenant, &self.request, self.to.clone(), self.shared.now())
-        };
+        let observed = self.shared.ask(|sessions, now| {
+            sessions.observe(&self.tenant, &self.request, self.to.clone(), now)
+        });
+        // The view in force stays in force where a trigger panics.
+        let mut answer = observed.or_else(|| self.show())?;
         if let Some(why) = answer.stuck {
             self.shared.tell(&Event::Stuck { session: answer.session, why });
         }
@@ -139,14 +156,16 @@ impl Call {
                 // Another request of the same conversation runs it.
                 None => ended.as_mut().await,
             }
-            answer = self.show();
+            answer = self.show()?;
         }
-        answer
+        Some(answer)
     }
 
-    fn show(&self) -> Answer {
-        let now = self.shared.now();
-        self.shared.sessions().show(&self.tenant, &self.request, self.to.clone(), now)
+    fn show(&self) -> Option<Answer> {
+        let show = |sessions: &mut Sessions, now| {
+            sessions.show(&self.tenant, &self.request, self.to.clone(), now)
+        };
+        self.shared.ask(show)
     }
 
     async fn meanwhile<T>(
@@ -159,28 +178,29 @@ impl Call {
         tokio::join!(sending, flight).0
     }
 
-    /// The provider refused it as too long: something strictly smaller, once.
-    async fn smaller(&self, told: &Overflow) -> Option<Answer> {
-        let (session, begun) = {
-            let mut sessions = self.shared.sessions();
-            sessions.overflowed(&self.tenant, &self.request, told, self.shared.now())?
-        };
-        let committed = Flight::run(Arc::clone(&self.shared), session, *begun).await;
-        matches!(committed, Committed::Adopted { .. }).then(|| self.show())
+    /// Something strictly smaller than what the provider refused as too long.
+    async fn smaller(&self, retry: Retry) -> Option<Answer> {
+        let Retry { session, begun, refused } = retry;
+        Flight::run(Arc::clone(&self.shared), session, *begun).await;
+        let retry = self
+            .shared
+            .ask(|sessions, now| sessions.retry(&self.tenant, &self.request, refused, now));
+        retry.flatten()
     }
 
     /// The request as it is to go out.
-    fn dress<R: Carrier>(&self, carrier: R, answer: Answer) -> R {
+    fn dress<R: Carrier>(&self, carrier: R, answer: Answer) -> (R, Option<Sent>) {
         let Answer { session, stats, .. } = answer;
-        let view = match answer.send {
-            ToSend::View(view) => Some(view),
-            ToSend::AsItCame | ToSend::After(_) => None,
+        let (view, sent) = match answer.send {
+            ToSend::View(view, sent) => (Some(view), Some(sent)),
+            ToSend::AsItCame(sent) => (None, Some(sent)),
+            ToSend::After(_) => (None, None),
         };
         let is_untouched = view.is_none();
         self.shared.tell(&Event::Sent { session, stats, is_untouched });
         match view {
-            Some(view) => carrier.with_body(view.source().to_string()),
-            None => carrier,
+            Some(view) => (carrier.with_body(view.source().to_string()), sent),
+            None => (carrier, sent),
         }
     }
 }

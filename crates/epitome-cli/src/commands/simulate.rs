@@ -9,7 +9,7 @@ use epitome::count::{Count, TokenCounter, entry_count};
 use epitome::model::overflow::Overflow as TooLong;
 use epitome::model::{Model, Money};
 use epitome::session::{
-    ChainKey, Committed, Landing, Recipient, Refusal, SessionOptions, Sessions, Settled,
+    ChainKey, Committed, Compacted, Landing, Recipient, Refusal, SessionOptions, Sessions,
 };
 use epitome::trigger::{Cause, Condition};
 use epitome::{Compactor, Request, Target};
@@ -209,7 +209,8 @@ impl<'a> Stage<'a> {
         let used = settled.stats.after.count.tokens;
         if used > self.window {
             let told = TooLong::of_tokens(Some(used), Some(self.window));
-            if let Some(again) = self.sessions.resettle("", request, &told, self.now) {
+            let sent = settled.sent;
+            if let Some(again) = self.sessions.resettle("", request, sent, &told, self.now) {
                 settled = again;
             }
             let fits = settled.stats.after.count.tokens <= self.window;
@@ -236,7 +237,8 @@ impl<'a> Stage<'a> {
         let sums = &mut self.sums;
         sums.cost_without = without.map(|cost| sums.cost_without.unwrap_or_default() + cost);
         self.last = Some((sent, request.clone()));
-        let (decision, reason) = decided(&settled);
+        let ran = settled.compacted.as_ref();
+        let (decision, reason) = decided(settled.view.is_some(), &settled.stats.reason, ran);
         Row {
             request: number,
             entries: request.transcript.len(),
@@ -282,12 +284,11 @@ fn shared(sent: &Request, next: &Request) -> usize {
 }
 
 /// What goes to the provider, and why.
-fn decided(settled: &Settled) -> (Decision, String) {
-    let in_force = if settled.view.is_some() { Decision::View } else { Decision::AsItCame };
-    let why = &settled.stats.reason;
+fn decided(is_view: bool, why: &str, ran: Option<&Compacted>) -> (Decision, String) {
+    let in_force = if is_view { Decision::View } else { Decision::AsItCame };
     let because = |what: &str| (in_force, format!("{why}; {what}"));
-    match settled.compacted.as_ref().map(|ran| (&ran.committed, ran)) {
-        Some((Committed::Adopted { .. }, _)) => (Decision::Compacted, why.clone()),
+    match ran.map(|ran| (&ran.committed, ran)) {
+        Some((Committed::Adopted { .. }, _)) => (Decision::Compacted, why.to_owned()),
         Some((Committed::Refused { cause: Refusal::NoGain }, _)) => {
             because("compacting would save too little")
         }
@@ -299,7 +300,7 @@ fn decided(settled: &Settled) -> (Decision, String) {
             let error = ran.outcome.as_ref().err().map(ToString::to_string).unwrap_or_default();
             because(&format!("failed: {error}"))
         }
-        None => (in_force, why.clone()),
+        None => (in_force, why.to_owned()),
     }
 }
 

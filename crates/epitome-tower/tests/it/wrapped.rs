@@ -2,15 +2,15 @@
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 
 use epitome::budget::Stop;
 use epitome::count::counter;
-use epitome::session::{ChainKey, Committed, Recipient, SessionOptions};
-use epitome::strategy::Pipeline;
-use epitome::trigger::{Trigger, When};
-use epitome::{Compactor, Options};
+use epitome::session::{ChainKey, Committed, Landing, Recipient, SessionOptions};
+use epitome::strategy::{Edit, Pipeline, Scene, Strategy};
+use epitome::trigger::{Cause, Gauge, Trigger, When};
+use epitome::{Compactor, Options, Target};
 use epitome_tower::{CompactionLayer, Event, LayerError, Prompt, WithCompaction};
 use http::{Request, Response};
 use testkit::server::Fault;
@@ -173,6 +173,68 @@ async fn a_compaction_for_nothing_fails_no_call_that_fits() {
     }
     // It was tried, and not again for the same.
     assert_eq!(ended.load(Ordering::Relaxed), 1);
+}
+
+#[derive(Debug)]
+struct Panicking;
+
+impl Strategy for Panicking {
+    fn name(&self) -> &'static str {
+        "panicking"
+    }
+
+    fn propose(&self, _: &Scene<'_>) -> Vec<Edit> {
+        panic!("this strategy has a bug")
+    }
+}
+
+/// A panic of a strategy, a trigger or an observer is a compaction that failed.
+#[tokio::test]
+async fn code_that_panics_fails_no_call_that_fits() {
+    let agent = worked(8).await;
+    let options = |trigger: Arc<dyn Trigger>| SessionOptions {
+        landing: Landing::Target(Target::Tokens(500)),
+        ..SessionOptions::new(trigger, ChainKey([1, 2, 3, 4]))
+    };
+    let compactor = || {
+        let counter = counter("claude").expect("known");
+        Compactor::new(Options::default(), counter).expect("in range")
+    };
+    let full: Arc<dyn Trigger> = Arc::new(When::Tokens(1_000).build().expect("in range"));
+    let by_strategy = compactor().with_strategies(vec![Arc::new(Panicking)]);
+    let by_trigger = |_: &Gauge| -> Option<Cause> { panic!("this trigger has a bug") };
+    let layers = [
+        (CompactionLayer::new(by_strategy, options(full)), "this strategy has a bug"),
+        (CompactionLayer::new(compactor(), options(by_trigger.boxed())), "this trigger has a bug"),
+    ];
+    for (layer, words) in layers {
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let book = Arc::clone(&told);
+        let layer = layer.expect("in range").to(Recipient::from(Some(100_000)));
+        let layer = layer.observed_by(move |event| {
+            let said = match event {
+                Event::Compacted { receipt, committed, .. } => {
+                    assert_eq!(*committed, Committed::Failed);
+                    receipt.as_ref().expect_err("it failed").to_string()
+                }
+                Event::Panicked { what } => what.clone(),
+                _ => return,
+            };
+            book.lock().expect("nobody panicked").push(said);
+            panic!("this observer has a bug, too");
+        });
+        let provider = Provider::new(100_000, 2);
+        let mut client = provider.wrapped(&layer);
+        for _ in 0..3 {
+            let request = agent.request();
+            let written = request.body().clone();
+            let reply = call(&mut client, request).await;
+            assert_eq!(reply.status(), 200, "{}", reply.body());
+            assert_eq!(provider.sent().last(), Some(&written), "byte for byte");
+        }
+        let told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(!told.is_empty() && told.iter().all(|said| said.contains(words)), "{told:?}");
+    }
 }
 
 #[tokio::test]

@@ -79,6 +79,9 @@ pub enum CompactError {
     /// No summarizer gave a summary that can be used, and it was to fail then.
     #[error("there is no summary: {0}")]
     Summary(String),
+    /// Code that the caller gave panicked; whoever drives the compaction caught it.
+    #[error("a strategy, counter or summarizer panicked: {0}")]
+    Panicked(String),
 }
 
 /// How a plan is made. A view that would break a provider's rule is never handed out: the next way

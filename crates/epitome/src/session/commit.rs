@@ -2,19 +2,14 @@
 
 use std::time::Duration;
 
-use super::breaker::{Circumstances, Stuck};
+use super::breaker::Stuck;
 use super::epoch::Epoch;
 use super::late::Late;
 use super::line::Urgency;
-use super::{Begun, Chain, SessionId, Sessions, Subject, Ticket};
-use crate::count::FrameTally;
+use super::{Chain, SessionId, Sessions, Ticket};
 use crate::engine::{CompactError, Outcome};
 use crate::model::Binding;
-use crate::model::overflow::Overflow;
 use crate::plan::Reached;
-use crate::request::Request;
-use crate::trigger::Cause;
-use crate::wire;
 
 /// What became of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,49 +95,5 @@ impl Sessions {
         line.requests = 0;
         line.enter(epoch);
         Committed::Adopted { epoch: flight.epoch + 1 }
-    }
-
-    /// The provider refused what was sent as too long: learns its model's window and begins a compaction to
-    /// something strictly smaller. Once for a request; `None` if that was tried, or nothing smaller
-    /// is known.
-    pub fn overflowed(
-        &mut self,
-        tenant: &str,
-        request: &Request,
-        told: &Overflow,
-        now: Duration,
-    ) -> Option<(SessionId, Box<Begun>)> {
-        let base = wire::repair(request).request;
-        let chain = Chain::of(&base, tenant, self.options.key);
-        let id = *self.by_prefix.get(chain.ids().last()?)?;
-        let counter = self.compactor.counter();
-        let line = self.lines.get_mut(&id)?;
-        let sent = line.sent.as_mut()?;
-        if std::mem::replace(&mut sent.retried, true) {
-            return None;
-        }
-        let (own, model, known) = (sent.glimpse.total.tokens, sent.model.clone(), sent.to.window);
-        self.experience.learnt.refused(&model, told, Some(sent.tokens));
-        let (used, limit) = told.tokens().unwrap_or_default();
-        if let Some(used) = used {
-            line.learn(&mut self.experience, counter.name(), used);
-        }
-        // What was in flight was made for a window that isn't there.
-        line.flight = None;
-        let frame = FrameTally::of(&base, counter).total().tokens;
-        let window = self.experience.window(&model, known);
-        // Above the window the last one landed too: nothing smaller can be had until something changes.
-        let most = limit.or(window).map(|window| self.experience.counted(&model, window));
-        let is = Circumstances { tokens: own, window, frame };
-        let is_hopeless = line.floor.zip(most).is_some_and(|(floor, most)| floor > most);
-        if is_hopeless && !line.breaker.has_changed(is) {
-            return None;
-        }
-        let subject = Subject { id, base: &base, model: &model, counted: own, frame, now };
-        let target = self.landing(&subject, window);
-        let target = self.within(&subject, limit.or(window).unwrap_or(u64::MAX), target);
-        let cause = Cause::Overflow { window: limit };
-        let begun = self.begin(&subject, cause, target, window, Urgency::Must);
-        Some((id, Box::new(begun)))
     }
 }

@@ -9,7 +9,7 @@ use super::chain::{Chain, PrefixId};
 use super::epoch::Epoch;
 use super::experience::{Counted, Experience, Glimpse};
 use super::late::Late;
-use super::{Recipient, SessionId, Ticket};
+use super::{Sent, SessionId, Ticket};
 use crate::count::{Anchor, Count, FrameTally, TokenCounter, entry_count};
 use crate::model::Binding;
 use crate::request::Request;
@@ -39,7 +39,6 @@ pub(super) struct Line {
     /// Requests since the newest epoch began.
     pub(super) requests: u32,
     pub(super) seen: Duration,
-    pub(super) sent: Option<Sent>,
     /// The newest things sent, by how much of the history was in them.
     pub(super) sends: Vec<Send>,
     /// Where the newest compaction landed, if the floor was above its target.
@@ -69,21 +68,6 @@ pub(super) struct Flight {
     pub(super) late: Vec<Late>,
 }
 
-/// What the model was sent last.
-#[derive(Clone, Debug)]
-pub(super) struct Sent {
-    /// The epoch that it was shown under.
-    pub(super) epoch: u32,
-    pub(super) to: Recipient,
-    /// The model's name.
-    pub(super) model: String,
-    pub(super) glimpse: Glimpse,
-    /// Its tokens, with what was reported before.
-    pub(super) tokens: u64,
-    /// It overflowed once already.
-    pub(super) retried: bool,
-}
-
 /// That something was sent: the reply to it is bound to the prompt of its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Send {
@@ -110,7 +94,6 @@ impl Line {
             anchor: None,
             requests: 0,
             seen: Duration::ZERO,
-            sent: None,
             sends: Vec::new(),
             floor: None,
         }
@@ -134,7 +117,6 @@ impl Line {
             flight: None,
             breaker: Breaker::default(),
             demands: Vec::new(),
-            sent: None,
             requests: 0,
             ..self.clone()
         }
@@ -144,15 +126,24 @@ impl Line {
         self.epochs.last_mut().expect("a line has an epoch from its first request")
     }
 
-    /// Takes what was reported of the prompt that was sent last.
-    pub(super) fn learn(&mut self, experience: &mut Experience, counter: &str, reported: u64) {
-        let Some(sent) = &self.sent else { return };
-        let is_shown = sent.epoch == self.epoch().number;
-        let anchor = self.anchor.take().filter(|(model, _)| *model == sent.model);
-        let of = Counted { model: &sent.model, counter, anchor: anchor.map(|(_, anchor)| anchor) };
+    /// Takes what was reported of a prompt.
+    pub(super) fn learn(
+        &mut self,
+        experience: &mut Experience,
+        counter: &str,
+        sent: &Sent,
+        reported: u64,
+    ) {
+        let known = self.anchor.take().filter(|(model, _)| *model == sent.model);
+        let known = known.map(|(_, anchor)| anchor);
+        let of = Counted { model: &sent.model, counter, anchor: known };
         let anchor = experience.reported(of, &sent.glimpse, reported);
-        // What was reported of an earlier view says nothing about where this one begins.
-        self.anchor = anchor.filter(|_| is_shown).map(|anchor| (sent.model.clone(), anchor));
+        // What was reported of an earlier view says nothing about where this one begins, and what was
+        // overtaken less than what overtook it.
+        let is_shown = sent.epoch == self.epoch().number;
+        let is_newest = known.is_none_or(|known| known.entries() <= sent.glimpse.links);
+        let anchor = if is_shown && is_newest { anchor } else { known };
+        self.anchor = anchor.map(|anchor| (sent.model.clone(), anchor));
     }
 
     /// The newest epoch.

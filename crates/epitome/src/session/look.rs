@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use super::breaker::Circumstances;
-use super::line::{Flight, Line, Sent, Urgency};
+use super::experience::Glimpse;
+use super::line::{Flight, Line, Urgency, Weight};
 use super::{
-    Answer, Begun, Chain, Landing, Recipient, Send, SessionId, Sessions, Stuck, Ticket, intake,
+    Answer, Begun, Chain, Landing, Recipient, Send, Sent, SessionId, Sessions, Stuck, Ticket,
+    intake,
 };
 use crate::budget::Target;
 use crate::count::Count;
@@ -43,7 +45,67 @@ pub(super) struct Subject<'a> {
     pub(super) now: Duration,
 }
 
+/// What is decided about a request.
+#[derive(Debug)]
+struct Verdict {
+    stats: Stats,
+    /// What it waits for.
+    wait: Option<Ticket>,
+    begun: Option<Box<Begun>>,
+    stuck: Option<Stuck>,
+}
+
+/// A request as its conversation takes it.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) session: SessionId,
+    /// The request, mended.
+    pub(super) base: Request,
+    chain: Chain,
+    /// The model's name.
+    model: String,
+    taken_in: usize,
+    idle: Option<Duration>,
+    pub(super) weight: Weight,
+    /// What the newest epoch shows of it.
+    pub(super) glimpse: Glimpse,
+    /// Tokens of that, with what was reported before.
+    tokens: Count,
+}
+
+impl Subject<'_> {
+    pub(super) fn circumstances(&self, window: Option<u64>) -> Circumstances {
+        Circumstances { tokens: self.counted, window, frame: self.frame }
+    }
+}
+
 impl Sessions {
+    /// Finds the conversation of a request, and takes in what is new of it.
+    pub(super) fn see(
+        &mut self,
+        tenant: &str,
+        request: &Request,
+        to: &Recipient,
+        now: Duration,
+    ) -> Seen {
+        let base = wire::repair(request).request;
+        let chain = Chain::of(&base, tenant, self.options.key);
+        let model = to.model.clone().or_else(|| base.model()).unwrap_or_default();
+        let session = self.find(&chain, tenant, now);
+        let taken_in = self.extend(session, &base, &chain);
+        let counter = self.compactor.counter();
+        let line = self.lines.get_mut(&session).expect("it was just found");
+        line.bind(Binding::of(&base), &base, &chain, counter);
+        let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
+        line.seen = now;
+        let weight = line.weigh(&base, &chain, counter);
+        let anchor = line.anchor_of(&model);
+        let glimpse = line.glimpse(&weight, anchor.as_ref());
+        let notes = self.experience.corrected(&model, weight.notes);
+        let tokens = self.experience.count(&model, anchor, &glimpse) + notes;
+        Seen { session, base, chain, model, taken_in, idle, weight, glimpse, tokens }
+    }
+
     pub(super) fn look(
         &mut self,
         tenant: &str,
@@ -52,16 +114,10 @@ impl Sessions {
         now: Duration,
         look: Look,
     ) -> Answer {
-        let base = wire::repair(request).request;
-        let chain = Chain::of(&base, tenant, self.options.key);
-        let model = to.model.clone().or_else(|| base.model()).unwrap_or_default();
-        let id = self.find(&chain, tenant, now);
-        let taken_in = self.extend(id, &base, &chain);
-        let counter = self.compactor.counter();
-        let line = self.lines.get_mut(&id).expect("it was just found");
-        line.bind(Binding::of(&base), &base, &chain, counter);
-        let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
-        line.seen = now;
+        let seen = self.see(tenant, request, &to, now);
+        let Seen { session: id, base, chain, model, taken_in, idle, weight, glimpse, tokens } =
+            seen;
+        let line = self.lines.get_mut(&id).expect("it was just seen");
         if line.flight.as_ref().is_some_and(|f| now.saturating_sub(f.since) > self.options.patience)
         {
             // An answer that doesn't come any more; if it does, it is too late.
@@ -70,11 +126,6 @@ impl Sessions {
         let window = self.experience.window(&model, to.window);
         let switch = line.window.zip(window).filter(|(from, to)| from != to);
         line.window = window;
-        let weight = line.weigh(&base, &chain, counter);
-        let anchor = line.anchor_of(&model);
-        let glimpse = line.glimpse(&weight, anchor.as_ref());
-        let notes = self.experience.corrected(&model, weight.notes);
-        let tokens = self.experience.count(&model, anchor, &glimpse) + notes;
         let view = line.epoch().view(&base, &chain);
         let (whole, shown) = if view.is_whole() {
             (tokens, base.clone())
@@ -85,11 +136,9 @@ impl Sessions {
         };
         let stats =
             self.stats(window, Size::of(&base, whole), Size::of(&shown, tokens), &base, &view);
-        let mut answer =
-            Answer { session: id, send: Send::AsItCame, stats, taken_in, begun: None, stuck: None };
-        let own = glimpse.total.tokens + weight.notes.tokens;
-        let line = self.lines.get_mut(&id).expect("it was found before");
+        let mut verdict = Verdict { stats, wait: None, begun: None, stuck: None };
         if look == Look::Decide {
+            let line = self.lines.get_mut(&id).expect("it was found before");
             line.requests += 1;
             let units = Units::of(&shown.transcript, shown.format.instructions());
             let around = Gauge {
@@ -101,23 +150,35 @@ impl Sessions {
                 ..Gauge::default()
             };
             let gauge = around.around(&shown, &units, tokens);
+            let counted = glimpse.total.tokens + weight.notes.tokens;
             let frame = weight.frame.tokens;
-            let subject = Subject { id, base: &base, model: &model, counted: own, frame, now };
-            self.decide(&subject, &gauge, &mut answer);
-            if matches!(answer.send, Send::After(_)) {
-                return answer;
-            }
+            let subject = Subject { id, base: &base, model: &model, counted, frame, now };
+            self.decide(&subject, &gauge, &mut verdict);
         }
-        let line = self.lines.get_mut(&id).expect("it was found before");
-        if !view.is_whole() {
-            answer.send = Send::View(Box::new(shown));
-        }
-        let before = line.sent.as_ref();
-        let retried = before.is_some_and(|sent| sent.retried && sent.glimpse.links == chain.len());
-        let epoch = line.epoch().number;
-        line.sent = Some(Sent { epoch, to, model, glimpse, tokens: tokens.tokens, retried });
-        line.send(chain.len());
-        answer
+        let Verdict { stats, wait, begun, stuck } = verdict;
+        let send = wait.map_or_else(
+            || {
+                let line = self.lines.get_mut(&id).expect("it was found before");
+                line.send(chain.len());
+                let sent = Sent {
+                    session: id,
+                    epoch: line.epoch().number,
+                    to,
+                    model,
+                    glimpse,
+                    tokens: tokens.tokens,
+                    bytes: if view.is_whole() { request.source() } else { shown.source() }.len(),
+                    is_retry: false,
+                };
+                if view.is_whole() {
+                    Send::AsItCame(sent)
+                } else {
+                    Send::View(Box::new(shown), sent)
+                }
+            },
+            Send::After,
+        );
+        Answer { session: id, send, stats, taken_in, begun, stuck }
     }
 
     /// Takes the links that are new, giant results among them cut as is asked for. How many that were.
@@ -160,7 +221,7 @@ impl Sessions {
     }
 
     /// Whether a compaction begins, and whether the request waits for it.
-    fn decide(&mut self, subject: &Subject<'_>, gauge: &Gauge, answer: &mut Answer) {
+    fn decide(&mut self, subject: &Subject<'_>, gauge: &Gauge, verdict: &mut Verdict) {
         let Subject { id, frame, now, .. } = *subject;
         let soft = self.options.soft.as_ref();
         // What doesn't fit is refused, whatever the trigger looks at.
@@ -176,13 +237,13 @@ impl Sessions {
         let Some(cause) = cause else { return };
         if let Some(flight) = &line.flight {
             if hard.is_some() {
-                answer.send = Send::After(flight.ticket);
+                verdict.wait = Some(flight.ticket);
             }
-            "a compaction is under way".clone_into(&mut answer.stats.reason);
+            "a compaction is under way".clone_into(&mut verdict.stats.reason);
             return;
         }
         let tokens = subject.counted;
-        let is = Circumstances { tokens, window: gauge.window, frame };
+        let is = subject.circumstances(gauge.window);
         // What doesn't fit is refused anyway: nothing that may help is held back.
         let fits = gauge.window.is_none_or(|window| gauge.tokens.tokens <= window);
         let is_economic = is_automatic(&cause) && fits;
@@ -209,10 +270,10 @@ impl Sessions {
                 line.breaker.fires(since, is);
             }
             if !line.breaker.allows(now, is) {
-                answer.stuck = line.breaker.tell();
+                verdict.stuck = line.breaker.tell();
                 if is_economic || is_hopeless || line.breaker.cools(now) {
                     let why = line.breaker.stuck().map_or("a compaction failed", Stuck::words);
-                    why.clone_into(&mut answer.stats.reason);
+                    why.clone_into(&mut verdict.stats.reason);
                     return;
                 }
             }
@@ -223,14 +284,14 @@ impl Sessions {
             Some(window) if !fits => self.within(subject, window, target),
             _ => target,
         };
-        answer.stats.triggered = true;
-        answer.stats.reason = cause.to_string();
+        verdict.stats.triggered = true;
+        verdict.stats.reason = cause.to_string();
         let urgency = if is_economic { Urgency::Economy } else { Urgency::Must };
         let begun = self.begin(subject, cause, target, gauge.window, urgency);
         if hard.is_some() {
-            answer.send = Send::After(begun.ticket);
+            verdict.wait = Some(begun.ticket);
         }
-        answer.begun = Some(Box::new(begun));
+        verdict.begun = Some(Box::new(begun));
     }
 
     /// Where to land, by the counter that decides: the window is in the model's own tokens.
@@ -258,12 +319,12 @@ impl Sessions {
         window: Option<u64>,
         urgency: Urgency,
     ) -> Begun {
-        let Subject { id, base, frame, now, .. } = *subject;
+        let Subject { id, base, now, .. } = *subject;
         let ticket = Ticket(self.next);
         self.next += 1;
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let epoch = line.epoch().number;
-        let is = Circumstances { tokens: subject.counted, window, frame };
+        let is = subject.circumstances(window);
         line.flight = Some(Flight { ticket, since: now, urgency, epoch, is, late: Vec::new() });
         let demands = cause.demands();
         let target = demands.iter().find_map(|demand| demand.target).unwrap_or(target);

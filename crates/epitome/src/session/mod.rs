@@ -17,7 +17,7 @@
 //!
 //! let body = r#"{"model":"gpt-6-sol","messages":[{"role":"user","content":"Fix the build."}]}"#;
 //! let answer = sessions.observe("tenant", &wire::detect(body.to_owned())?, None, Duration::ZERO);
-//! assert!(matches!(answer.send, Send::AsItCame));
+//! assert!(matches!(answer.send, Send::AsItCame(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -34,6 +34,7 @@ mod options;
 mod page;
 mod recipient;
 mod saved;
+mod sent;
 mod settle;
 mod spot;
 mod volatile;
@@ -47,7 +48,7 @@ use crate::request::Request;
 use crate::transcript::ContentId;
 use crate::trigger::{Cause, Demand};
 use line::Line;
-use look::{Look, Subject};
+use look::Look;
 
 pub use breaker::Stuck;
 pub use chain::{Chain, ChainKey, PrefixId};
@@ -58,6 +59,7 @@ pub use options::{Landing, SessionOptions, SessionOptionsError};
 pub use page::{Page, page};
 pub use recipient::Recipient;
 pub use saved::Saved;
+pub use sent::{Refused, Retry, Sent};
 pub use settle::{Compacted, Settled};
 
 /// A conversation, for as long as the machine lives.
@@ -87,13 +89,13 @@ pub struct Answer {
     pub stuck: Option<Stuck>,
 }
 
-/// What goes to the provider.
+/// What goes to the provider. What it tells of the prompt's size is brought back with [`Sent`].
 #[derive(Debug)]
 pub enum Send {
     /// The request, byte for byte.
-    AsItCame,
+    AsItCame(Sent),
     /// The view in force.
-    View(Box<Request>),
+    View(Box<Request>, Sent),
     /// Nothing before this compaction is committed; then [`Sessions::show`] tells.
     After(Ticket),
 }
@@ -175,15 +177,6 @@ impl Sessions {
         if let Some(line) = self.lines.get_mut(&session) {
             line.demands.push(demand);
         }
-    }
-
-    /// The provider reported the tokens of the prompt that was sent last: later counts for its model are
-    /// corrected by it, and its window is at least that large.
-    pub fn reported(&mut self, session: SessionId, prompt: u64) {
-        let Some(line) = self.lines.get_mut(&session) else { return };
-        let Some(sent) = &line.sent else { return };
-        self.experience.learnt.accepted(&sent.model, prompt);
-        line.learn(&mut self.experience, self.compactor.counter().name(), prompt);
     }
 
     /// What use taught of models so far, to be kept.

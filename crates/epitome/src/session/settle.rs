@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Answer, Begun, Committed, Recipient, Send, SessionId, Sessions, Stuck};
+use super::{Answer, Begun, Committed, Recipient, Retry, Send, Sent, SessionId, Sessions, Stuck};
 use crate::engine::{CompactError, Outcome};
 use crate::model::overflow::Overflow;
 use crate::receipt::Stats;
@@ -16,6 +16,8 @@ pub struct Settled {
     pub session: SessionId,
     /// What to send; `None` where the request is sent byte for byte as it came.
     pub view: Option<Box<Request>>,
+    /// What [`Sessions::reported`] and [`Sessions::resettle`] want back.
+    pub sent: Sent,
     /// The request as it came and as it is sent, and why. `triggered` says that a compaction was
     /// run for it and adopted.
     pub stats: Stats,
@@ -74,14 +76,14 @@ impl Sessions {
         &mut self,
         tenant: &str,
         request: &Request,
+        sent: Sent,
         told: &Overflow,
         now: Duration,
     ) -> Option<Settled> {
-        let (session, begun) = self.overflowed(tenant, request, told, now)?;
+        let Retry { session, begun, refused } =
+            self.overflowed(tenant, request, sent, told, now)?;
         let compacted = self.run(session, *begun, now);
-        let is_adopted = matches!(compacted.committed, Committed::Adopted { .. });
-        let to = self.lines.get(&session)?.sent.as_ref()?.to.clone();
-        let answer = is_adopted.then(|| self.show(tenant, request, to, now))?;
+        let answer = self.retry(tenant, request, refused, now)?;
         let reason = compacted.cause.to_string();
         Some(settled(answer, Some(compacted), reason))
     }
@@ -95,15 +97,17 @@ impl Sessions {
 }
 
 fn settled(answer: Answer, compacted: Option<Compacted>, reason: String) -> Settled {
-    let view = match answer.send {
-        Send::View(view) => Some(view),
-        Send::AsItCame | Send::After(_) => None,
+    let (view, sent) = match answer.send {
+        Send::View(view, sent) => (Some(view), sent),
+        Send::AsItCame(sent) => (None, sent),
+        Send::After(_) => unreachable!("what is only shown waits for nothing"),
     };
     let is_adopted = |ran: &Compacted| matches!(ran.committed, Committed::Adopted { .. });
     let triggered = compacted.as_ref().is_some_and(is_adopted);
     Settled {
         session: answer.session,
         view,
+        sent,
         stats: Stats { triggered, reason, ..answer.stats },
         taken_in: answer.taken_in,
         compacted,

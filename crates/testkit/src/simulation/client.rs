@@ -1,7 +1,7 @@
 //! A client: an agent's loop over its own history, as it writes it today.
 
 use epitome::Request;
-use epitome::session::{Recipient, SessionId, Ticket};
+use epitome::session::{Recipient, Refused, Sent, Ticket};
 use epitome::wire;
 use serde_json::{Value, json};
 
@@ -14,7 +14,6 @@ use crate::prose;
 use crate::server::models::Trait;
 use crate::server::{Fault, Next, Reply, Say, Seen};
 
-#[derive(Clone)]
 pub(super) struct Client {
     pub(super) tenant: String,
     pub(super) dialect: &'static dyn Dialect,
@@ -30,7 +29,6 @@ pub(super) struct Client {
 }
 
 /// A request on its way.
-#[derive(Clone)]
 pub(super) struct Asked {
     pub(super) request: Request,
     pub(super) to: Recipient,
@@ -42,7 +40,6 @@ pub(super) struct Asked {
 }
 
 /// Where a request is.
-#[derive(Clone)]
 pub(super) enum Stage {
     /// There is none.
     Idle,
@@ -51,11 +48,11 @@ pub(super) enum Stage {
     /// It waits for a compaction.
     Waiting(Asked, Ticket),
     /// What to send is decided.
-    Ready { asked: Asked, shown: Request, session: SessionId, epoch: u32 },
+    Ready { asked: Asked, shown: Request, sent: Sent, epoch: u32 },
     /// It was answered, and nobody heard of it yet.
-    Answered { session: SessionId, prompt: u64, said: Vec<Value> },
+    Answered { sent: Sent, prompt: u64, said: Vec<Value> },
     /// It was refused as too long, and is compacted once more.
-    Smaller(Asked, SessionId, Ticket),
+    Smaller(Asked, Refused, Ticket),
 }
 
 impl Client {
@@ -75,7 +72,13 @@ impl Client {
 
     /// The same, which goes its own way from now on.
     pub(super) fn fork(&self) -> Self {
-        Client { stage: Stage::Idle, ..self.clone() }
+        Client {
+            tenant: self.tenant.clone(),
+            history: self.history.clone(),
+            sent: self.sent.clone(),
+            stage: Stage::Idle,
+            ..*self
+        }
     }
 
     /// A history from the beginning.

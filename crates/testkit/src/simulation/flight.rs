@@ -6,6 +6,8 @@ use epitome::session::{SessionId, Ticket};
 pub(super) struct Flight {
     pub(super) session: SessionId,
     pub(super) ticket: Ticket,
+    /// Of the model that it was begun for.
+    pub(super) window: Option<u64>,
     pub(super) state: State,
 }
 

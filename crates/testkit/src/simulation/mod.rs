@@ -63,11 +63,12 @@ pub struct World {
 /// Something that never may be.
 pub type Violation = String;
 
-/// A compaction that reached its target: its epoch, and how many entries it saw.
+/// A compaction that reached its target: its epoch, how many entries it saw, and for which window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Landed {
     epoch: u32,
     entries: usize,
+    window: Option<u64>,
 }
 
 /// Clients at most.
@@ -225,7 +226,7 @@ impl World {
             flight.fly(1 + self.dice.below(6));
             return Ok(());
         }
-        let Flight { session, ticket, state } = self.flights.swap_remove(at);
+        let Flight { session, ticket, window, state } = self.flights.swap_remove(at);
         let State::Landed(outcome) = state else { return Ok(()) };
         if let Ok(outcome) = &outcome
             && !outcome.receipt.fallbacks.is_empty()
@@ -248,7 +249,8 @@ impl World {
                 let done =
                     outcome.as_ref().ok().filter(|done| done.receipt.reached == Reached::Target);
                 let entries = done.map(|done| done.base.transcript.len());
-                self.landed.extend(entries.map(|entries| (session, Landed { epoch, entries })));
+                self.landed
+                    .extend(entries.map(|entries| (session, Landed { epoch, entries, window })));
             }
             _ => self.score.dropped += 1,
         }

@@ -2,7 +2,7 @@
 
 use epitome::Request;
 use epitome::model::overflow::{Overflow, Verdict, classify};
-use epitome::session::{Answer, Begun, Committed, Send, SessionId, Ticket};
+use epitome::session::{Answer, Begun, Refused, Retry, Send, Sent, SessionId, Ticket};
 use epitome::trigger::Cause;
 use epitome::wire;
 use serde_json::Value;
@@ -29,19 +29,17 @@ impl World {
             }
             Stage::Asked(asked) => self.look(at, asked, Look::Decide),
             Stage::Waiting(asked, ticket) => self.wait(at, asked, ticket),
-            Stage::Ready { asked, shown, session, epoch } => {
-                self.send(at, asked, &shown, session, epoch)
-            }
-            Stage::Answered { session, prompt, said } => {
+            Stage::Ready { asked, shown, sent, epoch } => self.send(at, asked, &shown, sent, epoch),
+            Stage::Answered { sent, prompt, said } => {
                 if self.dice.one_in(20) {
                     self.score.lost += 1;
                     return Ok(());
                 }
-                self.sessions.reported(session, prompt);
+                self.sessions.reported(sent, prompt);
                 self.clients[at].history.extend(said);
                 Ok(())
             }
-            Stage::Smaller(asked, session, ticket) => self.smaller(at, asked, session, ticket),
+            Stage::Smaller(asked, refused, ticket) => self.smaller(at, asked, refused, ticket),
         }
     }
 
@@ -51,10 +49,14 @@ impl World {
             return Err("the machine keeps a request for ever".to_owned());
         }
         let (tenant, to) = (self.clients[at].tenant.clone(), asked.to.clone());
-        let mut answer = match look {
+        let answer = match look {
             Look::Decide => self.sessions.observe(&tenant, &asked.request, to, self.now),
             Look::Show => self.sessions.show(&tenant, &asked.request, to, self.now),
         };
+        self.take(at, asked, answer)
+    }
+
+    fn take(&mut self, at: usize, asked: Asked, mut answer: Answer) -> Result<(), Violation> {
         let session = answer.session;
         let Some(epoch) = self.sessions.epoch(session).map(|epoch| epoch.number) else {
             return Err("an answer of a session that isn't known".to_owned());
@@ -73,15 +75,15 @@ impl World {
         }
         if let Some(begun) = answer.begun.take() {
             self.rests(&begun, session, epoch, &asked)?;
-            self.begin(session, *begun);
+            self.begin(session, *begun, asked.to.window);
         }
         self.clients[at].stage = match answer.send {
             Send::After(ticket) => Stage::Waiting(asked, ticket),
-            Send::AsItCame => {
+            Send::AsItCame(sent) => {
                 let shown = asked.request.clone();
-                Stage::Ready { asked, shown, session, epoch }
+                Stage::Ready { asked, shown, sent, epoch }
             }
-            Send::View(shown) => Stage::Ready { asked, shown: *shown, session, epoch },
+            Send::View(shown, sent) => Stage::Ready { asked, shown: *shown, sent, epoch },
         };
         Ok(())
     }
@@ -95,18 +97,18 @@ impl World {
         asked: &Asked,
     ) -> Result<(), Violation> {
         let is_asked = matches!(begun.cause, Cause::Asked(_)) || !begun.cause.demands().is_empty();
-        let entries = asked.request.transcript.len();
-        let is_known = self.landed.get(&session) == Some(&Landed { epoch, entries });
+        let (entries, window) = (asked.request.transcript.len(), asked.to.window);
+        let is_known = self.landed.get(&session) == Some(&Landed { epoch, entries, window });
         if asked.looks > 1 && !is_asked && is_known {
             return Err(format!("law 5: compacted again, and nothing is new: {}", begun.cause));
         }
         Ok(())
     }
 
-    fn begin(&mut self, session: SessionId, begun: Begun) {
+    fn begin(&mut self, session: SessionId, begun: Begun, window: Option<u64>) {
         self.score.begun += 1;
         let state = State::Flying(Box::new(begun.compaction));
-        self.flights.push(Flight { session, ticket: begun.ticket, state });
+        self.flights.push(Flight { session, ticket: begun.ticket, window, state });
     }
 
     fn wait(&mut self, at: usize, asked: Asked, ticket: Ticket) -> Result<(), Violation> {
@@ -129,9 +131,10 @@ impl World {
         at: usize,
         asked: Asked,
         shown: &Request,
-        session: SessionId,
+        sent: Sent,
         epoch: u32,
     ) -> Result<(), Violation> {
+        let session = sent.session();
         self.save(session);
         self.laws(at, &asked, shown, session, epoch)?;
         if let Some(before) = asked.refused
@@ -157,7 +160,7 @@ impl World {
                 let answer: Value = serde_json::from_str(&body).map_err(|e| e.to_string())?;
                 let said = client.dialect.said(&answer);
                 let prompt = noted.usage.map(|usage| usage.prompt).unwrap_or_default();
-                client.stage = Stage::Answered { session, prompt, said };
+                client.stage = Stage::Answered { sent, prompt, said };
                 Ok(())
             }
             // The provider has no time: the client asks again.
@@ -168,7 +171,7 @@ impl World {
             Err(refusal) => match classify(status, &body) {
                 Verdict::Overflow(told) => {
                     self.score.overflows += 1;
-                    self.recover(at, asked, shown, &told);
+                    self.recover(at, asked, shown, sent, &told);
                     Ok(())
                 }
                 _ => Err(format!("the provider refuses: {}\n{}", refusal.message, shown.source())),
@@ -194,17 +197,17 @@ impl World {
         Ok((noted, reply.status, text))
     }
 
-    fn recover(&mut self, at: usize, asked: Asked, shown: &Request, told: &Overflow) {
+    fn recover(&mut self, at: usize, asked: Asked, shown: &Request, sent: Sent, told: &Overflow) {
         let tenant = self.clients[at].tenant.clone();
-        let begun = self.sessions.overflowed(&tenant, &asked.request, told, self.now);
-        let Some((session, begun)) = begun.filter(|_| asked.refused.is_none()) else {
+        let retry = self.sessions.overflowed(&tenant, &asked.request, sent, told, self.now);
+        let Some(Retry { session, begun, refused }) = retry else {
             self.give_up(at);
             return;
         };
         let ticket = begun.ticket;
-        self.begin(session, *begun);
+        self.begin(session, *begun, asked.to.window);
         let asked = Asked { refused: Some(shown.source().len()), ..asked };
-        self.clients[at].stage = Stage::Smaller(asked, session, ticket);
+        self.clients[at].stage = Stage::Smaller(asked, refused, ticket);
     }
 
     /// The request once more, if it is smaller now.
@@ -212,15 +215,17 @@ impl World {
         &mut self,
         at: usize,
         asked: Asked,
-        session: SessionId,
+        refused: Refused,
         ticket: Ticket,
     ) -> Result<(), Violation> {
         if self.flights.iter().any(|flight| flight.ticket == ticket) {
-            self.clients[at].stage = Stage::Smaller(asked, session, ticket);
+            self.clients[at].stage = Stage::Smaller(asked, refused, ticket);
             return Ok(());
         }
-        if let Some(Committed::Adopted { .. }) = self.ended.get(&ticket) {
-            return self.look(at, asked, Look::Show);
+        let tenant = &self.clients[at].tenant;
+        let retry = self.sessions.retry(tenant, &asked.request, refused, self.now);
+        if let Some(answer) = retry {
+            return self.take(at, asked, answer);
         }
         self.give_up(at);
         Ok(())
@@ -274,8 +279,8 @@ fn looks_the_same(
     shown: &Request,
 ) -> Result<(), Violation> {
     let source = match &again.send {
-        Send::View(view) => view.source(),
-        Send::AsItCame => asked.request.source(),
+        Send::View(view, _) => view.source(),
+        Send::AsItCame(_) => asked.request.source(),
         Send::After(_) => return Err("law 5: what is only shown waits".to_owned()),
     };
     // Two clients may have one history, until another of them says more.

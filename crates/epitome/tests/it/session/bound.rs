@@ -1,6 +1,5 @@
 //! Reasoning that is bound to a prompt which isn't shown any more.
 
-use epitome::session::Send;
 use epitome::wire;
 use serde_json::{Value, json};
 
@@ -40,7 +39,7 @@ fn a_model_that_binds_it_is_not_shown_what_was_said_under_an_earlier_prompt() {
     // A step under the view, then another model.
     sessions.settle("", &thought("claude-opus-4-5", 11), None, START);
     let bound = sessions.show("", &thought("claude-opus-5-5", 12), None, START);
-    let Send::View(shown) = bound.send else { panic!("the view is in force: {:?}", bound.send) };
+    let Send::View(shown, _) = bound.send else { panic!("the view is in force: {:?}", bound.send) };
     // What was said under the view was bound to it, and what leaves stands before it.
     assert_eq!(thoughts(&shown), ["Thought 10.", "Thought 11."]);
     assert_eq!(wire::check(&shown), []);
@@ -58,7 +57,7 @@ fn what_was_reported_of_an_earlier_view_counts_for_no_later_one() {
     // The compaction is prepared while the provider answers, and ends first.
     let committed = adopt(&mut sessions, &mut answer, START);
     assert_eq!(committed, Committed::Adopted { epoch: 1 });
-    sessions.reported(answer.session, whole);
+    sessions.reported(sent(answer), whole);
     let next = sessions.show("", &after(11), None, START);
     assert!(
         next.stats.after.count.tokens < whole / 2,

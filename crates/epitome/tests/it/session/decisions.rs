@@ -1,9 +1,7 @@
 //! Which conversation a request goes on with, and what is shown of it.
 
-use epitome::session::{Committed, Send, SessionOptions};
-use epitome::trigger::{Asker, Cause, Demand, When};
-
 use super::*;
+use epitome::trigger::{Asker, Cause, Demand, When};
 
 fn at_twenty() -> Sessions {
     folding(When::Items(20))
@@ -11,7 +9,7 @@ fn at_twenty() -> Sessions {
 
 fn view(answer: &Answer) -> &Request {
     match &answer.send {
-        Send::View(view) => view,
+        Send::View(view, _) => view,
         other => panic!("no view: {other:?}"),
     }
 }
@@ -25,7 +23,7 @@ fn it_begins_above_the_trigger_and_the_view_stays_for_its_epoch() {
     let mut sessions = at_twenty();
     // 2 + 18 messages: twenty are allowed.
     let mut at = sessions.observe("", &after(9), None, START);
-    assert!(matches!(at.send, Send::AsItCame) && at.begun.is_none() && !at.stats.triggered);
+    assert!(matches!(at.send, Send::AsItCame(_)) && at.begun.is_none() && !at.stats.triggered);
     assert_eq!((at.stats.reason.as_str(), at.stats.kept_recent), ("below the trigger", 20));
     let mut above = sessions.observe("", &after(10), None, START);
     assert_eq!(above.session, at.session);
@@ -52,7 +50,7 @@ fn one_compaction_is_under_way_at_a_time() {
     let (Send::After(one), Send::After(other)) = (&first.send, &second.send) else { panic!() };
     assert!(one == other && second.begun.is_none());
     assert_eq!(second.stats.reason, "a compaction is under way");
-    assert!(matches!(sessions.show("", &after(10), None, START).send, Send::AsItCame));
+    assert!(matches!(sessions.show("", &after(10), None, START).send, Send::AsItCame(_)));
     assert_eq!(adopt(&mut sessions, &mut first, START), Committed::Adopted { epoch: 1 });
 }
 
@@ -98,7 +96,7 @@ fn rewound_behind_the_compaction_everything_is_shown_again() {
     adopt(&mut sessions, &mut answer, START);
     let back = sessions.observe("", &after(4), None, START);
     assert_ne!(back.session, answer.session);
-    assert!(matches!(back.send, Send::AsItCame));
+    assert!(matches!(back.send, Send::AsItCame(_)));
     // Who goes on from there compacts for himself.
     let more = chat(&format!("{}user Otherwise.\n{}", steps(0..4), steps(5..12)));
     let other = sessions.observe("", &more, None, START);
@@ -141,16 +139,16 @@ fn what_is_prepared_in_the_background_is_swapped_in_when_it_is_ready() {
     };
     let mut sessions = sessions(soft);
     let mut answer = sessions.observe("", &after(10), None, START);
-    assert!(matches!(answer.send, Send::AsItCame), "nobody waits");
+    assert!(matches!(answer.send, Send::AsItCame(_)), "nobody waits");
     let meanwhile = sessions.observe("", &after(12), None, START);
-    assert!(matches!(meanwhile.send, Send::AsItCame) && meanwhile.begun.is_none());
+    assert!(matches!(meanwhile.send, Send::AsItCame(_)) && meanwhile.begun.is_none());
     assert_eq!(adopt(&mut sessions, &mut answer, START), Committed::Adopted { epoch: 1 });
     let next = sessions.observe("", &after(13), None, START);
     assert!(shown(&next).contains("Step 12."), "what came meanwhile is there");
     assert!(next.stats.after.entries < next.stats.before.entries);
     // Where the prefix doesn't hold any more, nothing of it is shown.
     let back = sessions.observe("", &after(5), None, START);
-    assert!(matches!(back.send, Send::AsItCame));
+    assert!(matches!(back.send, Send::AsItCame(_)));
 }
 
 #[test]

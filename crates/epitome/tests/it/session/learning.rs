@@ -2,7 +2,7 @@
 
 use epitome::count::Basis;
 use epitome::model::overflow::{Overflow, Unit};
-use epitome::session::{Experience, Recipient, Send};
+use epitome::session::{Experience, Recipient, Retry};
 
 use super::*;
 
@@ -21,18 +21,71 @@ fn a_refusal_is_answered_by_something_strictly_smaller_exactly_once() {
     let before = sessions.observe("", &request, None, START);
     let tokens = before.stats.after.count.tokens;
     let told = Overflow::of_tokens(Some(tokens), Some(tokens / 2));
-    let (session, begun) = sessions.overflowed("", &request, &told, START).expect("once");
+    let retry = sessions.overflowed("", &request, sent(before), &told, START).expect("once");
+    let Retry { session, begun, refused } = retry;
     let ticket = begun.ticket;
     let outcome = run(*begun).expect("a sound view");
     assert!(outcome.receipt.after.count.tokens <= tokens / 2 * 9 / 10);
     let committed = sessions.commit(session, ticket, Ok(&outcome), START);
     assert_eq!(committed, Committed::Adopted { epoch: 1 });
-    let smaller = sessions.show("", &request, None, START);
+    let smaller = sessions.retry("", &request, refused, START).expect("it is smaller");
     assert!(smaller.stats.after.count.tokens < tokens);
-    assert!(sessions.overflowed("", &request, &told, START).is_none(), "exactly one retry");
+    let again = sessions.overflowed("", &request, sent(smaller), &told, START);
+    assert!(again.is_none(), "exactly one retry");
     let grown = after(21);
-    sessions.observe("", &grown, None, START);
-    assert!(sessions.overflowed("", &grown, &told, START).is_some(), "another request");
+    let answer = sessions.observe("", &grown, None, START);
+    let another = sessions.overflowed("", &grown, sent(answer), &told, START);
+    assert!(another.is_some(), "another request");
+}
+
+#[test]
+fn what_did_not_become_smaller_is_not_sent_again() {
+    let mut sessions = sessions(full());
+    let request = after(20);
+    let answer = sessions.observe("", &request, None, START);
+    let told = Overflow::of_tokens(None, None);
+    let retry = sessions.overflowed("", &request, sent(answer), &told, START).expect("once");
+    let failed = Err(&CompactError::Cancelled);
+    let committed = sessions.commit(retry.session, retry.begun.ticket, failed, START);
+    assert_eq!(committed, Committed::Failed);
+    assert!(sessions.retry("", &request, retry.refused, START).is_none());
+}
+
+/// Two clients with one history: what the provider says of one's prompt isn't said of the other's.
+#[test]
+fn each_is_told_of_its_own_prompt() {
+    let mut sessions = sessions(full());
+    let early = sessions.observe("", &after(10), named("m"), START);
+    let counted = early.stats.after.count.tokens;
+    let late = sessions.observe("", &after(30), named("m"), START);
+    let more = late.stats.after.count.tokens;
+    assert_eq!(early.session, late.session);
+    // The provider counts as we do; the earlier answer comes last.
+    sessions.reported(sent(late), more);
+    sessions.reported(sent(early), counted);
+    let next = sessions.show("", &after(30), named("m"), START).stats.after.count;
+    assert_eq!((next.tokens, next.basis), (more, Basis::Reported));
+    let grown = sessions.show("", &after(31), named("m"), START).stats.after.count;
+    assert!(grown.upper < more * 11 / 10, "{grown:?} after {more}");
+}
+
+/// The refused prompt is compacted by itself: what another client said since isn't its business.
+#[test]
+fn a_refusal_that_comes_after_another_client_went_on_compacts_what_was_refused() {
+    let mut sessions = sessions(full());
+    let (short, long) = (after(20), after(30));
+    let early = sessions.observe("", &short, None, START);
+    let tokens = early.stats.after.count.tokens;
+    let late = sessions.observe("", &long, None, START);
+    let told = Overflow::of_tokens(Some(tokens), Some(tokens / 2));
+    let retry = sessions.overflowed("", &short, sent(early), &told, START).expect("once");
+    assert_ne!(retry.session, late.session, "they go different ways from here");
+    let ticket = retry.begun.ticket;
+    let outcome = run(*retry.begun);
+    sessions.commit(retry.session, ticket, outcome.as_deref(), START);
+    let smaller = sessions.retry("", &short, retry.refused, START).expect("it is smaller");
+    assert!(smaller.stats.after.count.tokens <= tokens / 2);
+    assert_eq!(sessions.epoch(late.session).expect("known").number, 0);
 }
 
 #[test]
@@ -42,12 +95,13 @@ fn a_window_is_learnt_for_the_model_by_all_conversations() {
     let answer = sessions.observe("", &one, named("m"), START);
     let tokens = answer.stats.after.count.tokens;
     let told = Overflow::of_tokens(Some(tokens), Some(tokens - 1));
-    sessions.overflowed("", &one, &told, START).expect("once");
+    sessions.overflowed("", &one, sent(answer), &told, START).expect("once");
     assert!(sessions.observe("", &other, named("n"), START).begun.is_none(), "another model");
     assert!(sessions.observe("", &other, named("m"), START).begun.is_some());
     // Bytes say nothing of tokens.
     let bytes = Overflow { unit: Unit::Bytes, ..told };
-    sessions.overflowed("", &other, &bytes, START);
+    let unknown = sessions.observe("", &after(3), named("o"), START);
+    sessions.overflowed("", &after(3), sent(unknown), &bytes, START);
     assert_eq!(sessions.experience().learnt.models.keys().collect::<Vec<_>>(), ["m"]);
 
     let kept = serde_json::to_string(sessions.experience()).expect("data");
@@ -64,7 +118,7 @@ fn reports_correct_the_counts_of_their_model() {
     let first = sessions.observe("", &after(10), named("m"), START);
     let counted = first.stats.after.count;
     assert_eq!(counted.basis, Basis::Exact);
-    sessions.reported(first.session, counted.tokens * 2);
+    sessions.reported(sent(first), counted.tokens * 2);
     // The newest report is the anchor of its conversation.
     let again = sessions.observe("", &after(10), named("m"), START).stats.after.count;
     assert_eq!((again.tokens, again.basis), (counted.tokens * 2, Basis::Reported));
@@ -76,7 +130,8 @@ fn reports_correct_the_counts_of_their_model() {
     let elsewhere = sessions.observe("", &other, named("n"), START).stats.after.count;
     assert_eq!(elsewhere.basis, Basis::Exact);
     // What can't be a report of this prompt is none.
-    sessions.reported(first.session, 3);
+    let last = sessions.observe("", &after(11), named("m"), START);
+    sessions.reported(sent(last), 3);
     let still = sessions.observe("", &after(11), named("m"), START).stats.after.count;
     assert_eq!(still, grown);
 }
@@ -86,7 +141,7 @@ fn a_target_that_says_a_share_of_the_window_is_in_the_models_tokens() {
     let mut sessions = sessions(full());
     let first = sessions.observe("", &after(20), named("m"), START);
     let counted = first.stats.after.count.tokens;
-    sessions.reported(first.session, counted * 2);
+    sessions.reported(sent(first), counted * 2);
     let to = Recipient { window: Some(counted), ..named("m") };
     let mut answer = sessions.observe("", &after(20), to.clone(), START);
     assert!(matches!(answer.send, Send::After(_)));

@@ -1,7 +1,7 @@
 //! Compactions in circles: each cause is told once, and tried again when something changes.
 
 use epitome::archive::ArchiveError;
-use epitome::session::{Refusal, Send, Stuck};
+use epitome::session::{Refusal, Stuck};
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn overhead_above_the_trigger() {
     let mut at = |window: Option<u64>| {
         let answer =
             sessions.observe("", &testkit::parse(Format::Anthropic, &heavy), window, START);
-        assert!(answer.begun.is_none() && matches!(answer.send, Send::AsItCame));
+        assert!(answer.begun.is_none() && matches!(answer.send, Send::AsItCame(_)));
         assert_eq!(answer.stats.reason, Stuck::Overhead.words());
         answer.stuck
     };

@@ -15,7 +15,7 @@ use std::time::Duration;
 use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::engine::{Outcome, Step};
-use epitome::session::{Answer, Begun, ChainKey, Committed, SessionOptions, Sessions};
+use epitome::session::{Answer, Begun, ChainKey, Committed, Send, Sent, SessionOptions, Sessions};
 use epitome::strategy::{Named, Older, Pipeline, RecentOptions, Setting};
 use epitome::trigger::{Trigger, When};
 use epitome::wire::Format;
@@ -86,6 +86,14 @@ fn run(begun: Begun) -> Result<Box<Outcome>, CompactError> {
         if let Step::Done(done) = compaction.step() {
             return done;
         }
+    }
+}
+
+/// What is handed back with what the provider says of it.
+fn sent(answer: Answer) -> Sent {
+    match answer.send {
+        Send::AsItCame(sent) | Send::View(_, sent) => sent,
+        Send::After(_) => panic!("it waits: {}", answer.stats.reason),
     }
 }
 

@@ -1,0 +1,136 @@
+//! What was sent, handed back with what the provider said of it.
+//!
+//! Many requests of one conversation may be under way: which of them a provider speaks of only
+//! whoever sent it knows.
+
+use std::time::Duration;
+
+use super::experience::Glimpse;
+use super::line::Urgency;
+use super::look::{Look, Subject};
+use super::{Answer, Begun, Recipient, Send, SessionId, Sessions};
+use crate::model::overflow::Overflow;
+use crate::request::Request;
+use crate::trigger::Cause;
+
+/// A request that is sent. It can't be copied: one prompt is reported, or refused, once.
+#[derive(Debug)]
+pub struct Sent {
+    pub(super) session: SessionId,
+    /// The epoch that it was shown under.
+    pub(super) epoch: u32,
+    pub(super) to: Recipient,
+    /// The model's name.
+    pub(super) model: String,
+    pub(super) glimpse: Glimpse,
+    /// Its tokens, with what was reported before.
+    pub(super) tokens: u64,
+    pub(super) bytes: usize,
+    /// It is something smaller than what was refused.
+    pub(super) is_retry: bool,
+}
+
+impl Sent {
+    /// The conversation that it belongs to.
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+}
+
+/// How to go on after a refusal: whatever was begun is committed, then [`Sessions::retry`] tells what to send.
+#[derive(Debug)]
+pub struct Retry {
+    /// The conversation that the compaction is of.
+    pub session: SessionId,
+    /// A compaction to run; [`Sessions::commit`] wants its outcome.
+    pub begun: Box<Begun>,
+    /// What [`Sessions::retry`] wants then.
+    pub refused: Refused,
+}
+
+/// A request that was refused as too long, and not sent again yet.
+#[derive(Debug)]
+pub struct Refused(Sent);
+
+impl Sessions {
+    /// The provider reported the tokens of a prompt: later counts for its model are corrected by it, and its
+    /// window is at least that large.
+    #[expect(clippy::needless_pass_by_value, reason = "a prompt is reported once")]
+    pub fn reported(&mut self, sent: Sent, prompt: u64) {
+        self.experience.learnt.accepted(&sent.model, prompt);
+        self.learn(&sent, prompt);
+    }
+
+    fn learn(&mut self, sent: &Sent, prompt: u64) {
+        let counter = self.compactor.counter().name();
+        if let Some(line) = self.lines.get_mut(&sent.session) {
+            line.learn(&mut self.experience, counter, sent, prompt);
+        }
+    }
+
+    /// The provider refused what was sent as too long: learns its model's window and begins a compaction to
+    /// something strictly smaller. Once for a request; `None` if that was tried, or nothing smaller
+    /// is known.
+    pub fn overflowed(
+        &mut self,
+        tenant: &str,
+        request: &Request,
+        sent: Sent,
+        told: &Overflow,
+        now: Duration,
+    ) -> Option<Retry> {
+        self.experience.learnt.refused(&sent.model, told, Some(sent.tokens));
+        let (used, limit) = told.tokens().unwrap_or_default();
+        if let Some(used) = used {
+            self.learn(&sent, used);
+        }
+        if sent.is_retry {
+            return None;
+        }
+        // The conversation may have gone on without it: then it goes its own way from here.
+        let seen = self.see(tenant, request, &sent.to, now);
+        let line = self.lines.get_mut(&seen.session)?;
+        // What was in flight was made for a window that isn't there.
+        line.flight = None;
+        let window = self.experience.window(&sent.model, sent.to.window);
+        // Above the window the last one landed too: nothing smaller can be had until something changes.
+        let most = limit.or(window).map(|window| self.experience.counted(&sent.model, window));
+        let subject = Subject {
+            id: seen.session,
+            base: &seen.base,
+            model: &sent.model,
+            // Another epoch may show more by now.
+            counted: seen.glimpse.total.tokens.min(sent.glimpse.total.tokens),
+            frame: seen.weight.frame.tokens,
+            now,
+        };
+        let is = subject.circumstances(window);
+        let is_hopeless = line.floor.zip(most).is_some_and(|(floor, most)| floor > most);
+        if is_hopeless && !line.breaker.has_changed(is) {
+            return None;
+        }
+        let target = self.landing(&subject, window);
+        let target = self.within(&subject, limit.or(window).unwrap_or(u64::MAX), target);
+        let cause = Cause::Overflow { window: limit };
+        let begun = self.begin(&subject, cause, target, window, Urgency::Must);
+        Some(Retry { session: seen.session, begun: Box::new(begun), refused: Refused(sent) })
+    }
+
+    /// What to send of a request that was refused as too long, now that what was begun for it is over; `None`
+    /// if that isn't strictly smaller.
+    pub fn retry(
+        &mut self,
+        tenant: &str,
+        request: &Request,
+        refused: Refused,
+        now: Duration,
+    ) -> Option<Answer> {
+        let Refused(before) = refused;
+        let mut answer = self.look(tenant, request, before.to, now, Look::Show);
+        let (Send::AsItCame(sent) | Send::View(_, sent)) = &mut answer.send else { return None };
+        sent.is_retry = true;
+        let is_smaller =
+            sent.bytes < before.bytes && sent.glimpse.total.tokens < before.glimpse.total.tokens;
+        is_smaller.then_some(answer)
+    }
+}
