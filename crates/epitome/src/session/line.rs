@@ -210,22 +210,21 @@ impl Line {
         self.epochs.push(epoch);
     }
 
-    /// Begins an epoch for a model that binds reasoning to its prompt, if the newest one was for one that
-    /// doesn't and hides something.
-    pub(super) fn bind(
-        &mut self,
+    /// The epoch for a model that binds reasoning to its prompt, if the newest one was for one that doesn't and
+    /// hides something.
+    pub(super) fn bound(
+        &self,
         binding: Binding,
         request: &Request,
         chain: &Chain,
         counter: &dyn TokenCounter,
-    ) {
+    ) -> Option<Epoch> {
         let epoch = self.epoch();
         if binding == Binding::Free || epoch.binding != Binding::Free || epoch.is_whole() {
-            return;
+            return None;
         }
         let entry = |link: usize| request.transcript.entry(chain.entries()[link]);
-        let next = epoch.bound(binding, |link| Late::of(entry(link), request, counter));
-        self.enter(next);
+        Some(epoch.bound(binding, |link| Late::of(entry(link), request, counter)))
     }
 
     /// Notes that so much of the history is sent, as the newest epoch shows it.

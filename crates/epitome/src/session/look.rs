@@ -93,9 +93,9 @@ impl Sessions {
         let model = to.model.clone().or_else(|| base.model()).unwrap_or_default();
         let session = self.find(&chain, tenant, now);
         let taken_in = self.extend(session, &base, &chain);
+        self.bind(session, &base, &chain);
         let counter = self.compactor.counter();
         let line = self.lines.get_mut(&session).expect("it was just found");
-        line.bind(Binding::of(&base), &base, &chain, counter);
         let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
         line.seen = now;
         let weight = line.weigh(&base, &chain, counter);

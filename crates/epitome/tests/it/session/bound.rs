@@ -47,6 +47,35 @@ fn a_model_that_binds_it_is_not_shown_what_was_said_under_an_earlier_prompt() {
     assert_eq!(sessions.len(), 1);
 }
 
+/// Its turn must start with reasoning, which is bound to a prompt that isn't shown any more.
+#[test]
+fn an_open_loop_that_must_start_with_it_leaves_as_a_whole() {
+    let manual = |model: &str, steps: usize| {
+        let body = thought(model, steps).source().to_string();
+        let thinking = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
+        let body =
+            body.replacen('{', thinking, 1).replace(r#""max_tokens":100"#, r#""max_tokens":2048"#);
+        wire::parse(Format::Anthropic, body).expect("a body")
+    };
+    let mut sessions = folding(When::Items(20));
+    let free = sessions.settle("", &manual("claude-opus-4-5", 10), None, START);
+    let view = free.view.expect("it was compacted");
+    assert!(!thoughts(&view).is_empty() && wire::check(&view).is_empty());
+    let before = sessions.epoch(free.session).expect("known").number;
+    let bound = sessions.show("", &manual("claude-haiku-5-5", 11), None, START);
+    let Send::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
+    assert_eq!(wire::check(&shown), []);
+    assert_eq!(thoughts(&shown), [""; 0]);
+    assert!(shown.source().contains("Fix the build."));
+    assert_eq!(sessions.epoch(bound.session).expect("known").number, before + 1);
+    // It goes on from there: its own reasoning stays, and nothing before it changes.
+    let next = sessions.show("", &manual("claude-haiku-5-5", 12), None, START);
+    let Send::View(grown, _) = next.send else { panic!("a view: {:?}", next.send) };
+    assert_eq!(thoughts(&grown), ["Thought 11."]);
+    assert_eq!(wire::check(&grown), []);
+    assert_eq!(messages(&grown)[..messages(&shown).len()], messages(&shown)[..]);
+}
+
 #[test]
 fn what_was_reported_of_an_earlier_view_counts_for_no_later_one() {
     let soft = Some(trigger(When::Tokens(4_000)));

@@ -8,13 +8,15 @@ use crate::dice::Dice;
 
 pub(super) struct Anthropic;
 
-const PAIRS: [Pair; 5] = [
+const PAIRS: [Pair; 6] = [
     pair(["claude-opus-5-5", "claude-sonnet-5-5"], Habit::Careful),
     pair(["claude-opus-4-8", "claude-opus-5"], Habit::Sloppy),
     // To a model that binds, and back.
     pair(["claude-opus-4-7", "claude-sonnet-5-5"], Habit::Careful),
     Pair { mode: Mode::Manual, ..pair(["claude-opus-4-5", "claude-sonnet-4-5"], Habit::Sloppy) },
     Pair { mode: Mode::Manual, ..pair(["claude-opus-5-5", "claude-haiku-5-5"], Habit::Careful) },
+    // To one that binds, inside an open loop that must start with its reasoning, and back.
+    Pair { mode: Mode::Manual, ..pair(["claude-opus-4-5", "claude-haiku-5-5"], Habit::Careful) },
 ];
 
 /// Takes system text in mid-conversation.

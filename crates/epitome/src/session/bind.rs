@@ -1,0 +1,56 @@
+//! A switch to a model that binds its reasoning to the prompt.
+
+use super::epoch::Epoch;
+use super::{Chain, SessionId, Sessions};
+use crate::budget::Target;
+use crate::model::Binding;
+use crate::request::Request;
+use crate::wire;
+
+impl Sessions {
+    /// Begins an epoch for such a model where the view in force was made for another.
+    pub(super) fn bind(&mut self, session: SessionId, base: &Request, chain: &Chain) {
+        let binding = Binding::of(base);
+        let line = self.lines.get_mut(&session).expect("the caller found it");
+        let Some(mut next) = line.bound(binding, base, chain, self.compactor.counter()) else {
+            return;
+        };
+        if binding == Binding::PrefixManual && !is_legal(&next, base, chain) {
+            // Its open loop would have to start with what had to leave: the loop leaves as a whole.
+            next = self.without_loop(session, base, chain).unwrap_or(next);
+        }
+        let line = self.lines.get_mut(&session).expect("it was found before");
+        line.enter(next);
+    }
+
+    /// An epoch that is compacted on the spot, as the view in force was once; no summarizer is asked, because
+    /// nobody waits.
+    fn without_loop(&mut self, session: SessionId, base: &Request, chain: &Chain) -> Option<Epoch> {
+        let line = &self.lines[&session];
+        let (before, spared) = (line.epoch().clone(), line.epoch().spared);
+        let counter = self.compactor.counter();
+        let whole = crate::count::Tally::of(base, counter).total().tokens;
+        // No more than is shown, so that something leaves: what is bound elsewhere leaves with it.
+        let target = Target::Tokens(whole.saturating_sub(spared.max(1)).max(1));
+        let compactor = self.compactor.clone().at_all_costs();
+        let compactor = compactor.wishing(target, Vec::new()).ok()?;
+        let compactor = compactor.knowing(self.checkpoints.iter().copied());
+        let outcome = compactor.compact(base).ok()?;
+        let receipt = &outcome.receipt;
+        let (came, left) = (receipt.before.count.tokens, receipt.after.count.tokens);
+        let mut next = Epoch::of(&outcome.view, &outcome.base, chain);
+        next.number = before.number + 1;
+        next.spared = came.saturating_sub(left);
+        next.checkpoint = receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
+        next.carry(&before, |text| counter.text(text).tokens);
+        self.checkpoints.extend(next.checkpoint);
+        Some(next)
+    }
+}
+
+/// Whether the provider takes what the epoch shows.
+fn is_legal(epoch: &Epoch, base: &Request, chain: &Chain) -> bool {
+    let shown = wire::render(base, &epoch.view(base, chain));
+    let shown = wire::parse(base.format, shown).expect("spliced JSON is JSON of the same format");
+    wire::check(&shown).is_empty()
+}
