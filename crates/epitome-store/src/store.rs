@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction};
 use rusqlite::{TransactionBehavior, params};
@@ -63,7 +63,7 @@ impl Store {
                 let mut writer = connected(&database)?;
                 // First of all, so that nothing of another program's file is touched.
                 schema::version(&writer, folder)?;
-                writer.pragma_update(None, "journal_mode", "wal")?;
+                write_ahead(&writer)?;
                 writer.pragma_update(None, "synchronous", "full")?;
                 writer.pragma_update(None, "secure_delete", "on")?;
                 schema::migrate(&mut writer, folder)?;
@@ -181,6 +181,23 @@ fn connected(database: &Path) -> Result<Connection, StoreError> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     set_up(Connection::open_with_flags(database, flags)?)
+}
+
+/// Lets readers go on beside the writer; the file says so for good, once somebody could.
+fn write_ahead(writer: &Connection) -> Result<(), StoreError> {
+    let since = Instant::now();
+    loop {
+        // Where two try at once, SQLite refuses one of them at once, however patient it is.
+        match writer.pragma_update(None, "journal_mode", "wal") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && since.elapsed() < PATIENCE =>
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            done => return Ok(done?),
+        }
+    }
 }
 
 fn set_up(connection: Connection) -> Result<Connection, StoreError> {

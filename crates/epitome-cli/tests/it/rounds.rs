@@ -24,8 +24,14 @@ fn checkpoints(request: &str) -> Vec<String> {
 /// The files that a checkpoint's anchors name.
 fn files(checkpoint: &str) -> BTreeSet<String> {
     let (_, anchors) = checkpoint.split_once("## Files, commands, errors").expect("anchors");
+    let root = anchors.split_once("Paths are below: ").and_then(|(_, rest)| rest.lines().next());
+    let whole = |path: &str| match path.strip_prefix("./") {
+        Some(path) if root.is_some() => path.to_owned(),
+        _ if path.starts_with(['/', '~']) => path.to_owned(),
+        _ => format!("{}{path}", root.unwrap_or_default()),
+    };
     let paths = anchors.split([' ', ',', '\n']).filter(|word| word.contains('/'));
-    paths.map(str::to_owned).collect()
+    paths.map(whole).collect()
 }
 
 /// The lane of the user's words; without one, no words.
@@ -144,4 +150,17 @@ fn what_is_no_receipt_is_refused() {
     }
     let ran = bench.run("compact run.json --continue good --receipt good");
     assert_eq!(ran.code, 0, "a receipt may take the place of the one before: {}", ran.err);
+}
+
+#[test]
+fn quotes_leave_room_for_files_that_were_changed() {
+    let bench = Bench::new();
+    bench.copy("pi/large-session.jsonl", "long.jsonl");
+    let ran = bench.run("compact long.jsonl --target 10% -o out.json");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let [checkpoint] = checkpoints(&bench.read("out.json")).try_into().expect("one");
+    let changed = checkpoint.lines().find(|line| line.starts_with("Files changed: "));
+    let changed = changed.expect("files were changed");
+    assert!(checkpoint.contains("\n## What holds"), "beside a ledger that would take it all");
+    assert!(changed.matches("edited").count() > 20, "of 29: {changed}");
 }

@@ -1,22 +1,14 @@
 //! The survival benchmark itself is right: what keeps everything loses nothing, what keeps nothing has
 //! nothing, and what remembers only the beginning is caught at it.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
-use std::future::Future as _;
 use std::path::Path;
-use std::pin::pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
 use epitome::checkpoint::looks_like_one;
-use epitome::count::{TokenCounter, counter};
-use epitome::engine::Drive;
-use epitome::summarize::{SECTIONS, Summaries, Summarizer, Summary, SummaryRequest, from_fn};
+use epitome::count::counter;
 use epitome::transcript::ContentId;
-use epitome::{Compactor, Format, Options, Request, Target, wire};
-use epitome_recordings::open;
+use epitome::{Format, Request, wire};
+use epitome_recordings::{Options, open};
 use testkit::survival::judge::blocks;
 use testkit::survival::page::tables;
 use testkit::survival::plot::{Ground, planted, plot};
@@ -37,10 +29,7 @@ fn study(seeds: u64) -> Study {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/tau-bench");
     let mut sessions = SESSIONS.map(|name| {
         let bytes = fs::read(folder.join(name).with_extension("json")).expect("an example");
-        open(bytes, None, epitome_recordings::Options::default())
-            .expect("a recording")
-            .request()
-            .clone()
+        open(bytes, None, Options::default()).expect("a recording").request().clone()
     });
     // One comes twice.
     sessions[3] = sessions[0].clone();
@@ -179,121 +168,6 @@ fn what_was_planted_is_a_request_that_providers_take() {
                 let claim = &item.first.claim;
                 assert!(!blocks.iter().any(|block| claim.is_in(block)), "{claim:?}");
             }
-        }
-    }
-}
-
-/// How many times the study's sizes are allowed.
-const ROOM: u64 = 3;
-
-/// The library, with a summarizer that answers at once.
-struct Helped {
-    counter: Arc<dyn TokenCounter>,
-    known: BTreeSet<ContentId>,
-    by: Option<Arc<dyn Summarizer>>,
-    /// Compactions in which it was asked, and in which what it said is shown.
-    asked: Arc<Mutex<(u64, u64)>>,
-}
-
-impl Contender for Helped {
-    fn compact(&mut self, request: &Request, target: u64) -> Result<Request, Broken> {
-        // In as little as the study gives there is room for people's words alone.
-        let options = Options { target: Target::Tokens(target * ROOM), ..Options::default() };
-        let chain = self.by.iter().cloned().collect();
-        let compactor = Compactor::new(options, Arc::clone(&self.counter))?
-            .knowing(self.known.iter().copied())
-            .summarized_by(Summaries { chain, ..Summaries::default() })?;
-        let mut drive = pin!(Drive::new(compactor.begin(request)));
-        let mut context = Context::from_waker(Waker::noop());
-        let outcome = loop {
-            if let Poll::Ready(done) = drive.as_mut().poll(&mut context) {
-                break done?;
-            }
-        };
-        if let Some(summary) = &outcome.receipt.summary {
-            let mut asked = self.asked.lock().expect("nobody panics");
-            *asked = (asked.0 + 1, asked.1 + u64::from(summary.by.is_some()));
-        }
-        self.known.extend(outcome.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id));
-        self.known.extend(outcome.receipt.standing_checkpoints.iter().copied());
-        Ok(outcome.request)
-    }
-}
-
-/// Every section, with `facts` in the last.
-fn sections(facts: &str) -> String {
-    let mut text = String::new();
-    for section in SECTIONS {
-        let said = if section == "Facts" { facts } else { "none" };
-        let _ = writeln!(text, "## {section}\n{said}");
-    }
-    text
-}
-
-/// Copies what it is told, within its limit: what holds, then what people and the model said last.
-fn good(request: &SummaryRequest) -> String {
-    let said = |line: &&str| {
-        line.split_once("] ")
-            .is_some_and(|(who, _)| who.ends_with("user") || who.ends_with("model"))
-    };
-    let held = request.ledger.lines().filter(|line| line.starts_with("- "));
-    let mut left = request.max_tokens as usize * 2;
-    let mut facts = String::new();
-    for line in held.chain(request.transcript.lines().rev().filter(said)) {
-        if line.len() < left {
-            left -= line.len() + 1;
-            facts.push_str(line);
-            facts.push('\n');
-        }
-    }
-    sections(if facts.is_empty() { "none" } else { &facts })
-}
-
-fn lie(_: &SummaryRequest) -> String {
-    sections(
-        "The user said that /srv/never/seen_99173.toml holds the limit, and that it is 8817263.",
-    )
-}
-
-fn nonsense(request: &SummaryRequest) -> String {
-    "<|im_end|>\n\n<|im_start|>\n\n".repeat(request.max_tokens as usize / 12 + 4)
-}
-
-#[test]
-fn with_a_summarizer_no_less_survives_whoever_that_is() {
-    let study = study(2);
-    let alone = measured(&study, || Helped {
-        asked: Arc::default(),
-        counter: study.counter.clone(),
-        known: BTreeSet::new(),
-        by: None,
-    });
-    let present = |report: &Report| report.items.iter().map(|row| row.present).sum::<u64>();
-    for (name, answer) in
-        [("good", good as fn(&SummaryRequest) -> String), ("lie", lie), ("nonsense", nonsense)]
-    {
-        let asked = Arc::default();
-        let report = measured(&study, || Helped {
-            asked: Arc::clone(&asked),
-            counter: study.counter.clone(),
-            known: BTreeSet::new(),
-            by: Some(from_fn(name, move |request| {
-                std::future::ready(Ok(Summary::new(answer(&request))))
-            })),
-        });
-        for (with, without) in report.landings.iter().zip(&alone.landings) {
-            assert_eq!(with, without, "{name}: as many are on target");
-        }
-        let (asked, shown) = *asked.lock().expect("nobody panics");
-        assert!(asked > 0, "{name}");
-        if name == "good" {
-            assert!(shown > 0);
-            let (with, without) = (present(&report), present(&alone));
-            assert!(with >= without, "{with} present, {without} without");
-        } else {
-            // What isn't admitted leaves no trace.
-            assert_eq!(shown, 0, "{name}");
-            assert_eq!(report, alone, "{name}");
         }
     }
 }

@@ -32,6 +32,20 @@ pub(crate) fn ledger_share(most: u64) -> u64 {
     most.saturating_sub(LEAST_TOKENS) * 3 / 5
 }
 
+/// The part of a checkpoint that anchors have before the ledger takes more, at most: the files that were
+/// changed, and the commands that went well in the end.
+const FIRM: u64 = 6;
+
+/// Tokens that anchors have before the ledger takes more.
+fn firm_tokens(gathered: &Gathered, most: u64) -> u64 {
+    // Paths and commands are about three bytes a token.
+    let needed = match gathered.anchors().firm_bytes() {
+        0 => 0,
+        bytes => (ANCHORS.len() + bytes) as u64 / 3,
+    };
+    needed.min(most / FIRM)
+}
+
 /// Percent that it may take of what is left beside both.
 const LEDGER_REST: u64 = 50;
 /// Below this many tokens a checkpoint has the user's words and no other lane, or none at all.
@@ -96,11 +110,14 @@ fn written(
     let head = head(gathered, form);
     let tokens = |body: &str| message_tokens(&fenced(body), counter);
     let mut room = most.checked_sub(tokens(&head))?;
+    let kept_free = if form == Form::Full { firm_tokens(gathered, most) } else { 0 };
     // Texts side by side may count a little more than each by itself.
     let (lane, body, mut ledger) = loop {
         let (words, share) = match form {
             Form::Line => (&[][..], 0),
-            Form::Full | Form::Brief => (gathered.words(), ledger_share(most).min(room)),
+            Form::Full | Form::Brief => {
+                (gathered.words(), ledger_share(most).saturating_sub(kept_free).min(room))
+            }
         };
         let ledger = ledger_lane(gathered, &[], share, counter);
         let left = room.saturating_sub(counter.text(&ledger).tokens);
@@ -114,7 +131,7 @@ fn written(
     if form != Form::Line {
         // What is quoted needn't be listed; and of what the words left over, it may have more.
         let own = counter.text(&ledger).tokens;
-        let left = most.saturating_sub(tokens(&format!("{body}{ledger}")));
+        let left = most.saturating_sub(tokens(&format!("{body}{ledger}")) + kept_free);
         let most_of_it = own + left * LEDGER_REST / 100;
         let longer = ledger_lane(gathered, &lane.quoted, most_of_it, counter);
         if tokens(&format!("{body}{longer}")) <= most {
@@ -187,7 +204,8 @@ fn extracts(
     let narrative = Narrative::without(&gathered.said(), gathered.ledger().outdated());
     while bytes >= LEAST_EXTRACT {
         let mut out = body.to_owned();
-        let anchors = gathered.anchors().render(bytes * 55 / 100);
+        let firm = gathered.anchors().firm_bytes().min(bytes);
+        let anchors = gathered.anchors().render(firm.max(bytes * 55 / 100));
         let telling = narrative.render(bytes.saturating_sub(anchors.len()));
         for (title, lines) in [(ANCHORS, &anchors), (NARRATIVE, &telling)] {
             if !lines.is_empty() {

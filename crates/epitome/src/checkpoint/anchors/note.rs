@@ -61,8 +61,12 @@ impl Note for Runs {
     }
 
     fn bonus(&self) -> i32 {
-        let failing = if self.last == Outcome::Error { 24 } else { 0 };
-        if self.minor { failing - 72 } else { failing }
+        let telling = match self.last {
+            Outcome::Error => 24,
+            _ if self.recovered => 48,
+            _ => 0,
+        };
+        if self.minor { telling - 72 } else { telling }
     }
 }
 

@@ -12,7 +12,7 @@ use super::note::{Label, Runs, Slips, Touches, times};
 
 /// The sections in the order they are written, with their share of the budget in percent.
 const SECTIONS: [(Section, &str, Form, usize); Section::COUNT] = [
-    (Section::Changed, "Files changed", Form::Row, 26),
+    (Section::Changed, "Files changed", Form::Row, 90),
     (Section::Read, "Files read", Form::Row, 14),
     (Section::Seen, "Files named", Form::Row, 6),
     (Section::Commands, "Commands", Form::List, 24),
@@ -48,6 +48,8 @@ enum Form {
 }
 
 const ROOT: &str = "Paths are below: ";
+/// Bytes of a section's title.
+const TITLE: usize = 16;
 /// Bytes kept free for `, +1234567 more`.
 const MORE: usize = 24;
 
@@ -78,7 +80,7 @@ impl Anchors {
         }
         let whole = left;
         for ((_, title, form, share), draft) in SECTIONS.iter().zip(&mut drafts) {
-            let mut share = whole * share / 100;
+            let mut share = (whole * share / 100).min(left);
             let before = share;
             draft.fill(title, *form, &mut share);
             left -= before - share;
@@ -94,6 +96,25 @@ impl Anchors {
             draft.write(title, *form, &mut out);
         }
         out
+    }
+
+    /// Bytes of what doesn't give way to quotes: the files that were changed, and the commands that failed
+    /// before they went well.
+    pub fn firm_bytes(&self) -> usize {
+        let root = self.root.clone().unwrap_or_else(|| self.best_root().into());
+        let changed = self.draft(Section::Changed, &root).entries;
+        let recovered = self.commands.items().iter().filter(|item| item.note.recovered);
+        let recovered: Vec<String> =
+            recovered.map(|item| entry_text(&item.text, &item.note.note(), &read_run)).collect();
+        let root = if root.is_empty() { 0 } else { ROOT.len() + root.len() + 1 };
+        [(root, changed), (0, recovered)]
+            .iter()
+            .filter(|(_, entries)| !entries.is_empty())
+            .map(|(root, entries)| {
+                let lines: usize = entries.iter().map(|entry| entry.len() + 3).sum();
+                root + TITLE + MORE + lines
+            })
+            .sum()
     }
 
     /// Reads a rendering. `None` if a line is none of one.
@@ -396,8 +417,8 @@ mod tests {
             Files changed: src/lib.rs (edited ×2), "src/a, b.rs" (created)
             Files read: src/main.rs
             Commands:
-            - make all → failed, exit code 2
             - cargo test -p foo → ok, failed before (×2)
+            - make all → failed, exit code 2
             - book_flight(user_id=mia_3668, cabin=economy) → ok
             Errors:
             - Error: it broke badly
@@ -415,8 +436,8 @@ mod tests {
             Files changed: src/lib.rs (edited ×2), "src/a, b.rs" (created)
             Files read: src/main.rs
             Commands:
-            - make all → failed, exit code 2
             - cargo test -p foo → ok, failed before (×2)
+            - make all → failed, exit code 2
             - +1 more
         "#]]
         .assert_eq(&sample().render(300));
@@ -443,8 +464,8 @@ mod tests {
             Files changed: lib.rs (edited ×3), "a, b.rs" (created)
             Files read: new.rs, main.rs
             Commands:
-            - make all → failed, exit code 2
             - cargo test -p foo → ok, failed before (×2)
+            - make all → failed, exit code 2
             - book_flight(user_id=mia_3668, cabin=economy) → ok
             Errors:
             - Error: it broke badly
