@@ -113,7 +113,7 @@ TESTS = [is_found_by_doctor, is_no_worse_than_without]
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epitome", required=True)
+    parser.add_argument("--epitome", required=True, type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--weights", required=True, type=pathlib.Path)
     words = parser.parse_args()
     words.weights.mkdir(parents=True, exist_ok=True)

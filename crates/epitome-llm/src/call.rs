@@ -183,7 +183,7 @@ impl Call<'_> {
             let error = body.get(0).unwrap_or(body).get("error")?;
             error["message"].as_str().or(error.as_str())
         });
-        let told = told.map(|told| format!(": {}", cut::one_line(told, 200))).unwrap_or_default();
+        let told = told.map(|told| format!(": {told}")).unwrap_or_default();
         let mut failed = Failed::new(kind, self.model.without_key(&format!("{status}{told}")));
         if let (Again::Maybe, Some(after)) = (failed.again, after) {
             failed.again = Again::After(after);

@@ -3,7 +3,6 @@
 use epitome::Format;
 use epitome::model::Billed;
 use epitome::summarize::FailureKind;
-use epitome::text::cut;
 use serde_json::Value;
 
 /// What was heard so far.
@@ -72,7 +71,7 @@ impl Heard {
     }
 
     fn fault(&mut self, kind: FailureKind, detail: &str) {
-        self.fault.get_or_insert_with(|| (kind, cut::one_line(detail, 200)));
+        self.fault.get_or_insert_with(|| (kind, detail.to_owned()));
     }
 
     fn say(&mut self, text: &Value) {

@@ -7,16 +7,15 @@ use std::time::Duration;
 use epitome::summarize::{
     Answering, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest,
 };
-use epitome::text::cut;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process;
 use tokio::time::timeout;
 
 /// The most bytes that are read of what it writes.
-const MOST_BYTES: u64 = 4 << 20;
-/// The most characters of its last complaint that are told.
-const COMPLAINT: usize = 160;
+const MOST_BYTES: usize = 4 << 20;
+/// How long what it leaves running may hold its output open, once it ended.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// A program and its arguments.
 #[derive(Debug)]
@@ -75,17 +74,39 @@ impl Command {
                 let _ = stdin.write_all(json.as_bytes()).await;
             }
         };
+        let (mut out, mut complaints) = (Vec::new(), Vec::new());
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let ((), out, complaints, status) =
-            tokio::join!(give, written(stdout), written(stderr), child.wait());
+        let status = {
+            let answer = written(stdout, &mut out, Beyond::Fails);
+            let reading =
+                async { tokio::try_join!(answer, written(stderr, &mut complaints, Beyond::Goes)) };
+            tokio::pin!(reading);
+            let ending = async {
+                tokio::select! {
+                    read = &mut reading => {
+                        read?;
+                        Ok(child.wait().await)
+                    }
+                    status = child.wait() => {
+                        // What it leaves running holds them open, maybe.
+                        timeout(GRACE, &mut reading).await.unwrap_or(Ok(((), ())))?;
+                        Ok(status)
+                    }
+                }
+            };
+            tokio::pin!(ending);
+            tokio::select! {
+                ended = &mut ending => ended,
+                () = give => ending.await,
+            }?
+        };
         #[cfg(unix)]
         group.has_ended();
-        let (out, complaints) = (out.map_err(|e| failed(&e))?, complaints.map_err(|e| failed(&e))?);
         let status = status.map_err(|error| failed(&error))?;
         if !status.success() {
             let complaints = String::from_utf8_lossy(&complaints);
             let last = complaints.lines().rev().find(|line| !line.trim().is_empty());
-            let last = last.map(|line| format!(": {}", cut::one_line(line, COMPLAINT)));
+            let last = last.map(|line| format!(": {line}"));
             let detail = format!("{status}{}", last.unwrap_or_default());
             return Err(SummarizeError::new(FailureKind::Command, detail));
         }
@@ -121,24 +142,43 @@ impl Drop for Group {
     }
 }
 
-/// All that it writes, up to the most that is read; the rest is read and forgotten, so that it isn't held up.
-async fn written(from: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    if let Some(mut from) = from {
-        (&mut from).take(MOST_BYTES + 1).read_to_end(&mut out).await?;
-        tokio::io::copy(&mut from, &mut tokio::io::sink()).await?;
+/// What happens to what is beyond the most that is read.
+#[derive(Clone, Copy)]
+enum Beyond {
+    /// There is no use for the rest.
+    Fails,
+    /// The end counts, the beginning goes.
+    Goes,
+}
+
+/// Reads all that it writes into `out`.
+async fn written(
+    from: Option<impl AsyncRead + Unpin>,
+    out: &mut Vec<u8>,
+    beyond: Beyond,
+) -> Result<(), SummarizeError> {
+    let Some(mut from) = from else { return Ok(()) };
+    let failed = |error: std::io::Error| {
+        SummarizeError::new(FailureKind::Command, format!("its output: {error}"))
+    };
+    while from.read_buf(out).await.map_err(failed)? > 0 {
+        match beyond {
+            _ if out.len() <= MOST_BYTES => {}
+            Beyond::Fails => return Err(malformed(format!("more than {MOST_BYTES} bytes"))),
+            Beyond::Goes => drop(out.drain(..MOST_BYTES / 2)),
+        }
     }
-    Ok(out)
+    Ok(())
+}
+
+fn malformed(what: String) -> SummarizeError {
+    SummarizeError::new(FailureKind::Malformed, what)
 }
 
 fn read(out: &[u8]) -> Result<Summary, SummarizeError> {
-    let malformed = |what: String| SummarizeError::new(FailureKind::Malformed, what);
-    if out.len() as u64 > MOST_BYTES {
-        return Err(malformed(format!("more than {MOST_BYTES} bytes")));
-    }
     let answer: Answer = serde_json::from_slice(out).map_err(|error| {
         let what = "stdout isn't {\"version\":1,\"summary\":\"…\"}";
-        malformed(format!("{what}: {}", cut::one_line(&error.to_string(), COMPLAINT)))
+        malformed(format!("{what}: {error}"))
     })?;
     match answer.version {
         1 => Ok(Summary::new(answer.summary)),

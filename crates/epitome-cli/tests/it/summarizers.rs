@@ -97,6 +97,51 @@ fn each_failure_of_a_command_is_named_and_changes_nothing() {
 }
 
 #[test]
+fn an_answer_counts_though_what_it_started_holds_its_output() {
+    let bench = bench(&format!("(sleep 300) &\n{}", good()));
+    let begun = Instant::now();
+    let ran = compact(&bench, &["--timeout", "100"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(bench.read("out").contains("## Summary of the messages not shown"));
+}
+
+#[test]
+fn who_writes_without_end_is_stopped() {
+    let bench = bench("yes\n");
+    let begun = Instant::now();
+    let ran = compact(&bench, &["--timeout", "100"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    let told = receipt(&bench);
+    assert_eq!(told["fallbacks"][0], "sh: the answer can't be read: more than 4194304 bytes");
+}
+
+#[test]
+fn complaints_tell_no_secrets() {
+    let key = format!("sk-ant-api03-{}", "a1B2c3D4".repeat(12));
+    let bench = bench(&format!("echo \"{} can't use {key}\" >&2\nexit 7\n", "word ".repeat(30)));
+    let ran = compact(&bench, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for told in [ran.err, bench.read("receipt")] {
+        assert!(told.contains("exit status: 7: word"), "{told}");
+        assert!(!told.contains("a1B2c3D4"), "{told}");
+    }
+}
+
+#[test]
+fn what_nobody_sees_is_not_in_a_summary() {
+    let unseen = EMPTY.replace("To go on.", "To \\u001b[31mgo\\u001b[0m \\u202eon\\u0000.");
+    let bench = bench(&good().replace(EMPTY, &unseen));
+    let ran = compact(&bench, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let out: Value = serde_json::from_str(&bench.read("out")).expect("JSON");
+    let out = out.to_string();
+    assert!(out.contains("To go on."), "{}", ran.err);
+    assert!(!out.contains("u001b[31mgo") && !out.contains('\u{202e}'), "{}", ran.err);
+}
+
+#[test]
 fn who_is_too_slow_is_killed() {
     let bench = bench("exec sleep 30\n");
     let begun = Instant::now();

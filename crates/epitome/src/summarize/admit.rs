@@ -6,6 +6,7 @@ use super::language::{Language, language};
 use super::source::Source;
 use super::specifics::Known;
 use crate::count::TokenCounter;
+use crate::text::cut;
 
 /// Why a summary isn't admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +101,9 @@ impl Door {
     /// # Errors
     /// The first fault that is found.
     pub fn admit(&self, text: &str, counter: &dyn TokenCounter) -> Result<String, Fault> {
-        let text = unwrapped(text);
+        // A reader of the request sees what the model does.
+        let text = cut::visible(text);
+        let text = unwrapped(&text);
         if text.chars().filter(|c| c.is_alphanumeric()).count() < 3 {
             return Err(Fault::Empty);
         }

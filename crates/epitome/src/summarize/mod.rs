@@ -24,6 +24,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Money;
+use crate::text::cut;
+use crate::text::secrets::masked;
 
 pub use admit::Fault;
 pub use breaker::{Breaker, Clock};
@@ -124,10 +126,15 @@ pub struct SummarizeError {
     pub spent: Spent,
 }
 
+/// The most characters of a failure's detail.
+const MAX_DETAIL: usize = 240;
+
 impl SummarizeError {
-    /// A failure that took nothing.
+    /// A failure that took nothing. Receipts tell its detail: on one line, without secrets, and not at length.
     pub fn new(kind: FailureKind, detail: impl Into<String>) -> Self {
-        SummarizeError { kind, detail: detail.into(), spent: Spent::default() }
+        // Masked before it is cut: half a key doesn't look like one.
+        let detail = cut::one_line(&masked(&detail.into()), MAX_DETAIL);
+        SummarizeError { kind, detail, spent: Spent::default() }
     }
 
     /// The same, having taken this.

@@ -1,6 +1,8 @@
 //! Cutting text where a reader can bear it: never inside a `char`, nor between a base character and
 //! what combines with it where that is cheap to see, nor between the two bytes of a line end.
 
+use std::borrow::Cow;
+
 /// How many joined characters a cut moves back over before it gives up and takes any `char`
 /// boundary.
 const MAX_JOINED: usize = 16;
@@ -91,6 +93,25 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     out
 }
 
+/// `text` without terminal escapes, control characters and characters that reorder or hide text; lines and
+/// tabs stay.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let stays = |c: char| matches!(c, '\n' | '\t') || !is_unseen(c);
+    if text.chars().all(stays) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' {
+            skip_escape(&mut chars);
+        } else if stays(c) {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// Whether a text is one clean line as it is. Most are, so this comes first.
 fn is_plain(text: &[u8]) -> bool {
     let single = |pair: &[u8]| pair[1] != b' ' || pair[0] != b' ';
@@ -148,6 +169,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_nobody_sees_goes_and_lines_stay() {
+        assert_eq!(visible("a\n\tb é🎉"), Cow::Borrowed("a\n\tb é🎉"));
+        assert_eq!(visible("a\u{0}\u{1b}[31mred\u{1b}[0m\r\n\u{202e}b\u{feff}"), "ared\nb");
+    }
 
     #[test]
     fn cuts_keep_what_belongs_together() {
