@@ -1,6 +1,7 @@
 //! A switch to a model that binds its reasoning to the prompt.
 
 use super::epoch::Epoch;
+use super::late::Late;
 use super::{Chain, SessionId, Sessions};
 use crate::budget::Target;
 use crate::model::Binding;
@@ -12,6 +13,13 @@ impl Sessions {
     pub(super) fn bind(&mut self, session: SessionId, base: &Request, chain: &Chain) {
         let binding = Binding::of(base);
         let line = self.lines.get_mut(&session).expect("the caller found it");
+        if std::mem::take(&mut line.is_unsure)
+            && let Some(next) = self.without_loop(session, base, chain)
+        {
+            self.lines.get_mut(&session).expect("it was found before").enter(next);
+            return;
+        }
+        let line = self.lines.get_mut(&session).expect("it was found before");
         let Some(mut next) = line.bound(binding, base, chain, self.compactor.counter()) else {
             return;
         };
@@ -23,24 +31,42 @@ impl Sessions {
         line.enter(next);
     }
 
+    /// The one of two that the provider takes, rather the first: what is shown in less, or the least of all.
+    fn without_loop(&mut self, session: SessionId, base: &Request, chain: &Chain) -> Option<Epoch> {
+        let spared = self.lines[&session].epoch().spared;
+        let whole = crate::count::Tally::of(base, self.compactor.counter()).total().tokens;
+        // No more than is shown, so that something leaves: what is bound elsewhere leaves with it.
+        let next =
+            self.compacted_to(whole.saturating_sub(spared.max(1)).max(1), session, base, chain);
+        match next {
+            Some(next) if is_legal(&next, base, chain) => Some(next),
+            _ => self.compacted_to(1, session, base, chain),
+        }
+    }
+
     /// An epoch that is compacted on the spot, as the view in force was once; no summarizer is asked, because
     /// nobody waits.
-    fn without_loop(&mut self, session: SessionId, base: &Request, chain: &Chain) -> Option<Epoch> {
-        let line = &self.lines[&session];
-        let (before, spared) = (line.epoch().clone(), line.epoch().spared);
+    fn compacted_to(
+        &mut self,
+        target: u64,
+        session: SessionId,
+        base: &Request,
+        chain: &Chain,
+    ) -> Option<Epoch> {
+        let before = self.lines[&session].epoch().clone();
         let counter = self.compactor.counter();
-        let whole = crate::count::Tally::of(base, counter).total().tokens;
-        // No more than is shown, so that something leaves: what is bound elsewhere leaves with it.
-        let target = Target::Tokens(whole.saturating_sub(spared.max(1)).max(1));
         let compactor = self.compactor.clone().at_all_costs();
-        let compactor = compactor.wishing(target, Vec::new()).ok()?;
+        let compactor = compactor.wishing(Target::Tokens(target), Vec::new()).ok()?;
         let compactor = compactor.knowing(self.checkpoints.iter().copied());
         let outcome = compactor.compact(base).ok()?;
         let receipt = &outcome.receipt;
         let (came, left) = (receipt.before.count.tokens, receipt.after.count.tokens);
-        let mut next = Epoch::of(&outcome.view, &outcome.base, chain);
+        // The reasoning that it left was said under the prompts of earlier epochs, which the compaction can't know.
+        let entry = |link: usize| base.transcript.entry(chain.entries()[link]);
+        let next = Epoch::of(&outcome.view, &outcome.base, chain);
+        let mut next = next.bound(Binding::of(base), |link| Late::of(entry(link), base, counter));
         next.number = before.number + 1;
-        next.spared = came.saturating_sub(left);
+        next.spared += came.saturating_sub(left);
         next.checkpoint = receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
         next.carry(&before, |text| counter.text(text).tokens);
         self.checkpoints.extend(next.checkpoint);

@@ -43,6 +43,8 @@ pub(super) struct Line {
     pub(super) sends: Vec<Send>,
     /// Where the newest compaction landed, if the floor was above its target.
     pub(super) floor: Option<u64>,
+    /// Whether the open loop starts with reasoning that may be bound to another prompt.
+    pub(super) is_unsure: bool,
 }
 
 /// How much a compaction must save.
@@ -96,6 +98,7 @@ impl Line {
             seen: Duration::ZERO,
             sends: Vec::new(),
             floor: None,
+            is_unsure: false,
         }
     }
 
@@ -174,8 +177,15 @@ impl Line {
             if is_reply && let Some(under) = self.under_way(chain, request, link) {
                 let reply = Late::of(entry, request, counter);
                 match self.epoch().binding {
-                    // Its loop must start with its reasoning.
-                    Binding::PrefixManual if reply.reasons() => self.return_to(under),
+                    // Its loop must start with its reasoning; which prompt that is bound to, nobody can say who
+                    // sent both.
+                    Binding::PrefixManual if reply.reasons() => {
+                        if self.was_asked_again(chain, request, link) {
+                            self.is_unsure = true;
+                        } else {
+                            self.return_to(under);
+                        }
+                    }
                     _ => self.newest_epoch().take_late(link, &reply),
                 }
             }
@@ -188,13 +198,17 @@ impl Line {
     /// The epoch under which a reply with this link was asked for, if that isn't the newest any more: its
     /// reasoning is bound to the earlier prompt.
     fn under_way(&self, chain: &Chain, request: &Request, link: usize) -> Option<Epoch> {
-        let is_reply = |link: &usize| {
-            request.transcript.entry(chain.entries()[*link]).role() == Role::Assistant
-        };
-        let start = (0..link).rev().take_while(is_reply).last().unwrap_or(link);
+        let start = asked_at(chain, request, link);
         let now = self.epoch().number;
         let sent = self.sends.iter().rfind(|send| send.links == start && send.epoch != now)?;
         self.epochs.iter().find(|epoch| epoch.number == sent.epoch).cloned()
+    }
+
+    /// Whether what a reply answers was sent under the newest epoch, too.
+    fn was_asked_again(&self, chain: &Chain, request: &Request, link: usize) -> bool {
+        let start = asked_at(chain, request, link);
+        let newest = self.sends.iter().rfind(|send| send.links == start);
+        newest.is_some_and(|send| send.epoch == self.epoch().number)
     }
 
     /// Goes on as before, in an epoch of its own.
@@ -276,6 +290,13 @@ impl Line {
             known: known.and_then(|known| Some((known, first(known)?))),
         }
     }
+}
+
+/// How many links were sent when the reply was asked for that has this one.
+fn asked_at(chain: &Chain, request: &Request, link: usize) -> usize {
+    let is_reply =
+        |link: &usize| request.transcript.entry(chain.entries()[*link]).role() == Role::Assistant;
+    (0..link).rev().take_while(is_reply).last().unwrap_or(link)
 }
 
 /// The tokens of a request as it came.
