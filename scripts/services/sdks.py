@@ -7,13 +7,9 @@ overflow error ends it; with one, whenever that error comes, it works to its las
 through the SDKs of PyPI, so what comes out of a compaction is read by their types, too.
 """
 
-import argparse
 import json
-import pathlib
 import subprocess
 import sys
-import tempfile
-import traceback
 
 import anthropic
 import boto3
@@ -22,6 +18,8 @@ import botocore.exceptions
 import openai
 from google import genai
 from google.genai import errors, types
+
+import trials
 
 STEPS = 24
 WINDOW = 6_000
@@ -381,29 +379,23 @@ WAYS = {
 }
 
 
+def trial(make, test, words):
+    def run(folder):
+        with Running(words.server, make.model, folder) as url:
+            test(make(url), folder, words.epitome)
+
+    return run
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epitome", required=True)
-    parser.add_argument("--server", required=True)
-    words = parser.parse_args()
-    failed = []
-    for make in AGENTS:
-        for way, test in WAYS.items():
-            name = f"{make.__name__.lower()}: {way}"
-            with tempfile.TemporaryDirectory() as folder:
-                folder = pathlib.Path(folder)
-                try:
-                    with Running(words.server, make.model, folder) as url:
-                        test(make(url), folder, words.epitome)
-                    print(f"test {name} ... ok", flush=True)
-                except Exception:
-                    traceback.print_exc()
-                    print(f"test {name} ... FAILED", flush=True)
-                    failed.append(name)
-    count = len(AGENTS) * len(WAYS)
-    state = "FAILED" if failed else "ok"
-    print(f"\ntest result: {state}. {count - len(failed)} passed; {len(failed)} failed")
-    return 1 if failed else 0
+    words = trials.arguments(__doc__, epitome=trials.program, server=trials.program)
+    tests = [
+        (f"{make.__name__.lower()}: {way}", trial(make, test, words))
+        for make in AGENTS
+        for way, test in WAYS.items()
+    ]
+    return trials.run(tests)
+
 
 
 if __name__ == "__main__":

@@ -25,10 +25,10 @@ pub(crate) use values::{stop, task, trigger, window};
 
 pub(crate) use archive::{
     ArchiveArg, Channel, ForgetArgs, GoArgs, KeepArgs, McpArgs, PinArgs, PinCommand, RecallArgs,
-    RestoreArgs, SessionsArgs,
+    SessionsArgs,
 };
-pub(crate) use looks::{DiffArgs, PlanArgs, SimulateArgs};
-pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose, ShowArgs};
+pub(crate) use looks::{DiffArgs, PlanArgs};
+pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose};
 pub(crate) use summary::{SummaryArgs, dollars, on_failure, seconds};
 
 const EXIT_CODES: &str = "\
@@ -153,7 +153,7 @@ Examples:
   epitome simulate session.jsonl --window 100k --json | jq '.compactions, .overflows'
 
 Exits with 3 if a request overflows.")]
-    Simulate(SimulateArgs),
+    Simulate(PlanArgs),
 
     /// Write a transcript as a request body.
     ///
@@ -177,7 +177,7 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
 
     /// Write the bytes that a compaction was made from, from the archive that it was made with.
     #[command(after_help = archive::RESTORE)]
-    Restore(RestoreArgs),
+    Restore(GoArgs),
 
     /// Find what was removed, in an archive: by words, or by an id.
     #[command(after_help = archive::RECALL)]
@@ -364,6 +364,25 @@ pub(crate) struct ShapeArgs {
     pub(crate) task: Option<epitome::Task>,
 }
 
+/// How to compact, and how to count what is compacted.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct HowArgs {
+    #[command(flatten)]
+    pub(crate) shape: ShapeArgs,
+    #[command(flatten)]
+    pub(crate) counting: CountingArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
+}
+
+impl HowArgs {
+    /// Where nothing is compacted.
+    pub(crate) fn counting(counting: &CountingArgs, counter: Option<&String>) -> Self {
+        let counter = CounterArg { counter: counter.cloned() };
+        HowArgs { shape: ShapeArgs::default(), counting: counting.clone(), counter }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
@@ -426,11 +445,7 @@ pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
+    pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) summary: SummaryArgs,
     #[command(flatten)]

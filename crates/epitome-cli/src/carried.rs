@@ -1,19 +1,18 @@
 //! Converting to another format, and telling what became of it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
 use anyhow::Result;
 use epitome::Request;
-use epitome::model::{Registry, Tokenizer};
+use epitome::model::Tokenizer;
 use epitome::receipt::Size;
 use epitome::text::figure::counted;
 use epitome::wire::{self, Converted, Extent, Finding, Format, Goal, Loss, Lost, Mended};
 use serde::Serialize;
 
-use crate::args::{CounterArg, CountingArgs, ShapeArgs};
+use crate::args::HowArgs;
 use crate::config::Settings;
 use crate::failure::Failure;
 use crate::formats;
@@ -51,26 +50,55 @@ impl FromStr for Destination {
     }
 }
 
+/// A destination, and what is known of its model.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound<'a> {
+    to: &'a Destination,
+    /// Who will read it.
+    pub(crate) reader: Named,
+    /// The most tokens that the model replies with.
+    max_output: Option<u64>,
+}
+
 impl Destination {
+    /// The destination, once what is known of its model was looked up.
+    ///
+    /// # Errors
+    /// Settings that can't be read.
+    pub(crate) fn bound(&self) -> Result<Bound<'_>> {
+        let other = || of_format(self.format);
+        let Some(model) = &self.model else {
+            return Ok(Bound { to: self, reader: Named::Counter(other()), max_output: None });
+        };
+        let registry = registry(&Settings::resolve(&HowArgs::default())?)?;
+        let known = registry.get(model);
+        let reader = if known.is_some() {
+            Named::Model(model.clone())
+        } else {
+            let tokenizer = registry.tokenizer(model).map(Tokenizer::counter);
+            Named::Counter(tokenizer.unwrap_or_else(other))
+        };
+        Ok(Bound { to: self, reader, max_output: known.and_then(|model| model.output) })
+    }
+}
+
+impl Bound<'_> {
     /// The request in this format, and what became of it where it was converted.
     ///
     /// # Errors
-    /// A model for a request that isn't converted, and settings that can't be read.
+    /// A model for a request that isn't converted.
     pub(crate) fn reach(&self, request: Request) -> Result<(Request, Option<Carried>)> {
-        let format = self.format;
+        let Destination { format, model } = self.to;
+        let format = *format;
         if request.format == format {
-            let Some(model) = &self.model else { return Ok((request, None)) };
+            let Some(model) = model else { return Ok((request, None)) };
             let what = format!(
                 "the input is of the format {format} already, so it isn't converted and keeps its model"
             );
             let hint = format!("leave :{} out", line(model, 60));
             return Err(Failure::usage(what).hint(hint).into());
         }
-        let limit = match &self.model {
-            Some(model) => known_models()?.get(model).and_then(|model| model.output),
-            None => None,
-        };
-        let goal = Goal { format, model: self.model.as_deref(), max_output: limit };
+        let goal = Goal { format, model: model.as_deref(), max_output: self.max_output };
         let Converted { text, lost, mended, left, wanting, .. } = wire::convert(&request, goal);
         let (from, to) = (request.format.name(), format.name());
         let (after, target) = (None, None);
@@ -78,26 +106,6 @@ impl Destination {
         let request = wire::parse(format, text).expect("what was converted is of its format");
         Ok((request, Some(carried)))
     }
-
-    /// Who will read it.
-    ///
-    /// # Errors
-    /// Settings that can't be read.
-    pub(crate) fn reader(&self) -> Result<Named> {
-        let Some(model) = &self.model else { return Ok(Named::Counter(of_format(self.format))) };
-        let registry = known_models()?;
-        if registry.get(model).is_some() {
-            return Ok(Named::Model(model.clone()));
-        }
-        let tokenizer = registry.tokenizer(model).map(Tokenizer::counter);
-        Ok(Named::Counter(tokenizer.unwrap_or_else(|| of_format(self.format))))
-    }
-}
-
-/// The registry, as files and the environment have it.
-fn known_models() -> Result<Cow<'static, Registry>> {
-    let layers = (ShapeArgs::default(), CountingArgs::default(), CounterArg::default());
-    registry(&Settings::resolve(&layers.0, &layers.1, &layers.2)?)
 }
 
 /// Who reads what is written.

@@ -7,7 +7,7 @@ use epitome::model::fit::{Misfit, Sure, misfits};
 use epitome::wire::Format;
 use serde::Serialize;
 
-use crate::args::{CheckArgs, Purpose, ShapeArgs};
+use crate::args::{CheckArgs, HowArgs, Purpose};
 use crate::carried::Carried;
 use crate::config::Settings;
 use crate::failure::Failure;
@@ -48,7 +48,8 @@ impl Suited {
         report: Report,
     ) -> Result<Self> {
         let request = &opened.request;
-        let mut settings = Settings::resolve(&ShapeArgs::default(), &args.counting, &args.counter)?;
+        let how = HowArgs::counting(&args.counting, args.counter.counter.as_ref());
+        let mut settings = Settings::resolve(&how)?;
         if let Some(model) = &purpose.model {
             settings.model = Some(model.clone());
             settings.window = None;

@@ -112,19 +112,6 @@ impl Default for SessionsArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct RestoreArgs {
-    /// What `compact` wrote, its receipt, or the name of a session or view (`SESSION.2`); `-` reads stdin.
-    #[arg(value_name = "OUT|ID|-", value_hint = ValueHint::FilePath)]
-    pub(crate) what: PathBuf,
-
-    #[command(flatten)]
-    pub(crate) archive: ArchiveArg,
-
-    #[command(flatten)]
-    pub(crate) output: OutputArg,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
     /// What to look for: words, any of which may occur, or the id of a hit.
     #[arg(value_name = "WORDS|ID", required = true)]
@@ -148,7 +135,8 @@ pub(crate) struct RecallArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct GoArgs {
-    /// What `compact` wrote, its receipt, or the name of a session; `-` reads stdin.
+    /// What `compact` wrote, its receipt, or the name of a session; of `restore` also that of a view
+    /// (`SESSION.2`); `-` reads stdin.
     #[arg(value_name = "OUT|ID|-", value_hint = ValueHint::FilePath)]
     pub(crate) what: PathBuf,
 

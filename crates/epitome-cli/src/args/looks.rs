@@ -1,34 +1,17 @@
-//! What can be asked about a compaction that isn't made.
+//! What can be asked about a compaction that isn't written.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{CounterArg, CountingArgs, InputArgs, ReadingArgs, ShapeArgs};
+use super::{HowArgs, InputArgs, ReadingArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SimulateArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-
-    #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
+    pub(crate) how: HowArgs,
 }
 
 #[derive(Debug, Args)]
@@ -44,9 +27,5 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
+    pub(crate) how: HowArgs,
 }

@@ -9,7 +9,7 @@ use epitome::wire::Format;
 use crate::formats;
 use crate::summarizers::Spec;
 
-use super::{CounterArg, CountingArgs, ShapeArgs};
+use super::{CountingArgs, HowArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
@@ -36,8 +36,9 @@ pub(crate) struct FilesArgs {
 
 impl FilesArgs {
     /// As the settings take them.
-    pub(crate) fn counting(&self) -> CountingArgs {
-        CountingArgs { model: None, config: self.config.clone(), models: self.models.clone() }
+    pub(crate) fn how(&self) -> HowArgs {
+        let (config, models) = (self.config.clone(), self.models.clone());
+        HowArgs::counting(&CountingArgs { model: None, config, models }, None)
     }
 }
 
@@ -65,20 +66,10 @@ pub(crate) enum ConfigCommand {
     ///
     /// A flag goes before the environment, that before the project's file, that before your own, and
     /// that before the default.
-    Show(Box<ShowArgs>),
+    Show(Box<HowArgs>),
 
     /// Show the files that settings are read from.
     Path,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
 }
 
 /// What a request is checked for: `FORMAT`, `FORMAT:MODEL` or `:MODEL`.

@@ -12,14 +12,14 @@ use epitome_store::{Access, Forgotten};
 use serde_json::json;
 
 use crate::archive::{located, open};
-use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, RecallArgs, RestoreArgs};
+use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, RecallArgs};
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Parcel, Place, Report};
 use crate::quoting::operand;
 use crate::terminal::{self, FAINT, STRONG, line, paint, size};
 
 /// Writes what a compaction was made from.
-pub(crate) fn restore(args: &RestoreArgs, _: Report) -> Result<Exit> {
+pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     place.spare_archive("-o", &args.archive.store)?;
     let store = args.archive.open(Access::Read)?;

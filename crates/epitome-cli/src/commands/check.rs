@@ -70,7 +70,7 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
     let other = args.purpose.as_ref().and_then(|purpose| purpose.format);
     if let Some(format) = other.filter(|format| *format != own) {
         let model = args.purpose.as_ref().and_then(|purpose| purpose.model.clone());
-        (opened.request, carried) = Destination { format, model }.reach(opened.request)?;
+        (opened.request, carried) = Destination { format, model }.bound()?.reach(opened.request)?;
     }
     let suited = match &args.purpose {
         Some(purpose) => Some(Suited::new(purpose, args, &opened, carried.as_ref(), report)?),

@@ -13,7 +13,7 @@ use epitome::{CompactError, Compactor, Outcome, Receipt, Request, Target};
 use serde::Serialize;
 
 use crate::archive::{Archived, Deposit};
-use crate::args::{CompactArgs, CounterArg, CountingArgs, ShapeArgs};
+use crate::args::{CompactArgs, HowArgs};
 use crate::carried::{Carried, Named};
 use crate::commands::landing::{self, Landed};
 use crate::config::{self, Settings};
@@ -43,10 +43,10 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
             receipt.spare_archive("--receipt", archive)?;
         }
     }
-    for continued in &args.shape.receipts {
+    for continued in &args.how.shape.receipts {
         place.spare("-o", "a receipt", Some(continued))?;
     }
-    let shape = Shape::new(&args.shape, &args.counting, &args.counter)?;
+    let shape = Shape::new(&args.how)?;
     let shape = match &args.to.to {
         None => {
             let summaries = summarizers::summaries(&args.summary, shape.settings())?;
@@ -162,13 +162,9 @@ pub(super) struct Done {
 }
 
 impl Shape {
-    pub(super) fn new(
-        shape: &ShapeArgs,
-        counting: &CountingArgs,
-        counter: &CounterArg,
-    ) -> Result<Self> {
-        let settings = Settings::resolve(shape, counting, counter)?;
-        let known = Known::new(&shape.receipts, &shape.known)?;
+    pub(super) fn new(how: &HowArgs) -> Result<Self> {
+        let settings = Settings::resolve(how)?;
+        let known = Known::new(&how.shape.receipts, &how.shape.known)?;
         let summaries = Summaries::default();
         Ok(Shape { settings, known, passes: Passes::One, channel: None, summaries })
     }

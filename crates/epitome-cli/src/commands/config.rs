@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::args::{ConfigCommand, ShowArgs};
+use crate::args::{ConfigCommand, HowArgs};
 use crate::config::{KEYS, Layers, Origin, Settings, models_file, project_file, user_file};
 use crate::failure::Exit;
 use crate::output::{self, Report};
@@ -54,8 +54,8 @@ pub(crate) fn run(command: &ConfigCommand, report: Report) -> Result<Exit> {
     }
 }
 
-fn show(args: &ShowArgs, report: Report) -> Result<Exit> {
-    let layers = Layers::read(&args.shape, &args.counting, &args.counter)?;
+fn show(args: &HowArgs, report: Report) -> Result<Exit> {
+    let layers = Layers::read(args)?;
     let merged = layers.merged();
     let preset = merged.preset(merged.window).map(|preset| Settings::of(&preset));
     let setting = |key| setting(&layers, key, merged.said(key), preset.as_ref());

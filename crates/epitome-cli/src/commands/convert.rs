@@ -13,7 +13,7 @@ use crate::{formats, input, terminal};
 pub(crate) fn run(args: &ConvertArgs, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     let opened = input::open(&args.input, report)?;
-    let (request, carried) = args.to.reach(opened.request)?;
+    let (request, carried) = args.to.bound()?.reach(opened.request)?;
     output::deliver(&[Parcel { place: &place, text: request.source().as_bytes() }])?;
     if place.is_screen() {
         output::note("");

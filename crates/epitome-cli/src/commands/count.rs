@@ -9,7 +9,7 @@ use epitome::count::{Count, TokenCounter};
 use epitome::text::figure::counted;
 use serde::Serialize;
 
-use crate::args::{CountArgs, CounterArg, ShapeArgs};
+use crate::args::{CountArgs, HowArgs};
 use crate::config::Settings;
 use crate::failure::Exit;
 use crate::input::{self, Opened, Source};
@@ -58,8 +58,7 @@ struct Frame {
 
 /// Prints the tokens of the input.
 pub(crate) fn run(args: &CountArgs, report: Report) -> Result<Exit> {
-    let first = CounterArg { counter: args.counter.first().cloned() };
-    let settings = Settings::resolve(&ShapeArgs::default(), &args.counting, &first)?;
+    let settings = Settings::resolve(&HowArgs::counting(&args.counting, args.counter.first()))?;
     let opened = input::open(&args.input, report)?;
     let reader = Reader::new(&settings, &opened.request, Need::Counter)?;
     let counters: Vec<_> = if args.counter.is_empty() {

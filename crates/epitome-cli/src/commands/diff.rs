@@ -81,7 +81,7 @@ const JSON_WORDS: usize = 160;
 
 /// Shows what becomes of A, or how it became B.
 pub(crate) fn run(args: &DiffArgs, report: Report) -> Result<Exit> {
-    let shape = Shape::new(&args.shape, &args.counting, &args.counter)?.counting_again();
+    let shape = Shape::new(&args.how)?.counting_again();
     let both_stdin = [&args.file, &args.compacted]
         .iter()
         .all(|file| file.as_deref().is_some_and(|file| file == Path::new("-")));

@@ -12,7 +12,7 @@ use epitome::text::figure::counted;
 use serde::Serialize;
 
 use crate::agents::places;
-use crate::args::{CounterArg, DoctorArgs, FilesArgs, ShapeArgs};
+use crate::args::{DoctorArgs, FilesArgs};
 use crate::config::{Layers, Settings, models_file, project_file, user_file};
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Report};
@@ -102,8 +102,7 @@ fn settings(args: &FilesArgs, checks: &mut Vec<Check>) -> Settings {
     if !is_good {
         return Settings { models: args.models.clone(), ..Settings::default() };
     }
-    let layers = Layers::read(&ShapeArgs::default(), &args.counting(), &CounterArg::default());
-    match layers {
+    match Layers::read(&args.how()) {
         Ok(layers) => layers.merged(),
         Err(error) => {
             checks.push(wrong("settings", &error));

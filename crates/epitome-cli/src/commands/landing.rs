@@ -7,7 +7,7 @@ use epitome::plan::Reached;
 use epitome::receipt::Size;
 
 use super::compact::{Done, Shape};
-use crate::carried::{Carried, Destination};
+use crate::carried::{Bound, Carried, Destination};
 use crate::input::Opened;
 use crate::output::Report;
 
@@ -35,16 +35,13 @@ pub(super) fn land(
     opened: &Opened,
     report: Report,
 ) -> Result<Landed> {
-    let mut shape = if opened.request.format == to.format {
-        shape
-    } else {
-        let reader = to.reader()?;
-        shape.read_by(reader)
-    };
+    let is_converted = opened.request.format != to.format;
+    let to = to.bound()?;
+    let mut shape = if is_converted { shape.read_by(to.reader.clone()) } else { shape };
     let done = shape.attempt(opened, None, report)?;
     let wanted = done.outcome.receipt.target;
     let said = done.target.clone();
-    let mut best = convert(done, to, wanted)?;
+    let mut best = convert(done, &to, wanted)?;
     let mut lower = wanted;
     for more in 1..=TRIES {
         let over = best.carried.as_ref().map_or(0, Carried::over);
@@ -54,10 +51,10 @@ pub(super) fn land(
         // A little more each time, since a plan may land where the one before did.
         lower = lower.saturating_sub(over + wanted * more / 256).max(1);
         shape = shape.landing_at(lower);
-        let next = convert(shape.attempt(opened, None, report)?, to, wanted)?;
+        let next = convert(shape.attempt(opened, None, report)?, &to, wanted)?;
         if next.carried.as_ref().map_or(0, Carried::over) < over {
             best = next;
-            best.done.target = format!("{said}, less what {} adds", to.format);
+            best.done.target = format!("{said}, less what {} adds", best.written.format);
         }
     }
     if report == Report::Words {
@@ -67,7 +64,7 @@ pub(super) fn land(
 }
 
 /// Converts what was compacted, to be at `target`.
-fn convert(done: Done, to: &Destination, target: u64) -> Result<Landed> {
+fn convert(done: Done, to: &Bound<'_>, target: u64) -> Result<Landed> {
     let (written, carried) = to.reach(done.outcome.request.clone())?;
     let carried = carried.map(|carried| {
         let count = Tally::of(&written, done.reader.counter.as_ref()).total();

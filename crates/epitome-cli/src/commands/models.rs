@@ -6,7 +6,7 @@ use anyhow::Result;
 use epitome::model::{Bound, Kept, Mode, Model, Rates, Refused, Registry, Scheme, Source};
 use serde::Serialize;
 
-use crate::args::{CounterArg, ModelsArgs, ShapeArgs};
+use crate::args::ModelsArgs;
 use crate::config::Settings;
 use crate::failure::Exit;
 use crate::output::{self, Report};
@@ -32,8 +32,7 @@ struct Named<'a> {
 
 /// Shows a model, or a table of them.
 pub(crate) fn run(args: &ModelsArgs, report: Report) -> Result<Exit> {
-    let settings =
-        Settings::resolve(&ShapeArgs::default(), &args.files.counting(), &CounterArg::default())?;
+    let settings = Settings::resolve(&args.files.how())?;
     let registry = reader::registry(&settings)?;
     let (found, is_one) = match &args.name {
         None => (registry.models().iter().collect(), false),

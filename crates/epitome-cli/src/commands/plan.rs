@@ -21,7 +21,7 @@ struct Planned<'a> {
 
 /// Compacts in memory, prints what was done, and forgets it: nothing is more exact.
 pub(crate) fn run(args: &PlanArgs, report: Report) -> Result<Exit> {
-    let shape = Shape::new(&args.shape, &args.counting, &args.counter)?;
+    let shape = Shape::new(&args.how)?;
     let opened = input::open(&args.input, report)?;
     let done = shape.compact(&opened, report)?;
     let receipt = &done.outcome.receipt;

@@ -17,7 +17,7 @@ use epitome_recordings::replay;
 use serde::Serialize;
 
 use super::compact::Shape;
-use crate::args::SimulateArgs;
+use crate::args::PlanArgs;
 use crate::failure::{Exit, Failure};
 use crate::input::{self, Source};
 use crate::output::{self, Report};
@@ -117,8 +117,8 @@ struct Sums {
 }
 
 /// Feeds the session, and prints what was decided.
-pub(crate) fn run(args: &SimulateArgs, report: Report) -> Result<Exit> {
-    let shape = Shape::new(&args.shape, &args.counting, &args.counter)?;
+pub(crate) fn run(args: &PlanArgs, report: Report) -> Result<Exit> {
+    let shape = Shape::new(&args.how)?;
     let opened = input::open(&args.input, report)?;
     let session = &opened.request;
     let reader = shape.reader(session, Need::Window)?.remembering();

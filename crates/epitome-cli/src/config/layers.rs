@@ -9,7 +9,7 @@ use epitome::preset::Preset;
 
 use super::written::specs;
 use super::{KEYS, Settings};
-use crate::args::{self, CounterArg, CountingArgs, ShapeArgs};
+use crate::args::{self, HowArgs};
 use crate::failure::Failure;
 use crate::meant;
 use crate::output;
@@ -37,11 +37,8 @@ impl Layers {
     ///
     /// # Errors
     /// A file that can't be read, an unknown key, a value that makes no sense.
-    pub(crate) fn read(
-        shape: &ShapeArgs,
-        counting: &CountingArgs,
-        counter: &CounterArg,
-    ) -> Result<Self> {
+    pub(crate) fn read(how: &HowArgs) -> Result<Self> {
+        let HowArgs { shape, counting, counter } = how;
         let said = |texts: &Vec<String>| (!texts.is_empty()).then(|| texts.clone());
         let flags = Settings {
             target: shape.target,

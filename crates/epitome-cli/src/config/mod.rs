@@ -16,7 +16,7 @@ use epitome::trigger::Condition;
 use epitome::{Options, Pin, Tail, Target, Task};
 use serde::Deserialize;
 
-use crate::args::{CounterArg, CountingArgs, ShapeArgs};
+use crate::args::HowArgs;
 use crate::summarizers::Spec;
 use written::{
     amount, on_failure_words, pipeline_words, preset, spend, summarizer, timeout, trigger_words,
@@ -105,12 +105,8 @@ impl Settings {
     ///
     /// # Errors
     /// A file that can't be read, an unknown key, a value that makes no sense.
-    pub(crate) fn resolve(
-        shape: &ShapeArgs,
-        counting: &CountingArgs,
-        counter: &CounterArg,
-    ) -> Result<Self> {
-        Ok(Layers::read(shape, counting, counter)?.merged())
+    pub(crate) fn resolve(how: &HowArgs) -> Result<Self> {
+        Ok(Layers::read(how)?.merged())
     }
 
     /// The preset, for a model with this window.

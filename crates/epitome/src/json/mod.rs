@@ -383,51 +383,57 @@ pub fn hole(source: &str, object: Span, name: &str) -> Option<(Span, Span)> {
 /// The text of a JSON string literal (quotes included), escapes resolved. A lone surrogate becomes
 /// U+FFFD. Anything but a string literal is returned as it is.
 pub fn unquote(literal: &str) -> Cow<'_, str> {
-    let Some(inner) = literal.strip_prefix('"').and_then(|s| s.strip_suffix('"')) else {
-        return Cow::Borrowed(literal);
-    };
-    match memchr::memchr(b'\\', inner.as_bytes()) {
-        None => Cow::Borrowed(inner),
-        Some(first) => Cow::Owned(decode(inner, first)),
+    match literal.strip_prefix('"').and_then(|s| s.strip_suffix('"')) {
+        Some(inner) => unquote_inner(inner),
+        None => Cow::Borrowed(literal),
     }
 }
 
-fn decode(inner: &str, first: usize) -> String {
-    let mut out = String::with_capacity(inner.len());
-    out.push_str(&inner[..first]);
-    let mut rest = &inner[first..];
+/// The text of what stands between the quotes of a string literal, or of a part of it that cuts no escape.
+pub(crate) fn unquote_inner(inner: &str) -> Cow<'_, str> {
+    let mut rest = inner;
+    let mut out = String::new();
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        out.push_str(&rest[..at]);
-        let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
-        let mut used = 2;
-        match escape {
-            b'n' => out.push('\n'),
-            b't' => out.push('\t'),
-            b'r' => out.push('\r'),
-            b'b' => out.push('\u{8}'),
-            b'f' => out.push('\u{c}'),
-            b'u' => {
-                let unit = hex_unit(&rest[at..]).unwrap_or(0xFFFD);
-                used = 6;
-                let pair = (0xD800..0xDC00)
-                    .contains(&unit)
-                    .then(|| rest.get(at + 6..).and_then(hex_unit))
-                    .flatten()
-                    .filter(|low| (0xDC00..0xE000).contains(low));
-                if let Some(low) = pair {
-                    used = 12;
-                    let code = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
-                    out.push(char::from_u32(code).unwrap_or('\u{FFFD}'));
-                } else {
-                    out.push(char::from_u32(unit).unwrap_or('\u{FFFD}'));
-                }
-            }
-            other => out.push(char::from(other)),
+        if out.is_empty() {
+            out.reserve(rest.len());
         }
-        rest = rest.get(at + used..).unwrap_or("");
+        let (length, said) = escape(&rest[at..]);
+        out.push_str(&rest[..at]);
+        out.push(said);
+        rest = &rest[at + length..];
+    }
+    if rest.len() == inner.len() {
+        return Cow::Borrowed(inner);
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
+}
+
+/// The length of the escape that `text` begins with, of a surrogate pair both, and what it says.
+pub(crate) fn escape(text: &str) -> (usize, char) {
+    let (length, said) = match text.as_bytes().get(1) {
+        Some(b'n') => (2, '\n'),
+        Some(b't') => (2, '\t'),
+        Some(b'r') => (2, '\r'),
+        Some(b'b') => (2, '\u{8}'),
+        Some(b'f') => (2, '\u{c}'),
+        Some(b'u') => {
+            let unit = hex_unit(text).unwrap_or(0xFFFD);
+            let low = (0xD800..0xDC00)
+                .contains(&unit)
+                .then(|| text.get(6..).and_then(hex_unit))
+                .flatten()
+                .filter(|low| (0xDC00..0xE000).contains(low));
+            let (length, code) = match low {
+                Some(low) => (12, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)),
+                None => (6, unit),
+            };
+            (length, char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+        }
+        Some(&other) => (2, char::from(other)),
+        None => (1, '\\'),
+    };
+    (text.floor_char_boundary(length), said)
 }
 
 /// The code unit of a leading `\uXXXX`.

@@ -31,7 +31,7 @@ impl Sessions {
         line.enter(next);
     }
 
-    /// The one of two that the provider takes, rather the first: what is shown in less, or the least of all.
+    /// An epoch that the open loop isn't part of: as much as is legal of what is shown, else the least that is.
     fn without_loop(&mut self, session: SessionId, base: &Request, chain: &Chain) -> Option<Epoch> {
         let spared = self.lines[&session].epoch().spared;
         let whole = crate::count::Tally::of(base, self.compactor.counter()).total().tokens;

@@ -3,11 +3,10 @@
 //! Keys, numbers and short values keep their own bytes and their order, which an owned tree would
 //! not give.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{cut, excerpt, figure};
-use crate::json::{JsonError, Scanner, Span, quote, unquote};
+use crate::json::{JsonError, Scanner, Span, escape, quote, unquote, unquote_inner};
 
 /// Containers deeper than this are only ever written as a count of what they hold.
 const MAX_DEPTH: usize = 32;
@@ -231,14 +230,6 @@ fn write_head(raw: &str, max: usize, out: &mut String) {
     out.push('"');
 }
 
-/// The text of the inside of a string literal.
-fn unquote_inner(inner: &str) -> Cow<'_, str> {
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return Cow::Borrowed(inner);
-    }
-    Cow::Owned(unquote(&format!("\"{inner}\"")).into_owned())
-}
-
 /// How much of the inside of a string literal says at most `max` bytes of text, and how many it says.
 fn head_of(inner: &str, max: usize) -> (usize, usize) {
     let (mut at, mut decoded) = (0, 0);
@@ -251,42 +242,13 @@ fn head_of(inner: &str, max: usize) -> (usize, usize) {
         if plain == window.len() {
             return (at, decoded);
         }
-        let length = escape(&inner[at..]);
-        let said = unescaped(&inner[at..at + length]);
+        let (length, said) = escape(&inner[at..]);
+        let said = said.len_utf8();
         if decoded + said > max {
             return (at, decoded);
         }
         at += length;
         decoded += said;
-    }
-}
-
-/// The length of the escape that `text` begins with, of a surrogate pair both.
-fn escape(text: &str) -> usize {
-    let unit = |text: &str| {
-        text.strip_prefix("\\u").and_then(|hex| u32::from_str_radix(hex.get(..4)?, 16).ok())
-    };
-    let length = match unit(text) {
-        None => 2,
-        Some(0xD800..0xDC00)
-            if text.get(6..).and_then(unit).is_some_and(|low| (0xDC00..0xE000).contains(&low)) =>
-        {
-            12
-        }
-        Some(_) => 6,
-    };
-    text.floor_char_boundary(length)
-}
-
-/// Bytes of the text that an escape stands for.
-fn unescaped(escape: &str) -> usize {
-    match escape.len() {
-        12 => 4,
-        6 => {
-            let code = u32::from_str_radix(&escape[2..], 16).ok().and_then(char::from_u32);
-            code.unwrap_or(char::REPLACEMENT_CHARACTER).len_utf8()
-        }
-        _ => 1,
     }
 }
 
@@ -382,8 +344,8 @@ mod tests {
             let plain = quote(&text);
             for inner in [&plain[1..plain.len() - 1], &ascii(&text)] {
                 let (end, said) = head_of(inner, max);
-                let head = unquote(&format!("\"{}\"", &inner[..end])).into_owned();
-                prop_assert!(text.starts_with(&head) && head.len() == said);
+                let head = unquote_inner(&inner[..end]);
+                prop_assert!(text.starts_with(&*head) && head.len() == said);
                 let next = text[said..].chars().next();
                 prop_assert!(said <= max && next.is_none_or(|next| said + next.len_utf8() > max));
             }

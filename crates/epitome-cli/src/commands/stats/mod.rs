@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::Result;
 use epitome::text::figure::counted;
 
-use crate::args::{CounterArg, ShapeArgs, StatsArgs};
+use crate::args::{HowArgs, StatsArgs};
 use crate::config::Settings;
 use crate::failure::Exit;
 use crate::output::{self, Parcel, Place, Report};
@@ -42,8 +42,8 @@ fn facts(survey: &Survey) -> String {
 
 /// Draws what fills the input.
 pub(crate) fn run(args: &StatsArgs, report: Report) -> Result<Exit> {
-    let counter = CounterArg { counter: args.counter.counter.clone() };
-    let settings = Settings::resolve(&ShapeArgs::default(), &args.counting, &counter)?;
+    let how = HowArgs::counting(&args.counting, args.counter.counter.as_ref());
+    let settings = Settings::resolve(&how)?;
     let place = |flag, path: Option<&Path>| -> Result<Option<Place>> {
         let Some(path) = path else { return Ok(None) };
         let place = Place::wanted(flag, path)?;
