@@ -362,8 +362,12 @@ pub fn key_is(source: &str, span: Span, name: &str) -> bool {
 
 /// Whether `name` may be a key in `json`: a quick look, before all of it is read.
 pub fn may_mention(json: &str, name: &str) -> bool {
-    // A letter of it may be escaped.
-    json.contains(name) || json.contains("\\u00")
+    let escaped = || {
+        memchr::memmem::find_iter(json.as_bytes(), "\\u00")
+            .any(|at| matches!(json.as_bytes().get(at + 4), Some(b'3'..=b'7')))
+    };
+    // A letter, a digit or an underscore of it may be.
+    json.contains(name) || escaped()
 }
 
 /// The last member `name` of an object, with the separator that leaves along with it; and its value.

@@ -43,22 +43,33 @@ pub struct Chain {
 impl Chain {
     /// The chain of a request's transcript.
     pub fn of(request: &Request, tenant: &str, key: ChainKey) -> Self {
+        Chain::linked(request, tenant, key, |before, entry| {
+            link(key, before, request.format, entry)
+        })
+    }
+
+    /// The chain, each link as `link` has it, which is given the id before it.
+    pub(super) fn linked(
+        request: &Request,
+        tenant: &str,
+        key: ChainKey,
+        mut link: impl FnMut(PrefixId, Entry<'_>) -> PrefixId,
+    ) -> Self {
         let mut chain = Chain::default();
-        let mut newest = Hash::new(key).text(tenant).text(request.format.name()).finish();
+        let mut newest = Hash::new(key).text(tenant).text(request.format.name()).id();
         for entry in request.transcript.entries().filter(|entry| !is_volatile(*entry)) {
             let opens = chain.instructions == chain.ids.len();
-            let hash = Hash::new(key).number(newest);
             newest = if opens && matches!(entry.role(), Role::System | Role::Developer) {
                 chain.instructions += 1;
                 chain.restated.push(entry.index);
-                hash.text("instructions").finish()
+                Hash::new(key).follow(newest).text("instructions").id()
             } else {
                 if entry.parts().any(|part| is_restated(entry.role(), &part)) {
                     chain.restated.push(entry.index);
                 }
-                digest(hash, request.format, entry).finish()
+                link(newest, entry)
             };
-            chain.ids.push(PrefixId(newest));
+            chain.ids.push(newest);
             chain.entries.push(entry.index);
         }
         chain
@@ -96,26 +107,35 @@ impl Chain {
     }
 }
 
-struct Hash(HighwayHasher);
+/// The id up to and with `entry`, by what is understood of it.
+pub(super) fn link(key: ChainKey, before: PrefixId, format: Format, entry: Entry<'_>) -> PrefixId {
+    digest(Hash::new(key).follow(before), format, entry).id()
+}
+
+pub(super) struct Hash(HighwayHasher);
 
 impl Hash {
-    fn new(key: ChainKey) -> Self {
+    pub(super) fn new(key: ChainKey) -> Self {
         Hash(HighwayHasher::new(Key(key.0)))
     }
 
-    fn number(mut self, number: u128) -> Self {
-        self.0.append(&number.to_le_bytes());
+    pub(super) fn follow(mut self, before: PrefixId) -> Self {
+        self.0.append(&before.0.to_le_bytes());
         self
     }
 
     /// With its length, so that no two rows of texts read alike.
-    fn text(mut self, text: &str) -> Self {
+    pub(super) fn text(mut self, text: &str) -> Self {
         self.0.append(&(text.len() as u64).to_le_bytes());
         self.0.append(text.as_bytes());
         self
     }
 
-    fn finish(self) -> u128 {
+    fn id(self) -> PrefixId {
+        PrefixId(self.number())
+    }
+
+    pub(super) fn number(self) -> u128 {
         let [low, high] = self.0.finalize128();
         u128::from(high) << 64 | u128::from(low)
     }

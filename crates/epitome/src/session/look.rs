@@ -89,7 +89,8 @@ impl Sessions {
         now: Duration,
     ) -> Seen {
         let base = wire::repair(request).request;
-        let chain = Chain::of(&base, tenant, self.options.key);
+        let links = self.by_prefix.len();
+        let chain = self.written.chain(&base, tenant, self.options.key, links);
         let model = to.model.clone().or_else(|| base.model()).unwrap_or_default();
         let session = self.find(&chain, tenant, now);
         let taken_in = self.extend(session, &base, &chain);

@@ -39,6 +39,7 @@ mod sent;
 mod settle;
 mod spot;
 mod volatile;
+mod written;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -50,6 +51,7 @@ use crate::transcript::ContentId;
 use crate::trigger::{Cause, Demand};
 use line::Line;
 use look::Look;
+use written::Written;
 
 pub use breaker::Stuck;
 pub use chain::{Chain, ChainKey, PrefixId};
@@ -123,6 +125,7 @@ pub struct Sessions {
     lines: BTreeMap<SessionId, Line>,
     /// The line that had a link first.
     by_prefix: HashMap<PrefixId, SessionId>,
+    written: Written,
     /// Checkpoints that were written here, so that a client who sends one back is understood.
     checkpoints: HashSet<ContentId>,
     next: u64,
@@ -144,6 +147,7 @@ impl Sessions {
             experience: Experience::default(),
             lines: BTreeMap::new(),
             by_prefix: HashMap::new(),
+            written: Written::default(),
             checkpoints: HashSet::new(),
             next: 0,
         })

@@ -89,7 +89,10 @@ fn all(request: &Request) -> Vec<Marker> {
         let parts = entry.parts();
         found.extend(parts.filter_map(|part| marker(source, part.row().span, Some(entry.index))));
     }
-    if request.frame.envelope == Envelope::Body {
+    let around = [request.head(), request.tail()];
+    if request.frame.envelope == Envelope::Body
+        && around.iter().any(|text| json::may_mention(text, "cache_control"))
+    {
         let start = source.find('{').unwrap_or(source.len());
         found.extend(marker(source, Span::new(start..source.len()), None));
     }
@@ -98,7 +101,8 @@ fn all(request: &Request) -> Vec<Marker> {
 
 /// The marker of an object.
 fn marker(source: &str, holder: Span, entry: Option<usize>) -> Option<Marker> {
-    if !holder.of(source).starts_with('{') {
+    let text = holder.of(source);
+    if !text.starts_with('{') || !json::may_mention(text, "cache_control") {
         return None;
     }
     let (hole, value) = json::hole(source, holder, "cache_control")?;
