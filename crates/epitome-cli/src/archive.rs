@@ -176,8 +176,6 @@ fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
             Failure::usage(what).hint("name a folder that isn't there yet, or an archive")
         }
         StoreError::Newer { .. } => Failure::other(what).hint("use a newer epitome"),
-        StoreError::Held => Failure::again(what)
-            .hint(format!("end what reads it, then: epitome sessions --archive {shown}")),
         StoreError::Unfinished { .. } => {
             Failure::other(what).hint(format!("copy {shown} to where it can be written"))
         }

@@ -20,6 +20,7 @@ mod quoting;
 mod reader;
 mod receipt;
 mod said;
+mod signals;
 mod suited;
 mod summarizers;
 mod survey;

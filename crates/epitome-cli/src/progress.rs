@@ -15,6 +15,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::failure::Failure;
 use crate::output::Report;
+use crate::signals::Asked;
 
 /// Work that is quicker than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -71,21 +72,23 @@ impl Progress {
         if compactor.summaries().is_none() {
             return Ok(self.at_once(drive));
         }
+        // Commands run in groups of their own and don't hear of it: they are killed with what waits for them.
+        let asked = Asked::listen();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.context("no answers can be waited for")?;
         runtime.block_on(async {
             let mut drive = pin!(drive);
-            let mut interrupted = pin!(interrupted());
             let mut ticks = tokio::time::interval(TICK);
             loop {
                 tokio::select! {
                     biased;
                     _ = ticks.tick() => self.tick("compacting"),
                     done = &mut drive => return Ok(done),
-                    () = &mut interrupted => {
-                        let what = "interrupted while a summary was waited for: nothing was written";
-                        return Err(Failure::interrupted(what).into());
-                    }
+                }
+                if asked.to_end() {
+                    let kept = if archive.is_some() { "; the archive keeps the input" } else { "" };
+                    let what = "interrupted while a summary was waited for: no output was written";
+                    return Err(Failure::interrupted(format!("{what}{kept}")).into());
                 }
             }
         })
@@ -110,29 +113,6 @@ impl Progress {
             self.tick("counting");
         }
         tally
-    }
-}
-
-/// Ready when the program is asked to end. Commands run in groups of their own and don't hear of that: they
-/// are killed with what waits for them.
-async fn interrupted() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        // Where the system gives no handler, the default one ends the program.
-        let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
-            return std::future::pending().await;
-        };
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
     }
 }
 

@@ -138,8 +138,17 @@ impl Reading {
 /// # Errors
 /// A file of theirs that can't be read.
 pub(crate) fn registry(settings: &Settings) -> Result<Cow<'static, Registry>> {
+    overlaid(settings.models.as_ref())
+}
+
+/// The registry by which money is spent: what a stranger's file says of prices doesn't count.
+pub(crate) fn price_list(settings: &Settings) -> Result<Cow<'static, Registry>> {
+    overlaid(settings.own_models.as_ref())
+}
+
+fn overlaid(file: Option<&std::path::PathBuf>) -> Result<Cow<'static, Registry>> {
     let own = models_file().filter(|file| file.is_file());
-    let Some(file) = settings.models.clone().or(own) else {
+    let Some(file) = file.cloned().or(own) else {
         return Ok(Cow::Borrowed(Registry::built_in()));
     };
     let shown = name(&file);

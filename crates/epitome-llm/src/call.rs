@@ -15,7 +15,7 @@ use crate::heard::Heard;
 use crate::model::{Limits, Model};
 
 /// The most bytes of an answer.
-const LARGEST: usize = 8 << 20;
+pub(crate) const LARGEST: usize = 8 << 20;
 
 /// A request that failed, and whether another try may help.
 #[derive(Debug)]
@@ -45,6 +45,13 @@ impl Failed {
             _ => Again::Never,
         };
         Failed { error: SummarizeError::new(kind, detail), again }
+    }
+}
+
+impl From<SummarizeError> for Failed {
+    /// What isn't sent now won't be later.
+    fn from(error: SummarizeError) -> Self {
+        Failed { error, again: Again::Never }
     }
 }
 
@@ -115,10 +122,7 @@ impl Call<'_> {
             let Some(chunk) = chunk else { break };
             bytes += chunk.len();
             if bytes > LARGEST || events.held() > LARGEST {
-                return Err(Failed::new(
-                    FailureKind::Malformed,
-                    format!("more than {LARGEST} bytes"),
-                ));
+                return Err(too_long());
             }
             match &mut whole {
                 Some(whole) => whole.extend_from_slice(&chunk),
@@ -201,6 +205,10 @@ impl Call<'_> {
         let where_to = self.url.host_str().unwrap_or_default();
         Failed::new(kind, self.model.without_key(&format!("{where_to}: {}", innermost(error))))
     }
+}
+
+pub(crate) fn too_long() -> Failed {
+    Failed::new(FailureKind::Malformed, format!("more than {LARGEST} bytes"))
 }
 
 pub(crate) fn silent(time: Duration) -> Failed {

@@ -55,6 +55,21 @@ pub enum BadEndpoint {
     Client(String),
 }
 
+/// An address without what may be a secret of it: user and password, query and fragment.
+fn bare(address: &str) -> String {
+    let address = address.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
+    format!("{scheme}{rest}")
+}
+
+/// Scheme, host and port of an address; `None` if it is none.
+pub fn origin(address: &str) -> Option<String> {
+    let origin = Url::parse(address).ok()?.origin();
+    origin.is_tuple().then(|| origin.ascii_serialization())
+}
+
 impl Endpoint {
     /// The address that requests go to.
     pub(crate) fn url(&self) -> Result<Url, BadEndpoint> {
@@ -89,7 +104,7 @@ impl Endpoint {
 
     /// An address under the base.
     fn at(&self, path: &[&str]) -> Result<Url, BadEndpoint> {
-        let bad = || BadEndpoint::Address(self.base.clone());
+        let bad = || BadEndpoint::Address(bare(&self.base));
         let mut url = Url::parse(&self.base).map_err(|_| bad())?;
         let is_plain = matches!(url.scheme(), "http" | "https")
             && url.has_host()

@@ -30,7 +30,7 @@ mod model;
 mod purse;
 mod secret;
 
-pub use endpoint::{BadEndpoint, Endpoint};
+pub use endpoint::{BadEndpoint, Endpoint, origin};
 pub use model::{Limits, Model, UNKNOWN_WINDOW};
 pub use purse::Purse;
 pub use secret::Secret;

@@ -6,7 +6,7 @@ use epitome::summarize::{Spent, SummarizeError};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::call::{Call, Failed, silent, unreadable};
+use crate::call::{Call, Failed, LARGEST, silent, too_long, unreadable};
 use crate::model::Model;
 
 impl Model {
@@ -16,21 +16,26 @@ impl Model {
     /// # Errors
     /// Nobody answers there, the key isn't taken, or what comes back is no list.
     pub async fn listed(&self) -> Result<Vec<String>, SummarizeError> {
-        self.list().await.map_err(|failed| failed.error)
+        let limit = self.limits().total;
+        let listed = timeout(limit, self.list()).await.unwrap_or_else(|_| Err(silent(limit)));
+        listed.map_err(|failed| failed.error)
     }
 
     async fn list(&self) -> Result<Vec<String>, Failed> {
         let (url, spent) = (self.list_url(), Mutex::new(Spent::default()));
         let call = Call { url: &url, ..self.call(&spent) };
-        let limit = call.limits.first_byte;
         let sending = call.client.get(url.clone()).headers(call.headers.clone()).send();
-        let response = timeout(limit, sending).await.map_err(|_| silent(limit))?;
-        let response = response.map_err(|error| call.broken(&error))?;
+        let mut response = sending.await.map_err(|error| call.broken(&error))?;
         if !response.status().is_success() {
             return Err(call.refused(response).await);
         }
-        let body = timeout(limit, response.bytes()).await.map_err(|_| silent(limit))?;
-        let body = body.map_err(|error| call.broken(&error))?;
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| call.broken(&error))? {
+            body.extend_from_slice(&chunk);
+            if body.len() > LARGEST {
+                return Err(too_long());
+            }
+        }
         let answer: Value = serde_json::from_slice(&body).map_err(|error| unreadable(&error))?;
         let list = answer["data"].as_array().or(answer["models"].as_array());
         let names = list.into_iter().flatten().filter_map(|model| {

@@ -123,6 +123,10 @@ impl Model {
         Call { model: self, client, url, headers, limits, spent }
     }
 
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     pub(crate) fn list_url(&self) -> Url {
         self.endpoint.list_url().expect("its base was looked at when it was made")
     }
@@ -150,21 +154,24 @@ impl Model {
     }
 
     async fn answer(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {
-        self.may_spend(request)?;
         let spent = Mutex::new(Spent::default());
         let call = self.call(&spent);
         let body = body(request, &self.endpoint, self.facts.as_ref());
         let pauses = ExponentialBuilder::default()
             .with_min_delay(self.limits.pause)
             .with_max_times(self.limits.retries);
-        let tries = (|| call.send(&body))
-            .retry(pauses)
-            .when(|failed: &Failed| failed.again != Again::Never)
-            .adjust(|failed, pause| match failed.again {
+        // Each try is paid for, so each is asked about.
+        let send = async || {
+            self.may_spend(request).map_err(Failed::from)?;
+            call.send(&body).await
+        };
+        let tries = send.retry(pauses).when(|failed: &Failed| failed.again != Again::Never).adjust(
+            |failed, pause| match failed.again {
                 // `None`: that was the last try.
                 Again::After(time) => pause.map(|pause| pause.max(time)),
                 Again::Maybe | Again::Never => pause,
-            });
+            },
+        );
         let text = if let Ok(text) = timeout(self.limits.total, tries).await {
             text.map_err(|failed| failed.error)
         } else {

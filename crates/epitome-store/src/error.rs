@@ -63,11 +63,6 @@ pub enum StoreError {
         /// The log.
         path: PathBuf,
     },
-    /// Somebody reads what was forgotten, so that it can't be overwritten yet.
-    #[error(
-        "what was forgotten is still read by another process, and bytes of it stay until that ends"
-    )]
-    Held,
     /// It was opened for reading.
     #[error("the store was opened for reading only")]
     ReadOnly,

@@ -24,13 +24,12 @@ pub struct Forgotten {
     pub contents: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Whether bytes of it stay until another process, which reads them, ends.
+    pub is_held: bool,
 }
 
 impl Store {
     /// Forgets a session. What other sessions say too stays theirs.
-    ///
-    /// # Errors
-    /// [`StoreError::Held`]: it is forgotten, but bytes are left for as long as another process reads them.
     pub fn forget(&self, session: &Session) -> Result<Forgotten, StoreError> {
         self.forget_all(|_| Ok(vec![(session.row, session.name().to_owned())]))
     }
@@ -64,7 +63,7 @@ impl Store {
         which: impl FnOnce(&Transaction<'_>) -> Result<Vec<(i64, String)>, StoreError>,
     ) -> Result<Forgotten, StoreError> {
         let tenant = self.owner()?;
-        let gone = self.write(|transaction| {
+        let mut gone = self.write(|transaction| {
             let sessions = which(transaction)?;
             if sessions.is_empty() {
                 return Ok(Forgotten::default());
@@ -83,14 +82,15 @@ impl Store {
             transaction.execute(&format!("INSERT INTO {words} ({words}) VALUES ('optimize')"), [])?;
             let (contents, bytes) = sweep(transaction, tenant)?;
             let sessions = sessions.into_iter().map(|(_, name)| name).collect();
-            Ok(Forgotten { sessions, contents, bytes })
+            Ok(Forgotten { sessions, contents, bytes, is_held: false })
         })?;
-        self.alone(|connection| {
+        gone.is_held = self.alone(|connection| {
             // What was deleted is overwritten; in the file that is written anew it has no place either.
             let vacuum = if gone.sessions.is_empty() { "" } else { "VACUUM" };
             let shrunk = connection.execute_batch(vacuum);
-            emptied(connection)?;
-            Ok(shrunk?)
+            let is_held = !is_emptied(connection)?;
+            shrunk?;
+            Ok(is_held)
         })?;
         Ok(gone)
     }
@@ -162,10 +162,11 @@ fn sweep(connection: &Connection, tenant: i64) -> Result<(u64, u64), StoreError>
     Ok(gone)
 }
 
-/// Writes the log into the database, and empties it.
-fn emptied(connection: &Connection) -> Result<(), StoreError> {
+/// Writes the log into the database, and empties it unless somebody reads it.
+fn is_emptied(connection: &Connection) -> Result<bool, StoreError> {
     connection.busy_timeout(READING)?;
-    let is_held = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+    let is_held: Result<bool, _> =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
     connection.busy_timeout(PATIENCE)?;
-    if is_held? { Err(StoreError::Held) } else { Ok(()) }
+    Ok(!is_held?)
 }

@@ -115,7 +115,10 @@ pub fn searchable(entry: Entry<'_>) -> String {
             PartKind::Call => Cow::Owned(format!("{} {}", part.name(), part.text())),
             _ => continue,
         };
-        let text = before_recalled(&text);
+        let text = match part.kind() {
+            PartKind::Result => before_recalled(&text),
+            _ => &*text,
+        };
         if text.trim().is_empty() {
             continue;
         }
@@ -127,15 +130,15 @@ pub fn searchable(entry: Entry<'_>) -> String {
     out
 }
 
-/// What stands before the first find of a recall: a shell may say something before it prints them. So no
-/// text that is found looks like further finds either.
+/// What stands in a result before the first find of a recall: a shell may say something before it prints
+/// them. Who cites one within a line says words of their own.
 fn before_recalled(text: &str) -> &str {
-    if text.trim_start().starts_with(MARK) {
-        return "";
-    }
     let is_mark = |at: &usize| {
-        let rest = text[at + MARK.len()..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
-        rest.starts_with(']') && !text[at + MARK.len()..].starts_with(']')
+        let line = text[..*at].trim_end_matches([' ', '\t']);
+        let is_first = line.is_empty() || line.ends_with('\n');
+        let rest = &text[at + MARK.len()..];
+        let id = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        is_first && id == ContentId::SHORT && rest[id..].starts_with(']')
     };
     let mut marks = text.match_indices(MARK).map(|(at, _)| at);
     marks.find(is_mark).map_or(text, |at| &text[..at])
@@ -234,7 +237,7 @@ mod tests {
 
     #[test]
     fn what_was_recalled_is_not_found_again() {
-        let raw = r#"{"role":"tool","tool_call_id":"a","content":"[recalled 1] the port is 5433"}"#;
+        let raw = r#"{"role":"tool","tool_call_id":"a","content":" [recalled 3f2a9c1b7d20] the port is 5433"}"#;
         assert_eq!(searchable_in(Format::OpenaiChat, raw), "");
         let raw = r#"{"role":"tool","tool_call_id":"a","content":"the port\nis 5433"}"#;
         assert_eq!(searchable_in(Format::OpenaiChat, raw), "the port\nis 5433");
@@ -242,6 +245,10 @@ mod tests {
         assert_eq!(searchable_in(Format::OpenaiChat, raw), "Exit code: 0\n");
         let raw = r#"{"role":"tool","tool_call_id":"a","content":"cars [recalled in May] and [recalled ]"}"#;
         assert!(searchable_in(Format::OpenaiChat, raw).ends_with("[recalled ]"));
+        let raw = r#"{"role":"tool","tool_call_id":"a","content":"As [recalled 3f2a9c1b7d20] says, 7001"}"#;
+        assert!(searchable_in(Format::OpenaiChat, raw).ends_with("7001"));
+        let raw = r#"{"role":"user","content":"[recalled 3f2a9c1b7d20] is wrong: port 7001"}"#;
+        assert!(searchable_in(Format::OpenaiChat, raw).ends_with("7001"));
     }
 
     proptest! {

@@ -191,9 +191,10 @@ pub(crate) fn forget(args: &ForgetArgs, report: Report) -> Result<Exit> {
     };
     match report {
         Report::Json => {
-            let Forgotten { sessions, contents, bytes } = gone;
+            let Forgotten { sessions, contents, bytes, is_held } = &gone;
             let told = json!({
                 "version": 1, "sessions": sessions, "contents": contents, "bytes": bytes,
+                "held": is_held,
             });
             output::json(&told)?;
         }
@@ -203,6 +204,13 @@ pub(crate) fn forget(args: &ForgetArgs, report: Report) -> Result<Exit> {
             let bytes = size(usize::try_from(gone.bytes)?);
             output::words(&format!("{sessions} forgotten: {contents}, {bytes}\n"))?;
         }
+    }
+    if gone.is_held {
+        let what =
+            "another process still reads what was forgotten, and bytes of it stay until that ends";
+        let hint =
+            format!("end it, then: epitome sessions --archive {}", operand(&args.archive.store));
+        return Err(Failure::again(what).hint(hint).into());
     }
     Ok(Exit::Ok)
 }

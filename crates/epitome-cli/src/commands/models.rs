@@ -182,7 +182,8 @@ fn rates(rates: &Rates) -> String {
     if rates.read != rates.input {
         let share = rates.read.dollars() / rates.input.dollars();
         let share = (share * 1000.0).round() / 1000.0;
-        said.push(format!("${} read ({share}×)", rates.read));
+        let share = if share.is_finite() { format!(" ({share}×)") } else { String::new() };
+        said.push(format!("${} read{share}", rates.read));
     }
     if rates.write != rates.input {
         said.push(format!("${} written", rates.write));

@@ -57,10 +57,12 @@ impl Layers {
             // A command that asks for summaries has flags of its own.
             ..Settings::default()
         };
-        let mut layers =
-            vec![(Origin::Flag, flags), (Origin::Environment, Settings::environment()?)];
+        let mut layers = vec![
+            (Origin::Flag, flags.own()),
+            (Origin::Environment, Settings::environment()?.own()),
+        ];
         if let Some(file) = &counting.config {
-            let settings = Settings::file(file)?;
+            let settings = Settings::file(file)?.own();
             layers.push((Origin::Project(file.clone()), settings));
         } else if let Some(file) = project_file() {
             let settings = Settings::file(&file)?;
@@ -68,7 +70,7 @@ impl Layers {
             layers.push((Origin::Project(file), settings));
         }
         if let Some(file) = user_file().filter(|file| file.is_file()) {
-            let settings = Settings::file(&file)?;
+            let settings = Settings::file(&file)?.own();
             layers.push((Origin::User(file), settings));
         }
         Ok(Layers(layers))
@@ -111,8 +113,13 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Said by who uses the program.
+    fn own(self) -> Self {
+        Settings { own_models: self.models.clone(), ..self }
+    }
+
     /// A project's file comes with what was cloned or unpacked: it names no program that is run and no server
-    /// that is sent the transcript, and raises no limit of what that may cost.
+    /// that is sent the transcript, and raises no limit of what that may cost; nor do the prices that it names.
     fn of_a_stranger(&self, file: &Path) -> Result<()> {
         let said = ["summarizer", "spend"].into_iter().find(|key| self.said(key).is_some());
         let Some(key) = said else { return Ok(()) };

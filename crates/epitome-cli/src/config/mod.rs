@@ -60,6 +60,9 @@ pub(crate) struct Settings {
     pub(crate) window: Option<u64>,
     /// A file of facts about models, over those that are built in.
     pub(crate) models: Option<PathBuf>,
+    /// The same, where it isn't a project's file that names it.
+    #[serde(skip)]
+    pub(crate) own_models: Option<PathBuf>,
     /// Who is asked for summaries, in order.
     #[serde(deserialize_with = "summarizer")]
     pub(crate) summarizer: Option<Vec<Spec>>,
@@ -163,6 +166,7 @@ impl Settings {
             model: self.model.or(lower.model),
             window: self.window.or(lower.window.filter(|_| !is_other)),
             models: self.models.or(lower.models),
+            own_models: self.own_models.or(lower.own_models),
             summarizer: self.summarizer.or(lower.summarizer),
             on_failure: self.on_failure.or(lower.on_failure),
             timeout: self.timeout.or(lower.timeout),

@@ -11,6 +11,7 @@ use super::place::folder_of;
 use super::{Place, settled};
 use crate::failure::Failure;
 use crate::quoting::{name, operand};
+use crate::signals;
 use crate::terminal;
 
 /// A text and where it is to go.
@@ -176,36 +177,4 @@ mod nameless {
     pub(super) fn link(_: &File, _: &Path) -> io::Result<NamedTempFile<()>> {
         Err(io::ErrorKind::Unsupported.into())
     }
-}
-
-/// Signals that wait.
-#[cfg(unix)]
-mod signals {
-    use nix::sys::signal::{SigSet, SigmaskHow, Signal};
-
-    /// While it lives, what asks the process to end has to wait; then it ends. Signals that were
-    /// ignored stay ignored, which a handler couldn't promise.
-    pub(super) struct Held(Option<SigSet>);
-
-    pub(super) fn hold() -> Held {
-        let mut ends = SigSet::empty();
-        let all = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
-        for signal in all {
-            ends.add(signal);
-        }
-        Held(ends.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())
-    }
-
-    impl Drop for Held {
-        fn drop(&mut self) {
-            if let Some(before) = &self.0 {
-                let _never = before.thread_set_mask();
-            }
-        }
-    }
-}
-
-#[cfg(not(unix))]
-mod signals {
-    pub(super) fn hold() {}
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use epitome::summarize::{Brief, Summaries, Summarizer};
-use epitome_llm::Purse;
+use epitome_llm::{Purse, origin};
 
 use crate::args::SummaryArgs;
 use crate::config::Settings;
@@ -22,6 +22,7 @@ use crate::reader;
 pub(crate) use spec::{FORMS, Host, Named, Spec};
 
 use command::Command;
+use model::Keys;
 
 /// The longest that one answer may take where nobody says.
 pub(crate) const LONGEST: Duration = Duration::from_mins(2);
@@ -65,11 +66,15 @@ fn chain(
 ) -> Result<Vec<Arc<dyn Summarizer>>> {
     one_server(specs)?;
     let purse = cap.map(|cap| Arc::new(Purse::new(cap)));
-    let registry = reader::registry(settings)?;
+    let registry = reader::price_list(settings)?;
+    let mut keys = Keys::default();
     let summarizer = |spec: &Spec| -> Result<Arc<dyn Summarizer>> {
         Ok(match spec {
             Spec::Command(words) => Arc::new(Command { words: words.clone(), timeout: longest }),
-            Spec::Model(named) => Arc::new(model::model(named, longest, purse.clone(), &registry)?),
+            Spec::Model(named) => {
+                let found = model::find(named, &mut keys)?;
+                Arc::new(model::model(named, found, longest, purse.clone(), &registry)?)
+            }
             Spec::Extractive => unreachable!("the chain ends before it"),
         })
     };
@@ -79,7 +84,8 @@ fn chain(
 /// One key is for one server: it isn't sent to a second one.
 fn one_server(specs: &[Spec]) -> Result<()> {
     let mut bases = specs.iter().filter_map(|spec| match spec {
-        Spec::Model(Named { host: Host::Url(base), .. }) => Some(origin(base)),
+        // What has no origin isn't asked.
+        Spec::Model(Named { host: Host::Url(base), .. }) => origin(base),
         _ => None,
     });
     let Some(first) = bases.next() else { return Ok(()) };
@@ -93,12 +99,6 @@ fn one_server(specs: &[Spec]) -> Result<()> {
     }
 }
 
-/// Scheme, host and port of an address.
-fn origin(base: &str) -> &str {
-    let host = base.find("://").map_or(0, |at| at + 3);
-    base[host..].find('/').map_or(base, |end| &base[..host + end])
-}
-
 fn prompt(path: &Path) -> Result<String> {
     let text = fs::read_to_string(path)
         .map_err(|error| Failure::input(format!("--prompt {}: {error}", name(path))))?;
@@ -106,15 +106,4 @@ fn prompt(path: &Path) -> Result<String> {
         return Err(Failure::input(format!("--prompt {} says nothing", name(path))).into());
     }
     Ok(text.trim_end().to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_have_an_origin() {
-        assert_eq!(origin("http://localhost:80/v1/x"), "http://localhost:80");
-        assert_eq!(origin("https://a.example"), "https://a.example");
-    }
 }

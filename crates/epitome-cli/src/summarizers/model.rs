@@ -1,9 +1,10 @@
 //! Models over HTTP: where they are asked, and with which key. Both are said by the variables that the
 //! providers' own SDKs read.
 
+use std::collections::HashMap;
 use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,11 +68,11 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// There is no key where one is needed, or it can't be read.
-pub(crate) fn find(named: &Named) -> Result<Found> {
+pub(crate) fn find(named: &Named, keys: &mut Keys) -> Result<Found> {
     let model = named.model.clone();
     let Some(provider) = provider(&named.host) else {
         let Host::Url(base) = &named.host else { unreachable!("the others have a provider") };
-        let key = key(OWN_KEY)?;
+        let key = keys.read(OWN_KEY)?;
         let key_from = key.as_ref().map_or_else(|| OWN_KEY.to_owned(), |(_, from)| from.clone());
         let key = key.map(|(key, _)| key);
         let endpoint = Endpoint { format: Format::OpenaiChat, base: base.clone(), model, key };
@@ -80,7 +81,7 @@ pub(crate) fn find(named: &Named) -> Result<Found> {
     let said = said(provider.base_variable);
     let base_from = said.as_ref().map(|_| provider.base_variable);
     for variable in provider.keys {
-        if let Some((key, key_from)) = key(variable)? {
+        if let Some((key, key_from)) = keys.read(variable)? {
             let base = said.unwrap_or_else(|| provider.base.to_owned());
             let endpoint = Endpoint { format: provider.format, base, model, key: Some(key) };
             return Ok(Found { endpoint, base_from, key_from });
@@ -94,17 +95,17 @@ pub(crate) fn find(named: &Named) -> Result<Found> {
         .into())
 }
 
-/// The model that `named` means, paid from `purse`.
+/// The model that `named` means, where it was found, paid from `purse`.
 ///
 /// # Errors
-/// No key, or an address that is none.
+/// A key or an address that is none.
 pub(crate) fn model(
     named: &Named,
+    found: Found,
     longest: Duration,
     purse: Option<Arc<Purse>>,
     registry: &Registry,
 ) -> Result<Model> {
-    let found = find(named)?;
     // Whoever waits for long expects a slow server, of which nothing is heard while it reads.
     let usual = Limits::default();
     let first_byte = usual.first_byte.max(longest / 2);
@@ -114,7 +115,12 @@ pub(crate) fn model(
             .hint(format!("look at what is in {}", found.key_from)),
         error => {
             let from = found.base_from.map(|from| format!(" ({from})")).unwrap_or_default();
-            Failure::usage(format!("{named}{from}: {error}"))
+            // The error says of an address what may be shown of it.
+            let who = match &named.host {
+                Host::Url(_) => named.model.clone(),
+                _ => named.to_string(),
+            };
+            Failure::usage(format!("{who}{from}: {error}"))
                 .hint("a server of one's own is named so: http://localhost:11434/v1#MODEL")
         }
     })?;
@@ -123,7 +129,7 @@ pub(crate) fn model(
 
 /// Whether there is a key for servers that are named by their address.
 pub(crate) fn has_own_key() -> bool {
-    said(OWN_KEY).is_some() || env::var_os(format!("{OWN_KEY}_FILE")).is_some()
+    said(OWN_KEY).is_some() || file_of(OWN_KEY).is_some()
 }
 
 /// What a variable says; nothing is said by one that is empty.
@@ -131,22 +137,39 @@ fn said(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|value| !value.trim().is_empty())
 }
 
-/// The key that a variable holds, or that the file holds that the variable with `_FILE` names; and which of
-/// them.
+/// The file that the variable with `_FILE` names.
+fn file_of(variable: &str) -> Option<PathBuf> {
+    env::var_os(format!("{variable}_FILE")).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// The keys that were read: a pipe gives its own only once.
+#[derive(Default)]
+pub(crate) struct Keys(HashMap<&'static str, Option<(Secret, String)>>);
+
+impl Keys {
+    /// The key that a variable holds, or that the file holds that the variable with `_FILE` names; and which
+    /// of them.
+    fn read(&mut self, variable: &'static str) -> Result<Option<(Secret, String)>> {
+        if let Some(known) = self.0.get(variable) {
+            return Ok(known.clone());
+        }
+        let key = key(variable)?;
+        self.0.insert(variable, key.clone());
+        Ok(key)
+    }
+}
+
 fn key(variable: &'static str) -> Result<Option<(Secret, String)>> {
     if let Some(key) = said(variable) {
         return Ok(Some((Secret::new(key), variable.to_owned())));
     }
+    let Some(path) = file_of(variable) else { return Ok(None) };
     let variable = format!("{variable}_FILE");
-    let Some(path) = env::var_os(&variable).filter(|path| !path.is_empty()) else {
-        return Ok(None);
-    };
-    let path = Path::new(&path);
-    let key = fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("{variable}, {}: {error}", name(path))))?;
+    let key = fs::read_to_string(&path)
+        .map_err(|error| Failure::usage(format!("{variable}, {}: {error}", name(&path))))?;
     if key.trim().is_empty() {
         return Err(
-            Failure::usage(format!("{variable}: there is nothing in {}", name(path))).into()
+            Failure::usage(format!("{variable}: there is nothing in {}", name(&path))).into()
         );
     }
     Ok(Some((Secret::new(key), variable)))

@@ -15,6 +15,8 @@ mod conversions;
 mod due;
 mod escapes;
 mod formats;
+#[cfg(target_os = "linux")]
+mod interrupted;
 mod lived;
 mod mcp;
 mod models;
@@ -27,6 +29,7 @@ mod screens;
 mod sessions;
 mod settings;
 mod simulate;
+mod spending;
 mod summarizers;
 mod survival;
 mod usage;

@@ -5,20 +5,22 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::bench::{Bench, Ran, SESSION};
+#[cfg(target_os = "linux")]
+use crate::interrupted::{runs, soon};
 
 /// Sections as they are wanted, and next to nothing in them.
 const EMPTY: &str = "## Goal\\nTo go on.\\n## Constraints\\nnone\\n## Decisions\\nnone\\n## State\\nnone\\n\
                      ## Next step\\nnone\\n## Files\\nnone\\n## Errors and fixes\\nnone\\n## Facts\\nnone";
 
 /// A folder with the session and a script that runs `lines`.
-fn bench(lines: &str) -> Bench {
+pub(crate) fn bench(lines: &str) -> Bench {
     let bench = Bench::new();
     bench.copy(SESSION, "in.jsonl");
     bench.write("script", lines);
     bench
 }
 
-fn good() -> String {
+pub(crate) fn good() -> String {
     format!("cat > asked\nprintf '%s' '{{\"version\":1,\"summary\":\"{EMPTY}\"}}'\n")
 }
 
@@ -151,22 +153,6 @@ fn who_is_too_slow_is_killed() {
     assert_eq!(receipt(&bench)["fallbacks"][0], "sh: no answer in time: 0.2 s");
 }
 
-/// Whether a process still runs; one that nobody has waited for doesn't.
-#[cfg(target_os = "linux")]
-fn runs(id: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
-}
-
-#[cfg(target_os = "linux")]
-fn soon(what: &str, holds: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn who_is_too_slow_is_killed_with_what_it_started() {
@@ -175,28 +161,6 @@ fn who_is_too_slow_is_killed_with_what_it_started() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let child = bench.read("child");
     soon("it is killed", || !runs(&child));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn what_is_interrupted_leaves_nothing_behind() {
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::Pid;
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
-        let bench = bench("sleep 300 &\necho $! > new && mv new child\nwait\n");
-        let words = ["compact", "in.jsonl", "--target", "10%", "-o", "out", "--summarizer"];
-        let words: Vec<&str> = words.into_iter().chain(["cmd:sh script"]).collect();
-        let mut command = bench.command(&words);
-        let command = command.stderr(std::process::Stdio::piped()).spawn().expect("it starts");
-        soon("it asks", || bench.path("child").exists());
-        let id = i32::try_from(command.id()).expect("an id");
-        kill(Pid::from_raw(id), signal).expect("it runs");
-        let ran = Ran::of(&command.wait_with_output().expect("it ends"));
-        assert_eq!(ran.code, 130, "{}", ran.err);
-        assert!(ran.err.contains("interrupted") && !bench.path("out").exists(), "{}", ran.err);
-        let child = bench.read("child");
-        soon("it is killed", || !runs(&child));
-    }
 }
 
 #[test]

@@ -71,11 +71,23 @@ fn keys_are_not_shown_and_bad_endpoints_are_refused() {
         change(&mut bad);
         Model::new(bad, limits(), None).expect_err("it can't be asked")
     };
-    for base in ["", "api.example.com", "ftp://x", "https://u:p@x", "https://x/?a=b", "https://x#y"]
-    {
+    // What may be a secret isn't shown.
+    for (base, shown) in [
+        ("", ""),
+        ("api.example.com", "api.example.com"),
+        ("ftp://x", "ftp://x"),
+        ("https://u:p@x", "https://x"),
+        ("https://x/?a=b", "https://x/"),
+        ("https://x#y", "https://x"),
+    ] {
         let error = refused(&|bad: &mut Endpoint| base.clone_into(&mut bad.base));
-        assert_eq!(error, BadEndpoint::Address(base.to_owned()));
+        assert_eq!(error, BadEndpoint::Address(shown.to_owned()));
     }
+    let of = |address| epitome_llm::origin(address);
+    assert_eq!(of("http://localhost:80/v1/x").as_deref(), Some("http://localhost"));
+    assert_eq!(of("http:///localhost:2/v1"), of("http://localhost:2/w"));
+    assert_eq!(of("https://a.example").as_deref(), Some("https://a.example"));
+    assert_eq!(of("nowhere"), None);
     assert_eq!(refused(&|bad| bad.model = " ".to_owned()), BadEndpoint::NoModel);
     assert_eq!(refused(&|bad| bad.key = Some(Secret::new("a\nb"))), BadEndpoint::Key);
     assert_eq!(refused(&|bad| bad.format = Format::Bedrock), BadEndpoint::Format("bedrock"));

@@ -329,6 +329,11 @@ impl Compactor {
         self.channel.as_ref()
     }
 
+    /// The same without summarizers, for what nobody can wait for.
+    pub(crate) fn alone(self) -> Self {
+        Compactor { summaries: None, ..self }
+    }
+
     /// What is done, in which order.
     pub fn strategies(&self) -> &[Arc<dyn Strategy>] {
         &self.strategies

@@ -137,16 +137,17 @@ impl Line {
         sent: &Sent,
         reported: u64,
     ) {
-        let known = self.anchor.take().filter(|(model, _)| *model == sent.model);
-        let known = known.map(|(_, anchor)| anchor);
+        let known = self.anchor.as_ref().filter(|(model, _)| *model == sent.model);
+        let known = known.map(|(_, anchor)| *anchor);
         let of = Counted { model: &sent.model, counter, anchor: known };
         let anchor = experience.reported(of, &sent.glimpse, reported);
         // What was reported of an earlier view says nothing about where this one begins, and what was
         // overtaken less than what overtook it.
         let is_shown = sent.epoch == self.epoch().number;
         let is_newest = known.is_none_or(|known| known.entries() <= sent.glimpse.links);
-        let anchor = if is_shown && is_newest { anchor } else { known };
-        self.anchor = anchor.map(|anchor| (sent.model.clone(), anchor));
+        if is_shown && is_newest {
+            self.anchor = anchor.map(|anchor| (sent.model.clone(), anchor));
+        }
     }
 
     /// The newest epoch.
@@ -164,10 +165,12 @@ impl Line {
         }
         for link in self.counted.len()..chain.len() {
             let entry = request.transcript.entry(chain.entries()[link]);
+            // First of all, since a counter of the host's may panic: half a link would be none.
+            let tokens = entry_count(entry, request.format, counter);
+            let before = self.counted.last().copied().unwrap_or(Count::ZERO);
             if link < self.ids.len() {
                 // Known from before a crash, but not counted yet.
-                let before = self.counted.last().copied().unwrap_or(Count::ZERO);
-                self.counted.push(before + entry_count(entry, request.format, counter));
+                self.counted.push(before + tokens);
                 continue;
             }
             if let Some(flight) = &mut self.flight {
@@ -189,8 +192,7 @@ impl Line {
                     _ => self.newest_epoch().take_late(link, &reply),
                 }
             }
-            let before = self.counted.last().copied().unwrap_or(Count::ZERO);
-            self.counted.push(before + entry_count(entry, request.format, counter));
+            self.counted.push(before + tokens);
             self.ids.push(chain.ids()[link]);
         }
     }

@@ -169,14 +169,18 @@ struct Later<'a> {
 /// Bodies, told apart by their length and ends first: hashing all of a long session costs more than
 /// comparing the few that are alike.
 #[derive(Debug, Default)]
-struct Said<'a>(HashMap<Look<'a>, Vec<&'a str>>);
+struct Said<'a> {
+    few: HashMap<Look<'a>, Vec<&'a str>>,
+    /// Bodies beyond the few that are alike.
+    many: HashSet<&'a str>,
+}
 
 /// A body's length and ends.
 type Look<'a> = (usize, &'a [u8], &'a [u8]);
 
 /// Bytes of either end.
 const END: usize = 32;
-/// Bodies with the same length and ends that are remembered.
+/// Bodies with the same length and ends that are compared one by one.
 const MOST_ALIKE: usize = 32;
 
 impl<'a> Said<'a> {
@@ -187,13 +191,20 @@ impl<'a> Said<'a> {
     }
 
     fn has(&self, body: &'a str) -> bool {
-        self.0.get(&Self::key(body)).is_some_and(|alike| alike.contains(&body))
+        self.few.get(&Self::key(body)).is_some_and(|alike| {
+            alike.contains(&body) || alike.len() == MOST_ALIKE && self.many.contains(body)
+        })
     }
 
     fn add(&mut self, body: &'a str) {
-        let alike = self.0.entry(Self::key(body)).or_default();
-        if alike.len() < MOST_ALIKE && !alike.contains(&body) {
+        let alike = self.few.entry(Self::key(body)).or_default();
+        if alike.contains(&body) {
+            return;
+        }
+        if alike.len() < MOST_ALIKE {
             alike.push(body);
+        } else {
+            self.many.insert(body);
         }
     }
 }
@@ -256,5 +267,23 @@ impl<'a> Later<'a> {
                 fate.reads.push(read);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_bodies_are_known_as_are_alike() {
+        let end = "x".repeat(END);
+        let bodies: Vec<String> = (100..200).map(|nth| format!("{end}{nth}{end}")).collect();
+        let mut said = Said::default();
+        for body in &bodies {
+            assert!(!said.has(body));
+            said.add(body);
+        }
+        assert!(bodies.iter().all(|body| said.has(body)));
+        assert!(!said.has(&format!("{end}200{end}")));
     }
 }

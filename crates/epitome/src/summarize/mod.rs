@@ -132,8 +132,8 @@ const MAX_DETAIL: usize = 240;
 impl SummarizeError {
     /// A failure that took nothing. Receipts tell its detail: on one line, without secrets, and not at length.
     pub fn new(kind: FailureKind, detail: impl Into<String>) -> Self {
-        // Masked before it is cut: half a key doesn't look like one.
-        let detail = cut::one_line(&masked(&detail.into()), MAX_DETAIL);
+        // Masked before it is cut, as it will be read: half a key doesn't look like one, nor does a colored one.
+        let detail = cut::one_line(&masked(&cut::visible(&detail.into())), MAX_DETAIL);
         SummarizeError { kind, detail, spent: Spent::default() }
     }
 

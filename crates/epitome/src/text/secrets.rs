@@ -97,6 +97,9 @@ const CALLED: [&str; 14] = [
 /// gap in what is made for that, so that looking at all that follows each would never end.
 const LOOKED_AT: usize = 256;
 
+/// Digits and semicolons of a color.
+const LONGEST_COLOR: usize = 24;
+
 /// A value with fewer characters is rather a word, or a placeholder.
 const LEAST_VALUE: usize = 12;
 
@@ -114,7 +117,10 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     let mut at = 0;
     let bytes = text.as_bytes();
     while at < bytes.len() {
-        let is_start = at == 0 || !Class::Word.has(bytes[at - 1]) || is_escape(bytes, at);
+        let is_start = at == 0
+            || !Class::Word.has(bytes[at - 1])
+            || is_escape(bytes, at)
+            || ends_color(bytes, at);
         // Secrets and what leads to them begin with a letter, a digit or a dash.
         let may_begin = bytes[at].is_ascii_alphanumeric() || bytes[at] == b'-' || bytes[at] == b':';
         if !may_begin || !(is_start || bytes[at] == b':') {
@@ -143,6 +149,16 @@ pub fn masked(text: &str) -> Cow<'_, str> {
 /// Whether the letter before is of an escape, as in `\nghp_…`.
 fn is_escape(bytes: &[u8], at: usize) -> bool {
     at >= 2 && bytes[at - 2] == b'\\' && matches!(bytes[at - 1], b'n' | b't' | b'r')
+}
+
+/// Whether what stands before is a terminal's color, as in `\x1b[31mghp_…`, plain or as JSON has it.
+fn ends_color(bytes: &[u8], at: usize) -> bool {
+    let Some(before) = bytes[..at].strip_suffix(b"m") else { return false };
+    let numbers = before.iter().rev().take_while(|b| b.is_ascii_digit() || **b == b';');
+    let before = &before[..before.len() - numbers.take(LONGEST_COLOR).count()];
+    let before = before.strip_suffix(b"[");
+    let escapes: [&[u8]; 5] = [b"\x1b", b"u001b", b"u001B", b"x1b", b"033"];
+    before.is_some_and(|before| escapes.iter().any(|escape| before.ends_with(escape)))
 }
 
 /// A secret near the beginning of a text: its bytes.
@@ -240,8 +256,8 @@ fn called_so(text: &str) -> Option<Secret> {
         && value.bytes().any(|b| b.is_ascii_lowercase());
     let is_hex = Class::Hexadecimal.length(value) == value.len();
     let is_drawn = digits >= 2 && letters >= 4 && (cases || is_hex);
-    // A path, a name with dots or a call is no value of that kind.
-    let is_code = value.contains(['.', '/']) && !value.ends_with('=')
+    // A path, a name with dots or a call is no value of that kind; none is as long as what isn't looked at to its end.
+    let is_code = value.contains(['.', '/']) && !value.ends_with('=') && value.len() < LOOKED_AT
         || all[value.len()..].starts_with(['(', '[']);
     let is_one = value.len() >= LEAST_VALUE && is_drawn && !is_code;
     is_one.then(|| Secret { name: "secret", from, to: from + Class::Symbols.length(all) })
@@ -317,9 +333,23 @@ mod tests {
             ),
             ("-----BEGIN PRIVATE KEY-----\nMIIE cut", "[masked: private-key]"),
             ("redis://:hunter2hunter2@cache", "redis://:[masked: password]@cache"),
+            (
+                "\u{1b}[1;31mghp_0123456789abcdefghijABCDEFGHIJ012345\u{1b}[0m",
+                "\u{1b}[1;31m[masked: github-token]\u{1b}[0m",
+            ),
+            (
+                r#""\u001b[32mghp_0123456789abcdefghijABCDEFGHIJ012345""#,
+                r#""\u001b[32m[masked: github-token]""#,
+            ),
         ] {
             assert_eq!(masked(said), shown);
         }
+    }
+
+    #[test]
+    fn long_values_are_masked_whole() {
+        let long = "aB3/".repeat(101);
+        assert_eq!(masked(&format!("token=\"{long}=\" x")), "token=\"[masked: secret]\" x");
     }
 
     #[test]

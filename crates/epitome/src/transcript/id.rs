@@ -37,9 +37,12 @@ impl ContentId {
         &self.0
     }
 
-    /// The first 12 hex digits: enough to tell entries of a session apart for a reader.
+    /// Hex digits of a short id.
+    pub const SHORT: usize = 12;
+
+    /// The first hex digits: enough to tell entries of a session apart for a reader.
     pub fn short(&self) -> String {
-        self.to_string()[..12].to_owned()
+        self.to_string()[..Self::SHORT].to_owned()
     }
 }
 

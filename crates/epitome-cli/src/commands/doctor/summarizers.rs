@@ -16,7 +16,8 @@ use crate::args::DoctorArgs;
 use crate::config::Settings;
 use crate::quoting::name;
 use crate::reader;
-use crate::summarizers::{Named, Spec, model};
+use crate::summarizers::model::{self, Keys};
+use crate::summarizers::{Named, Spec};
 use crate::terminal::{count, line};
 
 const SUBJECT: &str = "summarizer";
@@ -29,11 +30,12 @@ pub(super) fn checks(args: &DoctorArgs, settings: &Settings) -> Vec<Check> {
     let flags = args.summarizer.iter().chain(&args.then).cloned().collect::<Vec<_>>();
     let said = Some(flags).filter(|flags| !flags.is_empty()).or(settings.summarizer.clone());
     let mut checks = Vec::new();
+    let mut keys = Keys::default();
     for spec in said.unwrap_or_default() {
         checks.push(match &spec {
             Spec::Extractive => break,
             Spec::Command(words) => command(&words[0]),
-            Spec::Model(named) => served(named, args, settings),
+            Spec::Model(named) => served(named, &mut keys, args, settings),
         });
     }
     let last = if checks.is_empty() { "extractive: no model" } else { "then extractive" };
@@ -41,8 +43,8 @@ pub(super) fn checks(args: &DoctorArgs, settings: &Settings) -> Vec<Check> {
     checks
 }
 
-fn served(named: &Named, args: &DoctorArgs, settings: &Settings) -> Check {
-    match look(named, settings) {
+fn served(named: &Named, keys: &mut Keys, args: &DoctorArgs, settings: &Settings) -> Check {
+    match look(named, keys, settings) {
         Ok((found, model)) if args.online => asked(named, &found, &model),
         Ok((found, model)) if model.facts().is_none() => unknown(&found),
         Ok((found, _)) => good(SUBJECT, found),
@@ -51,17 +53,17 @@ fn served(named: &Named, args: &DoctorArgs, settings: &Settings) -> Check {
 }
 
 /// Where it would be asked and with which key; nothing is sent.
-fn look(named: &Named, settings: &Settings) -> Result<(String, Model)> {
-    let found = model::find(named)?;
-    let registry = reader::registry(settings)?;
-    let model = model::model(named, PATIENCE, None, &registry)?;
+fn look(named: &Named, keys: &mut Keys, settings: &Settings) -> Result<(String, Model)> {
+    let found = model::find(named, keys)?;
+    let registry = reader::price_list(settings)?;
     let key = match &found.endpoint.key {
         Some(_) => format!("key in {}", found.key_from),
         None => format!("no key ({} isn't set)", found.key_from),
     };
     let base = line(&found.endpoint.base, 120);
     let from = found.base_from.map(|from| format!(" ({from})")).unwrap_or_default();
-    Ok((format!("{named} at {base}{from}, {key}"), model))
+    let told = format!("{named} at {base}{from}, {key}");
+    Ok((told, model::model(named, found, PATIENCE, None, &registry)?))
 }
 
 fn unknown(found: &str) -> Check {

@@ -79,6 +79,13 @@ impl Anchors {
             left -= cost;
         }
         let whole = left;
+        let commands = Section::Commands as usize;
+        let (_, title, form, share) = SECTIONS[commands];
+        // Whatever else there is to list, commands that went well in the end have their share.
+        let mut recovered = self.recovered_bytes().min(whole * share / 100);
+        let spared = recovered;
+        drafts[commands].fill(title, form, &mut recovered);
+        left -= spared - recovered;
         for ((_, title, form, share), draft) in SECTIONS.iter().zip(&mut drafts) {
             let mut share = (whole * share / 100).min(left);
             let before = share;
@@ -103,18 +110,17 @@ impl Anchors {
     pub fn firm_bytes(&self) -> usize {
         let root = self.root.clone().unwrap_or_else(|| self.best_root().into());
         let changed = self.draft(Section::Changed, &root).entries;
+        let root = if root.is_empty() { 0 } else { ROOT.len() + root.len() + 1 };
+        let changed = if changed.is_empty() { 0 } else { root + list_bytes(&changed) };
+        changed + self.recovered_bytes()
+    }
+
+    /// Bytes of the list of commands that failed before they went well.
+    fn recovered_bytes(&self) -> usize {
         let recovered = self.commands.items().iter().filter(|item| item.note.recovered);
         let recovered: Vec<String> =
             recovered.map(|item| entry_text(&item.text, &item.note.note(), &read_run)).collect();
-        let root = if root.is_empty() { 0 } else { ROOT.len() + root.len() + 1 };
-        [(root, changed), (0, recovered)]
-            .iter()
-            .filter(|(_, entries)| !entries.is_empty())
-            .map(|(root, entries)| {
-                let lines: usize = entries.iter().map(|entry| entry.len() + 3).sum();
-                root + TITLE + MORE + lines
-            })
-            .sum()
+        if recovered.is_empty() { 0 } else { list_bytes(&recovered) }
     }
 
     /// Reads a rendering. `None` if a line is none of one.
@@ -312,6 +318,11 @@ impl Draft {
     }
 }
 
+/// At most so many bytes are those of a list of these.
+fn list_bytes(entries: &[String]) -> usize {
+    TITLE + MORE + entries.iter().map(|entry| entry.len() + 3).sum::<usize>()
+}
+
 fn list<T: Note>(lane: &Lane<T>, now: u32, write: impl Fn(&str, &T) -> String) -> Vec<String> {
     lane.ranked(now).into_iter().map(|item| write(&item.text, &item.note)).collect()
 }
@@ -408,6 +419,22 @@ mod tests {
             error,
         );
         anchors
+    }
+
+    #[test]
+    fn commands_that_went_well_in_the_end_keep_room_beside_many_files() {
+        let files: Vec<String> = (0..80)
+            .map(|file| format!("crates/part-{file}/src/module_{file}.rs (edited)"))
+            .collect();
+        let text = format!(
+            "Files changed: {}\nCommands:\n- cargo test -p wheel → ok, failed before (×3)\n- ls → ok\n",
+            files.join(", ")
+        );
+        let anchors = Anchors::parse(&text).expect("a rendering");
+        let short = anchors.render(700);
+        assert!(short.len() <= 700, "{short}");
+        assert!(short.contains("cargo test -p wheel → ok, failed before (×3)"), "{short}");
+        assert!(short.matches("(edited)").count() > 8, "{short}");
     }
 
     #[test]

@@ -1,0 +1,105 @@
+//! What summaries by models may cost.
+
+use std::time::Duration;
+
+use serde_json::json;
+use testkit::server::Reply;
+use testkit::server::script::Broken;
+
+use crate::asked::{GOOD, Served, ask, bench, compact, receipt};
+
+#[test]
+fn a_spend_cap_stops_calls_and_not_the_compaction() {
+    let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+    let ran = ask(&bench, 2, &server.running.url, &["--spend", "0.000001"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let fallback = receipt(&bench)["fallbacks"][0].clone();
+    let fallback = fallback.as_str().expect("a reason");
+    assert!(
+        fallback.contains("the spend cap is reached") && fallback.contains("of $0.000001 spent"),
+        "{fallback}"
+    );
+    assert_eq!(server.requests(), 0);
+    let ran = ask(&bench, 2, &server.running.url, &["--spend", "$2"]);
+    assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
+    assert_eq!(receipt(&bench)["summary"]["by"], "claude-haiku-4-5");
+    for (bad, words) in [("0", "not a positive number of dollars"), ("much", "not a positive")] {
+        let ran = ask(&bench, 2, &server.running.url, &["--spend", bad]);
+        assert!(ran.code == 2 && ran.err.contains(words), "{bad}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_model_whose_price_is_ones_own_is_paid_from_the_cap() {
+    let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+    let name = format!("{}/v1#gpt-4o-mini-home", server.running.url);
+    let flags = ["--summarizer", &name, "--spend", "1"];
+    let ran = compact(&bench, &flags, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let fallback = receipt(&bench)["fallbacks"][0].clone();
+    assert!(
+        fallback.as_str().is_some_and(|why| why.contains("no price is known of")),
+        "{fallback}"
+    );
+    bench.write("own.json", OWN);
+    let ran = compact(&bench, &flags, &[("EPITOME_MODELS", "own.json")]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let told = receipt(&bench);
+    assert_eq!(
+        (&told["summary"]["by"], server.requests()),
+        (&json!("gpt-4o-mini-home"), 1),
+        "{told}"
+    );
+    assert!(told["summary"]["spent"]["cost"].as_f64() > Some(0.0), "{told}");
+}
+
+#[test]
+fn each_try_is_asked_about() {
+    // Each answer breaks off once its prompt was paid for.
+    let cut = || Reply {
+        pace: Duration::from_millis(50),
+        broken: Some(Broken { after: 3, fault: None }),
+        ..Reply::text(GOOD)
+    };
+    let (bench, server) = (bench(), Served::new([cut().into(), cut().into(), cut().into()]));
+    ask(&bench, 2, &server.running.url, &["--spend", "0.000001"]);
+    let told = receipt(&bench);
+    let why = told["fallbacks"][0].as_str().expect("a reason");
+    let (_, most) = why.split_once('$').expect("dollars");
+    let most: f64 = most.split(' ').next().expect("a number").parse().expect("a number");
+    // It is enough for one try, and not for what a second one may take besides.
+    let cap = format!("{:.6}", most * 1.01);
+    let ran = ask(&bench, 2, &server.running.url, &["--spend", &cap]);
+    assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
+    let told = receipt(&bench);
+    let why = told["fallbacks"][0].as_str().expect("a reason");
+    assert!(why.contains("the spend cap is reached"), "{why}");
+    let spent = told["summary"]["spent"]["cost"].as_f64().expect("dollars");
+    assert!(spent > most * 0.01, "{spent} of {cap}");
+}
+
+#[test]
+fn a_projects_prices_raise_no_cap() {
+    let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+    bench.write("cheap.json", CHEAP);
+    bench.write("epitome.toml", "models = \"cheap.json\"\n");
+    let flags = ["--spend", "0.001"];
+    let ran = ask(&bench, 2, &server.running.url, &flags);
+    assert_eq!((ran.code, server.requests()), (0, 0), "{}", ran.err);
+    let fallback = receipt(&bench)["fallbacks"][0].clone();
+    assert!(
+        fallback.as_str().is_some_and(|why| why.contains("the spend cap is reached")),
+        "{fallback}"
+    );
+    let ran = ask(&bench, 2, &server.running.url, &["--spend", "0.001", "--models", "cheap.json"]);
+    assert_eq!((ran.code, server.requests()), (0, 1), "who names the file means it: {}", ran.err);
+}
+
+/// A price that nobody asks for.
+const CHEAP: &str = r#"{"models": {"claude-haiku-4-5": {"price": {"input": 0.0001, "output": 0.0001,
+    "read": 0.0001, "write": 0.0001, "write_long": 0.0001},
+    "source": "somebody"}}}"#;
+
+/// What is known of a model by its owner.
+const OWN: &str = r#"{"models": {"gpt-4o-mini-home": {"vendor": "me", "tokenizer": "o200k", "input": 100000,
+    "output": 8000, "price": {"input": 0.2, "output": 0.4}, "source": "my bills"}}}"#;
