@@ -7,10 +7,11 @@ use epitome::archive::{Archive, ArchiveError, Shown};
 use epitome::checkpoint::look_alikes;
 use epitome::transcript::ContentId;
 use epitome::{Outcome, wire};
+use epitome_recordings as recordings;
 use epitome_store::{Access, Document, Session, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
-use crate::args::{ArchiveArg, Channel, KeepArgs};
+use crate::args::{ArchiveArg, Channel, KeepArgs, usual_archive};
 use crate::commands::Shape;
 use crate::failure::Failure;
 use crate::input::{self, Opened};
@@ -45,9 +46,37 @@ pub(crate) struct Archived {
 }
 
 impl KeepArgs {
+    /// The same, with the usual archive where none is named.
+    pub(crate) fn or_usual(&self) -> Result<Self> {
+        if self.archive.is_some() {
+            return Ok(self.clone());
+        }
+        let Some(usual) = usual_archive() else {
+            let failure =
+                Failure::usage("neither --archive nor HOME says where originals are kept");
+            return Err(failure.hint("add --archive STORE").into());
+        };
+        Ok(KeepArgs { archive: Some(PathBuf::from(usual)), ..self.clone() })
+    }
+
+    /// Makes the folders above the usual archive, which nobody else makes.
+    fn make_way(&self) -> Result<()> {
+        let is_usual = |folder: &&PathBuf| Some(folder.as_os_str()) == usual_archive();
+        let Some(above) = self.archive.as_ref().filter(is_usual).and_then(|usual| usual.parent())
+        else {
+            return Ok(());
+        };
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(above).map_err(|error| failure(&io_error(above, error), above))
+    }
+
     /// Keeps what is to be compacted, if there is an archive.
     pub(crate) fn deposit(&self, opened: &Opened, raw: &[u8]) -> Result<Option<Deposit>> {
         let Some(folder) = &self.archive else { return Ok(None) };
+        self.make_way()?;
         let store = open(folder, Access::Write)?;
         let failed = |error: StoreError| failure(&error, folder);
         let transcript = &opened.request.transcript;
@@ -124,6 +153,27 @@ impl Deposit {
 }
 
 impl Archived {
+    /// The same, for a recording.
+    pub(crate) fn place(&self) -> recordings::Archived {
+        recordings::Archived { session: self.session.clone(), view: self.view }
+    }
+
+    /// In words, of a recording that was compacted in place.
+    pub(crate) fn words_in_place(&self, file: &Path) -> String {
+        let Archived { store, session, view } = self;
+        let label = paint(FAINT, "archived");
+        let file = operand(file);
+        let archive = match usual_archive() {
+            Some(usual) if usual.to_string_lossy() == store.as_str() => String::new(),
+            _ => format!(" --archive {}", operand(store)),
+        };
+        let store = terminal::line(store, 80);
+        format!(
+            "{label} in {store} as {session}.{view}; the agent goes on from the compaction. Back as it was:\n  \
+             epitome restore {file} -o {file}{archive}"
+        )
+    }
+
     /// In words; `output` is where the request went.
     pub(crate) fn words(&self, output: Option<&Path>) -> String {
         let Archived { store, session, view } = self;
@@ -242,6 +292,11 @@ pub(crate) fn located(what: &Path, archive: &ArchiveArg, store: &Store) -> Resul
 }
 
 fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, u64)>, StoreError> {
+    // An agent's own recording says where it was kept when it was compacted in place.
+    let applied = std::str::from_utf8(bytes).ok().and_then(recordings::applied);
+    if let Some((archived, _)) = applied {
+        return Ok(Some((store.session(&archived.session)?, archived.view)));
+    }
     // A pipe or an editor may have put a line's end behind it.
     for bytes in [bytes, bytes.trim_ascii_end()] {
         if let Some(found) = store.shown_as(ContentId::of_bytes(bytes))? {

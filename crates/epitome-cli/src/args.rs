@@ -1,6 +1,7 @@
 //! What can be asked on the command line.
 
 mod archive;
+mod compact;
 mod looks;
 mod program;
 mod summary;
@@ -16,7 +17,6 @@ use epitome::transcript::ContentId;
 use epitome::wire::RuleId;
 use epitome::{Tail, Target};
 
-use crate::carried::Destination;
 use crate::formats;
 use crate::output::Report;
 
@@ -25,8 +25,9 @@ pub(crate) use values::{stop, task, trigger, window};
 
 pub(crate) use archive::{
     ArchiveArg, Channel, ForgetArgs, GoArgs, KeepArgs, McpArgs, PinArgs, PinCommand, RecallArgs,
-    SessionsArgs,
+    SessionsArgs, usual_archive,
 };
+pub(crate) use compact::{CompactArgs, ConvertArgs};
 pub(crate) use looks::{DiffArgs, PlanArgs};
 pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose};
 pub(crate) use summary::{SummaryArgs, dollars, on_failure, seconds};
@@ -111,24 +112,7 @@ Exits with 3 if the target can't be reached."))]
     /// Writes the compacted request to stdout (or OUT) and the receipt, in words, to stderr. Without
     /// a target it lands at 30 % of the input; with --window, also at no more than half of the
     /// window, so that the reply and the next steps fit. With --trigger only what is due is compacted.
-    #[command(after_help = format!("\
-Examples:
-  epitome compact session.jsonl --target 20k > smaller.json
-  epitome compact request.json --target 25% --keep-recent 3turns --pin 'never push to main'
-  epitome compact request.json -o request.json --receipt receipt.json
-  epitome compact session.jsonl --summarizer 'cmd:python3 summarize.py' --focus 'the parser'
-  epitome compact request.json --trigger 80% --model claude-opus-5-5 -o request.json
-  epitome compact --window 200k < request.json | curl --data-binary @- https://…
-  epitome compact request.json -o request.json --continue receipt.json --receipt receipt.json
-
-The last one compacts again, after more was said. Only a receipt (or --known) vouches for an earlier
-checkpoint, so that its user's words and anchors are carried over; without, it is plain text.
-
-With --json the receipt is JSON: on stderr, or on stdout if -o takes the request.
-
-{CONFIGURATION}
-
-Exits with 3, having written the best that can be had, if the target can't be reached."))]
+    #[command(after_help = compact::help())]
     Compact(Box<CompactArgs>),
 
     /// Show what a compaction does to each entry, or how two transcripts differ.
@@ -262,7 +246,7 @@ pub(crate) struct InputArgs {
 }
 
 /// How to read it.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct ReadingArgs {
     /// The input's format, where its content doesn't show it.
@@ -438,49 +422,6 @@ pub(crate) struct CountArgs {
     #[arg(long, value_name = "NAME", value_parser = counter_names(), hide_possible_values = true)]
     #[arg(help_heading = "Counting")]
     pub(crate) counter: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompactArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) how: HowArgs,
-    #[command(flatten)]
-    pub(crate) summary: SummaryArgs,
-    #[command(flatten)]
-    pub(crate) to: ToArg,
-    #[command(flatten)]
-    pub(crate) output: OutputArg,
-
-    #[command(flatten)]
-    pub(crate) archive: KeepArgs,
-
-    /// Write the receipt, as JSON, to this file.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub(crate) receipt: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ConvertArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-
-    /// The format to write: openai-chat, anthropic, gemini, openai-responses or bedrock; and the model that it is for.
-    #[arg(long, value_name = "FORMAT[:MODEL]", help_heading = "Output")]
-    pub(crate) to: Destination,
-
-    #[command(flatten)]
-    pub(crate) output: OutputArg,
-}
-
-/// The format to write.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct ToArg {
-    /// The format to write, and the model that it is for [default: the input's].
-    #[arg(long, value_name = "FORMAT[:MODEL]")]
-    pub(crate) to: Option<Destination>,
 }
 
 /// Where to write.

@@ -11,6 +11,7 @@ mod counters;
 mod failure;
 mod formats;
 mod identity;
+mod in_place;
 mod input;
 mod known;
 mod meant;

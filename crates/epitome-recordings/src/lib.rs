@@ -20,6 +20,7 @@
 //! # Ok::<(), epitome_recordings::ReadError>(())
 //! ```
 
+mod apply;
 mod body;
 mod claude_code;
 mod codex;
@@ -45,6 +46,7 @@ use std::sync::Arc;
 use epitome::json::JsonError;
 use epitome::request::Request;
 
+pub use apply::{Applied, ApplyError, Archived, applied, apply};
 pub use detect::detect;
 pub use error::{OpenError, ReadError, Tried};
 pub use notes::{About, Note};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use epitome::json::{JsonError, Scanner, unquote};
+use epitome::json::{JsonError, Scanner, quote, unquote};
 
 /// The members of an object, each value as it stands. Of duplicates the last one counts.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +79,12 @@ impl<'a> Object<'a> {
     /// The elements of the list called `name`; `None` if there is no list.
     pub(crate) fn list(&self, name: &str) -> Option<Vec<&'a str>> {
         self.get(name).and_then(elements)
+    }
+
+    /// All of it, written anew.
+    pub(crate) fn whole(&self) -> String {
+        let members = self.members().map(|(name, value)| format!("{}:{value}", quote(name)));
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
     }
 
     /// Whether there are no members.

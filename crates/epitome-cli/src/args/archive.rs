@@ -1,8 +1,11 @@
 //! What can be asked of archives.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use clap::builder::Resettable;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::{OutputArg, ReadingArgs};
@@ -12,7 +15,10 @@ Examples:
   epitome compact session.jsonl --archive store -o smaller.json
   epitome restore smaller.json --archive store -o again.jsonl
 
-What was compacted may be longer by now; its receipt, or the name that the receipt gives it, will do too.";
+What was compacted may be longer by now; its receipt, or the name that the receipt gives it, will do too. Behind \
+`compact --apply` the recording itself is named twice, and comes back in one go:
+  epitome restore session.jsonl -o session.jsonl
+What was said in it since then is kept in the archive first.";
 
 pub(super) const RECALL: &str = "\
 Examples:
@@ -46,8 +52,10 @@ Examples:
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Archive")]
 pub(crate) struct ArchiveArg {
-    /// The archive: a folder that `compact --archive` made.
+    /// The archive, a folder that `compact --archive` made [default: `epitome/archive` in the XDG data folder,
+    /// where `compact --apply` keeps originals].
     #[arg(long = "archive", value_name = "STORE", value_hint = ValueHint::DirPath)]
+    #[arg(default_value = usual(), hide_default_value = true)]
     pub(crate) store: PathBuf,
 }
 
@@ -56,7 +64,8 @@ pub(crate) struct ArchiveArg {
 #[command(next_help_heading = "Archive")]
 pub(crate) struct KeepArgs {
     /// Keep what is compacted in this archive, a folder that is made if it isn't there, before anything
-    /// is written; its pins stay, and its checkpoints are continued.
+    /// is written; its pins stay, and its checkpoints are continued [default with --apply: `epitome/archive` in the
+    /// XDG data folder].
     #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, conflicts_with = "to")]
     pub(crate) archive: Option<PathBuf>,
 
@@ -64,6 +73,22 @@ pub(crate) struct KeepArgs {
     /// `epitome recall`, or by the tools of `epitome mcp`.
     #[arg(long, value_name = "shell|mcp", requires = "archive")]
     pub(crate) recall: Option<Channel>,
+}
+
+/// The folder of the archive that is meant where none is named; there is none without a home folder.
+pub(crate) fn usual_archive() -> Option<&'static OsStr> {
+    static USUAL: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+        let folder = |name| std::env::var_os(name).map(PathBuf::from);
+        let data = folder("XDG_DATA_HOME").filter(|folder| folder.is_absolute());
+        let data = data.or_else(|| Some(folder("HOME")?.join(".local/share")))?;
+        Some(data.join("epitome/archive"))
+    });
+    USUAL.as_deref().map(Path::as_os_str)
+}
+
+/// The same, as the default of an option.
+fn usual() -> Resettable<clap::builder::OsStr> {
+    usual_archive().map(clap::builder::OsStr::from).into()
 }
 
 /// A way in which a model can search an archive.

@@ -8,20 +8,33 @@ use epitome::archive::{Archive as _, redone, undone};
 use epitome::count::counter;
 use epitome::recall::{self, Hit, hits};
 use epitome::text::figure::counted;
-use epitome_store::{Access, Forgotten};
+use epitome_recordings as recordings;
+use epitome_store::{Access, Document, Forgotten};
 use serde_json::json;
 
 use crate::archive::{located, open};
-use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, RecallArgs};
+use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, ReadingArgs, RecallArgs};
 use crate::failure::{Exit, Failure};
+use crate::identity::Identity;
+use crate::in_place::InPlace;
+use crate::input;
 use crate::output::{self, Parcel, Place, Report};
-use crate::quoting::operand;
+use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, STRONG, line, paint, size};
 
 /// Writes what a compaction was made from.
 pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     place.spare_archive("-o", &args.archive.store)?;
+    let in_place = match &place {
+        Place::File(file) if Identity::of_file(file).is_some() && is_applied(file)? => {
+            Some(InPlace::read("-o", Some(file))?)
+        }
+        _ => None,
+    };
+    if let Some(recording) = &in_place {
+        keep_what_follows(recording, args)?;
+    }
     let store = args.archive.open(Access::Read)?;
     let (session, view) = located(&args.what, &args.archive, &store)?;
     let failed = args.archive.failed();
@@ -34,8 +47,37 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
         return Err(Failure::usage(what).hint(hint).into());
     };
-    output::deliver(&[Parcel { place: &place, text: &bytes }])?;
+    let ready = || in_place.as_ref().map_or(Ok(()), InPlace::is_untouched);
+    output::deliver_when(ready, &[Parcel { place: &place, text: &bytes }])?;
     Ok(Exit::Ok)
+}
+
+/// Whether a file is a recording that was compacted in place.
+fn is_applied(file: &Path) -> Result<bool> {
+    let bytes = input::bytes(Some(file))?;
+    Ok(std::str::from_utf8(&bytes).is_ok_and(|text| recordings::applied(text).is_some()))
+}
+
+/// Keeps what an agent said since its recording was compacted in place: it isn't in what comes back.
+fn keep_what_follows(recording: &InPlace, args: &GoArgs) -> Result<()> {
+    let text = recording.text();
+    let Some((_, end)) = recordings::applied(text) else { return Ok(()) };
+    if text[end..].trim().is_empty() {
+        return Ok(());
+    }
+    let bytes = text.as_bytes().to_vec();
+    let how = ReadingArgs::default();
+    let opened = input::understood(bytes, args.output.output.as_deref(), &how, Report::Json)?;
+    let store = args.archive.open(Access::Existing)?;
+    let (request, source) = (&opened.request, opened.source.file.as_str());
+    let document = Document { raw: text.as_bytes(), request, source };
+    let session = store.take_in(&document).map_err(args.archive.failed())?;
+    output::tell(&format!(
+        "what was said since is kept too: epitome restore {}.0 --archive {}",
+        session.name(),
+        operand(&args.archive.store)
+    ));
+    Ok(())
 }
 
 /// The most bytes of a hit that is one of several.
@@ -138,6 +180,12 @@ fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     place.spare_archive("-o", &args.archive.store)?;
     let store = args.archive.open(Access::Existing)?;
+    if args.what.is_file() && is_applied(&args.what)? {
+        let what = format!("{} is an agent's recording, no request", name(&args.what));
+        let file = operand(&args.what);
+        let hint = format!("back as it was: epitome restore {file} -o {file}");
+        return Err(Failure::usage(what).hint(hint).into());
+    }
     let (session, _) = located(&args.what, &args.archive, &store)?;
     let refused = args.archive.refused();
     let from = session.head().map_err(&refused)?;

@@ -19,6 +19,7 @@ use crate::commands::landing::{self, Landed};
 use crate::config::{self, Settings};
 use crate::failure::{Exit, Failure};
 use crate::formats;
+use crate::in_place::{self, InPlace};
 use crate::input::{self, Opened};
 use crate::known::Known;
 use crate::output::{self, Parcel, Place, Report};
@@ -30,14 +31,20 @@ use crate::terminal::{self, count};
 
 /// Writes the compacted request, and the receipt.
 pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
-    let place = Place::output(args.output.output.as_deref())?;
+    let file = args.input.file.as_deref();
+    let in_place = args.apply.then(|| InPlace::read("--apply", file)).transpose()?;
+    let place = match &in_place {
+        Some(recording) => recording.place.clone(),
+        None => Place::output(args.output.output.as_deref())?,
+    };
+    let keep = if args.apply { args.archive.or_usual()? } else { args.archive.clone() };
     let receipt_place =
         args.receipt.as_deref().map(|path| Place::wanted("--receipt", path)).transpose()?;
     if let Some(receipt) = &receipt_place {
         output::apart(&[("the request", &place), ("--receipt", receipt)])?;
         receipt.spare("--receipt", "the input", args.input.file.as_deref())?;
     }
-    if let Some(archive) = &args.archive.archive {
+    if let Some(archive) = &keep.archive {
         place.spare_archive("-o", archive)?;
         if let Some(receipt) = &receipt_place {
             receipt.spare_archive("--receipt", archive)?;
@@ -59,11 +66,16 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         }
         Some(_) => shape,
     };
-    let file = args.input.file.as_deref();
-    let bytes = input::bytes(file)?;
-    let raw = if args.archive.archive.is_some() { bytes.clone() } else { Vec::new() };
+    let bytes = match &in_place {
+        Some(recording) => recording.text().as_bytes().to_vec(),
+        None => input::bytes(file)?,
+    };
+    let raw = if keep.archive.is_some() { bytes.clone() } else { Vec::new() };
     let opened = input::understood(bytes, file, &args.input.reading, report)?;
-    let deposit = args.archive.deposit(&opened, &raw)?;
+    if in_place.is_some() {
+        in_place::kind(&opened.source.file, opened.source.recording.as_deref())?;
+    }
+    let deposit = keep.deposit(&opened, &raw)?;
     let shape = match &deposit {
         Some(deposit) => deposit.shape(shape)?,
         None => shape,
@@ -86,8 +98,24 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         .iter()
         .chain(&told)
         .map(|place| Parcel { place, text: receipt_text.as_bytes() });
-    let request = Parcel { place: &place, text: written.source().as_bytes() };
-    output::deliver(&receipts.chain([request]).collect::<Vec<_>>())?;
+    let applied = match (&in_place, &archived) {
+        (Some(recording), Some(archived)) if !done.outcome.view.is_whole() => {
+            let kind = in_place::kind(&opened.source.file, opened.source.recording.as_deref())?;
+            Some(recording.with(kind, &done.outcome, &archived.place())?)
+        }
+        _ => None,
+    };
+    let text = applied.as_deref().unwrap_or(written.source().as_str());
+    let request = Parcel { place: &place, text: text.as_bytes() };
+    match &in_place {
+        None => output::deliver(&receipts.chain([request]).collect::<Vec<_>>())?,
+        // Nothing was done, so that nothing is written.
+        Some(_) if applied.is_none() => output::deliver(&receipts.collect::<Vec<_>>())?,
+        Some(recording) => {
+            let parcels: Vec<_> = receipts.chain([request]).collect();
+            output::deliver_when(|| recording.is_untouched(), &parcels)?;
+        }
+    }
     if place.is_screen() && !written.source().ends_with('\n') {
         output::note("");
     }
@@ -95,8 +123,15 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         Report::Words => {
             let words = receipt::words(receipt, &done.target, Tense::Done);
             output::tell(&words);
-            if let Some(archived) = &archived {
-                output::tell(&archived.words(args.output.output.as_deref()));
+            match (&archived, file) {
+                (Some(archived), Some(file)) if applied.is_some() => {
+                    output::tell(&archived.words_in_place(file));
+                }
+                (Some(_), _) if args.apply => output::tell("nothing was written"),
+                (Some(archived), _) => {
+                    output::tell(&archived.words(args.output.output.as_deref()));
+                }
+                (None, _) => {}
             }
             if let Some(carried) = &carried {
                 output::tell(&carried.words());

@@ -24,7 +24,16 @@ pub(crate) struct Parcel<'a> {
 /// Writes all of them, in order. Files are prepared first, so that what can fail has failed before
 /// anything is told or replaced; whoever finds the last one finds the others too.
 pub(crate) fn deliver(parcels: &[Parcel<'_>]) -> Result<()> {
+    deliver_when(|| Ok(()), parcels)
+}
+
+/// The same, if `ready` has nothing against it once all is prepared.
+pub(crate) fn deliver_when(
+    ready: impl FnOnce() -> Result<()>,
+    parcels: &[Parcel<'_>],
+) -> Result<()> {
     let prepared = parcels.iter().map(Parcel::prepare).collect::<Result<Vec<_>>>()?;
+    ready()?;
     for (parcel, file) in parcels.iter().zip(prepared) {
         parcel.finish(file)?;
     }

@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::failure::Failure;
 use crate::terminal;
 
-pub(crate) use delivery::{Parcel, deliver};
+pub(crate) use delivery::{Parcel, deliver, deliver_when};
 pub(crate) use place::{Place, apart};
 
 /// The form of reports.

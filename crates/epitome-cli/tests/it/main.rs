@@ -15,6 +15,7 @@ mod conversions;
 mod due;
 mod escapes;
 mod formats;
+mod in_place;
 #[cfg(target_os = "linux")]
 mod interrupted;
 mod lived;

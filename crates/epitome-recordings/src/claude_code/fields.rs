@@ -2,6 +2,8 @@
 
 use epitome::json::{JsonError, Scanner, Span, unquote};
 
+use crate::apply::MARK;
+
 use super::row::{Block, Content, Kept, Pairs, Row, What};
 
 /// The members of a row that mean something to us. Strings are JSON literals.
@@ -35,6 +37,8 @@ pub(super) struct Flags {
     pub(super) meta: bool,
     pub(super) summary: bool,
     pub(super) api_error: bool,
+    /// That it was written when a view was applied.
+    pub(super) again: bool,
 }
 
 /// The API message, or the piece of one, that a row carries.
@@ -79,6 +83,7 @@ impl<'a> Fields<'a> {
                 "isMeta" => self.flags.meta = truth(scanner)?,
                 "isCompactSummary" => self.flags.summary = truth(scanner)?,
                 "isApiErrorMessage" => self.flags.api_error = truth(scanner)?,
+                MARK => self.flags.again = string(scanner)?.is_some(),
                 "operation" => self.operation = string(scanner)?,
                 "content" => self.queued = string(scanner)?,
                 "reason" => self.reason = string(scanner)?,
@@ -119,6 +124,7 @@ impl<'a> Fields<'a> {
             session: self.session,
             agent: self.agent,
             is_sidechain: self.flags.sidechain,
+            is_again: self.flags.again,
             message_id: message.id,
             model: message.model,
             usage: message.usage,

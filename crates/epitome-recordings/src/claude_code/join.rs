@@ -21,7 +21,13 @@ pub(super) fn join(
     notes: &mut Notes,
 ) -> Body {
     let mut newest = order.iter().rev().filter(|row| rows.all[**row].what == What::Assistant);
-    let model = newest.find_map(|row| rows.all[*row].model);
+    let side = order.first().is_some_and(|row| rows.all[*row].is_sidechain);
+    // A view may show no reply of the model's; those before it tell which it is.
+    let before = || {
+        let mut all = rows.all.iter().rev();
+        all.find(|row| row.what == What::Assistant && row.is_sidechain == side)?.model
+    };
+    let model = newest.find_map(|row| rows.all[*row].model).or_else(before);
     let mut messages: HashMap<&str, Vec<usize>> = HashMap::new();
     for &row in order {
         if let (true, Some(id)) = (rows.all[row].what.is_assistant(), rows.all[row].message_id) {

@@ -7,6 +7,7 @@
 //! hook output) is recorded without its wording, so it is left out; only a person's words that were
 //! taken up in mid-turn are put in, in their own entry.
 
+mod apply;
 mod fields;
 mod join;
 mod local;
@@ -25,8 +26,10 @@ use crate::{Kind, Options, ReadError, Recording, Sidechain, Skipped};
 use path::{Path, follow};
 use row::Rows;
 
+pub(crate) use apply::applied;
+
 pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
-    let mut rows = Rows::read(source);
+    let mut rows = Rows::read(source, options.reach);
     let mut skipped = std::mem::take(&mut rows.skipped);
     let mut lines = sides::split(&rows).into_iter();
     let main = lines.next().unwrap_or_default();

@@ -182,7 +182,9 @@ impl<'r, 'a> Tree<'r, 'a> {
         let mut walk = Walk { way: Vec::new(), cut: None };
         let is_leaf = |at: &usize| self.is_anchored(*at) && self.row(*at).what.is_message();
         let Some(mut at) = self.places().rfind(is_leaf) else { return walk };
-        let is_linked = self.parents.iter().any(Option::is_some);
+        // What was applied is linked in sessions whose own rows aren't.
+        let is_linked =
+            self.places().any(|at| self.parents[at].is_some() && !self.row(at).is_again);
         let mut seen = vec![false; self.members.len()];
         // Goes down only, so that looking for the row before costs no more than one pass.
         let mut behind = self.members.len();

@@ -8,7 +8,7 @@ use epitome::json::{Scanner, Span, member, unquote};
 use super::fields::{Fields, is};
 use crate::notes::{About, Notes};
 use crate::rows::{RawRow, rows};
-use crate::{Skipped, Why};
+use crate::{Reach, Skipped, Why};
 
 /// More than a person types ahead; keeps the search in the queue short.
 const LONGEST_QUEUE: usize = 64;
@@ -51,6 +51,7 @@ pub(super) struct Rows<'a> {
     queue: VecDeque<&'a str>,
     /// Words that were taken up in mid-turn and stand in a row of their own.
     attached: Vec<&'a str>,
+    reach: Reach,
 }
 
 /// A row that has a place in the conversation.
@@ -65,6 +66,8 @@ pub(super) struct Row<'a> {
     pub(super) session: Option<&'a str>,
     pub(super) agent: Option<&'a str>,
     pub(super) is_sidechain: bool,
+    /// Whether it was written when a view was applied.
+    pub(super) is_again: bool,
     /// The API message that an assistant row is a piece of.
     pub(super) message_id: Option<&'a str>,
     pub(super) model: Option<&'a str>,
@@ -140,7 +143,7 @@ pub(super) enum Pairs<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn read(source: &'a str) -> Self {
+    pub(super) fn read(source: &'a str, reach: Reach) -> Self {
         let mut found = Rows {
             all: Vec::new(),
             blocks: Vec::new(),
@@ -150,6 +153,7 @@ impl<'a> Rows<'a> {
             types: BTreeMap::new(),
             queue: VecDeque::new(),
             attached: Vec::new(),
+            reach,
         };
         for raw in rows(source) {
             found.row(raw);
@@ -237,6 +241,10 @@ impl<'a> Rows<'a> {
             self.skip(line, Why::NoMessage);
             return self.link(line, fields);
         };
+        // It says again what stands before the boundary.
+        if fields.flags.again && self.reach == Reach::Whole {
+            return self.link(line, fields);
+        }
         if fields.flags.api_error {
             self.skip(line, Why::ApiError);
             return self.link(line, fields);

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use epitome::transcript::Origin;
 
 use super::row::{Row, Rows, What, text_of};
+use crate::apply::MARK;
 use crate::notes::{About, Notes};
 use crate::object::Object;
 use crate::usage::{Names, Usage};
@@ -19,7 +20,7 @@ const KEPT_WORDS: usize = 80_000;
 const NEAR: usize = 24;
 
 /// How messages in the user's role begin that aren't a turn of their own.
-const CONTEXT: [&str; 8] = [
+pub(super) const CONTEXT: [&str; 8] = [
     "<environment_context>",
     "<user_instructions>",
     "# AGENTS.md instructions for ",
@@ -157,7 +158,8 @@ impl<'a> History<'a> {
         let summary = row.payload.literal("message").filter(|text| *text != "\"\"");
         self.reply = None;
         if reach == Reach::Whole {
-            if let Some(summary) = summary {
+            // What was applied says nothing that wasn't said.
+            if let Some(summary) = summary.filter(|_| row.payload.get(MARK).is_none()) {
                 self.say(row.line, summary, Origin::Injected);
             }
             return;
@@ -225,7 +227,7 @@ fn newest_words(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
 }
 
 /// What the agent keeps with an item and doesn't send.
-const KEPT_BACK: &str = "internal_chat_message_metadata_passthrough";
+pub(super) const KEPT_BACK: &str = "internal_chat_message_metadata_passthrough";
 
 /// The item as it is sent.
 fn as_sent<'a>(raw: &'a str, item: &Object<'a>) -> Cow<'a, str> {

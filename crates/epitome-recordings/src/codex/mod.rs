@@ -5,6 +5,7 @@
 //! a rollback takes turns off its end. Tools aren't recorded. Which of the messages in the user's
 //! role a person wrote, the events tell; where the rows have the event alone, its words are put in.
 
+mod apply;
 mod history;
 mod row;
 
@@ -17,6 +18,8 @@ use crate::notes::Notes;
 use crate::{Kind, Options, ReadError, Recording};
 use history::History;
 use row::Rows;
+
+pub(crate) use apply::applied;
 
 const KIND: Kind = Kind::Codex;
 

@@ -1,9 +1,14 @@
 //! As Anthropic Messages.
 
 use epitome::json::quote;
+use epitome::transcript::Origin;
 
-use super::{Answer, Frame, Media, Message, Piece, SEE_MEDIA, plain_id, says_something, text_of};
+use super::{
+    Answer, Call, Frame, Heard, Media, Message, Piece, Raw, Reasoning, SEE_MEDIA, plain_id,
+    says_something, text_of,
+};
 use crate::body::{Body, text_block};
+use crate::object::{Object, elements};
 
 pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
     let tools =
@@ -85,4 +90,72 @@ fn result(answer: &Answer<'_>) -> String {
     let id = plain_id(&answer.id);
     let error = if answer.is_error { ",\"is_error\":true" } else { "" };
     format!("{{\"type\":\"tool_result\",\"tool_use_id\":{id},\"content\":{content}{error}}}")
+}
+
+/// What messages say.
+pub(super) fn heard<'a>(messages: &[(Origin, Object<'a>)]) -> Vec<Heard<'a>> {
+    let mut heard = Vec::new();
+    for (origin, message) in messages {
+        if message.says("role", "assistant") {
+            heard.push(Heard::model(pieces(message.get("content"))));
+            continue;
+        }
+        let content = message.get("content");
+        let blocks = content.and_then(elements).unwrap_or_default().into_iter().map(Object::of);
+        for block in blocks.filter(|block| block.says("type", "tool_result")) {
+            let id = block.literal("tool_use_id").unwrap_or("\"\"");
+            let (id, name) = super::answers_to(&heard, id);
+            let answer = Answer {
+                id,
+                name,
+                content: pieces(block.get("content")),
+                is_error: block.holds("is_error"),
+            };
+            super::answered(&mut heard, answer);
+        }
+        let said = pieces(content);
+        if !said.is_empty() {
+            heard.push(Heard::user(*origin, said));
+        }
+    }
+    heard
+}
+
+fn pieces(content: Option<&str>) -> Vec<Piece<'_>> {
+    match content {
+        Some(text) if text.starts_with('"') => vec![Piece::Text(text.into())],
+        content => {
+            let blocks = content.and_then(elements).unwrap_or_default();
+            blocks.into_iter().filter_map(|block| piece(&Object::of(block))).collect()
+        }
+    }
+}
+
+fn piece<'a>(block: &Object<'a>) -> Option<Piece<'a>> {
+    let literal = |name| block.literal(name).map(Raw::Borrowed);
+    Some(match block.text("type")?.as_ref() {
+        "text" => Piece::Text(literal("text")?),
+        "thinking" => Piece::Reasoning(Reasoning {
+            text: literal("thinking")?,
+            signature: literal("signature"),
+            is_redacted: false,
+        }),
+        "redacted_thinking" => Piece::Reasoning(Reasoning {
+            text: "\"\"".into(),
+            signature: literal("data"),
+            is_redacted: true,
+        }),
+        "tool_use" => Piece::Call(Call {
+            id: literal("id")?,
+            name: literal("name")?,
+            arguments: block.get("input").unwrap_or("{}").into(),
+            signature: None,
+        }),
+        "image" | "document" => {
+            let source = block.object("source");
+            let (media_type, data) = (source.literal("media_type")?, source.literal("data")?);
+            Piece::Media(Media { media_type: media_type.into(), data: data.into() })
+        }
+        _ => return None,
+    })
 }

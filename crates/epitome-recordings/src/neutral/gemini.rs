@@ -1,9 +1,14 @@
 //! As Gemini contents.
 
 use epitome::json::{quote, unquote};
+use epitome::transcript::Origin;
 
-use super::{Answer, Frame, Message, Piece, SEE_MEDIA, says_something, text_of};
+use super::{
+    Answer, Call, Frame, Heard, Media, Message, Piece, Raw, Reasoning, SEE_MEDIA, says_something,
+    text_of,
+};
 use crate::body::Body;
+use crate::object::Object;
 
 /// What the provider takes where a signature should be, of calls that it didn't sign itself.
 pub(crate) const UNSIGNED: &str = "\"skip_thought_signature_validator\"";
@@ -114,4 +119,71 @@ fn results(answer: &Answer<'_>) -> Vec<String> {
     )];
     parts.extend(media);
     parts
+}
+
+/// What contents say.
+pub(super) fn heard<'a>(contents: &[(Origin, Object<'a>)]) -> Vec<Heard<'a>> {
+    let mut heard: Vec<Heard<'a>> = Vec::new();
+    for (origin, content) in contents {
+        let parts = content.list("parts").unwrap_or_default().into_iter().map(Object::of);
+        if content.says("role", "model") {
+            heard.push(Heard::model(parts.filter_map(|part| piece(&part)).collect()));
+            continue;
+        }
+        let mut said = Vec::new();
+        let mut answers: Vec<Answer<'a>> = Vec::new();
+        for part in parts {
+            let response = part.object("functionResponse");
+            if !response.is_empty() {
+                answers.extend(answer(&response));
+                continue;
+            }
+            match (piece(&part), answers.last_mut()) {
+                // A result's media stand behind it.
+                (Some(media @ Piece::Media(_)), Some(answer)) => answer.content.push(media),
+                (piece, _) => said.extend(piece),
+            }
+        }
+        for answer in answers {
+            super::answered(&mut heard, answer);
+        }
+        if !said.is_empty() {
+            heard.push(Heard::user(*origin, said));
+        }
+    }
+    heard
+}
+
+fn answer<'a>(response: &Object<'a>) -> Option<Answer<'a>> {
+    let said = response.object("response");
+    let (error, output) = (said.literal("error"), said.literal("output"));
+    let text = error.or(output).unwrap_or("\"\"");
+    Some(Answer {
+        id: response.literal("id")?.into(),
+        name: response.literal("name")?.into(),
+        content: vec![Piece::Text(text.into())],
+        is_error: error.is_some(),
+    })
+}
+
+fn piece<'a>(part: &Object<'a>) -> Option<Piece<'a>> {
+    let signature = || part.literal("thoughtSignature").map(Raw::Borrowed);
+    if let Some(text) = part.literal("text") {
+        return Some(if part.holds("thought") {
+            let (text, signature) = (text.into(), signature());
+            Piece::Reasoning(Reasoning { text, signature, is_redacted: false })
+        } else {
+            Piece::Text(text.into())
+        });
+    }
+    let call = part.object("functionCall");
+    if let Some(name) = call.literal("name") {
+        let arguments = call.get("args").unwrap_or("{}").into();
+        let id = call.literal("id").unwrap_or("\"\"").into();
+        let signature = signature().filter(|signature| signature != UNSIGNED);
+        return Some(Piece::Call(Call { id, name: name.into(), arguments, signature }));
+    }
+    let media = part.object("inlineData");
+    let (media_type, data) = (media.literal("mimeType")?, media.literal("data")?);
+    Some(Piece::Media(Media { media_type: media_type.into(), data: data.into() }))
 }

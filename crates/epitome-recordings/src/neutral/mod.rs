@@ -17,6 +17,7 @@ use epitome::transcript::Origin;
 use epitome::wire::Format;
 
 use crate::body::Body;
+use crate::object::Object;
 use crate::usage::{Reported, Usage};
 use crate::{Kind, ReadError};
 
@@ -160,6 +161,63 @@ pub(crate) fn write(
         Format::OpenaiResponses => openai_responses::body(frame, messages).finish(kind, format),
         Format::Gemini => gemini::body(frame, messages).finish(kind, format),
         _ => anthropic::body(frame, messages).finish(kind, Format::Anthropic),
+    }
+}
+
+/// What the entries of a request say: what [`write`] would write as these.
+pub(crate) fn heard<'a>(request: &'a Request, kind: Kind) -> Vec<Heard<'a>> {
+    let entries = request.transcript.entries();
+    let objects = entries.map(|entry| (entry.origin(), Object::of(entry.raw())));
+    let objects: Vec<(Origin, Object<'a>)> = objects.collect();
+    match request.format {
+        Format::OpenaiChat => openai_chat::heard(&objects, attached(kind)),
+        Format::OpenaiResponses => openai_responses::heard(&objects),
+        Format::Gemini => gemini::heard(&objects),
+        _ => anthropic::heard(&objects),
+    }
+}
+
+/// A message, and who says it.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard<'a> {
+    pub(crate) origin: Origin,
+    pub(crate) message: Message<'a>,
+}
+
+impl<'a> Heard<'a> {
+    fn user(origin: Origin, pieces: Vec<Piece<'a>>) -> Self {
+        let spoken = pieces.into_iter().map(|piece| Spoken { piece, origin: Some(origin) });
+        Heard { origin, message: Message::User(spoken.collect()) }
+    }
+
+    fn model(pieces: Vec<Piece<'a>>) -> Self {
+        Heard { origin: Origin::Model, message: Message::Model(pieces, None) }
+    }
+}
+
+/// Puts results behind those of the same reply.
+fn answered<'a>(heard: &mut Vec<Heard<'a>>, answer: Answer<'a>) {
+    match heard.last_mut() {
+        Some(Heard { message: Message::Results(answers), .. }) => answers.push(answer),
+        _ => heard.push(Heard { origin: Origin::Tool, message: Message::Results(vec![answer]) }),
+    }
+}
+
+/// Who is answered: the call's own id, which may say more than the result's, and its tool; literals.
+fn answers_to<'a>(heard: &[Heard<'a>], id: &'a str) -> (Raw<'a>, Raw<'a>) {
+    let calls = heard.iter().rev().filter_map(|heard| match &heard.message {
+        Message::Model(pieces, _) => Some(pieces),
+        _ => None,
+    });
+    let mut calls = calls.flatten().filter_map(|piece| match piece {
+        Piece::Call(call) => Some(call),
+        _ => None,
+    });
+    let with_item = format!("{}|", unquote(id));
+    let is_same = |call: &&Call<'a>| call.id == id || unquote(&call.id).starts_with(&with_item);
+    match calls.find(is_same) {
+        Some(call) => (call.id.clone(), call.name.clone()),
+        None => (id.into(), "\"\"".into()),
     }
 }
 

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use epitome::json::{quote, unquote};
+use epitome::transcript::Origin;
 
 use super::{
-    Answer, Frame, Message, Piece, SEE_MEDIA, Spoken, is_json, plain_id, says_something, text_of,
+    Answer, Call, Frame, Heard, Media, Message, Piece, Reasoning, SEE_MEDIA, Spoken, is_json,
+    plain_id, says_something, text_of,
 };
 use crate::body::{Body, text_block};
-use crate::object::joined;
+use crate::object::{Object, elements, joined};
 
 /// Members in which compatibles take reasoning back. An agent keeps their name as the signature.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
@@ -148,11 +150,100 @@ fn results(body: &mut Body, answers: &[Answer<'_>], attached: &str) {
     if !images.is_empty() {
         images.insert(0, text_block(&quote(attached)));
         body.blocks("user", images.iter().map(String::as_str));
-        body.spoken_by(epitome::transcript::Origin::Tool);
+        body.spoken_by(Origin::Tool);
     }
 }
 
 /// An id without OpenAI's bar between the call's and the item's; others stay as they are.
 fn plain_bar(id: &str) -> Cow<'_, str> {
     if id.contains('|') { plain_id(id) } else { Cow::Borrowed(id) }
+}
+
+/// What messages say.
+pub(super) fn heard<'a>(messages: &[(Origin, Object<'a>)], attached: &str) -> Vec<Heard<'a>> {
+    let mut heard: Vec<Heard<'a>> = Vec::new();
+    for (origin, message) in messages {
+        match message.text("role").unwrap_or_default().as_ref() {
+            "assistant" => heard.push(Heard::model(said_by_model(message))),
+            "tool" => {
+                let id = message.literal("tool_call_id").unwrap_or("\"\"");
+                let (id, name) = super::answers_to(&heard, id);
+                let answer =
+                    Answer { id, name, content: pieces(message.get("content")), is_error: false };
+                super::answered(&mut heard, answer);
+            }
+            "user" => {
+                let mut said = pieces(message.get("content"));
+                let is_attached =
+                    matches!(said.first(), Some(Piece::Text(text)) if unquote(text) == attached);
+                match heard.last_mut() {
+                    // The images belong to the results before, to the last of which they go.
+                    Some(Heard { message: Message::Results(answers), .. }) if is_attached => {
+                        said.remove(0);
+                        let last = answers.last_mut().expect("there are results");
+                        last.content.append(&mut said);
+                    }
+                    _ => heard.push(Heard::user(*origin, said)),
+                }
+            }
+            // It is the frame's.
+            _ => {}
+        }
+    }
+    heard
+}
+
+fn said_by_model<'a>(message: &Object<'a>) -> Vec<Piece<'a>> {
+    let mut said = Vec::new();
+    if let Some(details) = message.get("reasoning_details") {
+        said.push(Piece::Reasoning(Reasoning {
+            text: "\"\"".into(),
+            signature: Some(quote(details).into()),
+            is_redacted: false,
+        }));
+    } else if let Some((name, text)) =
+        REASONING.iter().find_map(|name| Some((name, message.literal(name)?)))
+    {
+        said.push(Piece::Reasoning(Reasoning {
+            text: text.into(),
+            signature: Some(quote(name).into()),
+            is_redacted: false,
+        }));
+    }
+    said.extend(pieces(message.get("content")));
+    for call in message.list("tool_calls").unwrap_or_default() {
+        let call = Object::of(call);
+        let function = call.object("function");
+        let (Some(id), Some(name)) = (call.literal("id"), function.literal("name")) else {
+            continue;
+        };
+        said.push(Piece::Call(Call {
+            id: id.into(),
+            name: name.into(),
+            arguments: function.text("arguments").unwrap_or_else(|| "{}".into()),
+            signature: None,
+        }));
+    }
+    said
+}
+
+fn pieces(content: Option<&str>) -> Vec<Piece<'_>> {
+    match content {
+        Some(text) if text.starts_with('"') => vec![Piece::Text(text.into())],
+        content => {
+            let blocks = content.and_then(elements).unwrap_or_default().into_iter().map(Object::of);
+            let media = |address: &str| Media::in_address(address).map(Piece::Media);
+            let piece = |block: Object<'_>| match block.text("type")?.as_ref() {
+                "image_url" => media(block.object("image_url").literal("url")?),
+                "file" => media(block.object("file").literal("file_data")?),
+                _ => None,
+            };
+            blocks
+                .filter_map(|block| match block.literal("text") {
+                    Some(text) => Some(Piece::Text(text.into())),
+                    None => piece(block),
+                })
+                .collect()
+        }
+    }
 }

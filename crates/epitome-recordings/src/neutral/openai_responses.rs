@@ -1,10 +1,13 @@
 //! As OpenAI Responses: each piece is an item of its own.
 
 use epitome::json::{quote, unquote};
+use epitome::transcript::Origin;
 
-use super::{Answer, Frame, Message, Piece, is_json, says_something, text_of};
+use super::{
+    Answer, Call, Frame, Heard, Media, Message, Piece, Reasoning, is_json, says_something, text_of,
+};
 use crate::body::Body;
-use crate::object::Object;
+use crate::object::{Object, elements};
 
 pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
     let tools = super::list(
@@ -122,5 +125,68 @@ fn ids(literal: &str) -> (String, Option<String>) {
     match id.split_once('|') {
         Some((call, item)) => (call.to_owned(), Some(item.to_owned())),
         None => (id.into_owned(), None),
+    }
+}
+
+/// What items say; those of one reply follow each other.
+pub(super) fn heard<'a>(items: &[(Origin, Object<'a>)]) -> Vec<Heard<'a>> {
+    let mut heard: Vec<Heard<'a>> = Vec::new();
+    for (origin, item) in items {
+        let piece = match item.text("type").unwrap_or_default().as_ref() {
+            "message" | "" if item.says("role", "user") => {
+                heard.push(Heard::user(*origin, pieces(item.get("content"))));
+                continue;
+            }
+            "function_call_output" => {
+                let id = item.literal("call_id").unwrap_or("\"\"");
+                let (id, name) = super::answers_to(&heard, id);
+                let answer =
+                    Answer { id, name, content: pieces(item.get("output")), is_error: false };
+                super::answered(&mut heard, answer);
+                continue;
+            }
+            "message" | "" => pieces(item.get("content")),
+            "reasoning" => vec![Piece::Reasoning(Reasoning {
+                text: "\"\"".into(),
+                signature: Some(quote(&item.whole()).into()),
+                is_redacted: false,
+            })],
+            "function_call" => called(item).into_iter().collect(),
+            _ => continue,
+        };
+        match heard.last_mut() {
+            Some(Heard { message: Message::Model(said, _), .. }) => said.extend(piece),
+            _ => heard.push(Heard::model(piece)),
+        }
+    }
+    heard
+}
+
+fn called<'a>(item: &Object<'a>) -> Option<Piece<'a>> {
+    let (id, name) = (item.literal("call_id")?, item.literal("name")?);
+    let id = match item.text("id") {
+        Some(of_item) => quote(&format!("{}|{of_item}", unquote(id))).into(),
+        None => id.into(),
+    };
+    let arguments = item.text("arguments").unwrap_or_else(|| "{}".into());
+    Some(Piece::Call(Call { id, name: name.into(), arguments, signature: None }))
+}
+
+fn pieces(content: Option<&str>) -> Vec<Piece<'_>> {
+    match content {
+        Some(text) if text.starts_with('"') => vec![Piece::Text(text.into())],
+        content => {
+            let blocks = content.and_then(elements).unwrap_or_default().into_iter().map(Object::of);
+            let piece = |block: Object<'_>| {
+                let address = block.literal("image_url").or_else(|| block.literal("file_data"))?;
+                Media::in_address(address).map(Piece::Media)
+            };
+            blocks
+                .filter_map(|block| match block.literal("text") {
+                    Some(text) => Some(Piece::Text(text.into())),
+                    None => piece(block),
+                })
+                .collect()
+        }
     }
 }

@@ -7,6 +7,7 @@
 //! that were broken off are left out, calls that were never answered get a result that says so,
 //! and reasoning of another model is dropped.
 
+mod apply;
 mod path;
 mod prompt;
 mod row;
@@ -16,13 +17,16 @@ use std::sync::Arc;
 
 use epitome::wire::Format;
 
+use crate::apply::MARK;
 use crate::neutral::{self, Frame};
 use crate::notes::Notes;
 use crate::object::Object;
-use crate::{Kind, Options, ReadError, Recording};
+use crate::{Kind, Options, Reach, ReadError, Recording};
 use path::follow;
 use row::{Row, Rows, What};
 use say::Speech;
+
+pub(crate) use apply::applied;
 
 const KIND: Kind = Kind::Pi;
 
@@ -33,9 +37,11 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
     let path = follow(&rows, options.reach);
     skipped.extend(path.skipped);
     let model = Model::of(&rows, &path.way);
+    // Of a session as a whole, what was applied says nothing that wasn't said.
+    let is_again = |row: &Row<'_>| options.reach == Reach::Whole && row.fields.get(MARK).is_some();
     let mut speech = Speech::new(&rows, &model, &mut skipped, &mut notes);
     speech.edits(&path.context);
-    for place in &path.context {
+    for place in path.context.iter().filter(|place| !is_again(&rows.all[**place])) {
         speech.row(*place);
     }
     let (frame, messages) = speech.finish();

@@ -2,6 +2,7 @@
 
 use epitome::json::{quote, unquote};
 
+use crate::apply::object;
 use crate::neutral::{Frame, Tool};
 use crate::object::{Object, joined};
 
@@ -45,6 +46,31 @@ impl<'a> Prompt<'a> {
     pub(super) fn restart(&mut self, message: &Object<'a>) {
         *self = Prompt::default();
         self.change(message);
+    }
+
+    /// All of it as one system message; `None` if nothing was said.
+    pub(super) fn system_message(&self, millis: u64) -> Option<String> {
+        if self.base.is_empty() && self.sections.is_empty() && self.tools.is_empty() {
+            return None;
+        }
+        let texts = self
+            .base
+            .iter()
+            .map(|text| object([("type", quote("text")), ("text", (*text).to_owned())]));
+        let content = match self.base.as_slice() {
+            [] => quote(""),
+            [text] => (*text).to_owned(),
+            _ => format!("[{}]", texts.collect::<Vec<_>>().join(",")),
+        };
+        let sections = self.sections.iter().map(|(name, text)| format!("{}:{text}", quote(name)));
+        let tools = self.tools.iter().map(|(_, tool)| *tool);
+        Some(object([
+            ("role", quote("system")),
+            ("content", content),
+            ("sections", format!("{{{}}}", sections.collect::<Vec<_>>().join(","))),
+            ("toolsAdded", format!("[{}]", tools.collect::<Vec<_>>().join(","))),
+            ("timestamp", millis.to_string()),
+        ]))
     }
 
     pub(super) fn frame(self) -> Frame<'a> {

@@ -1,5 +1,6 @@
 //! Readers of recordings, against real files and hand-made ones.
 
+mod applied;
 mod branches;
 mod captured;
 mod codex;

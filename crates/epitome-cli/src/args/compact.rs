@@ -1,0 +1,82 @@
+//! What can be asked of a compaction, and of a conversion.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::{CONFIGURATION, HowArgs, InputArgs, KeepArgs, OutputArg, SummaryArgs};
+use crate::carried::Destination;
+
+pub(super) fn help() -> String {
+    format!("\
+Examples:
+  epitome compact session.jsonl --target 20k > smaller.json
+  epitome compact request.json --target 25% --keep-recent 3turns --pin 'never push to main'
+  epitome compact request.json -o request.json --receipt receipt.json
+  epitome compact session.jsonl --summarizer 'cmd:python3 summarize.py' --focus 'the parser'
+  epitome compact request.json --trigger 80% --model claude-opus-5-5 -o request.json
+  epitome compact --window 200k < request.json | curl --data-binary @- https://…
+  epitome compact request.json -o request.json --continue receipt.json --receipt receipt.json
+  epitome compact ~/.claude/projects/PROJECT/SESSION.jsonl --target 30% --apply
+
+The last but one compacts again, after more was said. Only a receipt (or --known) vouches for an earlier
+checkpoint, so that its user's words and anchors are carried over; without, it is plain text.
+
+With --apply what was recorded stays, and the agent's own mark of a compaction is put behind it with what is \
+kept, in one go; while a process has the file open, or wrote to it meanwhile, it is left alone (75). End the agent \
+first. `epitome restore FILE -o FILE` puts the file back as it was.
+
+With --json the receipt is JSON: on stderr, or on stdout if -o or --apply takes the request.
+
+{CONFIGURATION}
+
+Exits with 3, having written the best that can be had, if the target can't be reached.")
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+    #[command(flatten)]
+    pub(crate) summary: SummaryArgs,
+    #[command(flatten)]
+    pub(crate) to: ToArg,
+    #[command(flatten)]
+    pub(crate) output: OutputArg,
+
+    #[command(flatten)]
+    pub(crate) archive: KeepArgs,
+
+    /// Put the compaction into the recording itself (Claude Code, Codex, pi), in the agent's own form, so that
+    /// it resumes from it; the original is kept in the archive first.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["output", "to", "whole", "sidechain", "run"])]
+    pub(crate) apply: bool,
+
+    /// Write the receipt, as JSON, to this file.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) receipt: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// The format to write: openai-chat, anthropic, gemini, openai-responses or bedrock; and the model that it is for.
+    #[arg(long, value_name = "FORMAT[:MODEL]", help_heading = "Output")]
+    pub(crate) to: Destination,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArg,
+}
+
+/// The format to write.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ToArg {
+    /// The format to write, and the model that it is for [default: the input's].
+    #[arg(long, value_name = "FORMAT[:MODEL]")]
+    pub(crate) to: Option<Destination>,
+}

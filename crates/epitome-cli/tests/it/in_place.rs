@@ -1,0 +1,249 @@
+//! `compact --apply` and the way back: recordings are replaced whole, or not at all.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::bench::{Bench, SESSION, SHORT};
+
+const ROLLOUT: &str = "codex/rollout-b.jsonl";
+const PI: &str = "pi/large-session.jsonl";
+
+#[test]
+fn recordings_are_compacted_in_place_and_come_back() {
+    let mut rounds = 0;
+    for example in [SESSION, SHORT, ROLLOUT, PI, "pi/pi-words.jsonl", "codex/codex-words.jsonl"] {
+        let bench = Bench::new();
+        bench.copy(example, "s.jsonl");
+        let original = bench.read("s.jsonl");
+        // What the view is, without writing it anywhere near.
+        let view = bench.run("compact s.jsonl --target 30% --archive aside");
+        let ran = bench.run("compact s.jsonl --target 30% --apply --archive store --json");
+        assert_eq!(ran.code, view.code, "{example}: {}", ran.err);
+        let receipt: Value = serde_json::from_str(&ran.out).expect("a receipt on stdout");
+        assert_eq!(receipt["archived"]["view"], 1, "{example}");
+        let applied = bench.read("s.jsonl");
+        assert!(applied.starts_with(&original) && applied.len() > original.len(), "{example}");
+
+        let counted = |line: &str| -> u64 {
+            let ran = bench.run(line);
+            let counts: Value =
+                serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
+            counts["tokens"].as_u64().unwrap_or_else(|| panic!("{counts}"))
+        };
+        let (now, after) = (counted("count s.jsonl --json"), &receipt["after"]["tokens"]);
+        let after = after.as_u64().unwrap_or_else(|| panic!("{}", receipt["after"]));
+        // pi says in a line that there was a compaction.
+        let line = if example.starts_with("pi") { 60 } else { 0 };
+        assert!(now >= after && now <= after + line, "{example}: {now}, {after} by the receipt");
+        assert_eq!(bench.run("check s.jsonl").code, 0, "{example}");
+
+        let again = bench.run("compact s.jsonl --target 60% --apply --archive store");
+        assert!(matches!(again.code, 0 | 3), "{example}: {}", again.err);
+        let twice = bench.read("s.jsonl");
+        assert!(twice.starts_with(&applied), "{example}");
+        assert!(!again.err.contains("isn't known"), "{example}: {}", again.err);
+
+        // Each restore goes back by one compaction, which the next finds again.
+        if twice != applied {
+            rounds += 1;
+            assert_eq!(bench.run("restore s.jsonl --archive store -o s.jsonl").code, 0);
+            assert!(bench.read("s.jsonl") == applied, "{example}: before the second");
+        }
+        assert_eq!(bench.run("restore s.jsonl --archive store -o s.jsonl").code, 0);
+        assert!(bench.read("s.jsonl") == original, "{example}: before the first");
+    }
+    assert!(rounds >= 4, "{rounds} were compacted twice");
+}
+
+#[test]
+fn the_usual_archive_is_where_nothing_is_said() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "s.jsonl");
+    let original = bench.read("s.jsonl");
+    let ran = bench.run("compact s.jsonl --target 30% --apply");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("epitome restore s.jsonl -o s.jsonl\n"), "{}", ran.err);
+    assert!(bench.path(".local/share/epitome/archive/store.db").exists());
+    assert_eq!(bench.run("recall regex").code, 0);
+    let ran = bench.run("restore s.jsonl -o s.jsonl");
+    assert_eq!((ran.code, bench.read("s.jsonl") == original), (0, true), "{}", ran.err);
+    assert_eq!(bench.names(), [".local", "s.jsonl"], "nothing else is left");
+}
+
+#[test]
+fn what_was_said_since_is_kept_when_the_file_goes_back() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "s.jsonl");
+    let original = bench.read("s.jsonl");
+    assert_eq!(bench.run("compact s.jsonl --target 30% --apply").code, 0);
+    let applied = bench.read("s.jsonl");
+    let last: Value = serde_json::from_str(applied.lines().last().expect("rows")).expect("JSON");
+    let more = format!(
+        "{{\"parentUuid\":{},\"type\":\"user\",\"uuid\":\"b1a4b6a8-0000-4000-8000-000000000001\",\
+         \"message\":{{\"role\":\"user\",\"content\":\"Go on with the zebra.\"}}}}\n",
+        last["uuid"]
+    );
+    bench.write("s.jsonl", format!("{applied}{more}"));
+    let ran = bench.run("restore s.jsonl -o s.jsonl");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(bench.read("s.jsonl") == original);
+    let command = ran.err.split("epitome ").nth(1).expect("it says how to have the rest").trim();
+    assert!(bench.run(command).out == format!("{applied}{more}"), "{command}");
+}
+
+#[test]
+fn nothing_is_written_where_nothing_is_to_be_done() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "s.jsonl");
+    let original = bench.read("s.jsonl");
+    let ran = bench.run("compact s.jsonl --target 900k --apply");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("nothing was written"), "{}", ran.err);
+    assert!(bench.read("s.jsonl") == original);
+}
+
+#[test]
+fn only_recordings_that_agents_go_on_from_are_replaced() {
+    let bench = Bench::new();
+    bench.copy("gemini-cli/session-2025-12-01T21-45-5b959dae.json", "gemini.json");
+    bench.write("request.json", r#"{"messages":[{"role":"user","content":"Hello"}]}"#);
+    bench.copy(SHORT, "s.jsonl");
+    let before = bench.read("s.jsonl");
+    for (line, why) in [
+        ("compact gemini.json --apply", "is a gemini-cli recording"),
+        ("compact request.json --apply", "is a request"),
+        ("compact - --apply", "stdin can't be replaced"),
+        ("compact s.jsonl --apply -o out.json", "cannot be used with"),
+        ("compact s.jsonl --apply --whole", "cannot be used with"),
+    ] {
+        let ran = bench.run(line);
+        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+        assert!(ran.err.contains(why), "{line}: {}", ran.err);
+    }
+    assert!(bench.read("s.jsonl") == before);
+    // A request isn't put where a recording was.
+    assert_eq!(bench.run("compact s.jsonl --target 30% --apply").code, 0);
+    let ran = bench.run("undo s.jsonl -o s.jsonl");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("epitome restore s.jsonl -o s.jsonl"), "{}", ran.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_open_is_left_alone() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "s.jsonl");
+    let original = bench.read("s.jsonl");
+    let mut agent = Command::new("bash")
+        .args(["-c", "exec 9>>s.jsonl; echo; read line"])
+        .current_dir(bench.path("."))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    // It has the file open once it said so.
+    let mut said = [0];
+    std::io::Read::read_exact(agent.stdout.as_mut().expect("piped"), &mut said).expect("a line");
+    let ran = bench.run("compact s.jsonl --target 30% --apply");
+    assert_eq!(ran.code, 75, "{}", ran.err);
+    assert!(ran.err.contains("is open in process"), "{}", ran.err);
+    assert!(bench.read("s.jsonl") == original);
+    agent.stdin.take().expect("piped").write_all(b"\n").expect("it reads");
+    agent.wait().expect("it ends");
+    assert_eq!(bench.run("compact s.jsonl --target 30% --apply").code, 0);
+}
+
+#[test]
+fn what_an_agent_wrote_meanwhile_stays() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "s.jsonl");
+    let mut refused = 0;
+    for wait in 0..12 {
+        let before = bench.read("s.jsonl");
+        let mut child = spawned(&bench, "compact s.jsonl --target 30% --apply --archive store");
+        std::thread::sleep(Duration::from_millis(40 * wait));
+        let mut file = File::options().append(true).open(bench.path("s.jsonl")).expect("there");
+        let row = format!("{{\"type\":\"file-history-snapshot\",\"messageId\":\"{wait}\"}}\n");
+        file.write_all(row.as_bytes()).expect("written");
+        drop(file);
+        let code = child.wait().expect("over").code();
+        let now = bench.read("s.jsonl");
+        assert!(now.starts_with(&before) && now.contains(&row), "nothing of an agent's is lost");
+        refused += u32::from(code == Some(75));
+        assert!(matches!(code, Some(0 | 3 | 75)), "{code:?}");
+        if now.len() > before.len() + row.len() {
+            bench.write("s.jsonl", before);
+        }
+    }
+    assert!(refused > 0, "some came in between");
+}
+
+#[cfg(unix)]
+#[test]
+fn mode_and_links_stay() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    fs::create_dir(bench.path("elsewhere")).expect("a folder");
+    bench.copy(SHORT, "elsewhere/s.jsonl");
+    let mode = |mode| fs::Permissions::from_mode(mode);
+    fs::set_permissions(bench.path("elsewhere/s.jsonl"), mode(0o640)).expect("own");
+    std::os::unix::fs::symlink("elsewhere/s.jsonl", bench.path("s.jsonl")).expect("a link");
+    assert_eq!(bench.run("compact s.jsonl --target 30% --apply").code, 0);
+    assert!(fs::symlink_metadata(bench.path("s.jsonl")).expect("there").is_symlink());
+    let found = fs::metadata(bench.path("elsewhere/s.jsonl")).expect("there").permissions();
+    assert_eq!(found.mode() & 0o777, 0o640);
+}
+
+/// How many processes are killed; `./test full` has `EPITOME_KILLS=1000`.
+fn kills() -> usize {
+    std::env::var("EPITOME_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(48)
+}
+
+#[cfg(unix)]
+#[test]
+fn killed_at_any_point_it_leaves_the_old_or_the_new() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "s.jsonl");
+    let original = bench.read("s.jsonl");
+    let line = "compact s.jsonl --target 30% --apply --archive store";
+    let started = Instant::now();
+    assert_eq!(bench.run(line).code, 0);
+    let whole = started.elapsed();
+    let mut came: BTreeMap<&str, usize> = BTreeMap::new();
+    let kills = kills();
+    for kill in 0..kills {
+        bench.write("s.jsonl", &original);
+        let mut child = spawned(&bench, line);
+        // A little beyond the end, and evenly before it.
+        std::thread::sleep(whole.mul_f64(1.1 * kill as f64 / kills as f64));
+        child.kill().expect("it is ours");
+        child.wait().expect("over");
+        let now = bench.read("s.jsonl");
+        if now == original {
+            *came.entry("old").or_default() += 1;
+            continue;
+        }
+        *came.entry("new").or_default() += 1;
+        assert!(now.starts_with(&original), "whole, after {kill}");
+        let checked = bench.run("check s.jsonl");
+        assert_eq!(checked.code, 0, "after {kill}: {}", checked.err);
+        let back = bench.run("restore s.jsonl --archive store");
+        assert!(back.code == 0 && back.out == original, "after {kill}: {}", back.err);
+    }
+    assert!(came.len() == 2, "both occur: {came:?}");
+    // What a killed process was about to write leaves no name behind, or one that no agent reads.
+    let strange: Vec<String> =
+        bench.names().into_iter().filter(|name| !["s.jsonl", "store"].contains(&&**name)).collect();
+    assert!(strange.iter().all(|name| name.starts_with(".epitome-")), "{strange:?}");
+}
+
+fn spawned(bench: &Bench, line: &str) -> Child {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut command = bench.command(&words);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs")
+}
