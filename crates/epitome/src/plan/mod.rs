@@ -212,6 +212,10 @@ impl<'a> Subject<'a> {
         if is_small && work.steps.is_empty() {
             return Self::nothing(work.draft, floor);
         }
+        // What strategies make of what must stay may be more than the least of it.
+        if must_reach && work.draft.total() > target && floor <= target {
+            work = self.bare();
+        }
         work.settle();
         let checkpoint = work.checkpoint();
         let landing = work.draft.total();
@@ -225,6 +229,23 @@ impl<'a> Subject<'a> {
         };
         let place = self.place(&work.draft);
         Plan { draft: work.draft, steps: work.steps, reached, floor, checkpoint, place }
+    }
+
+    /// Nothing but what must stay, cut where it has to be.
+    fn bare(&self) -> Work<'_, '_> {
+        let draft = Draft::new(&self.request.transcript, self.tally);
+        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
+        let units = self.units.all().iter().map(|unit| unit.entries.clone());
+        let leaving = units.filter(|unit| unit.clone().all(|at| self.guard.may_leave(at)));
+        let folds = leaving.map(|unit| Edit::Fold(unit, Reason::LastResort)).collect();
+        work.impose("fold", folds);
+        for levels in [self.levels(), self.shares()] {
+            if work.draft.total() > self.budget.target {
+                let edits = self.squeezes(&work.draft, levels);
+                work.impose("squeeze", edits);
+            }
+        }
+        work
     }
 
     fn nothing(draft: Draft, floor: u64) -> Plan {
