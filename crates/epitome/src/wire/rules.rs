@@ -278,10 +278,10 @@ rules! {
         repair "",
         error "context_management.edits.….compact_20260112.trigger.value: Input should be greater than or equal to 50000",
         source "PROVIDERS.md B.1.5; text [BK]";
-    ANTHROPIC_EMPTY = Anthropic "anthropic/empty": "messages have content (the last assistant message apart)",
+    ANTHROPIC_EMPTY = Anthropic "anthropic/empty": "messages have content (the last assistant message, and system messages with an output_config, apart)",
         repair "the message is dropped",
         error "messages.…: all messages must have non-empty content except for the optional final assistant message",
-        source "PROVIDERS.md B.1.2 (4) (GH anthropics/claude-code#6774)";
+        source "PROVIDERS.md B.1.2 (4) (GH anthropics/claude-code#6774; CODE @anthropic-ai/claude-code 2.1.330)";
     ANTHROPIC_THINKING_FIRST = Anthropic "anthropic/thinking-first": "with thinking enabled by hand, the assistant turn of an open tool loop starts with thinking",
         repair "",
         error "messages.….content.0.type: Expected `thinking` or `redacted_thinking`, but found `…`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",

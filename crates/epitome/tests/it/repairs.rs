@@ -370,3 +370,19 @@ fn an_empty_call_is_given_all_that_it_lacks() {
         assert_eq!(again.len(), mended.left.len(), "{format:?}: {again:?}");
     }
 }
+
+#[test]
+fn a_system_message_that_sets_the_effort_needs_no_words() {
+    let body = |system: &str| {
+        format!(
+            r#"{{"model":"claude-opus-5-5","messages":[{{"role":"user","content":"Go."}},{system},{{"role":"assistant","content":"Gone."}},{{"role":"user","content":"On."}}]}}"#
+        )
+    };
+    let found = |system: &str| {
+        let request = wire::parse(Format::Anthropic, body(system)).expect("a request");
+        wire::check(&request).iter().map(|finding| finding.rule.0).collect::<Vec<_>>()
+    };
+    let sets = r#"{"role":"system","content":[],"output_config":{"effort":"medium"}}"#;
+    assert_eq!(found(sets), Vec::<&str>::new());
+    assert_eq!(found(r#"{"role":"system","content":[]}"#), ["anthropic/empty"]);
+}

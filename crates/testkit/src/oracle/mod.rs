@@ -190,6 +190,14 @@ fn blocks(n: usize, message: &Value) -> Result<Vec<Option<&Value>>, String> {
     match &message["content"] {
         Value::String(text) if text.trim().is_empty() => empty,
         Value::String(_) => Ok(vec![None]),
+        // It sets the effort, and says nothing.
+        Value::Array(list)
+            if list.is_empty()
+                && message["role"] == "system"
+                && message["output_config"].is_object() =>
+        {
+            Ok(Vec::new())
+        }
         Value::Array(list) if list.is_empty() => {
             Err(format!("messages.{n}: all messages must have non-empty content"))
         }

@@ -111,9 +111,17 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
             _ => {}
         }
     }
-    if entry.parts().next().is_none() && !(may_be_empty && has_list(entry)) {
+    let says_nothing = may_be_empty || states_effort(&entry);
+    if entry.parts().next().is_none() && !(says_nothing && has_list(entry)) {
         find(rules::ANTHROPIC_EMPTY, None, "no content", Mend::DropEntry);
     }
+}
+
+/// Whether a system message sets the effort from there on, for which it needs no words.
+fn states_effort(entry: &Entry<'_>) -> bool {
+    let raw = entry.raw();
+    let whole = Span::new(0..raw.len());
+    entry.role() == Role::System && json::member(raw, whole, "output_config").is_some()
 }
 
 /// Whether a text is white space, and not nothing.

@@ -28,7 +28,10 @@ pub(super) fn turns(model: &Model, call: &Call<'_>) -> Result<Vec<Turn>, ApiErro
     for (n, message) in messages.iter().enumerate() {
         let role = role(model, n, message)?;
         let is_last = n + 1 == messages.len();
-        let blocks = blocks(call, n, message, role == Role::Assistant && is_last)?;
+        // Claude Code 2.1.330 sets the effort by a system message that says nothing.
+        let is_setting = role == Role::System && message["output_config"].is_object();
+        let may_be_empty = is_setting || role == Role::Assistant && is_last;
+        let blocks = blocks(call, n, message, may_be_empty)?;
         match turns.last_mut() {
             Some(turn) if turn.role == role && role != Role::System => {
                 turn.blocks.extend(blocks);

