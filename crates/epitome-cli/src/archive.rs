@@ -48,35 +48,14 @@ pub(crate) struct Archived {
 impl KeepArgs {
     /// The same, with the usual archive where none is named.
     pub(crate) fn or_usual(&self) -> Result<Self> {
-        if self.archive.is_some() {
-            return Ok(self.clone());
-        }
-        let Some(usual) = usual_archive() else {
-            let failure =
-                Failure::usage("neither --archive nor HOME says where originals are kept");
-            return Err(failure.hint("add --archive STORE").into());
-        };
-        Ok(KeepArgs { archive: Some(PathBuf::from(usual)), ..self.clone() })
-    }
-
-    /// Makes the folders above the usual archive, which nobody else makes.
-    fn make_way(&self) -> Result<()> {
-        let is_usual = |folder: &&PathBuf| Some(folder.as_os_str()) == usual_archive();
-        let Some(above) = self.archive.as_ref().filter(is_usual).and_then(|usual| usual.parent())
-        else {
-            return Ok(());
-        };
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(above).map_err(|error| failure(&io_error(above, error), above))
+        let usual = named_or_usual(self.archive.as_deref())?;
+        Ok(KeepArgs { archive: Some(usual), ..self.clone() })
     }
 
     /// Keeps what is to be compacted, if there is an archive.
     pub(crate) fn deposit(&self, opened: &Opened, raw: &[u8]) -> Result<Option<Deposit>> {
         let Some(folder) = &self.archive else { return Ok(None) };
-        self.make_way()?;
+        make(folder)?;
         let store = open(folder, Access::Write)?;
         let failed = |error: StoreError| failure(&error, folder);
         let transcript = &opened.request.transcript;
@@ -186,6 +165,29 @@ impl Archived {
             "{label} in {store} as {session}.{view}; all of it back:\n  epitome restore {what} --archive {store_operand}"
         )
     }
+}
+
+/// The archive that is meant.
+///
+/// # Errors
+/// None is named, and there is no home folder.
+pub(crate) fn named_or_usual(named: Option<&Path>) -> Result<PathBuf> {
+    let usual = || usual_archive().map(PathBuf::from);
+    named.map(Path::to_owned).or_else(usual).ok_or_else(|| {
+        let failure = Failure::usage("neither --archive nor HOME says where originals are kept");
+        failure.hint("add --archive STORE").into()
+    })
+}
+
+/// Makes the folders above the usual archive, which nobody else makes.
+pub(crate) fn make(folder: &Path) -> Result<()> {
+    let is_usual = Some(folder.as_os_str()) == usual_archive();
+    let Some(above) = folder.parent().filter(|_| is_usual) else { return Ok(()) };
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(above).map_err(|error| failure(&io_error(above, error), above))
 }
 
 /// Opens an archive.

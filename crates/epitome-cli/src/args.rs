@@ -1,5 +1,6 @@
 //! What can be asked on the command line.
 
+mod agents;
 mod archive;
 mod compact;
 mod looks;
@@ -23,6 +24,7 @@ use crate::output::Report;
 use values::{checkpoint, counter_names, format_names, rule, strategies, strategies_help};
 pub(crate) use values::{stop, task, trigger, window};
 
+pub(crate) use agents::{HookArgs, HookEvent, InstallArgs, UninstallArgs};
 pub(crate) use archive::{
     ArchiveArg, Channel, ForgetArgs, GoArgs, KeepArgs, McpArgs, PinArgs, PinCommand, RecallArgs,
     SessionsArgs, usual_archive,
@@ -184,6 +186,19 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
 
     /// Say what stays verbatim wherever it is said, for all compactions with an archive.
     Pin(PinArgs),
+
+    /// Put hooks, the MCP server and a status line into an agent's settings.
+    #[command(after_help = agents::INSTALL)]
+    Install(InstallArgs),
+
+    /// Take what `install` put in out of them: each file has its exact bytes again.
+    ///
+    /// Where somebody changed a file since, only what was put in leaves it. The archive stays.
+    Uninstall(UninstallArgs),
+
+    /// Run by agents around their own compactions.
+    #[command(after_help = agents::HOOK)]
+    Hook(HookArgs),
 
     /// Show what is known of models: windows, prices, prompt caches, and where that is from.
     #[command(after_help = "\

@@ -89,6 +89,11 @@ impl Failure {
 
 /// Tells what was asked wrongly, or the help that was asked for.
 pub(crate) fn misuse(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && std::env::args_os().nth(1).is_some_and(|word| word == "hook") {
+        // An agent takes a failing hook for a veto.
+        output::note(terminal::lines(&error.to_string()).trim_end());
+        return Exit::Ok.into();
+    }
     if !error.use_stderr() {
         error.exit();
     }

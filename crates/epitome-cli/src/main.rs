@@ -13,6 +13,7 @@ mod formats;
 mod identity;
 mod in_place;
 mod input;
+mod integration;
 mod known;
 mod meant;
 mod output;

@@ -8,6 +8,8 @@ mod convert;
 mod count;
 mod diff;
 mod doctor;
+mod hook;
+mod install;
 mod landing;
 mod mcp;
 mod models;
@@ -35,6 +37,9 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Convert(args) => convert::run(&args, report),
         Command::Completions { shell } => shell::completions(shell, report),
         Command::Doctor(args) => doctor::run(&args, report),
+        Command::Hook(args) => Ok(hook::run(&args)),
+        Command::Install(args) => install::install(&args, report),
+        Command::Uninstall(args) => install::uninstall(&args, report),
         Command::Mcp(args) => mcp::run(&args),
         Command::Models(args) => models::run(&args, report),
         Command::Man { command } => shell::manual(command.as_deref(), report),

@@ -6,6 +6,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written so by the tool")]
 
 mod accepted;
+mod agents;
 mod archive;
 mod asked;
 mod bad_input;

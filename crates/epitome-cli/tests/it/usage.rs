@@ -32,6 +32,9 @@ fn asked_for_help_it_says_what_it_can_do() {
           redo         Put the view in force that was undone last, and write it
           forget       Erase sessions from an archive: no byte is left of them
           pin          Say what stays verbatim wherever it is said, for all compactions with an archive
+          install      Put hooks, the MCP server and a status line into an agent's settings
+          uninstall    Take what `install` put in out of them: each file has its exact bytes again
+          hook         Run by agents around their own compactions
           models       Show what is known of models: windows, prices, prompt caches, and where that is from
           config       Show the settings and where they are from
           doctor       Check the program's surroundings: settings, models, summarizers and their keys,

@@ -1,0 +1,108 @@
+//! What was touched, with the exact bytes of before.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use epitome::transcript::ContentId;
+use serde::{Deserialize, Serialize};
+
+use super::Entry;
+use crate::args::usual_archive;
+use crate::failure::Failure;
+use crate::output::{self, Parcel, Place};
+use crate::quoting::{name, operand};
+
+const VERSION: u32 = 1;
+
+/// Files that were touched for an agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    version: u32,
+    pub(crate) files: Vec<Touched>,
+}
+
+/// A file, before and after.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Touched {
+    pub(crate) path: PathBuf,
+    /// What it was; nothing if it wasn't there.
+    pub(crate) before: Option<String>,
+    /// The digest of what it became.
+    pub(crate) after: ContentId,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Journal {
+    /// One of these files.
+    pub(crate) fn new(files: Vec<Touched>) -> Self {
+        Journal { version: VERSION, files }
+    }
+
+    /// Where it is kept.
+    ///
+    /// # Errors
+    /// There is no home folder.
+    pub(crate) fn path(agent: &str) -> Result<PathBuf> {
+        let base = usual_archive().and_then(|archive| Path::new(archive).parent());
+        let base = base.ok_or_else(|| Failure::usage("neither XDG_DATA_HOME nor HOME is set"))?;
+        Ok(base.join("installed").join(format!("{agent}.json")))
+    }
+
+    /// The one of an agent, if something was touched for it.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub(crate) fn read(agent: &str) -> Result<Option<Self>> {
+        let path = Journal::path(agent)?;
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(&path, &error.to_string())),
+        };
+        let journal: Journal =
+            serde_json::from_str(&text).map_err(|error| unreadable(&path, &error.to_string()))?;
+        if journal.version != VERSION {
+            return Err(unreadable(&path, &format!("its version is {}", journal.version)));
+        }
+        Ok(Some(journal))
+    }
+
+    /// Writes it, for its owner alone: settings may hold keys.
+    pub(crate) fn write(&self, agent: &str) -> Result<()> {
+        let path = Journal::path(agent)?;
+        let folder = path.parent().expect("it is in a folder");
+        let failed = |error: std::io::Error| {
+            Failure::other(format!("{} can't be written: {error}", name(&path)))
+                .hint(format!("ls -ld {}", operand(folder)))
+        };
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder).map_err(failed)?;
+        // The file that is replaced gives the new one its rights.
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path).map_err(failed)?;
+        let text = format!("{}\n", serde_json::to_string_pretty(self)?);
+        let place = Place::File(path);
+        output::deliver(&[Parcel { place: &place, text: text.as_bytes() }])
+    }
+
+    /// Forgets it.
+    pub(crate) fn remove(agent: &str) -> Result<()> {
+        let path = Journal::path(agent)?;
+        fs::remove_file(&path).map_err(|error| {
+            let what = format!("{} can't be removed: {error}", name(&path));
+            Failure::other(what).hint(format!("rm {}", operand(&path))).into()
+        })
+    }
+}
+
+fn unreadable(path: &Path, why: &str) -> anyhow::Error {
+    let what = format!("{}, which says what was installed, can't be read: {why}", name(path));
+    Failure::other(what).hint(format!("look at it: less {}", operand(path))).into()
+}

@@ -1,0 +1,114 @@
+//! What an agent's own settings say of Epitome: hooks, the MCP server, a status line; put in and taken out.
+//!
+//! Every file is noted with its exact bytes before it is touched, so that all of it can be undone. Where
+//! somebody changed a file since, only what was put in leaves it.
+
+mod agent;
+mod journal;
+mod json;
+mod toml;
+
+pub(crate) use agent::Agent;
+pub(crate) use journal::{Journal, Touched};
+
+use crate::failure::Failure;
+use crate::quoting::name;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Something that is put into a file of settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "put")]
+pub(crate) enum Entry {
+    /// An element at the end of the list that these members lead to.
+    Element {
+        path: Vec<String>,
+        /// The element, as JSON.
+        value: String,
+    },
+    /// A member of the object that these members lead to, unless it is there; the last one is its name.
+    Member {
+        path: Vec<String>,
+        /// Its value, as JSON.
+        value: String,
+    },
+    /// A table at the end of a TOML file, unless it is there.
+    Table {
+        path: Vec<String>,
+        /// The table, its head included.
+        text: String,
+    },
+}
+
+impl Entry {
+    /// The text with the entry in it; `None` if something stands in its place.
+    fn put(&self, text: &str) -> Result<Option<String>, String> {
+        match self {
+            Entry::Element { path, value } => json::append(text, path, value).map(Some),
+            Entry::Member { path, value } => json::set(text, path, value),
+            Entry::Table { path, text: table } => toml::append(text, path, table),
+        }
+    }
+
+    /// The text without the entry; `None` if it isn't there as it was put in.
+    fn take(&self, text: &str) -> Option<String> {
+        match self {
+            Entry::Element { path, value } => json::take_element(text, path, value),
+            Entry::Member { path, value } => json::take_member(text, path, value),
+            Entry::Table { text: table, .. } => toml::take(text, table),
+        }
+    }
+
+    /// What it is, for a reader.
+    fn path(&self) -> &[String] {
+        match self {
+            Entry::Element { path, .. }
+            | Entry::Member { path, .. }
+            | Entry::Table { path, .. } => path,
+        }
+    }
+}
+
+/// A text with entries put in, those that went in, and what stood in the place of others.
+pub(crate) struct Changed {
+    pub(crate) text: String,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) taken: Vec<String>,
+}
+
+/// Puts entries into the text of a file.
+///
+/// # Errors
+/// It can't be read as what it should be.
+pub(crate) fn put_all(file: &Path, text: &str, entries: Vec<Entry>) -> Result<Changed> {
+    let mut changed = Changed { text: text.to_owned(), entries: Vec::new(), taken: Vec::new() };
+    for entry in entries {
+        let put = entry.put(&changed.text).map_err(|why| {
+            let what = format!("{} can't be added to: {why}; nothing was changed", name(file));
+            Failure::other(what).hint("mend it, or move it away, and try the same again")
+        })?;
+        match put {
+            Some(text) => {
+                changed.text = text;
+                changed.entries.push(entry);
+            }
+            None => changed.taken.push(entry.path().join(".")),
+        }
+    }
+    Ok(changed)
+}
+
+/// Takes entries out of the text of a file; with those that aren't in it as they were put in.
+pub(crate) fn take_all(text: &str, entries: &[Entry]) -> (String, Vec<String>) {
+    let (mut text, mut gone) = (text.to_owned(), Vec::new());
+    // The last one first, as if each were undone.
+    for entry in entries.iter().rev() {
+        match entry.take(&text) {
+            Some(without) => text = without,
+            None => gone.push(entry.path().join(".")),
+        }
+    }
+    (text, gone)
+}

@@ -1,0 +1,68 @@
+//! A table at the end of a TOML text.
+
+/// Puts a table at the end; `None` if there is one of that name.
+pub(super) fn append(text: &str, path: &[String], table: &str) -> Result<Option<String>, String> {
+    let known: ::toml::Table = text
+        .parse()
+        .map_err(|error: ::toml::de::Error| format!("it isn't TOML: {}", error.message()))?;
+    if is_there(&known, path) {
+        return Ok(None);
+    }
+    let mut whole = text.to_owned();
+    if !whole.is_empty() {
+        whole.push_str(if whole.ends_with('\n') { "\n" } else { "\n\n" });
+    }
+    whole.push_str(table);
+    // What is written in one line (`mcp_servers = {}`) takes no more tables.
+    match whole.parse::<::toml::Table>() {
+        Ok(read) if is_there(&read, path) => Ok(Some(whole)),
+        _ => Err(format!("no table can follow what it says of {}", path[0])),
+    }
+}
+
+fn is_there(table: &::toml::Table, path: &[String]) -> bool {
+    let mut at = table;
+    for (depth, name) in path.iter().enumerate() {
+        match at.get(name) {
+            Some(_) if depth + 1 == path.len() => return true,
+            Some(::toml::Value::Table(inner)) => at = inner,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Takes the table out where it stands as it was put in.
+pub(super) fn take(text: &str, table: &str) -> Option<String> {
+    let at = text.find(table)?;
+    let (before, behind) = (&text[..at], &text[at + table.len()..]);
+    // The blank line before it came along.
+    let before =
+        before.strip_suffix("\n\n").map_or(before.to_owned(), |before| format!("{before}\n"));
+    let whole = format!("{before}{behind}");
+    // What follows may belong to it by now.
+    let first = behind.trim_start().chars().next();
+    (matches!(first, None | Some('[')) && whole.parse::<::toml::Table>().is_ok()).then_some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_go_in_at_the_end_and_out_again() {
+        let path: Vec<String> = ["mcp_servers", "epitome"].map(ToOwned::to_owned).into();
+        let table = "[mcp_servers.epitome]\ncommand = \"epitome\"\n";
+        for text in ["", "model = \"gpt\"\n", "# said\n[mcp_servers.other]\ncommand = \"x\"\n"] {
+            let put = append(text, &path, table).expect("TOML").expect("there was none");
+            assert_eq!(append(&put, &path, table), Ok(None));
+            assert_eq!(take(&put, table).as_deref(), Some(text));
+            let more = format!("{put}\n[mcp_servers.more]\ncommand = \"y\"\n");
+            let left = take(&more, table).expect("it is there");
+            assert!(left.contains("more") && !left.contains("epitome"), "{left}");
+            assert_eq!(take(&format!("{put}cwd = \"/\"\n"), table), None, "somebody went on in it");
+        }
+        assert!(append("mcp_servers = {}\n", &path, table).is_err());
+        assert!(append("= 1", &path, table).is_err());
+    }
+}

@@ -1,0 +1,267 @@
+//! `install`, `uninstall` and `hook`: an agent's settings and its compactions.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Ran, SESSION};
+
+const SETTINGS: &str = "{\n  \"model\": \"opus\",\n  \"env\": {\"ANTHROPIC_AUTH_TOKEN\": \"sk-not-a-key\"},\n  \
+                        \"hooks\": {\"PreCompact\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}]}\n}";
+const SERVERS: &str = "{\"numStartups\":3,\"mcpServers\":{}}\n";
+const CODEX: &str = "# mine\nmodel = \"gpt-5.5\"\n\n[tui]\ntheme = \"dark\"\n";
+
+fn claude() -> Bench {
+    let bench = Bench::new();
+    bench.write(".claude/settings.json", SETTINGS);
+    bench.write(".claude.json", SERVERS);
+    bench
+}
+
+fn json_in(bench: &Bench, name: &str) -> Value {
+    serde_json::from_str(&bench.read(name)).expect("JSON")
+}
+
+#[test]
+fn claude_code_is_told_and_has_its_bytes_back() {
+    let bench = claude();
+    let ran = bench.run("install claude-code");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let settings = json_in(&bench, ".claude/settings.json");
+    let hooks = &settings["hooks"];
+    assert_eq!(hooks["PreCompact"][0]["hooks"][0]["command"], "date", "what was there stays");
+    let command = hooks["PreCompact"][1]["hooks"][0]["command"].as_str().expect("a command");
+    assert!(command.contains(" hook pre-compact --archive "), "{command}");
+    assert_eq!(hooks["SessionStart"][0]["matcher"], "compact");
+    assert_eq!(settings["statusLine"]["type"], "command");
+    let server = &json_in(&bench, ".claude.json")["mcpServers"]["epitome"];
+    assert_eq!(server["args"][0], "mcp", "{server}");
+    // The server can start at once.
+    assert!(bench.path(".local/share/epitome/archive/store.db").exists());
+
+    let again = bench.run("install claude-code");
+    assert_eq!(again.code, 2, "{}", again.err);
+    let ran = bench.run("uninstall claude-code");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(bench.read(".claude/settings.json"), SETTINGS);
+    assert_eq!(bench.read(".claude.json"), SERVERS);
+    assert_eq!(bench.run("uninstall claude-code").code, 2, "nothing is left to be undone");
+}
+
+#[test]
+fn codex_is_told_and_has_its_bytes_back() {
+    let bench = Bench::new();
+    bench.write("moved/config.toml", CODEX);
+    let run = |line: &str| -> Ran {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut command = bench.command(&words);
+        Ran::of(&command.env("CODEX_HOME", bench.path("moved")).output().expect("the binary runs"))
+    };
+    let ran = run("install codex --archive kept");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let config = bench.read("moved/config.toml");
+    assert!(config.starts_with(CODEX) && config.contains("\n[mcp_servers.epitome]\n"), "{config}");
+    let store = bench.path("kept").display().to_string();
+    assert!(config.contains(&store) && bench.path("kept/store.db").exists(), "{config}");
+    let hooks = json_in(&bench, "moved/hooks.json");
+    assert_eq!(hooks["hooks"]["SessionStart"][0]["matcher"], "compact");
+    assert!(!bench.path(".codex").exists(), "CODEX_HOME moves it");
+    let ran = run("uninstall codex");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(bench.read("moved/config.toml"), CODEX);
+    assert!(!bench.path("moved/hooks.json").exists(), "it wasn't there");
+}
+
+#[test]
+fn a_dry_run_shows_what_it_would_do_and_nothing_else() {
+    let bench = claude();
+    let ran = bench.run("install claude-code --dry-run");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("would be changed") && ran.out.contains("+ "), "{}", ran.out);
+    assert!(!ran.out.contains("sk-not-a-key"), "lines that stay aren't shown: {}", ran.out);
+    assert_eq!(bench.names(), [".claude", ".claude.json"]);
+    assert_eq!(bench.read(".claude/settings.json"), SETTINGS);
+    assert_eq!(bench.run("install claude-code").code, 0);
+    let installed = bench.read(".claude/settings.json");
+    let told: Value =
+        serde_json::from_str(&bench.run("uninstall claude-code --dry-run --json").out)
+            .expect("JSON");
+    assert_eq!(told["files"][0]["state"], "changed");
+    assert_eq!(bench.read(".claude/settings.json"), installed);
+    assert_eq!(bench.run("uninstall claude-code").code, 0);
+}
+
+#[test]
+fn what_somebody_changed_since_stays_changed() {
+    let bench = claude();
+    assert_eq!(bench.run("install claude-code").code, 0);
+    let changed = bench.read(".claude/settings.json").replace("\"opus\"", "\"sonnet\"");
+    bench.write(".claude/settings.json", &changed);
+    // Claude Code writes this file anew all the time, in a layout of its own.
+    let mut servers = json_in(&bench, ".claude.json");
+    servers["numStartups"] = json!(4);
+    bench.write(".claude.json", serde_json::to_string(&servers).expect("JSON"));
+    let ran = bench.run("uninstall claude-code");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("somebody changed it since"), "{}", ran.out);
+    let mut want: Value = serde_json::from_str(SETTINGS).expect("JSON");
+    want["model"] = json!("sonnet");
+    assert_eq!(json_in(&bench, ".claude/settings.json"), want);
+    assert_eq!(json_in(&bench, ".claude.json")["numStartups"], 4);
+    assert!(!bench.read(".claude.json").contains("epitome"));
+
+    // What isn't there as it was put in is named, and left.
+    assert_eq!(bench.run("install claude-code").code, 0);
+    let changed = bench.read(".claude/settings.json").replace("status-line", "status-line --mine");
+    bench.write(".claude/settings.json", &changed);
+    let ran = bench.run("uninstall claude-code");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.out.contains("statusLine isn't there as it was put in"), "{}", ran.out);
+    assert!(bench.read(".claude/settings.json").contains("--mine"));
+}
+
+#[test]
+fn settings_that_cant_be_read_are_left_alone() {
+    let bench = claude();
+    bench.write(".claude.json", "{ // mine\n}");
+    let ran = bench.run("install claude-code");
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("it isn't JSON"), "{}", ran.err);
+    assert_eq!(bench.read(".claude/settings.json"), SETTINGS);
+    assert_eq!(bench.run("uninstall claude-code").code, 2, "nothing was installed");
+}
+
+#[cfg(unix)]
+#[test]
+fn rights_and_links_of_settings_stay() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = claude();
+    bench.write("dotfiles/settings.json", SETTINGS);
+    fs::set_permissions(bench.path("dotfiles/settings.json"), fs::Permissions::from_mode(0o600))
+        .expect("own");
+    fs::remove_file(bench.path(".claude/settings.json")).expect("there");
+    let link = bench.path(".claude/settings.json");
+    std::os::unix::fs::symlink("../dotfiles/settings.json", &link).expect("a link");
+    assert_eq!(bench.run("install claude-code").code, 0);
+    assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+    assert_eq!(fs::metadata(&link).expect("there").permissions().mode() & 0o777, 0o600);
+    let journal = bench.path(".local/share/epitome/installed/claude-code.json");
+    assert_eq!(fs::metadata(journal).expect("there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(bench.run("uninstall claude-code").code, 0);
+    assert_eq!(bench.read("dotfiles/settings.json"), SETTINGS);
+}
+
+fn hook(bench: &Bench, event: &str, said: &Value) -> Ran {
+    bench.pipe(&format!("hook {event}"), said.to_string().as_bytes())
+}
+
+#[test]
+fn before_a_compaction_all_is_archived_and_what_holds_is_said() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "s.jsonl");
+    assert_eq!(
+        bench.run("pin add --archive .local/share/epitome/archive x").code,
+        1,
+        "no folder yet"
+    );
+    let said = json!({
+        "session_id": "s", "transcript_path": bench.path("s.jsonl"), "cwd": "/", "trigger": "auto",
+        "hook_event_name": "PreCompact", "custom_instructions": "",
+    });
+    let ran = hook(&bench, "pre-compact", &said);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("What holds at this point"), "{}", ran.out);
+    assert!(ran.out.len() < 6000, "{}", ran.out.len());
+    let hits = bench.run("recall regex --json");
+    let hits: Vec<Value> = serde_json::from_str(&hits.out).expect("a list");
+    assert!(!hits.is_empty(), "nothing has to be hidden to be found");
+    let session = hits[0]["session"].as_str().expect("a session").to_owned();
+    assert!(bench.run(&format!("restore {session}")).out == bench.read("s.jsonl"));
+
+    // What is pinned is said to whoever sums up.
+    assert_eq!(
+        bench.run("pin add never-push-to-main --archive .local/share/epitome/archive").code,
+        0
+    );
+    let ran = hook(&bench, "PreCompact", &said);
+    assert!(
+        ran.out.starts_with("Say each of these in the summary, verbatim:\n- never-push-to-main\n")
+    );
+}
+
+#[test]
+fn after_a_compaction_pins_and_ids_are_said_again() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "s.jsonl");
+    let path = bench.path("s.jsonl");
+    let said = |source: &str| json!({ "transcript_path": path, "source": source });
+    assert_eq!(hook(&bench, "pre-compact", &said("auto")).code, 0);
+    assert_eq!(
+        bench.run("pin add never-push-to-main --archive .local/share/epitome/archive").code,
+        0
+    );
+    // The agent's own compaction; what was said before it is known still.
+    assert_eq!(bench.run("compact s.jsonl --target 10% --apply").code, 0);
+    let ran = hook(&bench, "session-start", &said("compact"));
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("- never-push-to-main\n"), "{}", ran.out);
+    assert!(
+        ran.out.contains("recall_search") && ran.out.contains("epitome recall ID"),
+        "{}",
+        ran.out
+    );
+    let ids = ran.out.split("by ids:\n").nth(1).expect("ids are named");
+    let id = ids.strip_prefix("- ").and_then(|line| line.split(' ').next()).expect("an id");
+    let found = bench.run(&format!("recall {id} --json"));
+    let hits: Vec<Value> = serde_json::from_str(&found.out).expect("a list");
+    assert_eq!(hits.len(), 1, "{id}: {}", found.out);
+    assert_eq!(hits[0]["origin"], "human");
+    // A session that merely starts has lost nothing.
+    assert_eq!(hook(&bench, "session-start", &said("startup")).out, "");
+    let line = hook(&bench, "status-line", &said("")).out;
+    assert!(line.contains("1 compaction") && line.lines().count() == 1, "{line}");
+}
+
+#[test]
+fn a_hook_never_fails_the_agent() {
+    let bench = Bench::new();
+    bench.write("broken.jsonl", "not a recording");
+    for (line, said) in [
+        ("hook pre-compact", String::new()),
+        ("hook pre-compact", "{".to_owned()),
+        ("hook pre-compact", "{}".to_owned()),
+        ("hook pre-compact", json!({ "transcript_path": "/none/such" }).to_string()),
+        ("hook pre-compact", json!({ "transcript_path": bench.path("broken.jsonl") }).to_string()),
+        (
+            "hook session-start",
+            json!({ "transcript_path": bench.path("broken.jsonl") }).to_string(),
+        ),
+        ("hook status-line", json!({ "transcript_path": 7 }).to_string()),
+        ("hook no-such-event", "{}".to_owned()),
+        ("hook", "{}".to_owned()),
+        ("hook pre-compact --nonsense", "{}".to_owned()),
+    ] {
+        let ran = bench.pipe(line, said.as_bytes());
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{line} {said}: {}", ran.err);
+        assert!(!ran.err.is_empty(), "{line} {said}: it says why");
+    }
+    // An archive that can't be written: what is to be kept is said all the same.
+    bench.copy(SESSION, "s.jsonl");
+    bench.write("taken", "a file");
+    let said = json!({ "transcript_path": bench.path("s.jsonl") }).to_string();
+    let ran = bench.pipe("hook pre-compact --archive taken", said.as_bytes());
+    assert_eq!(ran.code, 0);
+    assert!(
+        ran.out.contains("What holds at this point") && ran.err.contains("taken"),
+        "{}",
+        ran.err
+    );
+    // Nobody reads what it prints.
+    let mut command = bench.command(&["hook", "pre-compact"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
+    drop(child.stdout.take());
+    std::io::Write::write_all(&mut child.stdin.take().expect("piped"), said.as_bytes())
+        .expect("it reads");
+    assert_eq!(child.wait().expect("over").code(), Some(0));
+}
