@@ -1,9 +1,11 @@
-"""Agents from npm resume what `compact --apply` wrote: the request that they send is the compacted view.
+"""Agents from npm and what they have of Epitome: recordings that were compacted in place, hooks around their own compactions.
 
     agents.py --epitome FILE --server FILE --npm FOLDER
 
 Each works in a project of its own for a turn, with a scripted model; its recording is compacted in place, and its next
-turn, in a new process, is captured and compared with the view. Then the recording is restored and compared with what it was.
+turn, in a new process, is captured: the request that it sends is the compacted view. Then the recording is restored and
+compared with what it was. With `install` an agent's own compaction is archived first, its summary is told what to keep, and it
+is told again afterwards; `uninstall` gives its settings their bytes again.
 Nothing is in reach but the scripted server: each runs in a network of its own (`unshare`; without that it is skipped).
 """
 
@@ -97,8 +99,8 @@ class Desk:
         for line in ["init -q -b main", "add .", "commit -q -m Shelves"]:
             subprocess.run(["git", *line.split()], cwd=self.project, env={**self.env, **who}, check=True)
 
-    def turn(self, answers, command):
-        """Runs the agent with these answers; the bodies that it sent, all of them accepted."""
+    def turn(self, answers, command, are_accepted=True):
+        """Runs the agent with these answers; the bodies that it sent, all of them accepted, unless it may be taught better."""
         shutil.rmtree(self.raw, ignore_errors=True)
         script = CAPTURES / "answers" / f"{answers}.json"
         server = [self.words.server, "--port", str(PORT), "--capture", str(self.raw), "--script", str(script)]
@@ -118,7 +120,7 @@ class Desk:
         for meta in sorted(self.raw.glob("*.meta.json")):
             about = json.loads(meta.read_text())
             if about["method"] == "POST" and "-other" not in meta.name:
-                assert about["status"] == 200, about
+                assert about["status"] == 200 or not are_accepted, about
                 bodies.append(json.loads(meta.with_name(meta.name.replace(".meta.json", ".json")).read_text()))
         return bodies
 
@@ -166,7 +168,71 @@ def resumes(desk, agent, format):
     assert grown != original
 
 
+PIN = "never touch shelves.csv"
+BEFORE, AFTER = "Say each of these in the summary, verbatim:", "Kept beside the summary of this conversation"
+
+
+def is_told(bodies, *texts):
+    """The first body in which all of these stand together, in one text."""
+    found = [body for body in bodies for text in all_words(body) if all(wanted in text for wanted in texts)]
+    assert found, texts
+    return found[0]
+
+
+def installed(desk, agent, settings, run):
+    """Has hooks put in, runs what compacts, and has them taken out again."""
+    before = {path: path.read_bytes() if path.exists() else None for path in settings}
+    desk.epitome("install", agent, codes=(0,))
+    store = desk.home / ".local" / "share" / "epitome" / "archive"
+    desk.epitome("pin", "add", PIN, "--archive", str(store), codes=(0,))
+    run()
+    (session,) = json.loads(desk.epitome("sessions", "--archive", str(store), "--json", codes=(0,)))["sessions"]
+    name = session["session"]
+    (recording,) = [path for path in desk.home.glob("**/*.jsonl") if str(path) == session["source"]]
+    # The agent wrote on; what it had said by then is kept as it was.
+    kept = desk.folder / "kept"
+    desk.epitome("restore", f"{name}.0", "-o", str(kept), codes=(0,))
+    assert recording.read_bytes().startswith(kept.read_bytes()) and kept.stat().st_size > 1000
+    desk.epitome("uninstall", agent, codes=(0,))
+    for path, content in before.items():
+        assert (path.read_bytes() if path.exists() else None) == content or path.name == ".claude.json", path
+        assert content is None or b"epitome" not in path.read_bytes(), path
+
+
+def codex_archives_before_it_compacts(folder, words):
+    desk = codex_desk(folder, words, "model_auto_compact_token_limit = 10000\n")
+    settings = [desk.home / ".codex" / name for name in ["config.toml", "hooks.json"]]
+
+    def run():
+        # Trust is given in its own screens otherwise.
+        codex = ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+        is_told(desk.turn("codex", [*codex, TASK]), AFTER, f"- {PIN}", "epitome recall ID")
+
+    installed(desk, "codex", settings, run)
+
+
+def claude_code_archives_before_it_compacts(folder, words):
+    desk = Desk(folder, words)
+    start = ["claude", "--dangerously-skip-permissions", "--model", "claude-opus-5-5"]
+    settings = [desk.home / ".claude.json", desk.home / ".claude" / "settings.json"]
+    desk.turn("claude-code", [*start, "-p", TASK])
+
+    def run():
+        is_told(desk.turn("talk", [*start, "--continue", "-p", "/compact"]), BEFORE, f"- {PIN}")
+        # It keeps reasoning that is bound to what it has compacted, and is told better.
+        after = desk.turn("talk", [*start, "--continue", "-p", NEXT], are_accepted=False)
+        is_told(after, AFTER, f"- {PIN}", "epitome recall ID")
+
+    installed(desk, "claude-code", settings, run)
+
+
 def codex_resumes_from_the_view(folder, words):
+    codex = ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox"]
+    agent = {"answers": "codex", "recordings": ".codex/sessions/**/*.jsonl", "first": codex, "second": [*codex, "resume", "--last"]}
+    resumes(codex_desk(folder, words), agent, "openai-responses")
+
+
+def codex_desk(folder, words, more=""):
     desk = Desk(folder, words)
     (desk.home / ".codex").mkdir()
     (desk.home / ".codex" / "config.toml").write_text(
@@ -174,7 +240,7 @@ def codex_resumes_from_the_view(folder, words):
 model_provider = "local"
 model_reasoning_effort = "medium"
 check_for_update_on_startup = false
-[model_providers.local]
+{more}[model_providers.local]
 name = "local"
 base_url = "http://127.0.0.1:{PORT}/v1"
 env_key = "OPENAI_API_KEY"
@@ -183,9 +249,7 @@ wire_api = "responses"
 enabled = false
 """
     )
-    codex = ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox"]
-    agent = {"answers": "codex", "recordings": ".codex/sessions/**/*.jsonl", "first": codex, "second": [*codex, "resume", "--last"]}
-    resumes(desk, agent, "openai-responses")
+    return desk
 
 
 def pi(folder, words, provider, model, api, format):
@@ -258,6 +322,8 @@ def main():
         pi_resumes_from_the_view_of_items,
         pi_resumes_from_the_view_of_a_chat,
         claude_code_resumes_from_the_view,
+        codex_archives_before_it_compacts,
+        claude_code_archives_before_it_compacts,
     ]
     if os.environ.get("EPITOME_ALONE") != "yes":
         if sys.platform != "linux" or shutil.which("npm") is None or shutil.which("unshare") is None:

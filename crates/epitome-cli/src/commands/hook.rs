@@ -11,6 +11,7 @@ use epitome::archive::{Archive as _, Original};
 use epitome::ledger::{Ledger, Shown};
 use epitome::text::figure::counted;
 use epitome::text::secrets::masked;
+use epitome::transcript::{Entry, Origin};
 use epitome_store::{Access, Document, Store};
 use serde::Deserialize;
 
@@ -188,9 +189,12 @@ fn list(out: &mut String, texts: &[String]) {
     }
 }
 
+/// What was ruled, decided, found and left open; the agent says again by itself what it put in.
 fn ledger(request: &Request) -> String {
     let mut ledger = Ledger::default();
-    for entry in request.transcript.entries() {
+    let is_said =
+        |entry: &Entry<'_>| !entry.role().instructs() && entry.origin() != Origin::Injected;
+    for entry in request.transcript.entries().filter(is_said) {
         ledger.observe_entry(&request.transcript, entry, |_| Shown::Elsewhere);
     }
     ledger.render(LEDGER)

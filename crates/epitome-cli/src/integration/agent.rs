@@ -60,7 +60,7 @@ impl Agent {
             |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let home = folder("HOME").ok_or_else(|| {
             Failure::usage("HOME isn't set")
-                .hint("say where the home folder is: HOME=/home/me epitome …")
+                .hint("say where the home folder is: HOME=FOLDER epitome …")
         });
         match self {
             Agent::ClaudeCode => {

@@ -74,6 +74,26 @@ fn codex_is_told_and_has_its_bytes_back() {
 }
 
 #[test]
+fn claude_codes_folder_may_be_elsewhere() {
+    let bench = Bench::new();
+    let run = |line: &str| -> Ran {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut command = bench.command(&words);
+        command.env("CLAUDE_CONFIG_DIR", bench.path("moved"));
+        Ran::of(&command.output().expect("the binary runs"))
+    };
+    assert_eq!(run("install claude-code").code, 0);
+    assert!(
+        bench.path("moved/settings.json").exists() && bench.path("moved/.claude.json").exists()
+    );
+    assert!(!bench.path(".claude").exists() && !bench.path(".claude.json").exists());
+    assert_eq!(run("uninstall claude-code").code, 0);
+    assert!(
+        !bench.path("moved/settings.json").exists() && !bench.path("moved/.claude.json").exists()
+    );
+}
+
+#[test]
 fn a_dry_run_shows_what_it_would_do_and_nothing_else() {
     let bench = claude();
     let ran = bench.run("install claude-code --dry-run");
