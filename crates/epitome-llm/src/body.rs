@@ -59,6 +59,7 @@ mod tests {
             transcript: "<transcript a>…</transcript a>".to_owned(),
             ledger: String::new(),
             max_tokens: 500,
+            reason: None,
         };
         let endpoint =
             Endpoint { format, base: base.to_owned(), model: "some-model".to_owned(), key: None };

@@ -36,7 +36,7 @@ URL#MODEL
     any server that speaks as OpenAI's Chat Completions do, such as http://localhost:11434/v1#qwen3:4b; \
 EPITOME_API_KEY, if it wants a key (no other one is ever sent there)
 cmd:PROG ARGUMENTS
-    is given JSON on stdin ({\"version\":1, \"instruction\", \"transcript\", \"ledger\", \"max_tokens\"}) and writes \
+    is given JSON on stdin ({\"version\":1, \"instruction\", \"transcript\", \"ledger\", \"max_tokens\"}, and \"reason\" where there is one) and writes \
 {\"version\":1, \"summary\":\"…\"}
 
 Instead of a key its variable with _FILE after its name may name a file that holds it. HTTPS_PROXY, NO_PROXY and \

@@ -21,7 +21,7 @@ use crate::draft::{Hidden, Matter};
 use crate::events::Event;
 use crate::guard::{Guard, Held, Overridden, Pin, Wishes};
 use crate::ledger::Ledger;
-use crate::plan::{Cover, Plan, Reached, Subject};
+use crate::plan::{Cover, Means, Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
 use crate::strategy::Head;
@@ -380,6 +380,7 @@ impl Compaction {
             least: Least::of(self.compactor.counter()),
             stop: options.stop,
             cover: Cover::Folds,
+            means: Means::from(&options.strategies),
             cause: self.compactor.cause(),
             counter: self.compactor.counter(),
             binding,

@@ -5,7 +5,9 @@ use crate::checkpoint::{Checkpoint, Seat};
 use crate::count::Tally;
 use crate::events::Event;
 use crate::plan::Plan;
-use crate::summarize::{Next, OnFailure, Said, Source, Work};
+use crate::summarize::{Next, OnFailure, Said, Source, Summaries, Work};
+use crate::text::cut;
+use crate::trigger::Cause;
 
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ use std::sync::Arc;
 const LEDGER: usize = 2 * 1024;
 /// Of anchors.
 const ANCHORS: usize = 3 * 1024;
+/// Characters of a reason or a focus.
+const REASON: usize = 400;
 
 /// A summary is being asked for.
 #[derive(Debug)]
@@ -58,6 +62,7 @@ impl Compaction {
         let carried = gathered.ledger().render(LEDGER) + &gathered.anchors().render(ANCHORS);
         let source = source.around(&self.request.transcript, carried);
         let counter = self.compactor.shared_counter();
+        let summaries = wished(summaries, self.compactor.cause());
         let mut work = Work::new(summaries, source, counter, seat.room, replaced);
         self.tell_said(&mut work);
         State::Sum(Box::new(Summing { tally, plan, gathered, seat, checkpoint, work }))
@@ -115,4 +120,21 @@ impl Compaction {
             });
         }
     }
+}
+
+/// What is asked for, with the wishes of those who asked for the compaction, and why it is made.
+fn wished(summaries: Arc<Summaries>, cause: Option<&Cause>) -> Arc<Summaries> {
+    let Some(cause) = cause else { return summaries };
+    let demands = cause.demands();
+    let mut brief = summaries.brief.clone();
+    brief.reason = Some(cut::one_line(&cause.to_string(), REASON));
+    let focuses =
+        brief.focus.iter().chain(demands.iter().filter_map(|demand| demand.focus.as_ref()));
+    let focuses: Vec<String> = focuses.map(|focus| cut::one_line(focus, REASON)).collect();
+    brief.focus = (!focuses.is_empty()).then(|| focuses.join("; "));
+    let asked = demands.iter().filter(|demand| !demand.reason.trim().is_empty());
+    brief.more.extend(asked.map(|demand| {
+        format!("It was asked for with the words: {}", cut::one_line(&demand.reason, REASON))
+    }));
+    Arc::new(Summaries { brief, ..(*summaries).clone() })
 }

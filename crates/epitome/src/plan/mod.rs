@@ -14,7 +14,7 @@ use crate::draft::{Draft, Matter};
 use crate::guard::{Guard, Held};
 use crate::model::Binding;
 use crate::request::Request;
-use crate::strategy::{Edit, Scene, Strategy};
+use crate::strategy::{Edit, Pipeline, Scene, Strategy};
 use crate::transcript::PartKind;
 use crate::transcript::unit::Units;
 use crate::trigger::Cause;
@@ -84,6 +84,24 @@ pub enum Cover {
     Edits,
 }
 
+/// How far a plan may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// Down to nothing but what must stay.
+    All,
+    /// As far as its strategies go, and what must stay allows.
+    Listed,
+}
+
+impl From<&Pipeline> for Means {
+    fn from(pipeline: &Pipeline) -> Self {
+        match pipeline {
+            Pipeline::Ladder(_) => Means::All,
+            Pipeline::List(_) => Means::Listed,
+        }
+    }
+}
+
 /// What a plan is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
@@ -103,6 +121,8 @@ pub struct Subject<'a> {
     pub stop: Stop,
     /// What a checkpoint is for.
     pub cover: Cover,
+    /// How far it may go.
+    pub means: Means,
     /// Why it began, if that was said.
     pub cause: Option<&'a Cause>,
     /// The counter that decides.
@@ -213,7 +233,8 @@ impl<'a> Subject<'a> {
             return Self::nothing(work.draft, floor);
         }
         // What strategies make of what must stay may be more than the least of it.
-        if must_reach && work.draft.total() > target && floor <= target {
+        let is_short = work.draft.total() > target && floor <= target;
+        if is_short && must_reach && self.means == Means::All {
             work = self.bare();
         }
         work.settle();

@@ -52,6 +52,8 @@ pub struct Brief {
     /// The sections; the usual ones where it isn't said, and none are demanded where it is empty or where
     /// only the instruction is one's own.
     pub sections: Option<Vec<String>>,
+    /// Why the compaction is made; a session says it itself.
+    pub reason: Option<String>,
     /// The most tokens of a summary; the room that the checkpoint has for it is never exceeded.
     pub max_tokens: Option<u64>,
 }
@@ -97,6 +99,9 @@ pub struct SummaryRequest {
     pub ledger: String,
     /// The most tokens of the answer.
     pub max_tokens: u64,
+    /// Why the compaction is made, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl SummaryRequest {
@@ -107,6 +112,7 @@ impl SummaryRequest {
             transcript: fenced(text),
             ledger: ledger.to_owned(),
             max_tokens,
+            reason: brief.reason.clone(),
         }
     }
 

@@ -16,6 +16,7 @@ use epitome::summarize::{
     Answering, Brief, CallResult, FailureKind, OnFailure, SECTIONS, Spent, Summaries,
     SummarizeError, Summarizer, Summary, SummaryRequest, from_fn,
 };
+use epitome::trigger::{Asker, Cause, Demand};
 use epitome::wire::Format;
 use epitome::{CompactError, Compactor, Options, Outcome, Request, Target};
 
@@ -131,6 +132,36 @@ fn what_is_asked_holds_calls_and_results_and_the_instruction_last() {
     assert!(end.contains("the parser") && end.contains("Name ports.") && end.contains("## Goal"));
     assert!(asked[0].ledger.contains("src/f3.rs"), "{}", asked[0].ledger);
     assert!(asked[0].max_tokens < TARGET);
+}
+
+#[test]
+fn who_sums_up_is_told_why_and_what_was_wished() {
+    let asked: Arc<Mutex<Vec<Arc<SummaryRequest>>>> = Arc::default();
+    let notes = Arc::clone(&asked);
+    let curious = from_fn("curious", move |request| {
+        notes.lock().expect("nobody panics").push(request);
+        std::future::ready(Ok(Summary::new(summary("none"))))
+    });
+    let brief = Brief { focus: Some("the parser".into()), ..Brief::default() };
+    let summaries = Summaries { chain: vec![curious], brief, ..Summaries::default() };
+    let compactor = compactor().summarized_by(summaries).expect("in range");
+    let mut demand = Demand::new(Asker::Model, "the tests are green\nnow the docs");
+    demand.focus = Some("ports".into());
+    for cause in [Cause::Asked(vec![demand]), Cause::Custom("it is Friday".into())] {
+        wait(Drive::new(compactor.clone().because(cause).begin(&session()))).expect("a view");
+    }
+    let asked = asked.lock().expect("nobody panics");
+    let [demanded, custom] = &asked[..] else { panic!("{} requests", asked.len()) };
+    let words = "Look most at this: the parser; ports\n\nIt was asked for with the words: the tests are green now the docs\n";
+    assert!(demanded.instruction.contains(words), "{}", demanded.instruction);
+    assert_eq!(
+        demanded.reason.as_deref(),
+        Some("the model asked for it: the tests are green now the docs")
+    );
+    assert_eq!(custom.reason.as_deref(), Some("it is Friday"));
+    assert!(custom.instruction.contains("Look most at this: the parser\n"));
+    let json = serde_json::to_value(&**custom).expect("data");
+    assert_eq!(json["reason"], "it is Friday");
 }
 
 #[test]
