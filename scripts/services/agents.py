@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import struct
@@ -24,6 +25,7 @@ from trials import arguments, named, program, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 CAPTURES = HERE.parent / "captures"
+EXAMPLES = HERE.parent.parent / "examples"
 PORT = 4000
 # Longest that one turn may take.
 PATIENCE = 180
@@ -168,6 +170,38 @@ def resumes(desk, agent, format):
     assert grown != original
 
 
+def resumes_shipped(desk, example, recording, command, format):
+    """A real session that is shipped with the code, compacted hard and gone on with."""
+    here = b'"cwd":' + json.dumps(str(desk.project)).encode()
+    rows = re.sub(rb'"cwd":"[^"]*"', lambda _: here, (EXAMPLES / example).read_bytes())
+    recording.parent.mkdir(parents=True, exist_ok=True)
+    recording.write_bytes(rows)
+    desk.epitome("compact", str(recording), "--target", "15%", "--apply")
+    view = all_words(json.loads(desk.epitome("convert", str(recording), "--to", format)))
+    sent = all_words(desk.turn("talk", [*command, NEXT])[-1])
+    missing = follows(view, sent)
+    assert len(view) > 100 and missing is None, f"{len(view)} said, not sent or not in its place: {missing[:300]}"
+    desk.epitome("restore", str(recording), "-o", str(recording), codes=(0,))
+    assert recording.read_bytes() == rows, "the identical bytes come back"
+
+
+def claude_code_resumes_a_long_session(folder, words):
+    desk = Desk(folder, words)
+    example = "claude-code/session-3fe1b6bc.jsonl"
+    session = re.search(r'"sessionId":"([^"]*)"', (EXAMPLES / example).read_text())[1]
+    project = re.sub(r"[^A-Za-z0-9]", "-", str(desk.project))
+    recording = desk.home / ".claude" / "projects" / project / f"{session}.jsonl"
+    start = ["claude", "--dangerously-skip-permissions", "--model", "claude-opus-5-5", "--resume", session, "-p"]
+    resumes_shipped(desk, example, recording, start, "anthropic")
+
+
+def pi_resumes_a_long_session_of_its_first_format(folder, words):
+    desk = pi_desk(folder, words, "local-anthropic", "claude-opus-5-5", "anthropic-messages")
+    recording = desk.folder / "session.jsonl"
+    start = ["pi", "--provider", "local-anthropic", "--model", "claude-opus-5-5", "--session", str(recording), "-p"]
+    resumes_shipped(desk, "pi/large-session.jsonl", recording, start, "anthropic")
+
+
 PIN = "never touch shelves.csv"
 BEFORE, AFTER = "Say each of these in the summary, verbatim:", "Kept beside the summary of this conversation"
 
@@ -253,6 +287,13 @@ enabled = false
 
 
 def pi(folder, words, provider, model, api, format):
+    desk = pi_desk(folder, words, provider, model, api)
+    start = ["pi", "--provider", provider, "--model", model]
+    agent = {"answers": "pi", "recordings": ".pi/agent/sessions/**/*.jsonl", "first": [*start, "-p"], "second": [*start, "--continue", "-p"]}
+    resumes(desk, agent, format)
+
+
+def pi_desk(folder, words, provider, model, api):
     desk = Desk(folder, words)
     (desk.home / ".pi" / "agent").mkdir(parents=True)
     base = f"http://127.0.0.1:{PORT}" + ("" if api == "anthropic-messages" else "/v1")
@@ -260,9 +301,7 @@ def pi(folder, words, provider, model, api, format):
     about["cost"] = {"input": 1, "output": 1, "cacheRead": 1, "cacheWrite": 1}
     models = {"providers": {provider: {"baseUrl": base, "api": api, "apiKey": "sk-not-a-key", "models": [about]}}}
     (desk.home / ".pi" / "agent" / "models.json").write_text(json.dumps(models))
-    start = ["pi", "--provider", provider, "--model", model]
-    agent = {"answers": "pi", "recordings": ".pi/agent/sessions/**/*.jsonl", "first": [*start, "-p"], "second": [*start, "--continue", "-p"]}
-    resumes(desk, agent, format)
+    return desk
 
 
 def pi_resumes_from_the_view_of_messages(folder, words):
@@ -322,6 +361,8 @@ def main():
         pi_resumes_from_the_view_of_items,
         pi_resumes_from_the_view_of_a_chat,
         claude_code_resumes_from_the_view,
+        claude_code_resumes_a_long_session,
+        pi_resumes_a_long_session_of_its_first_format,
         codex_archives_before_it_compacts,
         claude_code_archives_before_it_compacts,
     ]
