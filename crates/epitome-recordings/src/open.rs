@@ -199,6 +199,7 @@ fn magic(bytes: &[u8]) -> Option<(&'static str, bool)> {
 fn other_encoding(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
+        [b'{' | b'[', 0, 0, 0, ..] | [0, 0, 0, b'{' | b'[', ..] => Some("UTF-32"),
         [0xff, 0xfe, ..] | [b'{' | b'[', 0, _, 0, ..] => Some("UTF-16 (little-endian)"),
         [0xfe, 0xff, ..] | [0, b'{' | b'[', 0, ..] => Some("UTF-16 (big-endian)"),
         _ => None,

@@ -13,6 +13,7 @@ mod bad_input;
 mod bench;
 mod compact;
 mod conversions;
+mod corpus;
 mod due;
 mod escapes;
 mod formats;

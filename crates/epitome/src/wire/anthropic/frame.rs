@@ -11,7 +11,7 @@ use crate::wire::rules::{self, Finding, Mend, RuleId};
 /// Messages in one request.
 const MOST_MESSAGES: usize = 100_000;
 /// Tokens that thinking gets at least.
-const LEAST_BUDGET: u64 = 1_024;
+const LEAST_BUDGET: i64 = 1_024;
 /// Tokens at which the provider may begin to compact.
 const LEAST_TRIGGER: u64 = 50_000;
 
@@ -32,10 +32,10 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     let Ok(frame) = serde_json::from_str::<Frame>(body.trim_start_matches('\u{feff}')) else {
         return findings;
     };
-    let budget = frame.thinking["budget_tokens"].as_u64();
+    let budget = frame.thinking["budget_tokens"].as_i64();
     if let Some(budget) = budget.filter(|_| frame.thinking["type"] == "enabled") {
         // Between the calls of tools it may think several times, of which the budget is the sum.
-        let most = frame.max_tokens.as_u64().filter(|_| request.tools().is_none());
+        let most = frame.max_tokens.as_i64().filter(|_| request.tools().is_none());
         if budget < LEAST_BUDGET || most.is_some_and(|most| most <= budget) {
             let of = most.map(|most| format!(" of {most}")).unwrap_or_default();
             find(rules::ANTHROPIC_BUDGET, 0, format!("{budget} tokens{of}"));

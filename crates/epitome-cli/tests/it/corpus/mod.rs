@@ -1,0 +1,131 @@
+//! Bad input of every kind, through the whole binary: the exit code, a message, bounds of time and memory, and
+//! nothing half-written. What comes of each is in docs/bad-input.md.
+
+mod cases;
+
+use std::fmt::Write as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use expect_test::expect_file;
+
+use crate::bench::{Bench, Ran};
+use cases::{Case, cases};
+
+/// No run of a small input takes longer, on a busy machine either.
+const LONGEST: Duration = Duration::from_secs(20);
+/// Address space of each run in kilobytes, the program itself and the tables of its counters among them.
+const MEMORY: &str = "700000";
+/// What stands where the output goes.
+const OLD: &str = "what was here before\n";
+
+/// What each case is put through.
+const COMMANDS: [&str; 5] =
+    ["stats", "count --counter bytes4", "check", "plan --target 50% --counter chars4", COMPACT];
+const COMPACT: &str = "compact --target 50% --counter chars4 -o out";
+
+/// Runs a command on a case within the bounds.
+fn run(bench: &Bench, command: &str, case: &Case) -> Ran {
+    let epitome = env!("CARGO_BIN_EXE_epitome");
+    let line = format!("ulimit -v {MEMORY}; exec '{epitome}' {command} input");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &line]).current_dir(bench.path(".")).env_clear().env("HOME", bench.path("."));
+    let begun = Instant::now();
+    let output = shell.output().expect("it runs");
+    assert!(begun.elapsed() < LONGEST, "{command}, {}: {:?}", case.name, begun.elapsed());
+    assert!(output.status.code().is_some(), "{command}, {}: {}", case.name, output.status);
+    Ran::of(&output)
+}
+
+/// What a terminal would obey, or what hides or reorders text.
+fn is_unseen(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Looks at one run; its exit code.
+fn judge(command: &str, case: &Case, ran: &Ran) -> i32 {
+    let at = format!("{command}, {}: {} {}", case.name, ran.code, ran.err);
+    assert!(matches!(ran.code, 0 | 2 | 3 | 65), "{at}");
+    assert!(!ran.err.contains("panicked") && !ran.err.contains("memory allocation"), "{at}");
+    assert!(!ran.err.chars().any(is_unseen), "{at:?}");
+    assert!(!ran.err.contains(cases::SECRET), "{at}");
+    if ran.code == 65 {
+        assert!(ran.out.is_empty() && ran.err.starts_with("error: input: "), "{at}");
+        assert!(ran.err.contains("\nhint: "), "{at}");
+    }
+    if !command.starts_with("compact") && ran.code != 65 {
+        assert!(!ran.out.chars().any(is_unseen), "{at} {:?}", ran.out);
+    }
+    ran.code
+}
+
+#[test]
+fn every_bad_input_ends_well() {
+    let bench = Bench::new();
+    let mut page = PAGE.to_owned();
+    let cases = cases();
+    assert!(cases.len() >= 200, "{} cases", cases.len());
+    let mut family = "";
+    for case in &cases {
+        bench.write("input", &case.bytes);
+        let mut codes = Vec::new();
+        let mut said = String::new();
+        for command in COMMANDS {
+            bench.write("out", OLD);
+            let ran = run(&bench, command, case);
+            codes.push(judge(command, case, &ran));
+            let first = ran.err.lines().next().unwrap_or_default();
+            if said.is_empty()
+                && ["error: ", "warning: "].iter().any(|word| first.starts_with(word))
+            {
+                first.clone_into(&mut said);
+            }
+        }
+        let out = bench.read("out");
+        match codes[4] {
+            65 | 2 => assert_eq!(out, OLD, "{}", case.name),
+            _ => {
+                assert_ne!(out, OLD, "{}", case.name);
+                // What comes out has no fault that didn't come in.
+                let left = bench.run("check out").code;
+                assert!(
+                    left == 0 || left == 3 && codes[4] == 3,
+                    "{}: {left} after {codes:?}",
+                    case.name
+                );
+            }
+        }
+        if case.family != family {
+            family = case.family;
+            let _ = write!(
+                page,
+                "\n## {family}\n\n| case | bytes | exit | said |\n|---|--:|---|---|\n"
+            );
+        }
+        codes.dedup();
+        let codes: Vec<String> = codes.iter().map(i32::to_string).collect();
+        let said = said.trim_start_matches("error: input: ").replace('|', "\\|");
+        let said: String = said.chars().take(110).collect();
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {said} |",
+            case.name,
+            case.bytes.len(),
+            codes.join(", ")
+        );
+    }
+    expect_file!["../../../../../docs/bad-input.md"].assert_eq(&page);
+}
+
+const PAGE: &str = "\
+# Bad input
+
+What becomes of input that isn't what it should be. Each case goes through `stats`, `count`, `check`, `plan` and `compact -o`, within
+700 MB of address space and 20 seconds (most take a hundredth of that): it ends with 0, 3 (something was found, or the target
+can't be reached) or 65 (it can't be read), never with a panic or a signal; what says no more than 65 leaves the output as it
+was; what is written has no fault that wasn't there before; no message obeys a terminal's escapes or shows a secret.
+
+Made by `UPDATE_EXPECT=1 cargo test -p epitome-cli --test it corpus`, from [the corpus](../crates/epitome-cli/tests/it/corpus/cases.rs). The exit
+codes are those of the commands in that order, repeats left out; the message is the first error or warning.
+";
