@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use epitome::archive::{Archive as _, redone, undone};
+use epitome::archive::{Archive as _, Original, redone, undone};
 use epitome::count::counter;
 use epitome::recall::{self, Hit, hits};
 use epitome::text::figure::counted;
@@ -27,7 +27,8 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     place.spare_archive("-o", &args.archive.store)?;
     let in_place = match &place {
-        Place::File(file) if Identity::of_file(file).is_some() && is_applied(file)? => {
+        // Whatever is replaced may be a recording that somebody writes to.
+        Place::File(file) if Identity::of_file(file).is_some() && is_text(file)? => {
             Some(InPlace::read("-o", Some(file))?)
         }
         _ => None,
@@ -47,9 +48,17 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
         return Err(Failure::usage(what).hint(hint).into());
     };
+    if in_place.as_ref().is_some_and(|there| there.text().as_bytes() == &bytes[..]) {
+        output::tell("it is that already; nothing was written");
+        return Ok(Exit::Ok);
+    }
     let ready = || in_place.as_ref().map_or(Ok(()), InPlace::is_untouched);
     output::deliver_when(ready, &[Parcel { place: &place, text: &bytes }])?;
     Ok(Exit::Ok)
+}
+
+fn is_text(file: &Path) -> Result<bool> {
+    Ok(std::str::from_utf8(&input::bytes(Some(file))?).is_ok())
 }
 
 /// Whether a file is a recording that was compacted in place.
@@ -72,6 +81,7 @@ fn keep_what_follows(recording: &InPlace, args: &GoArgs) -> Result<()> {
     let (request, source) = (&opened.request, opened.source.file.as_str());
     let document = Document { raw: text.as_bytes(), request, source };
     let session = store.take_in(&document).map_err(args.archive.failed())?;
+    session.put(&Original::of(request, |_| true))?;
     output::tell(&format!(
         "what was said since is kept too: epitome restore {}.0 --archive {}",
         session.name(),

@@ -11,7 +11,7 @@ use epitome::archive::{Archive as _, Original};
 use epitome::ledger::{Ledger, Shown};
 use epitome::text::figure::counted;
 use epitome::text::secrets::masked;
-use epitome::transcript::{Entry, Origin};
+use epitome::transcript::{Entry, Origin, PartKind};
 use epitome_store::{Access, Document, Store};
 use serde::Deserialize;
 
@@ -63,6 +63,11 @@ fn heard(args: &HookArgs) -> Result<()> {
     let Some(transcript) = &said.transcript_path else {
         return Err(Failure::input("it isn't said where the transcript is").into());
     };
+    // A pipe or a device may never end.
+    if !transcript.is_file() {
+        let what = format!("{} is no file", transcript.display());
+        return Err(Failure::input(what).into());
+    }
     let folder = archive::named_or_usual(args.archive.as_deref())?;
     match args.event {
         HookEvent::PreCompact => before(transcript, &folder),
@@ -119,11 +124,17 @@ fn after(transcript: &Path, folder: &Path) -> Result<()> {
     }
     let people = Original::of(&whole, |entry| whole.transcript.entry(entry).is_human());
     let newest = &people[people.len().saturating_sub(NAMED)..];
+    // What isn't there can't be had back.
+    let Ok(kept) = archive::open(folder, Access::Read) else {
+        return output::data(&masked(&out));
+    };
     if !newest.is_empty() {
         out.push_str("What the user said, by ids:\n");
-        for original in newest {
+        for original in newest.iter().filter(|it| kept.get(it.id).is_ok_and(|it| it.is_some())) {
             let id = original.id.short();
-            writeln!(out, "- {id} {}", line(&original.words, 100)).expect("a string takes all");
+            // Masked before it is cut: half a secret has no shape.
+            let words = line(&masked(&original.words), 100);
+            writeln!(out, "- {id} {words}").expect("a string takes all");
         }
     }
     let store = operand(folder);
@@ -189,11 +200,14 @@ fn list(out: &mut String, texts: &[String]) {
     }
 }
 
-/// What was ruled, decided, found and left open; the agent says again by itself what it put in.
+/// What people and the model ruled, decided, found and left open. The agent says again by itself what it put in;
+/// what tools said would come back here as if it held.
 fn ledger(request: &Request) -> String {
     let mut ledger = Ledger::default();
-    let is_said =
-        |entry: &Entry<'_>| !entry.role().instructs() && entry.origin() != Origin::Injected;
+    let is_said = |entry: &Entry<'_>| {
+        let has_results = entry.parts().any(|part| part.kind() == PartKind::Result);
+        !entry.role().instructs() && entry.origin() != Origin::Injected && !has_results
+    };
     for entry in request.transcript.entries().filter(is_said) {
         ledger.observe_entry(&request.transcript, entry, |_| Shown::Elsewhere);
     }

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use epitome::text::secrets::masked;
 use epitome::transcript::ContentId;
 use epitome_store::Access;
 use serde_json::{Value, json};
@@ -62,7 +63,15 @@ pub(crate) fn install(args: &InstallArgs, report: Report) -> Result<Exit> {
         drop(archive::open(&folder, Access::Write)?);
         // Whatever happens next can be undone.
         Journal::new(touched).write(agent.name())?;
-        apply(&changes)?;
+        if let Err(error) = apply(&changes) {
+            // What wasn't begun needn't be undone.
+            let is_as_it_was =
+                |change: &Change| read(&change.path).is_ok_and(|now| now == change.before);
+            if changes.iter().all(is_as_it_was) {
+                Journal::remove(agent.name())?;
+            }
+            return Err(error);
+        }
     }
     tell(agent, "install", args.dry_run, &changes, report)?;
     if report == Report::Words && !args.dry_run {
@@ -84,6 +93,8 @@ pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
     };
     let mut changes = Vec::new();
     let mut left = Vec::new();
+    // Files with something of it left in them, to be gone on with.
+    let mut remaining = Vec::new();
     for Touched { path, before, after, entries } in journal.files {
         let now = read(&path)?;
         let mut notes = Vec::new();
@@ -98,6 +109,10 @@ pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
             Some(text) => {
                 let (without, gone) = integration::take_all(text, &entries);
                 notes.push("somebody changed it since: only what was put in leaves it".to_owned());
+                if !gone.is_empty() {
+                    let path = path.clone();
+                    remaining.push(Touched { path, before: before.clone(), after, entries });
+                }
                 for gone in gone {
                     notes.push(format!("{gone} isn't there as it was put in: look yourself"));
                     left.push(gone);
@@ -109,7 +124,11 @@ pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
     }
     if !args.dry_run {
         apply(&changes)?;
-        Journal::remove(agent.name())?;
+        if remaining.is_empty() {
+            Journal::remove(agent.name())?;
+        } else {
+            Journal::new(remaining).write(agent.name())?;
+        }
     }
     tell(agent, "uninstall", args.dry_run, &changes, report)?;
     Ok(if left.is_empty() { Exit::Ok } else { Exit::Found })
@@ -117,7 +136,9 @@ pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
 
 /// The file that links lead to, which is what is replaced.
 fn followed(path: PathBuf) -> PathBuf {
-    fs::canonicalize(&path).unwrap_or(path)
+    let to = || Some(path.parent()?.join(fs::read_link(&path).ok()?));
+    // What a link leads to need not be there yet.
+    fs::canonicalize(&path).ok().or_else(to).unwrap_or(path)
 }
 
 fn read(path: &Path) -> Result<Option<String>> {
@@ -206,7 +227,8 @@ fn difference(before: &str, after: &str) -> String {
     for (mark, lines) in [('-', &old[head..old.len() - tail]), ('+', &new[head..new.len() - tail])]
     {
         for line in lines {
-            writeln!(out, "  {mark} {}", terminal::one(line)).expect("a string takes all");
+            let line = masked(line);
+            writeln!(out, "  {mark} {}", terminal::one(&line)).expect("a string takes all");
         }
     }
     out

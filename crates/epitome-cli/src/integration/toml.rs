@@ -1,8 +1,10 @@
 //! A table at the end of a TOML text.
 
+use ::toml::{Table, Value};
+
 /// Puts a table at the end; `None` if there is one of that name.
 pub(super) fn append(text: &str, path: &[String], table: &str) -> Result<Option<String>, String> {
-    let known: ::toml::Table = text
+    let known: Table = text
         .parse()
         .map_err(|error: ::toml::de::Error| format!("it isn't TOML: {}", error.message()))?;
     if is_there(&known, path) {
@@ -14,18 +16,18 @@ pub(super) fn append(text: &str, path: &[String], table: &str) -> Result<Option<
     }
     whole.push_str(table);
     // What is written in one line (`mcp_servers = {}`) takes no more tables.
-    match whole.parse::<::toml::Table>() {
+    match whole.parse::<Table>() {
         Ok(read) if is_there(&read, path) => Ok(Some(whole)),
         _ => Err(format!("no table can follow what it says of {}", path[0])),
     }
 }
 
-fn is_there(table: &::toml::Table, path: &[String]) -> bool {
+fn is_there(table: &Table, path: &[String]) -> bool {
     let mut at = table;
     for (depth, name) in path.iter().enumerate() {
         match at.get(name) {
             Some(_) if depth + 1 == path.len() => return true,
-            Some(::toml::Value::Table(inner)) => at = inner,
+            Some(Value::Table(inner)) => at = inner,
             _ => return false,
         }
     }
@@ -42,7 +44,21 @@ pub(super) fn take(text: &str, table: &str) -> Option<String> {
     let whole = format!("{before}{behind}");
     // What follows may belong to it by now.
     let first = behind.trim_start().chars().next();
-    (matches!(first, None | Some('[')) && whole.parse::<::toml::Table>().is_ok()).then_some(whole)
+    let (left, put) = (whole.parse::<Table>().ok()?, table.parse::<Table>().ok()?);
+    (matches!(first, None | Some('[')) && !holds(&left, &put)).then_some(whole)
+}
+
+/// Whether something of a table that was put in is still there: a part of it that somebody added, or all of it
+/// where only its text was found elsewhere.
+fn holds(left: &Table, put: &Table) -> bool {
+    put.iter().any(|(key, value)| match (left.get(key), value) {
+        (None, _) => false,
+        (Some(Value::Table(left)), Value::Table(put)) if put.values().any(Value::is_table) => {
+            holds(left, put)
+        }
+        (Some(Value::Array(left)), Value::Array(put)) => put.iter().any(|it| left.contains(it)),
+        (Some(_), _) => true,
+    })
 }
 
 #[cfg(test)]
@@ -62,6 +78,11 @@ mod tests {
             assert!(left.contains("more") && !left.contains("epitome"), "{left}");
             assert_eq!(take(&format!("{put}cwd = \"/\"\n"), table), None, "somebody went on in it");
         }
+        let put = append("", &path, table).expect("TOML").expect("there was none");
+        let more = format!("{put}\n[mcp_servers.epitome.env]\nA = \"b\"\n");
+        assert_eq!(take(&more, table), None, "a part of it would stay");
+        let quoted = format!("said = \"\"\"\n{table}\"\"\"\n\n{table}");
+        assert_eq!(take(&quoted, table), None, "it isn't that text");
         assert!(append("mcp_servers = {}\n", &path, table).is_err());
         assert!(append("= 1", &path, table).is_err());
     }

@@ -14,12 +14,15 @@ use crate::{Reach, Skipped, Why};
 const LONGEST_QUEUE: usize = 64;
 
 /// Types of rows that the model sees nothing of.
-const OF_NO_ACCOUNT: [&str; 19] = [
+const OF_NO_ACCOUNT: [&str; 23] = [
     "agent-color",
     "agent-name",
     "agent-setting",
     "ai-title",
+    "api-request",
+    "atis-latch",
     "attribution-snapshot",
+    "cost-state",
     "custom-title",
     "file-history-snapshot",
     "last-prompt",
@@ -33,6 +36,7 @@ const OF_NO_ACCOUNT: [&str; 19] = [
     "system",
     "tag",
     "task-summary",
+    "tools-used",
     "worktree-state",
 ];
 
