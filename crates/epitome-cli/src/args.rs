@@ -31,7 +31,7 @@ pub(crate) use archive::{
 };
 pub(crate) use compact::{CompactArgs, ConvertArgs};
 pub(crate) use looks::{DiffArgs, PlanArgs};
-pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose};
+pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose, SidecarArgs};
 pub(crate) use summary::{SummaryArgs, dollars, on_failure, seconds};
 
 const EXIT_CODES: &str = "\
@@ -172,6 +172,13 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     /// Let an agent search what was removed: an MCP server on stdin and stdout.
     #[command(after_help = archive::MCP)]
     Mcp(McpArgs),
+
+    /// Serve the built-in engine to others over gRPC, as the compactor `epitome`.
+    ///
+    /// They name it by `--summarizer grpc:http://127.0.0.1:50051#epitome`. Where EPITOME_RPC_TOKEN is set (or
+    /// EPITOME_RPC_TOKEN_FILE names a file that holds it), callers must bear it. TLS isn't spoken. Health and reflection are
+    /// served besides. It runs until it is ended.
+    Sidecar(SidecarArgs),
 
     /// Put the view before the last compaction in force again, and write it.
     #[command(after_help = archive::UNDO)]

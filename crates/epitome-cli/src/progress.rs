@@ -69,7 +69,7 @@ impl Progress {
             Some(archive) => Drive::new(compactor.begin_kept(request)).keeping_in(archive),
             None => Drive::new(compactor.begin(request)),
         };
-        if compactor.summaries().is_none() {
+        if compactor.summaries().is_none() && compactor.compactors().is_none() {
             return Ok(self.at_once(drive));
         }
         // Commands run in groups of their own and don't hear of it: they are killed with what waits for them.

@@ -38,6 +38,18 @@ pub enum Event {
         /// Why.
         why: String,
     },
+    /// Somebody else is asked for the whole compaction.
+    CompactorCalled {
+        /// Its name.
+        by: String,
+    },
+    /// It gave no view that can be used; the next one is asked, or the compaction is done here.
+    CompactorFellBack {
+        /// Its name.
+        by: String,
+        /// Why.
+        why: String,
+    },
     /// What was tried can't be used; the next way is tried.
     FellBack {
         /// Why.

@@ -43,6 +43,8 @@ pub enum Reason {
     Emptied,
     /// A client's note for one request, among what was compacted.
     OneRequest,
+    /// As somebody else decided who was asked for the whole compaction.
+    Delegated,
 }
 
 impl Reason {
@@ -72,6 +74,7 @@ impl Reason {
             Reason::NotRecent => "older than what is kept, dropped",
             Reason::LastResort => "dropped as a last resort",
             Reason::Emptied => "empty once its parts were gone",
+            Reason::Delegated => "as another compactor decided",
             Reason::OneRequest => "a client's note for one request",
         }
     }

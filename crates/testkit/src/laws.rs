@@ -71,6 +71,23 @@ pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String>
     honest_counts(&outcome)
 }
 
+/// Checks every law of a view that is already there, whoever decided what becomes of each entry.
+///
+/// # Errors
+/// The law that is broken, and how.
+pub fn check_view(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
+    coverage(outcome)?;
+    pairing(outcome)?;
+    fidelity::check(outcome)?;
+    descent(outcome, compactor)?;
+    pins(outcome, compactor)?;
+    prefix(outcome, compactor)?;
+    bounds(outcome)?;
+    tail(outcome, compactor)?;
+    nobodys_mouth(outcome)?;
+    honest_counts(outcome)
+}
+
 /// Law 1: every entry has one fate; every edit names a slot of its entry.
 fn coverage(outcome: &Outcome) -> Result<(), String> {
     let transcript = &outcome.base.transcript;

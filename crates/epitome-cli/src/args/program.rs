@@ -1,5 +1,6 @@
 //! What can be asked about models, settings and the program itself.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -55,9 +56,21 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "WHO", requires = "summarizer", help_heading = "Summary")]
     pub(crate) then: Vec<Spec>,
 
-    /// Ask each model's server for its list of models: it is told the key, and nothing of any transcript.
+    /// Ask each model's server for its list of models, and each whole compactor whether it is there: they are told
+    /// the key, and nothing of any transcript.
     #[arg(long, help_heading = "Summary")]
     pub(crate) online: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SidecarArgs {
+    /// Where to listen; port 0 takes a free one. Without a token only an address of this machine.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:50051")]
+    pub(crate) listen: SocketAddr,
+
+    /// The most megabytes of one message.
+    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=2047))]
+    pub(crate) message: u16,
 }
 
 #[derive(Debug, Subcommand)]

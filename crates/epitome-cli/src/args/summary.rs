@@ -14,7 +14,7 @@ use crate::summarizers::Spec;
 #[command(next_help_heading = "Summary")]
 pub(crate) struct SummaryArgs {
     /// Who sums up what is folded: `extractive` (code, no model), a model (`openai:MODEL`, `anthropic:MODEL`,
-    /// `gemini:MODEL`, `URL#MODEL`), or `cmd:PROG` [default: extractive].
+    /// `gemini:MODEL`, `URL#MODEL`), `cmd:PROG`, or `grpc:URL#NAME`, which does all of it [default: extractive].
     // What is converted may be compacted several times, each time anew.
     #[arg(
         long,
@@ -38,6 +38,10 @@ EPITOME_API_KEY, if it wants a key (no other one is ever sent there)
 cmd:PROG ARGUMENTS
     is given JSON on stdin ({\"version\":1, \"instruction\", \"transcript\", \"ledger\", \"max_tokens\"}, and \"reason\" where there is one) and writes \
 {\"version\":1, \"summary\":\"…\"}
+grpc:URL#NAME
+    a whole compactor, asked first: it says what becomes of each message, and sums up what is folded. What breaks a \
+law is done here instead. EPITOME_RPC_TOKEN, if it wants a token; it says itself how long it may take, else 120 s \
+(crates/epitome-rpc/proto has the contract, `epitome sidecar` serves one)
 
 Instead of a key its variable with _FILE after its name may name a file that holds it. HTTPS_PROXY, NO_PROXY and \
 SSL_CERT_FILE hold. What is folded is sent to whom you name, and nobody else; `epitome doctor` says who that is."

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use anyhow::Result;
 use epitome::archive::Archive;
 use epitome::plan::Reached;
-use epitome::summarize::Summaries;
 use epitome::transcript::{ContentId, PartKind};
 use epitome::trigger::{Gauge, Trigger as _, When};
 use epitome::wire;
@@ -26,7 +25,7 @@ use crate::output::{self, Parcel, Place, Report};
 use crate::progress::Progress;
 use crate::reader::{Need, Reader};
 use crate::receipt::{self, Tense};
-use crate::summarizers;
+use crate::summarizers::{self, Helpers};
 use crate::terminal::{self, count};
 
 /// Writes the compacted request, and the receipt.
@@ -56,8 +55,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     let shape = Shape::new(&args.how)?;
     let shape = match &args.to.to {
         None => {
-            let summaries = summarizers::summaries(&args.summary, shape.settings())?;
-            shape.summarized_by(summaries)
+            let helpers = summarizers::helpers(&args.summary, shape.settings())?;
+            shape.helped_by(helpers)
         }
         // What is converted may be compacted several times, each time anew.
         Some(_) if shape.settings().summarizer.is_some() => {
@@ -183,7 +182,7 @@ pub(crate) struct Shape {
     passes: Passes,
     /// By which the model can have back what it isn't shown.
     channel: Option<String>,
-    summaries: Summaries,
+    helpers: Helpers,
 }
 
 /// A compaction that was done in memory.
@@ -200,13 +199,13 @@ impl Shape {
     pub(super) fn new(how: &HowArgs) -> Result<Self> {
         let settings = Settings::resolve(how)?;
         let known = Known::new(&how.shape.receipts, &how.shape.known)?;
-        let summaries = Summaries::default();
-        Ok(Shape { settings, known, passes: Passes::One, channel: None, summaries })
+        let helpers = Helpers::default();
+        Ok(Shape { settings, known, passes: Passes::One, channel: None, helpers })
     }
 
-    /// The same, with the help of summarizers.
-    fn summarized_by(self, summaries: Summaries) -> Self {
-        Shape { summaries, ..self }
+    /// The same, with the help of others.
+    fn helped_by(self, helpers: Helpers) -> Self {
+        Shape { helpers, ..self }
     }
 
     /// The same, with what an archive vouches for and pins, and the way to it.
@@ -266,13 +265,15 @@ impl Shape {
                 compactor.when(trigger.clone().boxed(), Gauge { window, ..Gauge::default() })
             }
         };
-        let compactor =
-            compactor.summarized_by(self.summaries.clone()).expect("no flag says how long");
+        let Helpers { compactors, summaries } = self.helpers.clone();
+        let compactor = compactor.summarized_by(summaries).expect("no flag says how long");
+        let compactor = compactor.compacted_by(compactors);
         let outcome = progress.compact(&compactor, &opened.request, archive)?.map_err(|error| {
             let what = format!("nothing was changed, because the compaction failed: {error}");
             match error {
-                CompactError::Summary(_) => Failure::upstream(what)
-                    .hint("--on-failure extractive compacts without a summary"),
+                CompactError::Summary(_) | CompactError::Delegated(_) => {
+                    Failure::upstream(what).hint("--on-failure extractive compacts without help")
+                }
                 _ => {
                     Failure::other(what).hint(format!("epitome check {}", opened.source.operand()))
                 }

@@ -16,6 +16,7 @@ mod models;
 mod plan;
 mod sessions;
 mod shell;
+mod sidecar;
 mod simulate;
 mod stats;
 
@@ -41,6 +42,7 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Install(args) => install::install(&args, report),
         Command::Uninstall(args) => install::uninstall(&args, report),
         Command::Mcp(args) => mcp::run(&args),
+        Command::Sidecar(args) => sidecar::run(&args, report),
         Command::Models(args) => models::run(&args, report),
         Command::Man { command } => shell::manual(command.as_deref(), report),
         Command::Plan(args) => plan::run(&args, report),

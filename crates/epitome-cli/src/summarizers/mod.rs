@@ -2,6 +2,7 @@
 
 mod command;
 pub(crate) mod model;
+pub(crate) mod remote;
 mod spec;
 
 use std::fs;
@@ -10,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use epitome::summarize::{Brief, Summaries, Summarizer};
+use epitome::compact::{About, Compact, Compactors};
+use epitome::summarize::{Brief, OnFailure, Summaries, Summarizer};
 use epitome_llm::{Purse, origin};
 
 use crate::args::SummaryArgs;
@@ -27,15 +29,24 @@ use model::Keys;
 /// The longest that one answer may take where nobody says.
 pub(crate) const LONGEST: Duration = Duration::from_mins(2);
 
+/// Who helps with a compaction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Helpers {
+    /// With all of it, before anybody else.
+    pub(crate) compactors: Compactors,
+    /// With the narrative.
+    pub(crate) summaries: Summaries,
+}
+
 /// What arguments and settings ask for.
 ///
 /// # Errors
 /// A prompt that can't be read or says nothing; a model without a key, or at no address; flags about a
-/// summary where nobody is asked for one.
-pub(crate) fn summaries(args: &SummaryArgs, settings: &Settings) -> Result<Summaries> {
+/// summary where nobody is asked for one; a whole compactor behind a summarizer.
+pub(crate) fn helpers(args: &SummaryArgs, settings: &Settings) -> Result<Helpers> {
     let Some(specs) = args.chain().or_else(|| settings.summarizer.clone()) else {
         return match args.first_without_summarizer() {
-            None => Ok(Summaries::default()),
+            None => Ok(Helpers::default()),
             Some(flag) => {
                 Err(Failure::usage(format!("{flag} needs a summarizer, and none is named"))
                     .hint(format!("--summarizer {FORMS}"))
@@ -45,17 +56,41 @@ pub(crate) fn summaries(args: &SummaryArgs, settings: &Settings) -> Result<Summa
     };
     // Code never fails: nobody behind it is asked.
     let specs = specs.split(|spec| *spec == Spec::Extractive).next().unwrap_or_default();
-    let longest = args.timeout.or(settings.timeout).unwrap_or(LONGEST);
+    let is_whole = |spec: &Spec| matches!(spec, Spec::Remote(_));
+    let (whole, specs) = specs.split_at(specs.iter().take_while(|spec| is_whole(spec)).count());
+    if let Some(late) = specs.iter().find(|spec| is_whole(spec)) {
+        let what = format!("{late} does whole compactions, and is asked before any summarizer");
+        return Err(Failure::usage(what).hint(format!("--summarizer {late} --then …")).into());
+    }
+    let said = args.timeout.or(settings.timeout);
+    let on_failure = args.on_failure.or(settings.on_failure).unwrap_or_default();
     let summaries = Summaries {
-        chain: chain(specs, longest, args.spend.or(settings.spend), settings)?,
+        chain: chain(specs, said.unwrap_or(LONGEST), args.spend.or(settings.spend), settings)?,
         brief: Brief {
             focus: args.focus.clone(),
             prompt: args.prompt.as_deref().map(prompt).transpose()?,
             ..Brief::default()
         },
-        on_failure: args.on_failure.or(settings.on_failure).unwrap_or_default(),
+        on_failure,
     };
-    Ok(summaries)
+    let wishes = summaries.brief.prompt.iter().chain(&summaries.brief.focus);
+    let compactors = Compactors {
+        about: About { instructions: wishes.cloned().collect(), ..About::default() },
+        chain: wholes(whole, said)?,
+        // Where summarizers come next, it is theirs to fail.
+        on_failure: if specs.is_empty() { on_failure } else { OnFailure::Extractive },
+    };
+    Ok(Helpers { compactors, summaries })
+}
+
+fn wholes(specs: &[Spec], longest: Option<Duration>) -> Result<Vec<Arc<dyn Compact>>> {
+    let addresses = specs.iter().filter_map(|spec| match spec {
+        Spec::Remote(address) => Some(address),
+        _ => None,
+    });
+    addresses
+        .map(|address| Ok(Arc::new(remote::remote(address, longest)?) as Arc<dyn Compact>))
+        .collect()
 }
 
 fn chain(
@@ -76,6 +111,7 @@ fn chain(
                 Arc::new(model::model(named, found, longest, purse.clone(), &registry)?)
             }
             Spec::Extractive => unreachable!("the chain ends before it"),
+            Spec::Remote(_) => unreachable!("it does more than sum up"),
         })
     };
     specs.iter().map(summarizer).collect()

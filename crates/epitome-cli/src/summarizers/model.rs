@@ -159,9 +159,14 @@ impl Keys {
     }
 }
 
-fn key(variable: &'static str) -> Result<Option<(Secret, String)>> {
+fn key(variable: &str) -> Result<Option<(Secret, String)>> {
+    Ok(hidden(variable)?.map(|(key, from)| (Secret::new(key), from)))
+}
+
+/// What a variable holds, or the file that the variable with `_FILE` names; and which of them.
+pub(crate) fn hidden(variable: &str) -> Result<Option<(String, String)>> {
     if let Some(key) = said(variable) {
-        return Ok(Some((Secret::new(key), variable.to_owned())));
+        return Ok(Some((key, variable.to_owned())));
     }
     let Some(path) = file_of(variable) else { return Ok(None) };
     let variable = format!("{variable}_FILE");
@@ -172,5 +177,5 @@ fn key(variable: &'static str) -> Result<Option<(Secret, String)>> {
             Failure::usage(format!("{variable}: there is nothing in {}", name(&path))).into()
         );
     }
-    Ok(Some((Secret::new(key), variable)))
+    Ok(Some((key, variable)))
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use epitome_rpc::{Address, BadAddress};
+
 /// A summarizer, as a flag says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Spec {
@@ -12,6 +14,8 @@ pub(crate) enum Spec {
     Command(Vec<String>),
     /// A model over HTTP.
     Model(Named),
+    /// A whole compactor over gRPC.
+    Remote(Address),
 }
 
 /// A model, and who serves it.
@@ -38,7 +42,7 @@ pub(crate) enum Host {
 
 /// What can be said, for errors and help.
 pub(crate) const FORMS: &str = "`extractive`, `openai:MODEL`, `openai-responses:MODEL`, `anthropic:MODEL`, \
-                                `gemini:MODEL`, `URL#MODEL` or `cmd:PROG`";
+                                `gemini:MODEL`, `URL#MODEL`, `cmd:PROG` or `grpc:URL#NAME`";
 
 impl FromStr for Spec {
     type Err = String;
@@ -54,6 +58,12 @@ impl FromStr for Spec {
             } else {
                 Ok(Spec::Command(words))
             };
+        }
+        if let Some(address) = text.strip_prefix("grpc:") {
+            return address
+                .parse()
+                .map(Spec::Remote)
+                .map_err(|error: BadAddress| error.to_string());
         }
         let (host, model) = if text.starts_with("http://") || text.starts_with("https://") {
             let (base, model) = text.rsplit_once('#').ok_or("no model is named: URL#MODEL")?;
@@ -85,6 +95,7 @@ impl fmt::Display for Spec {
                 write!(f, "cmd:{}", words.expect("an argument holds no NUL"))
             }
             Spec::Model(named) => named.fmt(f),
+            Spec::Remote(address) => write!(f, "grpc:{address}"),
         }
     }
 }
@@ -133,6 +144,10 @@ mod tests {
             "http://localhost/v1",
             "http://localhost/v1#",
             "grpc:localhost#x",
+            "grpc:http://localhost:1",
+            "grpc:http://localhost:1#",
+            "grpc:#x",
+            "grpc:https://localhost:1#x",
         ] {
             assert!(bad.parse::<Spec>().is_err(), "{bad}");
         }
@@ -147,6 +162,7 @@ mod tests {
             "anthropic:claude-haiku-4-5",
             "gemini:gemini-3.5-flash",
             "https://models.example/v1#a/b",
+            "grpc:http://127.0.0.1:50051#mine",
         ] {
             assert_eq!(text.parse::<Spec>().expect("good").to_string(), text);
         }

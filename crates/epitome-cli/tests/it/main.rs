@@ -31,6 +31,7 @@ mod rounds;
 mod screens;
 mod sessions;
 mod settings;
+mod sidecar;
 mod simulate;
 mod spending;
 mod summarizers;

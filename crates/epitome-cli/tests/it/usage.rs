@@ -28,6 +28,7 @@ fn asked_for_help_it_says_what_it_can_do() {
                        with
           recall       Find what was removed, in an archive: by words, or by an id
           mcp          Let an agent search what was removed: an MCP server on stdin and stdout
+          sidecar      Serve the built-in engine to others over gRPC, as the compactor `epitome`
           undo         Put the view before the last compaction in force again, and write it
           redo         Put the view in force that was undone last, and write it
           forget       Erase sessions from an archive: no byte is left of them

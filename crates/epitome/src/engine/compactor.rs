@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{CompactError, Compaction, Outcome};
 use crate::archive::Archive;
 use crate::budget::{Stop, Tail, Target};
+use crate::compact::Compactors;
 use crate::count::TokenCounter;
 use crate::events::{Event, Observer};
 use crate::guard::{Pin, Predicate, Preserved, Task};
@@ -113,6 +114,7 @@ pub struct Compactor {
     model: Option<Arc<Model>>,
     channel: Option<Arc<str>>,
     summaries: Option<Arc<Summaries>>,
+    compactors: Option<Arc<Compactors>>,
 }
 
 impl Compactor {
@@ -140,6 +142,7 @@ impl Compactor {
             model: None,
             channel: None,
             summaries: None,
+            compactors: None,
         })
     }
 
@@ -222,6 +225,15 @@ impl Compactor {
         Ok(Compactor { summaries, ..self })
     }
 
+    /// The same, asking others for the whole compaction first; its own strategies and summarizers are for when
+    /// none of them gives a view that obeys the laws. Whoever drives its compactions has to bring their
+    /// answers, as [`Drive`](super::Drive) does.
+    #[must_use]
+    pub fn compacted_by(self, compactors: Compactors) -> Self {
+        let compactors = (!compactors.chain.is_empty()).then(|| Arc::new(compactors));
+        Compactor { compactors, ..self }
+    }
+
     /// What it is asked to do.
     pub fn options(&self) -> &Options {
         &self.options
@@ -252,7 +264,8 @@ impl Compactor {
             ..self.options.as_ref().clone()
         };
         Some((
-            Compactor { options: Arc::new(options), ..self.clone() }.with_strategies(strategies),
+            Compactor { options: Arc::new(options), compactors: None, ..self.clone() }
+                .with_strategies(strategies),
             most,
         ))
     }
@@ -329,9 +342,9 @@ impl Compactor {
         self.channel.as_ref()
     }
 
-    /// The same without summarizers, for what nobody can wait for.
+    /// The same without summarizers and other compactors, for what nobody can wait for.
     pub(crate) fn alone(self) -> Self {
-        Compactor { summaries: None, ..self }
+        Compactor { summaries: None, compactors: None, ..self }
     }
 
     /// What is done, in which order.
@@ -346,6 +359,7 @@ impl Compactor {
             options: Arc::new(options),
             observer: None,
             summaries: None,
+            compactors: None,
             ..self.clone()
         };
         again.knowing(known)
@@ -370,6 +384,11 @@ impl Compactor {
     /// Who is asked for summaries, if anybody is.
     pub fn summaries(&self) -> Option<&Arc<Summaries>> {
         self.summaries.as_ref()
+    }
+
+    /// Who is asked for whole compactions, if anybody is.
+    pub fn compactors(&self) -> Option<&Arc<Compactors>> {
+        self.compactors.as_ref()
     }
 
     pub(super) fn shared_counter(&self) -> Arc<dyn TokenCounter> {

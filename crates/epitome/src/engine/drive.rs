@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use super::{Answer, CompactError, Compaction, Outcome, Step};
 use crate::archive::{Archive, ArchiveError, Original};
+use crate::compact::{Compacting, Delegation};
 use crate::summarize::{Answering, Ask, FailureKind, SummarizeError};
 
 impl Compaction {
@@ -38,6 +39,10 @@ impl Compaction {
                         self.supply(Answer::Summary(ask.id, Err(nobody)));
                     }
                 }
+                Step::Delegate(_) => {
+                    let nobody = SummarizeError::new(FailureKind::Unattended, "");
+                    self.supply(Answer::Delegated(Err(nobody)));
+                }
                 Step::Wait => unreachable!("every question was answered"),
                 Step::Done(done) => return done,
             }
@@ -45,7 +50,7 @@ impl Compaction {
     }
 }
 
-/// A compaction that asks its summarizers: a future that does one step at each turn and lets others go
+/// A compaction that asks its summarizers and whole compactors: a future that does one step at each turn and lets others go
 /// first. Dropping it cancels what is under way; the old view stays.
 ///
 /// ```
@@ -59,12 +64,14 @@ pub struct Drive<'a> {
     compaction: Compaction,
     archive: Option<&'a dyn Archive>,
     answers: Vec<(u32, Answering)>,
+    /// A whole compaction that somebody else does.
+    delegated: Option<Compacting>,
 }
 
 impl<'a> Drive<'a> {
     /// Drives a compaction whose originals the caller holds.
     pub fn new(compaction: Compaction) -> Self {
-        Drive { compaction, archive: None, answers: Vec::new() }
+        Drive { compaction, archive: None, answers: Vec::new(), delegated: None }
     }
 
     /// The same, keeping originals in `archive`, for a compaction that asks for that.
@@ -75,6 +82,12 @@ impl<'a> Drive<'a> {
 
     /// Takes answers that are there; whether there were any.
     fn take_answers(&mut self, context: &mut Context<'_>) -> bool {
+        let delegated = self.delegated.as_mut().map(|delegated| delegated.as_mut().poll(context));
+        if let Some(Poll::Ready(answer)) = delegated {
+            self.delegated = None;
+            self.compaction.supply(Answer::Delegated(answer));
+            return true;
+        }
         let compaction = &self.compaction;
         // What nobody wants any more is cancelled.
         self.answers.retain(|(id, _)| compaction.wants(*id));
@@ -108,6 +121,10 @@ impl Future for Drive<'_> {
             Step::Summarize(asks) => {
                 let begin = |Ask { id, by, request }: Ask| (id, by.summarize(request));
                 drive.answers.extend(asks.into_iter().map(begin));
+                context.waker().wake_by_ref();
+            }
+            Step::Delegate(Delegation { by, job }) => {
+                drive.delegated = Some(by.compact(job));
                 context.waker().wake_by_ref();
             }
             Step::Persist(originals) => {

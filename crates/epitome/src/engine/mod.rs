@@ -4,8 +4,10 @@
 //! may stop at any step: until [`Step::Done`] the old view is in force.
 
 mod compactor;
+mod delegate;
 mod drive;
 mod finish;
+mod gather;
 mod rest;
 mod summing;
 mod words;
@@ -14,12 +16,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::archive::{ArchiveError, Original};
-use crate::budget::{Budget, Stop};
+use crate::budget::Budget;
 use crate::checkpoint::{Checkpoint, Gathered, Least, look_alikes};
+use crate::compact::{Delegation, Verdict};
 use crate::count::Tally;
-use crate::draft::{Hidden, Matter};
+use crate::draft::Hidden;
 use crate::events::Event;
-use crate::guard::{Guard, Held, Overridden, Pin, Wishes};
+use crate::guard::{Guard, Held, Overridden, Wishes};
 use crate::ledger::Ledger;
 use crate::plan::{Cover, Means, Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
@@ -27,10 +30,12 @@ use crate::request::Request;
 use crate::strategy::Head;
 use crate::summarize::{Ask, Source, SummarizeError, Summary, SummaryReceipt};
 use crate::transcript::unit::Units;
-use crate::transcript::{Origin, Part, Slot};
+use crate::transcript::{Origin, Slot};
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
 
+use delegate::Delegating;
+use gather::Gathering;
 use rest::Rest;
 use summing::Summing;
 
@@ -48,6 +53,8 @@ pub enum Step {
     Persist(Vec<Original>),
     /// Ask these, and [`Compaction::supply`] each answer; what [`Compaction::wants`] no more may be dropped.
     Summarize(Vec<Ask>),
+    /// Ask this one for the whole compaction, and [`Compaction::supply`] the answer.
+    Delegate(Delegation),
     /// Nothing can be done before an answer is there.
     Wait,
     /// It is over.
@@ -62,6 +69,8 @@ pub enum Answer {
     Persisted(Result<(), ArchiveError>),
     /// What a summarizer answered to the question of this id.
     Summary(u32, Result<Summary, SummarizeError>),
+    /// What a whole compactor answered.
+    Delegated(Result<Verdict, SummarizeError>),
     /// Stop; the old view stays.
     Cancel,
 }
@@ -79,6 +88,9 @@ pub enum CompactError {
     /// No summarizer gave a summary that can be used, and it was to fail then.
     #[error("there is no summary: {0}")]
     Summary(String),
+    /// No whole compactor gave a view that can be used, and it was to fail then.
+    #[error("no compactor gave a view that can be used: {0}")]
+    Delegated(String),
     /// Code that the caller gave panicked; whoever drives the compaction caught it.
     #[error("a strategy, counter or summarizer panicked: {0}")]
     Panicked(String),
@@ -90,6 +102,8 @@ pub enum CompactError {
 enum Attempt {
     /// Not at all: no trigger fired, everything passes as it came.
     Pass,
+    /// As somebody else said.
+    Delegated,
     /// By the compactor's strategies.
     Asked,
     /// By the compactor's strategies, to the least that can be reached.
@@ -103,6 +117,7 @@ enum Attempt {
 impl Attempt {
     fn next(self) -> Self {
         match self {
+            Attempt::Delegated => Attempt::Asked,
             Attempt::Asked | Attempt::Least => Attempt::Oldest,
             Attempt::Oldest | Attempt::Nothing | Attempt::Pass => Attempt::Nothing,
         }
@@ -135,6 +150,7 @@ enum State {
     /// With the count of the request as it came, where that was taken.
     Mend(Option<Tally>),
     Count(Tally),
+    Delegate(Box<Delegating>),
     Plan(Tally),
     Gather(Box<Gathering>),
     Sum(Box<Summing>),
@@ -147,18 +163,6 @@ enum State {
     Ready(Box<Outcome>),
     Failed(CompactError),
     Over,
-}
-
-/// What the checkpoint is being made from.
-#[derive(Debug)]
-struct Gathering {
-    tally: Tally,
-    units: Units,
-    plan: Plan,
-    gathered: Gathered,
-    /// What summarizers read, where there are any.
-    source: Option<Source>,
-    next: usize,
 }
 
 /// One compaction, under way.
@@ -175,6 +179,8 @@ pub struct Compaction {
     firm: BTreeMap<usize, Held>,
     fallbacks: Vec<String>,
     summary: Option<SummaryReceipt>,
+    /// How many of the whole compactors were asked.
+    delegated: usize,
     attempt: Attempt,
     rest: Rest,
     /// Tokens to be left for what edits hide, once that is known.
@@ -198,6 +204,7 @@ impl Compaction {
             firm: BTreeMap::new(),
             fallbacks: Vec::new(),
             summary: None,
+            delegated: 0,
             attempt: Attempt::Asked,
             rest: Rest::Held,
             reserve: None,
@@ -223,6 +230,11 @@ impl Compaction {
                 State::Sum(summing)
             }
             (Answer::Summary(..), state) => state,
+            (Answer::Delegated(answer), State::Delegate(mut asked)) => {
+                asked.answer = Some(answer);
+                State::Delegate(asked)
+            }
+            (Answer::Delegated(_), state) => state,
         };
     }
 
@@ -237,6 +249,10 @@ impl Compaction {
             State::Mend(weighed) => self.mend(weighed),
             State::Count(tally) => self.count(tally),
             State::Plan(tally) => self.plan(tally),
+            State::Delegate(asked) => match self.delegated(asked) {
+                Ok(state) => state,
+                Err(step) => return step,
+            },
             State::Gather(gathering) => self.gather(gathering),
             State::Sum(summing) => match self.sum(summing) {
                 Ok(state) => state,
@@ -330,8 +346,11 @@ impl Compaction {
     }
 
     fn plan(&mut self, tally: Tally) -> State {
+        if let Some(by) = self.next_compactor(&tally) {
+            return self.delegate(tally, by);
+        }
         let (units, plan) = self.draw_up(&tally);
-        if matches!(self.attempt, Attempt::Asked | Attempt::Pass) {
+        if self.delegated == 0 && matches!(self.attempt, Attempt::Asked | Attempt::Pass) {
             let (tokens, target) = (tally.total().tokens, self.target(&tally));
             self.tell(&Event::Considered { tokens, target });
         }
@@ -339,7 +358,7 @@ impl Compaction {
         if plan.reached == Reached::NothingToDo || is_left {
             return State::Render { tally, plan: Box::new(plan), checkpoint: None };
         }
-        if self.attempt == Attempt::Asked {
+        if self.delegated == 0 && self.attempt == Attempt::Asked {
             self.tell(&Event::Started);
         }
         plan.steps.iter().for_each(|step| self.tell(&Event::Applied(step.clone())));
@@ -350,41 +369,56 @@ impl Compaction {
         };
         let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
         let source = is_asked.then(Source::default);
-        State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, next: 0 }))
+        State::Gather(Box::new(Gathering {
+            tally,
+            units,
+            plan,
+            gathered,
+            source,
+            given: None,
+            next: 0,
+        }))
     }
 
     fn target(&self, tally: &Tally) -> u64 {
         self.compactor.options().target.resolve(tally.total().tokens)
     }
 
-    fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
+    fn guard(&self, tally: &Tally, units: &Units) -> Guard {
         let options = self.compactor.options();
-        let units = Units::of(&self.request.transcript, self.request.format.instructions());
-        let binding = self.compactor.binding(&self.request);
-        let target = self.target(tally);
         let wishes = Wishes {
-            target,
+            target: self.target(tally),
             task: options.task,
             pins: &options.pins,
             tail: options.tail,
             preserved: self.compactor.preserved(),
-            binding,
+            binding: self.compactor.binding(&self.request),
         };
-        let guard = Guard::new(&self.request, &units, tally, wishes);
-        let subject = Subject {
+        Guard::new(&self.request, units, tally, wishes)
+    }
+
+    fn subject<'a>(&'a self, tally: &'a Tally, units: &'a Units, guard: &'a Guard) -> Subject<'a> {
+        let options = self.compactor.options();
+        Subject {
             request: &self.request,
-            units: &units,
+            units,
             tally,
-            guard: &guard,
-            budget: Budget::new(target),
+            guard,
+            budget: Budget::new(self.target(tally)),
             least: Least::of(self.compactor.counter()),
             stop: options.stop,
             cover: Cover::Folds,
             means: Means::from(&options.strategies),
             cause: self.compactor.cause(),
             counter: self.compactor.counter(),
-            binding,
-        };
+            binding: self.compactor.binding(&self.request),
+        }
+    }
+
+    fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
+        let units = Units::of(&self.request.transcript, self.request.format.instructions());
+        let guard = self.guard(tally, &units);
+        let subject = self.subject(tally, &units, &guard);
         let plan = match self.attempt {
             Attempt::Asked => {
                 let strategies = self.compactor.strategies();
@@ -399,79 +433,18 @@ impl Compaction {
                 let floor = subject.plan(&[]).floor;
                 Plan { reached: Reached::NotTriggered, floor, ..subject.leave() }
             }
+            Attempt::Delegated => unreachable!("its plan is somebody else's"),
         };
+        self.note(&guard, &plan);
+        (units, plan)
+    }
+
+    /// Remembers what the receipt tells of a plan.
+    fn note(&mut self, guard: &Guard, plan: &Plan) {
         self.firm = guard.firm();
         self.unmatched_pins = guard.unmatched().to_vec();
         let is_hidden = |o: &&Overridden| !plan.draft.is_shown(o.entry);
         self.overridden = guard.overridden().iter().filter(is_hidden).cloned().collect();
-        (units, plan)
-    }
-
-    fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
-        let transcript = &self.request.transcript;
-        let Gathering { units, plan, gathered, source, next, .. } = gathering.as_mut();
-        let behind = (plan.place..transcript.len()).find(|at| plan.draft.is_shown(*at));
-        let behind = behind.unwrap_or(transcript.len());
-        let mut done = 0;
-        while *next < transcript.len() && done < STEP_BYTES {
-            let entry = transcript.entry(*next);
-            if plan.draft.is_folded(*next) {
-                done += entry.raw().len();
-                gathered.add(transcript, units, entry, behind);
-                if let Some(source) = source {
-                    source.add(transcript, units, entry);
-                }
-                if self.overridden.contains(&Overridden { entry: *next, held: Held::Pin }) {
-                    gathered.pin(transcript, entry);
-                }
-            } else {
-                let is_gone = |part: &Part<'_>| plan.draft.is_gone(part.slot);
-                entry.parts().filter(is_gone).for_each(|part| gathered.carry_over(&part));
-                if plan.draft.is_shown(*next) {
-                    done += entry.raw().len();
-                }
-            }
-            gathered.see(transcript, entry, |part| plan.draft.shown(transcript, part));
-            *next += 1;
-        }
-        if *next < transcript.len() {
-            return State::Gather(gathering);
-        }
-        let Gathering { tally, units, mut plan, mut gathered, source, .. } = *gathering;
-        gathered.settle();
-        let counter = self.compactor.counter();
-        if let Some(reserve) = self.uncovered(&tally, &plan, &gathered) {
-            let carried = |part: Part<'_>| part.origin() == Origin::Checkpoint;
-            let is_carried = transcript.entries().any(|entry| entry.parts().any(carried));
-            self.heard = (!is_carried).then(|| gathered.into_ledger());
-            self.reserve = Some(reserve);
-            return State::Plan(tally);
-        }
-        let checkpoint = (gathered.entries() > 0)
-            .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, counter))
-            .flatten();
-        let checkpoint = self.show_words(&tally, &units, &mut plan, &mut gathered, checkpoint);
-        match (source, checkpoint) {
-            (Some(source), Some(checkpoint)) => {
-                self.begin_summing(tally, plan, gathered, source, checkpoint)
-            }
-            (_, checkpoint) => self.fill(tally, plan, checkpoint),
-        }
-    }
-
-    /// Gives room that is left back to what was cut for it.
-    fn fill(&mut self, tally: Tally, mut plan: Plan, checkpoint: Option<Checkpoint>) -> State {
-        let transcript = &self.request.transcript;
-        let counter = self.compactor.counter();
-        let target = self.target(&tally);
-        let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
-        let room = target.saturating_sub(plan.draft.total() + own);
-        let pins = self.compactor.options().pins.iter();
-        let pinned: Vec<&str> = pins.filter_map(Pin::words).collect();
-        if self.compactor.options().stop == Stop::AtTarget {
-            plan.draft.give_back(room, &Matter { transcript, tally: &tally, counter }, &pinned);
-        }
-        State::Render { tally, plan: Box::new(plan), checkpoint }
     }
 
     fn render(&mut self, tally: Tally, plan: &Plan, checkpoint: Option<Checkpoint>) -> State {
@@ -481,6 +454,11 @@ impl Compaction {
             view.place(Placed { before: plan.place, text: Arc::clone(&checkpoint.text) });
         }
         match self.outcome(&tally, plan, checkpoint, view) {
+            Ok(outcome) if self.is_too_large(&outcome) => {
+                let tokens = outcome.receipt.after.count.tokens;
+                let why = format!("its view has {tokens} tokens, which are too many");
+                self.try_without(tally, &self.asked_last(), &why)
+            }
             Ok(outcome) if self.is_restless(&outcome) => {
                 self.attempt = Attempt::Least;
                 State::Plan(tally)
@@ -489,6 +467,9 @@ impl Compaction {
                 State::Ready(Box::new(outcome))
             }
             Ok(outcome) => State::Waiting(Box::new(outcome)),
+            Err(why) if self.attempt == Attempt::Delegated => {
+                self.try_without(tally, &self.asked_last(), &why)
+            }
             Err(why) => {
                 self.tell(&Event::FellBack { why: why.clone() });
                 self.fallbacks.push(why);

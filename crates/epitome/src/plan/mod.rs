@@ -1,5 +1,6 @@
 //! The plan: which edits, what each saves, and where that lands, before anything is done.
 
+mod proposed;
 mod squeeze;
 mod work;
 

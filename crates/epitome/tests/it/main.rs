@@ -7,6 +7,7 @@
 mod archives;
 mod calibration;
 mod captures;
+mod compacts;
 mod conversion;
 mod costs;
 mod edits;

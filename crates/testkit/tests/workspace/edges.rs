@@ -5,14 +5,22 @@ use std::collections::BTreeSet;
 use crate::metadata::{Kind, Metadata};
 
 /// Each crate with the crates of this workspace that it is built from.
-const EDGES: [(&str, &[&str]); 8] = [
+const EDGES: [(&str, &[&str]); 9] = [
     ("epitome", &[]),
     (
         "epitome-cli",
-        &["epitome", "epitome-llm", "epitome-recordings", "epitome-server", "epitome-store"],
+        &[
+            "epitome",
+            "epitome-llm",
+            "epitome-recordings",
+            "epitome-rpc",
+            "epitome-server",
+            "epitome-store",
+        ],
     ),
     ("epitome-llm", &["epitome"]),
     ("epitome-recordings", &["epitome"]),
+    ("epitome-rpc", &["epitome"]),
     ("epitome-server", &["epitome"]),
     ("epitome-store", &["epitome"]),
     ("epitome-tower", &["epitome"]),

@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use epitome::summarize::{FailureKind, SummarizeError};
 use epitome::text::figure::counted;
 use epitome_llm::Model;
+use epitome_rpc::Address;
 
 use super::{Check, State, good, wrong};
 use crate::args::DoctorArgs;
@@ -17,6 +18,7 @@ use crate::config::Settings;
 use crate::quoting::name;
 use crate::reader;
 use crate::summarizers::model::{self, Keys};
+use crate::summarizers::remote;
 use crate::summarizers::{Named, Spec};
 use crate::terminal::{count, line};
 
@@ -36,6 +38,7 @@ pub(super) fn checks(args: &DoctorArgs, settings: &Settings) -> Vec<Check> {
             Spec::Extractive => break,
             Spec::Command(words) => command(&words[0]),
             Spec::Model(named) => served(named, &mut keys, args, settings),
+            Spec::Remote(address) => whole(address, args),
         });
     }
     let last = if checks.is_empty() { "extractive: no model" } else { "then extractive" };
@@ -130,6 +133,51 @@ fn asked(named: &Named, found: &str, model: &Model) -> Check {
 fn list(model: &Model) -> Result<Result<Vec<String>, SummarizeError>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     Ok(runtime.context("nobody can be asked")?.block_on(model.listed()))
+}
+
+/// Whether a whole compactor of that name is there, if it may be asked.
+fn whole(address: &Address, args: &DoctorArgs) -> Check {
+    let told = format!("grpc:{address}");
+    let (token, remote) = match (remote::token(), remote::remote(address, None)) {
+        (Ok(token), Ok(remote)) => (token, remote),
+        (Err(error), _) | (_, Err(error)) => return wrong(SUBJECT, &error),
+    };
+    let token = match token {
+        Some(_) => format!("token in {}", remote::TOKEN),
+        None => format!("no token ({} isn't set)", remote::TOKEN),
+    };
+    let told = format!("{told}, {token}");
+    if !args.online {
+        return good(SUBJECT, told);
+    }
+    let bad = |found: String, remedy: String| Check {
+        subject: SUBJECT,
+        state: State::Bad,
+        found,
+        remedy: Some(remedy),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let offers = match runtime.context("nobody can be asked") {
+        Ok(runtime) => runtime.block_on(remote.offers()),
+        Err(error) => return wrong(SUBJECT, &error),
+    };
+    match offers {
+        Err(error) => {
+            let remedy = "look at the address and the token, and whether a server runs there";
+            bad(format!("{told}: {error}"), remedy.to_owned())
+        }
+        Ok(offers) => match offers.iter().find(|offer| offer.name == address.name()) {
+            Some(offer) => {
+                let longest = offer.timeout.as_secs_f64();
+                good(SUBJECT, format!("{told}; it is there, and may take {longest} s"))
+            }
+            None => {
+                let names: Vec<_> = offers.iter().map(|offer| line(&offer.name, 60)).collect();
+                let remedy = format!("name one of those there: {}", names.join(", "));
+                bad(format!("{told}; it answers, and knows no compactor of that name"), remedy)
+            }
+        },
+    }
 }
 
 fn command(program: &str) -> Check {

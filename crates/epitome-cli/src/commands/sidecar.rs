@@ -1,0 +1,96 @@
+//! `sidecar`: the built-in engine as a whole compactor for others, over gRPC.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use epitome::compact::{Compacted, Job, Verdict, from_fn};
+use epitome::model::Registry;
+use epitome::strategy::{Ladder, Pipeline, Setting};
+use epitome::summarize::{FailureKind, SummarizeError};
+use epitome::view::Fate;
+use epitome::{Compactor, Options, Pin, Target};
+use epitome_rpc::{Served, Serving, serve};
+use tokio::net::TcpListener;
+
+use crate::args::SidecarArgs;
+use crate::counters::named;
+use crate::failure::{Exit, Failure};
+use crate::output::{self, Report};
+use crate::reader::of_format;
+use crate::summarizers::remote::{TOKEN, token};
+
+/// The name that callers put behind the `#`.
+const NAME: &str = "epitome";
+
+/// Serves until it is ended.
+pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
+    let token = token()?;
+    if token.is_none() && !args.listen.ip().is_loopback() {
+        let what = format!("{} is open to others, and no token is asked for", args.listen);
+        return Err(Failure::usage(what)
+            .hint(format!("set {TOKEN}, or listen on an address of this machine"))
+            .into());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("nothing can be served")?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(args.listen).await.map_err(|error| {
+            Failure::other(format!("can't listen on {}: {error}", args.listen))
+                .hint("--listen 127.0.0.1:0 takes a free port")
+        })?;
+        let at = listener.local_addr().context("where it listens")?;
+        match report {
+            Report::Words => output::tell(&format!("serving grpc:http://{at}#{NAME}")),
+            Report::Json => output::note(&serde_json::json!({ "serving": at }).to_string()),
+        }
+        let engine = from_fn(NAME, |job: Arc<Job>| async move {
+            let planned = tokio::task::spawn_blocking(move || plan(&job)).await;
+            planned.unwrap_or_else(|error| Err(failed(error.to_string())))
+        });
+        let served = Served::new(engine, "the ladder of the epitome binary, without a model");
+        let message = usize::from(args.message) << 20;
+        let serving = Serving { token, message, ..Serving::new(vec![served]) };
+        let ended = serve(listener, serving, std::future::pending()).await;
+        ended.map_err(|error| Failure::other(format!("it can't serve any longer: {error}")))?;
+        Ok(Exit::Ok)
+    })
+}
+
+fn failed(why: impl Into<String>) -> SummarizeError {
+    SummarizeError::new(FailureKind::Upstream, why)
+}
+
+/// What the ladder makes of it, as far as callers let others edit.
+fn plan(job: &Job) -> Result<Verdict, SummarizeError> {
+    let held = job.entries.iter().enumerate().filter(|(_, known)| !known.may_leave);
+    let options = Options {
+        target: Target::Tokens(job.target),
+        pins: held.map(|(at, _)| Pin::Entry(at)).collect(),
+        // A call leaves with its unit alone.
+        strategies: Pipeline::Ladder(Ladder { failed: Setting::Off, ..Ladder::default() }),
+        ..Options::default()
+    };
+    let model = job.request.model();
+    let tokenizer = model.as_deref().and_then(|name| Registry::built_in().tokenizer(name));
+    let counter = tokenizer.map_or_else(|| of_format(job.request.format), |known| known.counter());
+    let counter = named(counter).map_err(|error| failed(error.to_string()))?;
+    let compactor = Compactor::new(options, counter).map_err(|error| failed(error.to_string()))?;
+    let outcome = compactor.compact(&job.request).map_err(|error| failed(error.to_string()))?;
+    if outcome.view.is_whole() {
+        return Err(failed("it is at the target by the count of this side"));
+    }
+    if outcome.base.source() != job.request.source() {
+        return Err(failed("the request breaks a rule of its format"));
+    }
+    let transcript = &job.request.transcript;
+    let fates = outcome.view.fates().enumerate().map(|(at, fate)| match fate {
+        Fate::Edit(edits) => {
+            let first = transcript.entry(at).slots().start;
+            let may_edit = |slot: u32| job.entries[at].may_edit[(slot - first) as usize];
+            let left: Box<[_]> = edits.iter().filter(|edit| may_edit(edit.at.0)).cloned().collect();
+            if left.is_empty() { Fate::Keep } else { Fate::Edit(left) }
+        }
+        fate => fate.clone(),
+    });
+    Ok(Verdict::Compacted(Compacted { fates: fates.collect(), summary: None }))
+}

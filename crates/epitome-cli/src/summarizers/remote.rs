@@ -1,0 +1,36 @@
+//! Whole compactors over gRPC: where they are asked, and with which token.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use epitome_rpc::{Address, Limits, Remote, Token};
+
+use super::model::hidden;
+use crate::failure::Failure;
+
+/// The token of whoever asks, and of whoever serves.
+pub(crate) const TOKEN: &str = "EPITOME_RPC_TOKEN";
+
+/// The compactor at `address`, waited for as long as it says where `longest` says nothing.
+///
+/// # Errors
+/// A token that can't be read, or that would be readable on the way.
+pub(crate) fn remote(address: &Address, longest: Option<Duration>) -> Result<Remote> {
+    let limits = Limits { longest, ..Limits::default() };
+    Remote::new(address.clone(), token()?, limits).map_err(|error| {
+        Failure::usage(format!("grpc:{address}: {error}"))
+            .hint("reach it through a tunnel, by an address of this machine")
+            .into()
+    })
+}
+
+/// The token that the environment says, or a file that it names.
+///
+/// # Errors
+/// The file can't be read, or what is there is no token.
+pub(crate) fn token() -> Result<Option<Token>> {
+    let Some((text, from)) = hidden(TOKEN)? else { return Ok(None) };
+    let token = Token::new(text);
+    let what = || Failure::usage(format!("{from} holds no token: one line without blanks"));
+    Ok(Some(token.ok_or_else(what)?))
+}

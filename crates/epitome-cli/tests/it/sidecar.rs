@@ -1,0 +1,145 @@
+//! `sidecar`, and `compact` with whole compactors behind it.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Ran};
+use crate::summarizers::{bench, good};
+
+/// A sidecar that runs as long as this lives, and its address.
+struct Sidecar(Child, String);
+
+impl Sidecar {
+    fn new(bench: &Bench, token: Option<&str>) -> Self {
+        let mut command = bench.command(&["sidecar", "--listen", "127.0.0.1:0"]);
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        if let Some(token) = token {
+            command.env("EPITOME_RPC_TOKEN", token);
+        }
+        let mut child = command.spawn().expect("the binary runs");
+        let mut line = String::new();
+        let stderr = child.stderr.take().expect("it is piped");
+        BufReader::new(stderr).read_line(&mut line).expect("it says where it listens");
+        let address = line.trim().strip_prefix("serving ").expect(&line).to_owned();
+        Sidecar(child, address)
+    }
+}
+
+impl Drop for Sidecar {
+    fn drop(&mut self) {
+        self.0.kill().expect("it runs");
+        self.0.wait().expect("it ended");
+    }
+}
+
+fn run(bench: &Bench, words: &[&str], token: Option<&str>) -> Ran {
+    let mut command = bench.command(words);
+    if let Some(token) = token {
+        command.env("EPITOME_RPC_TOKEN", token);
+    }
+    let output = command.output().expect("the binary runs");
+    Ran {
+        code: output.status.code().expect("it ends by itself"),
+        out: String::from_utf8(output.stdout).expect("UTF-8"),
+        err: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+const COMPACT: [&str; 8] =
+    ["compact", "in.jsonl", "--target", "30%", "-o", "out", "--receipt", "receipt"];
+
+fn compact(bench: &Bench, flags: &[&str], token: Option<&str>) -> (Ran, Value) {
+    let words: Vec<&str> = COMPACT.iter().chain(flags).copied().collect();
+    let ran = run(bench, &words, token);
+    let receipt = if ran.code == 0 { bench.read("receipt") } else { "null".to_owned() };
+    (ran, serde_json::from_str(&receipt).expect("JSON"))
+}
+
+#[test]
+fn the_built_in_engine_compacts_for_others() {
+    let bench = bench("");
+    let sidecar = Sidecar::new(&bench, None);
+    let (ran, receipt) = compact(&bench, &["--summarizer", &sidecar.1], None);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{receipt}");
+    assert_eq!(receipt["steps"][0]["strategy"], sidecar.1.as_str());
+    let (before, after) = (&receipt["before"]["tokens"], &receipt["after"]["tokens"]);
+    let (before, after) = (before.as_u64().expect("tokens"), after.as_u64().expect("tokens"));
+    assert!(after * 10 <= before * 3, "{after} of {before}");
+    let checked = run(&bench, &["check", "out"], None);
+    assert_eq!(checked.code, 0, "{}", checked.out);
+
+    let doctor = ["doctor", "--online", "--summarizer", &sidecar.1];
+    let told = run(&bench, &doctor, None).out;
+    assert!(told.contains("it is there, and may take 120 s"), "{told}");
+    let other = sidecar.1.replace("#epitome", "#other");
+    let told = run(&bench, &["doctor", "--online", "--summarizer", &other], None).out;
+    assert!(told.contains("it answers, and knows no compactor of that name"), "{told}");
+}
+
+#[test]
+fn a_token_is_asked_for_and_never_shown() {
+    let bench = bench("");
+    let sidecar = Sidecar::new(&bench, Some("t0p-s3cret"));
+    let flags = ["--summarizer", &sidecar.1];
+    let (_, receipt) = compact(&bench, &flags, Some("t0p-s3cret"));
+    assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{receipt}");
+    let (ran, receipt) = compact(&bench, &flags, Some("t0p-wrong"));
+    let told = receipt["fallbacks"][0].as_str().expect("why");
+    assert!(told.contains("the key isn't taken"), "{told}");
+    assert!(!(ran.err + &ran.out + &bench.read("receipt")).contains("t0p-"));
+    let doctor =
+        run(&bench, &["doctor", "--online", "--summarizer", &sidecar.1], Some("t0p-x")).out;
+    assert!(doctor.contains("the key isn't taken") && !doctor.contains("t0p-x"), "{doctor}");
+}
+
+#[test]
+fn where_nobody_is_it_is_as_the_flags_say() {
+    let bench = bench(&good());
+    // Nobody listens on a port that was just let go.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let nobody = format!("grpc:http://{}#x", listener.local_addr().expect("it is bound"));
+    drop(listener);
+    let (ran, _) = compact(&bench, &[], None);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let alone = bench.read("out");
+    let (_, receipt) = compact(&bench, &["--summarizer", &nobody], None);
+    assert_eq!(bench.read("out"), alone);
+    let told = receipt["fallbacks"][0].as_str().expect("why");
+    assert!(told.starts_with(&nobody) && told.contains("can't be reached"), "{told}");
+    // The next one in the chain sums up what the ladder folds.
+    let then = ["--summarizer", &nobody, "--then", "cmd:sh script"];
+    let (_, receipt) = compact(&bench, &then, None);
+    assert_eq!(receipt["summary"]["by"], "sh", "{receipt}");
+    let (ran, _) = compact(&bench, &["--summarizer", &nobody, "--on-failure", "error"], None);
+    assert_eq!(ran.code, 69, "{}", ran.err);
+    assert!(ran.err.contains("no compactor gave a view that can be used"), "{}", ran.err);
+}
+
+#[test]
+fn what_makes_no_sense_is_a_usage_error() {
+    let bench = bench(&good());
+    for (flags, why) in [
+        (&["--summarizer", "grpc:http://127.0.0.1:1"][..], "no compactor is named"),
+        (&["--summarizer", "grpc:http://127.0.0.1:1#"], "no compactor is named"),
+        (&["--summarizer", "grpc:#mine"], "there is no address before the name"),
+        (&["--summarizer", "grpc:https://h:1#mine"], "TLS isn't spoken"),
+        (
+            &["--summarizer", "cmd:sh script", "--then", "grpc:http://127.0.0.1:1#x"],
+            "is asked before any summarizer",
+        ),
+    ] {
+        let (ran, _) = compact(&bench, flags, None);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
+    let far = ["--summarizer", "grpc:http://10.1.2.3:5#x"];
+    let (ran, _) = compact(&bench, &far, Some("t0p-s3cret"));
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("isn't this machine") && !ran.err.contains("t0p"), "{}", ran.err);
+    let open = run(&bench, &["sidecar", "--listen", "0.0.0.0:0"], None);
+    assert_eq!(open.code, 2, "{}", open.err);
+    assert!(open.err.contains("no token is asked for"), "{}", open.err);
+}

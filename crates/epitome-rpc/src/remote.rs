@@ -1,0 +1,182 @@
+//! The client: a compactor behind an address.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use epitome::compact::{Compact, Compacting, Job, Verdict};
+use epitome::summarize::{FailureKind, SummarizeError};
+use prost::Message as _;
+use tokio::time::timeout;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Request, Status};
+
+use crate::v1::DescribeRequest;
+use crate::v1::compactor_client::CompactorClient;
+use crate::{Address, BadAddress, MESSAGE, Token, message};
+
+/// How long is waited for an answer where the other side doesn't say.
+pub const USUAL: Duration = Duration::from_mins(2);
+/// How long is waited to hear that somebody is there.
+pub const PRESENCE: Duration = Duration::from_secs(5);
+
+/// How long and how much is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// For one answer, whatever the other side says; without it, what it says, else [`USUAL`].
+    pub longest: Option<Duration>,
+    /// To hear that somebody is there.
+    pub presence: Duration,
+    /// Bytes of one message, either way.
+    pub message: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { longest: None, presence: PRESENCE, message: MESSAGE }
+    }
+}
+
+/// A compactor that a server says it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Its name.
+    pub name: String,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// What it says of itself.
+    pub about: String,
+}
+
+/// A compactor behind an address. It is connected to for each compaction, so that it may come and go.
+#[derive(Debug)]
+pub struct Remote {
+    /// `grpc:URL#NAME`.
+    called: String,
+    address: Address,
+    endpoint: Endpoint,
+    token: Option<Token>,
+    limits: Limits,
+}
+
+impl Remote {
+    /// The compactor at `address`, asked with `token`.
+    ///
+    /// # Errors
+    /// An address that is none, or a token for one that isn't of this machine.
+    pub fn new(address: Address, token: Option<Token>, limits: Limits) -> Result<Self, BadAddress> {
+        if token.is_some() && !address.is_local() {
+            return Err(BadAddress::TokenInTheClear(address.base().to_owned()));
+        }
+        let endpoint = Endpoint::from_shared(address.base().to_owned());
+        let endpoint = endpoint.map_err(|_| BadAddress::Malformed(address.base().to_owned()))?;
+        let endpoint = endpoint.connect_timeout(limits.presence);
+        Ok(Remote { called: format!("grpc:{address}"), address, endpoint, token, limits })
+    }
+
+    /// The compactors that the server says it has.
+    ///
+    /// # Errors
+    /// Nobody is there, or not in time, or the token isn't taken.
+    pub async fn offers(&self) -> Result<Vec<Offer>, SummarizeError> {
+        Ok(self.present().await?.1)
+    }
+
+    async fn present(&self) -> Result<(CompactorClient<Channel>, Vec<Offer>), SummarizeError> {
+        let present = async {
+            let channel = self.endpoint.connect().await.map_err(|error| {
+                let cause = std::error::Error::source(&error).map(ToString::to_string);
+                SummarizeError::new(FailureKind::Unreachable, cause.unwrap_or(error.to_string()))
+            })?;
+            let mut client = CompactorClient::new(channel)
+                .max_decoding_message_size(self.limits.message)
+                .max_encoding_message_size(self.limits.message);
+            let described = client.describe(self.asking(DescribeRequest {})?).await;
+            let described = described.map_err(|status| self.failure(&status))?.into_inner();
+            let offers = described.compactors.into_iter().map(|offer| Offer {
+                name: offer.name,
+                timeout: match u64::try_from(offer.timeout_ms) {
+                    Ok(ms) if ms > 0 => Duration::from_millis(ms),
+                    _ => USUAL,
+                },
+                about: offer.about,
+            });
+            Ok((client, offers.collect()))
+        };
+        timeout(self.limits.presence, present)
+            .await
+            .unwrap_or_else(|_| Err(late("is anybody there", self.limits.presence)))
+    }
+
+    async fn run(&self, job: &Job) -> Result<Verdict, SummarizeError> {
+        let name = self.address.name();
+        let (mut client, offers) = self.present().await?;
+        let Some(offer) = offers.iter().find(|offer| offer.name == name) else {
+            let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
+            let what = format!("no compactor is called {name:?} there; there are {names:?}");
+            return Err(SummarizeError::new(FailureKind::Rejected, what));
+        };
+        let longest = self.limits.longest.unwrap_or(offer.timeout);
+        let question = message::question(name, job);
+        let (bytes, most) = (question.encoded_len(), self.limits.message);
+        if bytes > most {
+            let what = format!("it would be asked in {bytes} bytes, and {most} may be sent");
+            return Err(SummarizeError::new(FailureKind::Rejected, what));
+        }
+        let question = self.asking(question)?;
+        let answer = timeout(longest, client.compact(question)).await;
+        let answer = answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("")));
+        let answer = match answer {
+            Ok(answer) => answer.into_inner(),
+            Err(status) if status.code() == Code::DeadlineExceeded => {
+                return Err(late("compact", longest));
+            }
+            Err(status) => return Err(self.failure(&status)),
+        };
+        message::verdict(job, answer)
+            .map_err(|shape| SummarizeError::new(FailureKind::Malformed, shape))
+    }
+
+    fn asking<T>(&self, message: T) -> Result<Request<T>, SummarizeError> {
+        let mut request = Request::new(message);
+        if let Some(token) = &self.token {
+            let header = token.header().parse().map_err(|_| {
+                SummarizeError::new(FailureKind::Unauthorized, "no header can carry the token")
+            })?;
+            request.metadata_mut().insert("authorization", header);
+        }
+        Ok(request)
+    }
+
+    fn failure(&self, status: &Status) -> SummarizeError {
+        let kind = match status.code() {
+            Code::Unavailable => FailureKind::Unreachable,
+            Code::DeadlineExceeded => FailureKind::Timeout,
+            Code::Unauthenticated | Code::PermissionDenied => FailureKind::Unauthorized,
+            Code::ResourceExhausted => FailureKind::RateLimited,
+            Code::InvalidArgument
+            | Code::NotFound
+            | Code::Unimplemented
+            | Code::FailedPrecondition => FailureKind::Rejected,
+            // Too large a message, or one that isn't of the contract.
+            Code::OutOfRange | Code::DataLoss => FailureKind::Malformed,
+            _ => FailureKind::Upstream,
+        };
+        let said = status.message();
+        let said = self.token.as_ref().map_or(said.to_owned(), |token| token.left_out_of(said));
+        SummarizeError::new(kind, said)
+    }
+}
+
+fn late(what: &str, longest: Duration) -> SummarizeError {
+    SummarizeError::new(FailureKind::Timeout, format!("{what}: {} s", longest.as_secs_f64()))
+}
+
+impl Compact for Remote {
+    fn name(&self) -> &str {
+        &self.called
+    }
+
+    fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting {
+        Box::pin(async move { self.run(&job).await })
+    }
+}

@@ -1,0 +1,131 @@
+//! The service: compactors behind an address.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use epitome::compact::Compact;
+use epitome::summarize::FailureKind;
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::Server;
+use tonic::{Request, Response, Status};
+
+use crate::v1::compactor_server::{Compactor, CompactorServer};
+use crate::v1::{CompactRequest, CompactResponse, DescribeRequest, DescribeResponse, Described};
+use crate::{MESSAGE, Token, USUAL, message};
+
+/// The contract in its binary form, for who asks by reflection.
+const DESCRIPTORS: &[u8] = include_bytes!("v1/descriptors.bin");
+
+/// A compactor that is served, by its own name.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// Who answers.
+    pub by: Arc<dyn Compact>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// One line for people.
+    pub about: String,
+}
+
+impl Served {
+    /// With the usual timeout.
+    pub fn new(by: Arc<dyn Compact>, about: impl Into<String>) -> Self {
+        Served { by, timeout: USUAL, about: about.into() }
+    }
+}
+
+/// What is served, and to whom.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    /// By name.
+    pub compactors: Vec<Served>,
+    /// What callers must bear; health is told to anybody.
+    pub token: Option<Token>,
+    /// The most bytes of one message.
+    pub message: usize,
+}
+
+impl Serving {
+    /// These, to anybody who reaches them.
+    pub fn new(compactors: Vec<Served>) -> Self {
+        Serving { compactors, token: None, message: MESSAGE }
+    }
+}
+
+/// Serves on `listener` until `end`, with the standard services for health and reflection.
+///
+/// # Errors
+/// The system's, or a descriptor set that can't be read.
+pub async fn serve(
+    listener: TcpListener,
+    serving: Serving,
+    end: impl Future<Output = ()>,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let Serving { compactors, token, message } = serving;
+    let guard = move |request: Request<()>| {
+        let Some(token) = &token else { return Ok(request) };
+        match request.metadata().get("authorization") {
+            Some(header) if token.is_borne_by(header.as_bytes()) => Ok(request),
+            Some(_) => Err(Status::unauthenticated("the token isn't the one that is asked for")),
+            None => Err(Status::unauthenticated("a token is asked for, and none was sent")),
+        }
+    };
+    let service = CompactorServer::new(Hosted(compactors))
+        .max_decoding_message_size(message)
+        .max_encoding_message_size(message);
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(DESCRIPTORS)
+        .build_v1()?;
+    let (health, probes) = tonic_health::server::health_reporter();
+    health.set_serving::<CompactorServer<Hosted>>().await;
+    Server::builder()
+        .add_service(probes)
+        .add_service(InterceptedService::new(reflection, guard.clone()))
+        .add_service(InterceptedService::new(service, guard))
+        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), end)
+        .await?;
+    Ok(())
+}
+
+#[derive(Debug)]
+struct Hosted(Vec<Served>);
+
+#[tonic::async_trait]
+impl Compactor for Hosted {
+    async fn describe(
+        &self,
+        _: Request<DescribeRequest>,
+    ) -> Result<Response<DescribeResponse>, Status> {
+        let compactors = self.0.iter().map(|served| Described {
+            name: served.by.name().to_owned(),
+            timeout_ms: i64::try_from(served.timeout.as_millis()).unwrap_or(i64::MAX),
+            about: served.about.clone(),
+        });
+        Ok(Response::new(DescribeResponse { compactors: compactors.collect() }))
+    }
+
+    async fn compact(
+        &self,
+        question: Request<CompactRequest>,
+    ) -> Result<Response<CompactResponse>, Status> {
+        let question = question.into_inner();
+        let named = self.0.iter().find(|served| served.by.name() == question.name);
+        let Some(Served { by, timeout: longest, .. }) = named else {
+            return Err(Status::not_found(format!("no compactor is called {:?}", question.name)));
+        };
+        let job = Arc::new(message::job(question).map_err(Status::invalid_argument)?);
+        let answer = timeout(*longest, Arc::clone(by).compact(Arc::clone(&job))).await;
+        let verdict = answer.map_err(|_| Status::deadline_exceeded("it took too long"))?.map_err(
+            |error| match error.kind {
+                FailureKind::Timeout => Status::deadline_exceeded(error.to_string()),
+                FailureKind::Rejected => Status::failed_precondition(error.to_string()),
+                _ => Status::internal(error.to_string()),
+            },
+        )?;
+        Ok(Response::new(message::told(&job, verdict)))
+    }
+}

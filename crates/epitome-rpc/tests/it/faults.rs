@@ -1,0 +1,309 @@
+//! What becomes of a compaction when the other side is good, bad, slow or gone. Everything is said over a real
+//! connection.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use epitome::compact::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
+use epitome::count::counter;
+use epitome::engine::Drive;
+use epitome::summarize::Summary;
+use epitome::transcript::PartKind;
+use epitome::view::{Fate, PartEdit, Put, Reason};
+use epitome::wire::Format;
+use epitome::{Compactor, Options, Outcome, Pin, Request, Target};
+use epitome_rpc::v1::compact_response::Verdict as Said;
+use epitome_rpc::v1::compactor_server::{Compactor as Contract, CompactorServer};
+use epitome_rpc::v1::{
+    CompactRequest, CompactResponse, DescribeRequest, DescribeResponse, Described, Edit,
+};
+use epitome_rpc::{Limits, Remote, Served, Serving, Token, USUAL, serve, v1};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tonic::{Response, Status};
+
+/// The task, 60 steps, and a wish: messages 0 to 121.
+fn session() -> Request {
+    let mut notation = "user Fix the parser, and never touch the lexer.\n".to_owned();
+    for step in 0..60 {
+        let _ = writeln!(
+            notation,
+            "asst Step {step} looks. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = port_{} {{code 30}}",
+            5000 + step
+        );
+    }
+    notation += "user Go on.\n";
+    testkit::parse(Format::OpenaiChat, &notation)
+}
+
+fn local() -> Compactor {
+    let pins = vec![Pin::Text("port_5003".to_owned())];
+    let options = Options { target: Target::Percent(50), pins, ..Options::default() };
+    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+}
+
+async fn compact(remote: Remote) -> Outcome {
+    let chain: Vec<Arc<dyn Compact>> = vec![Arc::new(remote)];
+    let compactor = local().compacted_by(Compactors { chain, ..Compactors::default() });
+    Drive::new(compactor.begin(&session())).await.expect("there is always a view")
+}
+
+/// What leaves half of the session, with a summary.
+fn half(job: &Job) -> Compacted {
+    let all = job.entries.len();
+    let fates = job.entries.iter().enumerate().map(|(at, known)| match known.may_leave {
+        true if at < all * 2 / 3 => Fate::Fold(Reason::OlderStep),
+        _ => Fate::Keep,
+    });
+    let summary = Some(Summary::new("The parser is being fixed. `src/f1.rs` has port_5001."));
+    Compacted { fates: fates.collect(), summary }
+}
+
+/// An address where `serving` is served as long as the sender lives.
+async fn served(serving: Serving) -> (String, oneshot::Sender<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let base = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let (alive, gone) = oneshot::channel();
+    tokio::spawn(async move {
+        let ended = serve(listener, serving, async { drop(gone.await) }).await;
+        ended.expect("it serves");
+    });
+    (base, alive)
+}
+
+fn remote(base: &str, name: &str, token: Option<&str>, limits: Limits) -> Remote {
+    let address = format!("{base}#{name}").parse().expect("an address");
+    Remote::new(address, token.and_then(Token::new), limits).expect("it may be asked")
+}
+
+fn mine() -> Arc<dyn Compact> {
+    from_fn("mine", |job| std::future::ready(Ok(Verdict::Compacted(half(&job)))))
+}
+
+#[tokio::test]
+async fn what_a_remote_compactor_says_is_what_is_shown() {
+    let asked = Arc::new(Mutex::new(None));
+    let heard = Arc::clone(&asked);
+    let editing = from_fn("editing", move |job: Arc<Job>| {
+        let mut compacted = half(&job);
+        let entry = job.request.transcript.entry(120);
+        let result = entry.parts().find(|part| part.kind() == PartKind::Result);
+        let at = result.expect("the last result").slot;
+        let put = Put::Text("[the source of f59]".into());
+        let edit = PartEdit { at, put, reason: Reason::OldOutput };
+        compacted.fates[120] = Fate::Edit(Box::new([edit]));
+        *heard.lock().expect("nobody panicked") = Some(job.about.clone());
+        std::future::ready(Ok(Verdict::Compacted(compacted)))
+    });
+    let lazy = from_fn("lazy", |_| std::future::ready(Ok(Verdict::Skip("not now".to_owned()))));
+    let all = [mine(), editing, lazy].map(|by| Served::new(by, "for tests"));
+    let (base, _alive) = served(Serving::new(all.to_vec())).await;
+
+    let outcome = compact(remote(&base, "mine", None, Limits::default())).await;
+    let receipt = &outcome.receipt;
+    assert!(receipt.fallbacks.is_empty(), "{:?}", receipt.fallbacks);
+    assert_eq!(receipt.steps[0].strategy, format!("grpc:{base}#mine"));
+    let checkpoint = outcome.view.checkpoint().expect("steps were folded");
+    assert!(checkpoint.text.contains("`src/f1.rs` has port_5001."), "{}", checkpoint.text);
+    assert!(receipt.summary.as_ref().is_some_and(|summary| summary.by.is_some()));
+    testkit::laws::check_view(&outcome, &local()).expect("the laws hold");
+
+    let about = epitome::compact::About {
+        session: Some("s1".to_owned()),
+        turn: Some("t2".to_owned()),
+        labels: [("team".to_owned(), "a".to_owned())].into(),
+        instructions: vec!["Keep ports.".to_owned()],
+    };
+    let chain: Vec<Arc<dyn Compact>> =
+        vec![Arc::new(remote(&base, "editing", None, Limits::default()))];
+    let compactors = Compactors { chain, about: about.clone(), ..Compactors::default() };
+    let drive = Drive::new(local().compacted_by(compactors).begin(&session()));
+    let outcome = drive.await.expect("a view");
+    assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
+    assert!(outcome.rendered().contains("[the source of f59]"));
+    assert_eq!(asked.lock().expect("nobody panicked").take(), Some(about));
+
+    let outcome = compact(remote(&base, "lazy", None, Limits::default())).await;
+    assert!(outcome.view.is_whole());
+    assert_eq!(outcome.receipt.fallbacks, [format!("grpc:{base}#lazy skipped: not now")]);
+}
+
+/// The view is the local one, and the receipt says why.
+fn fell_back(outcome: &Outcome, why: &str) {
+    let alone = local().compact(&session()).expect("a view");
+    assert_eq!(outcome.rendered(), alone.rendered(), "{why}");
+    let [told] = &outcome.receipt.fallbacks[..] else { panic!("{:?}", outcome.receipt.fallbacks) };
+    assert!(told.starts_with("grpc:http://127.0.0.1:") && told.contains(why), "{told}");
+}
+
+#[tokio::test]
+async fn nobody_there_nobody_of_that_name_and_a_message_too_large() {
+    let nobody = {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        format!("http://{}", listener.local_addr().expect("it is bound"))
+    };
+    fell_back(&compact(remote(&nobody, "mine", None, Limits::default())).await, "can't be reached");
+
+    // What is connected to and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let base = format!("http://{}", silent.local_addr().expect("it is bound"));
+    let limits = Limits { presence: Duration::from_millis(200), ..Limits::default() };
+    let outcome = compact(remote(&base, "mine", None, limits)).await;
+    fell_back(&outcome, "no answer in time: is anybody there: 0.2 s");
+
+    let (base, _alive) = served(Serving::new(vec![Served::new(mine(), "")])).await;
+    let outcome = compact(remote(&base, "yours", None, Limits::default())).await;
+    fell_back(&outcome, r#"no compactor is called "yours" there; there are ["mine"]"#);
+
+    let limits = Limits { message: 4_000, ..Limits::default() };
+    fell_back(&compact(remote(&base, "mine", None, limits)).await, "and 4000 may be sent");
+    let small = Serving { message: 4_000, ..Serving::new(vec![Served::new(mine(), "")]) };
+    let (base, _alive) = served(small).await;
+    let outcome = compact(remote(&base, "mine", None, Limits::default())).await;
+    fell_back(&outcome, "limit");
+}
+
+#[tokio::test]
+async fn a_token_is_asked_for_and_shown_nowhere() {
+    let token = Token::new("t0p-s3cret");
+    let guarded = Serving { token, ..Serving::new(vec![Served::new(mine(), "")]) };
+    let (base, _alive) = served(guarded).await;
+    let outcome = compact(remote(&base, "mine", Some("t0p-s3cret"), Limits::default())).await;
+    assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
+    for wrong in [None, Some("t0p-s3cre")] {
+        let remote = remote(&base, "mine", wrong, Limits::default());
+        assert!(!format!("{remote:?}").contains("t0p"), "{remote:?}");
+        let outcome = compact(remote).await;
+        fell_back(&outcome, "the key isn't taken");
+        assert!(!format!("{:?}", outcome.receipt).contains("t0p"));
+    }
+    let far = "http://10.1.2.3:5#mine".parse().expect("an address");
+    let error = Remote::new(far, Token::new("t0p-s3cret"), Limits::default());
+    let error = error.expect_err("it would be readable on the way").to_string();
+    assert_eq!(error, "the token isn't sent to http://10.1.2.3:5, which isn't this machine");
+}
+
+#[tokio::test]
+async fn one_that_is_slow_is_waited_for_as_long_as_it_says() {
+    let slow = || from_fn("slow", |_| std::future::pending());
+    let short = Served { timeout: Duration::from_millis(150), ..Served::new(slow(), "") };
+    let (base, _alive) = served(Serving::new(vec![short])).await;
+    fell_back(&compact(remote(&base, "slow", None, Limits::default())).await, "no answer in time");
+    let (base, _alive) = served(Serving::new(vec![Served::new(slow(), "")])).await;
+    let limits = Limits { longest: Some(Duration::from_millis(100)), ..Limits::default() };
+    let outcome = compact(remote(&base, "slow", None, limits)).await;
+    fell_back(&outcome, "no answer in time: compact: 0.1 s");
+}
+
+/// A service that is written against the contract alone.
+#[derive(Debug)]
+struct Bare {
+    timeout_ms: i64,
+    answer: fn(CompactRequest) -> CompactResponse,
+}
+
+#[tonic::async_trait]
+impl Contract for Bare {
+    async fn describe(
+        &self,
+        _: tonic::Request<DescribeRequest>,
+    ) -> Result<Response<DescribeResponse>, Status> {
+        let (name, about) = ("bare".to_owned(), String::new());
+        let bare = Described { name, timeout_ms: self.timeout_ms, about };
+        Ok(Response::new(DescribeResponse { compactors: vec![bare] }))
+    }
+
+    async fn compact(
+        &self,
+        question: tonic::Request<CompactRequest>,
+    ) -> Result<Response<CompactResponse>, Status> {
+        Ok(Response::new((self.answer)(question.into_inner())))
+    }
+}
+
+async fn bare(timeout_ms: i64, answer: fn(CompactRequest) -> CompactResponse) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let base = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
+    let service = CompactorServer::new(Bare { timeout_ms, answer });
+    tokio::spawn(
+        tonic::transport::Server::builder().add_service(service).serve_with_incoming(incoming),
+    );
+    base
+}
+
+fn compacted(fates: Vec<i32>, edits: Vec<Edit>) -> CompactResponse {
+    let compacted = v1::Compacted { fates, edits, summary: String::new() };
+    CompactResponse { verdict: Some(Said::Compacted(compacted)) }
+}
+
+fn keeping(question: &CompactRequest) -> Vec<i32> {
+    vec![v1::Fate::Keep.into(); question.entries.len()]
+}
+
+/// Folds what may leave of the first two thirds.
+fn good(question: &CompactRequest) -> Vec<i32> {
+    let all = question.entries.len();
+    let entries = question.entries.iter().enumerate();
+    let fates = entries.map(|(at, entry)| match entry.may_leave {
+        true if at < all * 2 / 3 => v1::Fate::Fold.into(),
+        _ => v1::Fate::Keep.into(),
+    });
+    fates.collect()
+}
+
+fn edit(entry: u32, part: u32, text: &str) -> Edit {
+    Edit { entry, part, put: Some(v1::edit::Put::Text(text.to_owned())) }
+}
+
+#[tokio::test]
+async fn answers_of_the_wrong_shape_or_against_a_law_are_done_without() {
+    type Answer = fn(CompactRequest) -> CompactResponse;
+    let faults: [(&str, Answer); 11] = [
+        ("neither skip nor compacted", |_| CompactResponse { verdict: None }),
+        ("0 is no fate", |q| compacted(vec![0; q.entries.len()], vec![])),
+        ("99 is no fate", |q| compacted(vec![99; q.entries.len()], vec![])),
+        ("it has 3 fates for 122 messages", |q| compacted(good(&q)[..3].to_vec(), vec![])),
+        ("which isn't there", |q| compacted(good(&q), vec![edit(900, 0, "x")])),
+        ("has no part 77", |q| compacted(good(&q), vec![edit(120, 77, "x")])),
+        ("it compacts nothing", |q| compacted(keeping(&q), vec![])),
+        ("it parts messages 1 to 2", |q| {
+            let mut fates = good(&q);
+            fates[2] = v1::Fate::Keep.into();
+            compacted(fates, vec![])
+        }),
+        ("it takes message 7 away, which must stay", |q| {
+            let mut fates = good(&q);
+            fates[7..9].fill(v1::Fate::Drop.into());
+            compacted(fates, vec![])
+        }),
+        ("would be no smaller", |q| {
+            compacted(good(&q), vec![edit(120, 0, &"larger ".repeat(1_000))])
+        }),
+        ("the target is", |q| {
+            let mut fates = keeping(&q);
+            fates[1..3].fill(v1::Fate::Fold.into());
+            compacted(fates, vec![])
+        }),
+    ];
+    for (why, answer) in faults {
+        let base = bare(0, answer).await;
+        fell_back(&compact(remote(&base, "bare", None, Limits::default())).await, why);
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_that_is_none_means_the_usual_one() {
+    for ms in [0, -5] {
+        let base = bare(ms, |q| compacted(good(&q), vec![])).await;
+        let remote = remote(&base, "bare", None, Limits::default());
+        let offers = remote.offers().await.expect("it is there");
+        assert_eq!(offers[0].timeout, USUAL, "{ms}");
+        let outcome = compact(remote).await;
+        assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
+    }
+    let base = bare(2_500, |q| compacted(good(&q), vec![])).await;
+    let offers = remote(&base, "bare", None, Limits::default()).offers().await;
+    assert_eq!(offers.expect("it is there")[0].timeout, Duration::from_millis(2_500));
+}

@@ -1,0 +1,154 @@
+//! Whole compactions by somebody else: a remote process, or a caller's own code.
+//!
+//! A compactor is asked for what a view is made of, never for messages: a fate for every entry, edits of
+//! slots, and one summary. So every law is checked on what it says as on what the engine plans itself, and
+//! whatever fails is done by the next one in the chain, or here. Nothing in this module waits: the engine says
+//! who is to be asked ([`Delegation`]), and whoever drives it brings the answer ([`crate::engine::Drive`] does).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::Request;
+use crate::summarize::{OnFailure, SummarizeError, Summary};
+use crate::view::Fate;
+
+/// What a compactor promises: an answer, later.
+pub type Compacting = Pin<Box<dyn Future<Output = Result<Verdict, SummarizeError>> + Send>>;
+
+/// Decides what becomes of every entry of a request.
+///
+/// It keeps its own time: an answer that doesn't come is its failure, not its caller's.
+pub trait Compact: fmt::Debug + Send + Sync {
+    /// Its name, as receipts spell it.
+    fn name(&self) -> &str;
+
+    /// Begins to answer.
+    fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting;
+}
+
+/// Who is asked for whole compactions, about what, and what happens when nobody's answer can be used.
+#[derive(Clone, Debug, Default)]
+pub struct Compactors {
+    /// Who is asked, in order.
+    pub chain: Vec<Arc<dyn Compact>>,
+    /// What they are told besides the request.
+    pub about: About,
+    /// What happens in the end. `Extractive` is the compactor's own strategies, with its summarizers.
+    pub on_failure: OnFailure,
+}
+
+/// What a compactor is told besides the request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct About {
+    /// The caller's id of the conversation.
+    pub session: Option<String>,
+    /// The caller's id of the turn.
+    pub turn: Option<String>,
+    /// The caller's labels.
+    pub labels: BTreeMap<String, String>,
+    /// Wishes in words, in order; what the cause of the compaction asks for comes behind them.
+    pub instructions: Vec<String>,
+}
+
+/// What is to be compacted.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The request, mended where it came in broken: answers speak of its entries and slots.
+    pub request: Request,
+    /// Tokens of all of it.
+    pub tokens: u64,
+    /// Where to land, in tokens of the whole prompt, checkpoint included.
+    pub target: u64,
+    /// What is known of each entry besides what it says.
+    pub entries: Vec<Known>,
+    /// What the caller says.
+    pub about: About,
+}
+
+/// What is known of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The unit that it belongs to: all of it stays, or all of it leaves.
+    pub unit: usize,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Whether it may leave, with its unit.
+    pub may_leave: bool,
+    /// For each of its slots, whether an edit of it may be asked for.
+    pub may_edit: Vec<bool>,
+}
+
+/// What a compactor answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// All stays as it is this time, for this reason; it may be empty.
+    Skip(String),
+    /// This becomes of it.
+    Compacted(Compacted),
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Compacted {
+    /// For every entry in order. Reasons are ours: what is said there isn't looked at.
+    pub fates: Vec<Fate>,
+    /// What is to be remembered of what is folded. It is admitted as any other summary, but that its
+    /// sections are its own; without one the checkpoint is as it is without a model.
+    pub summary: Option<Summary>,
+}
+
+/// A question for a compactor.
+#[derive(Clone, Debug)]
+pub struct Delegation {
+    /// Who is asked.
+    pub by: Arc<dyn Compact>,
+    /// For what.
+    pub job: Arc<Job>,
+}
+
+/// A compactor that asks `function`.
+///
+/// ```
+/// use epitome::compact::{Verdict, from_fn};
+///
+/// let idle = from_fn("idle", |_job| async { Ok(Verdict::Skip("not today".to_owned())) });
+/// assert_eq!(idle.name(), "idle");
+/// ```
+pub fn from_fn<F, A>(name: impl Into<String>, function: F) -> Arc<dyn Compact>
+where
+    F: Fn(Arc<Job>) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<Verdict, SummarizeError>> + Send + 'static,
+{
+    Arc::new(Function { name: name.into(), function })
+}
+
+struct Function<F> {
+    name: String,
+    function: F,
+}
+
+impl<F> fmt::Debug for Function<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<F, A> Compact for Function<F>
+where
+    F: Fn(Arc<Job>) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<Verdict, SummarizeError>> + Send + 'static,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting {
+        Box::pin((self.function)(job))
+    }
+}

@@ -1,0 +1,106 @@
+//! Gathering what the checkpoint is made from, and writing it.
+
+use super::delegate::Given;
+use super::{Attempt, Compaction, STEP_BYTES, State};
+use crate::budget::Stop;
+use crate::checkpoint::{Checkpoint, Gathered};
+use crate::count::Tally;
+use crate::draft::Matter;
+use crate::guard::{Held, Overridden, Pin};
+use crate::plan::Plan;
+use crate::summarize::Source;
+use crate::transcript::unit::Units;
+use crate::transcript::{Origin, Part};
+
+/// What the checkpoint is being made from.
+#[derive(Debug)]
+pub(super) struct Gathering {
+    pub(super) tally: Tally,
+    pub(super) units: Units,
+    pub(super) plan: Plan,
+    pub(super) gathered: Gathered,
+    /// What summarizers read, where there are any.
+    pub(super) source: Option<Source>,
+    /// What somebody else sums it up as.
+    pub(super) given: Option<Given>,
+    pub(super) next: usize,
+}
+
+impl Compaction {
+    pub(super) fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
+        let transcript = &self.request.transcript;
+        let Gathering { units, plan, gathered, source, next, .. } = gathering.as_mut();
+        let behind = (plan.place..transcript.len()).find(|at| plan.draft.is_shown(*at));
+        let behind = behind.unwrap_or(transcript.len());
+        let mut done = 0;
+        while *next < transcript.len() && done < STEP_BYTES {
+            let entry = transcript.entry(*next);
+            if plan.draft.is_folded(*next) {
+                done += entry.raw().len();
+                gathered.add(transcript, units, entry, behind);
+                if let Some(source) = source {
+                    source.add(transcript, units, entry);
+                }
+                if self.overridden.contains(&Overridden { entry: *next, held: Held::Pin }) {
+                    gathered.pin(transcript, entry);
+                }
+            } else {
+                let is_gone = |part: &Part<'_>| plan.draft.is_gone(part.slot);
+                entry.parts().filter(is_gone).for_each(|part| gathered.carry_over(&part));
+                if plan.draft.is_shown(*next) {
+                    done += entry.raw().len();
+                }
+            }
+            gathered.see(transcript, entry, |part| plan.draft.shown(transcript, part));
+            *next += 1;
+        }
+        if *next < transcript.len() {
+            return State::Gather(gathering);
+        }
+        let Gathering { tally, units, mut plan, mut gathered, source, given, .. } = *gathering;
+        gathered.settle();
+        let counter = self.compactor.counter();
+        if let Some(reserve) = self.uncovered(&tally, &plan, &gathered) {
+            let carried = |part: Part<'_>| part.origin() == Origin::Checkpoint;
+            let is_carried = transcript.entries().any(|entry| entry.parts().any(carried));
+            self.heard = (!is_carried).then(|| gathered.into_ledger());
+            self.reserve = Some(reserve);
+            return State::Plan(tally);
+        }
+        let checkpoint = (gathered.entries() > 0)
+            .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, counter))
+            .flatten();
+        let checkpoint = self.show_words(&tally, &units, &mut plan, &mut gathered, checkpoint);
+        match (source, checkpoint, given) {
+            (Some(source), Some(checkpoint), None) => {
+                self.begin_summing(tally, plan, gathered, source, checkpoint)
+            }
+            (Some(source), Some(checkpoint), Some(given)) => {
+                self.seat(tally, plan, &gathered, source, checkpoint, given)
+            }
+            (_, checkpoint, _) => self.fill(tally, plan, checkpoint),
+        }
+    }
+
+    /// Gives room that is left back to what was cut for it.
+    pub(super) fn fill(
+        &mut self,
+        tally: Tally,
+        mut plan: Plan,
+        checkpoint: Option<Checkpoint>,
+    ) -> State {
+        let transcript = &self.request.transcript;
+        let counter = self.compactor.counter();
+        let target = self.target(&tally);
+        let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
+        let room = target.saturating_sub(plan.draft.total() + own);
+        let pins = self.compactor.options().pins.iter();
+        let pinned: Vec<&str> = pins.filter_map(Pin::words).collect();
+        // What somebody else cut stays as they cut it.
+        let is_ours = self.attempt != Attempt::Delegated;
+        if is_ours && self.compactor.options().stop == Stop::AtTarget {
+            plan.draft.give_back(room, &Matter { transcript, tally: &tally, counter }, &pinned);
+        }
+        State::Render { tally, plan: Box::new(plan), checkpoint }
+    }
+}

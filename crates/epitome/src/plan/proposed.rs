@@ -1,0 +1,188 @@
+//! A plan that somebody else drew up: what it says is checked before it is one.
+
+use std::collections::BTreeSet;
+
+use super::work::Work;
+use super::{Plan, Reached, Subject};
+use crate::compact::Known;
+use crate::draft::Draft;
+use crate::json;
+use crate::strategy::Edit;
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
+use crate::view::{Fate, PartEdit, Put, Reason};
+
+impl Subject<'_> {
+    /// What somebody else has to know of each entry.
+    pub fn known(&self) -> Vec<Known> {
+        let entries = self.request.transcript.entries();
+        entries
+            .map(|entry| Known {
+                unit: self.units.index_of(entry.index),
+                tokens: self.tally.entry(entry.index),
+                may_leave: self.guard.may_leave(entry.index),
+                may_edit: entry.parts().map(|part| self.may_be_asked(entry, &part)).collect(),
+            })
+            .collect()
+    }
+
+    /// The plan of these fates.
+    ///
+    /// # Errors
+    /// What they breach, in words.
+    pub fn proposed(&self, by: &str, fates: &[Fate]) -> Result<Plan, String> {
+        let transcript = &self.request.transcript;
+        if fates.len() != transcript.len() {
+            return Err(format!("it has {} fates for {} messages", fates.len(), transcript.len()));
+        }
+        let mut edits = Vec::new();
+        let mut folded = BTreeSet::new();
+        for (index, unit) in self.units.all().iter().enumerate() {
+            let mut of_unit = unit.entries.clone().map(|at| &fates[at]);
+            if of_unit.clone().all(Fate::is_shown) {
+                continue;
+            }
+            if of_unit.any(Fate::is_shown) {
+                let (first, last) = (unit.entries.start, unit.entries.end - 1);
+                return Err(format!(
+                    "it parts messages {first} to {last}, which stay or go together"
+                ));
+            }
+            if let Some(held) = unit.entries.clone().find(|at| !self.guard.may_leave(*at)) {
+                return Err(format!("it takes message {held} away, which must stay"));
+            }
+            // What a person said is never dropped: the checkpoint has a lane for it.
+            let is_spoken = unit.entries.clone().any(|at| self.is_spoken(transcript.entry(at)));
+            let is_folded =
+                is_spoken || unit.entries.clone().any(|at| matches!(fates[at], Fate::Fold(_)));
+            if is_folded {
+                folded.insert(index);
+            } else {
+                edits.push(Edit::Drop(unit.entries.clone(), Reason::Delegated));
+            }
+        }
+        // One checkpoint stands for all of them.
+        if !folded.is_empty() {
+            let stands = |at: usize| transcript.entry(at).origin() == Origin::Checkpoint;
+            let units = self.units.all().iter().enumerate();
+            let standing = units.filter(|(_, unit)| {
+                unit.entries.clone().all(|at| stands(at) && self.guard.may_leave(at))
+            });
+            folded.extend(standing.map(|(index, _)| index));
+        }
+        let fold =
+            |index: &usize| Edit::Fold(self.units.all()[*index].entries.clone(), Reason::Delegated);
+        edits.extend(folded.iter().map(fold));
+        for (entry, fate) in transcript.entries().zip(fates) {
+            let Fate::Edit(puts) = fate else { continue };
+            for put in puts {
+                self.check(entry, put)?;
+                edits.push(Edit::Put(PartEdit { reason: Reason::Delegated, ..put.clone() }));
+            }
+        }
+        if edits.is_empty() {
+            return Err("it compacts nothing".to_owned());
+        }
+        let draft = Draft::new(transcript, self.tally);
+        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
+        if !folded.is_empty() {
+            work.take_up(Reason::Delegated);
+        }
+        work.impose(by, edits);
+        work.settle();
+        let (landing, target) = (work.landing(), self.budget.target);
+        if landing > target {
+            return Err(format!("it leaves {landing} tokens, and the target is {target}"));
+        }
+        let checkpoint = work.checkpoint();
+        if work.draft.folds() && checkpoint < self.least.line {
+            return Err("it leaves no room for a checkpoint".to_owned());
+        }
+        let place = self.place(&work.draft);
+        let floor = self.floor().min(work.draft.total());
+        Ok(Plan {
+            draft: work.draft,
+            steps: work.steps,
+            reached: Reached::Target,
+            floor,
+            checkpoint,
+            place,
+        })
+    }
+
+    /// Whether somebody other than the model or a tool speaks in it.
+    fn is_spoken(&self, entry: Entry<'_>) -> bool {
+        entry.is_human()
+            || entry.role().instructs()
+            || entry.parts().any(|part| part.is_human() || part.origin() == Origin::Checkpoint)
+    }
+
+    /// Whether an edit of the part may be asked for. Calls leave with their units alone; a model's own words
+    /// and arguments are cut by nobody else.
+    fn may_be_asked(&self, entry: Entry<'_>, part: &Part<'_>) -> bool {
+        if !self.guard.may_edit(entry.index, part) || part.is(Marks::SERVER) {
+            return false;
+        }
+        match part.kind() {
+            PartKind::Reasoning => entry.index < self.guard.reasoning_from(),
+            PartKind::Text | PartKind::Call | PartKind::Result | PartKind::Media => true,
+            PartKind::Opaque | PartKind::Link => false,
+        }
+    }
+
+    fn check(&self, entry: Entry<'_>, edit: &PartEdit) -> Result<(), String> {
+        let transcript = &self.request.transcript;
+        let at = entry.index;
+        let Some(nth) = edit.at.0.checked_sub(entry.slots().start) else {
+            return Err(format!("an edit of message {at} names a part of another one"));
+        };
+        if !entry.slots().contains(&edit.at.0) {
+            return Err(format!("message {at} has no part {nth}"));
+        }
+        let part = transcript.part(edit.at);
+        if !self.may_be_asked(entry, &part) {
+            return Err(format!("it edits part {nth} of message {at}, which must stay"));
+        }
+        let fits = match (&edit.put, part.kind()) {
+            (Put::Nothing, PartKind::Reasoning | PartKind::Media) => true,
+            (Put::Text(_), PartKind::Result | PartKind::Media) => true,
+            // Nothing is put into the model's mouth: what is shown of its words are its own.
+            (Put::Text(text), PartKind::Text) => {
+                part.origin() != Origin::Model || is_excerpt(text, &part.text())
+            }
+            (Put::Arguments(text), PartKind::Call) => keeps_keys(text, part.raw_body()),
+            _ => false,
+        };
+        if !fits {
+            return Err(format!("what it puts into part {nth} of message {at} can't stand there"));
+        }
+        let matter = self.matter();
+        let text = match &edit.put {
+            Put::Text(text) | Put::Arguments(text) => text,
+            Put::Nothing => return Ok(()),
+        };
+        if matter.put_tokens(&part, text) >= matter.part_tokens(&part) {
+            return Err(format!("part {nth} of message {at} would be no smaller"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether each line of `text` is said in `whole`, or is a note in brackets about what isn't.
+fn is_excerpt(text: &str, whole: &str) -> bool {
+    let is_note = |line: &str| line.starts_with('[') && line.ends_with(']') && line.len() <= 120;
+    !text.trim().is_empty()
+        && text.lines().map(str::trim).all(|line| is_note(line) || whole.contains(line))
+}
+
+/// Whether `text` is an object with the keys of `whole`.
+fn keeps_keys(text: &str, whole: &str) -> bool {
+    let keys = |text: &str| -> Option<BTreeSet<String>> {
+        match serde_json::from_str::<serde_json::Value>(text).ok()? {
+            serde_json::Value::Object(members) => Some(members.into_iter().map(|m| m.0).collect()),
+            _ => None,
+        }
+    };
+    // Some formats hold arguments as a string of JSON.
+    let whole = if whole.starts_with('"') { json::unquote(whole) } else { whole.into() };
+    keys(text).is_some_and(|kept| keys(&whole) == Some(kept))
+}

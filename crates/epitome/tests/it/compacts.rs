@@ -1,0 +1,364 @@
+//! Whole compactions by somebody else: what is taken, what is turned away, and what is done then.
+
+use std::fmt::Write as _;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use epitome::compact::{About, Compact, Compacted, Compactors, Job, Verdict, from_fn};
+use epitome::count::counter;
+use epitome::engine::Drive;
+use epitome::events::{Event, Observer};
+use epitome::summarize::{FailureKind, OnFailure, SummarizeError, Summary};
+use epitome::transcript::{Marks, PartKind, Slot};
+use epitome::trigger::{Asker, Cause, Demand};
+use epitome::view::{Fate, PartEdit, Put, Reason};
+use epitome::wire::Format;
+use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target};
+use proptest::prelude::*;
+use testkit::laws::check_view;
+use testkit::{Case, generate};
+
+const TARGET: u64 = 10_000;
+
+fn compactor(pins: Vec<Pin>) -> Compactor {
+    let options = Options { target: Target::Tokens(TARGET), pins, ..Options::default() };
+    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+}
+
+/// The task, 80 steps of three messages, and a wish: messages 0 to 161.
+fn session() -> Request {
+    let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
+    for step in 0..80 {
+        let _ = writeln!(
+            notation,
+            "asst Step {step} looks at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\",\"why\":\"to see what port it opens\"}}\nres  c{step} = fn f{step}() {{ port_{} }} {{code 60}}",
+            5000 + step
+        );
+    }
+    notation += "user Go on with the rest.\n";
+    testkit::parse(Format::OpenaiChat, &notation)
+}
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
+
+fn says(
+    name: &str,
+    verdict: impl Fn(&Job) -> Compacted + Send + Sync + 'static,
+) -> Arc<dyn Compact> {
+    from_fn(name, move |job| std::future::ready(Ok(Verdict::Compacted(verdict(&job)))))
+}
+
+fn by(chain: Vec<Arc<dyn Compact>>) -> Compactors {
+    Compactors { chain, ..Compactors::default() }
+}
+
+fn run(compactors: Compactors) -> Result<Outcome, CompactError> {
+    wait(Drive::new(compactor(Vec::new()).compacted_by(compactors).begin(&session())))
+}
+
+/// All but the newest `newest` messages that may leave folded.
+fn folding(job: &Job, newest: usize) -> Vec<Fate> {
+    let all = job.entries.len();
+    let fate = |at: usize| match job.entries[at].may_leave && at + newest < all {
+        true => Fate::Fold(Reason::OlderStep),
+        false => Fate::Keep,
+    };
+    (0..all).map(fate).collect()
+}
+
+fn part(job: &Job, at: usize, kind: PartKind) -> Slot {
+    let mut parts = job.request.transcript.entry(at).parts();
+    parts.find(|part| part.kind() == kind && !part.is(Marks::NESTED)).expect("there is one").slot
+}
+
+fn put(job: &Job, at: usize, kind: PartKind, put: Put) -> Fate {
+    let edit = PartEdit { at: part(job, at, kind), put, reason: Reason::OldOutput };
+    Fate::Edit(Box::new([edit]))
+}
+
+#[test]
+fn what_somebody_else_decides_is_what_is_shown() {
+    let mine = says("mine", |job| {
+        let mut fates = folding(job, 21);
+        // One of the results that stay, in short.
+        fates[160] = put(job, 160, PartKind::Result, Put::Text("[source of f79]".into()));
+        let arguments = r#"{"file_path":"src/f78.rs","why":"port"}"#;
+        fates[157] = put(job, 157, PartKind::Call, Put::Arguments(arguments.into()));
+        let summary = "The user wants the build of the parser fixed. `src/f7.rs` has port_5007.";
+        Compacted { fates, summary: Some(Summary::new(summary)) }
+    });
+    let outcome = run(by(vec![mine])).expect("a view");
+    let receipt = &outcome.receipt;
+    assert!(receipt.fallbacks.is_empty(), "{:?}", receipt.fallbacks);
+    assert_eq!(receipt.steps[0].strategy, "mine");
+    let checkpoint = outcome.view.checkpoint().expect("steps were folded");
+    assert!(checkpoint.text.contains("`src/f7.rs` has port_5007."), "{}", checkpoint.text);
+    assert_eq!(receipt.summary.as_ref().and_then(|told| told.by.as_deref()), Some("mine"));
+    let shown: Vec<usize> = (0..162)
+        .filter(|at| outcome.view.fates().nth(*at).expect("it is covered").is_shown())
+        .collect();
+    assert_eq!(shown, [0].into_iter().chain(141..162).collect::<Vec<_>>());
+    assert!(outcome.rendered().contains("[source of f79]"));
+    let reasons = receipt.edits.iter().map(|edited| edited.reason);
+    assert!(reasons.clone().count() > 0 && reasons.clone().all(|why| why == Reason::Delegated));
+    check_view(&outcome, &compactor(Vec::new())).expect("the laws hold");
+}
+
+#[test]
+fn without_a_summary_the_checkpoint_is_what_code_writes() {
+    let mine = says("mine", |job| Compacted { fates: folding(job, 21), ..Compacted::default() });
+    let outcome = run(by(vec![mine])).expect("a view");
+    assert!(outcome.receipt.summary.is_none() && outcome.receipt.fallbacks.is_empty());
+    let checkpoint = outcome.view.checkpoint().expect("steps were folded");
+    assert!(checkpoint.text.contains("src/f7"), "{}", checkpoint.text);
+}
+
+/// A compactor that commits one fault, and what is said of it.
+fn breaches() -> Vec<(&'static str, Arc<dyn Compact>)> {
+    let only = |fates: fn(&Job) -> Vec<Fate>| {
+        says("bad", move |job| Compacted { fates: fates(job), ..Compacted::default() })
+    };
+    let with = |edit: fn(&Job) -> (usize, Fate)| {
+        says("bad", move |job| {
+            let mut fates = folding(job, 21);
+            let (at, fate) = edit(job);
+            fates[at] = fate;
+            Compacted { fates, ..Compacted::default() }
+        })
+    };
+    let summing = |text: &'static str| {
+        says("bad", move |job| Compacted {
+            fates: folding(job, 21),
+            summary: Some(Summary::new(text)),
+        })
+    };
+    vec![
+        ("it has 161 fates for 162 messages", only(|job| folding(job, 21)[1..].to_vec())),
+        ("it compacts nothing", only(|job| vec![Fate::Keep; job.entries.len()])),
+        ("it parts messages 1 to 2", with(|_| (2, Fate::Keep))),
+        ("it takes message 161 away", with(|_| (161, Fate::Drop(Reason::NotRecent)))),
+        ("it takes message 0 away", with(|_| (0, Fate::Fold(Reason::OlderStep)))),
+        ("it leaves ", only(|job| folding(job, 149))),
+        (
+            "it edits part 0 of message 161",
+            with(|job| (161, put(job, 161, PartKind::Text, Put::Text("Stop.".into())))),
+        ),
+        (
+            "what it puts into part 0 of message 159",
+            with(|job| (159, put(job, 159, PartKind::Text, Put::Text("I lie.".into())))),
+        ),
+        (
+            "what it puts into part 1 of message 159",
+            with(|job| (159, put(job, 159, PartKind::Call, Put::Arguments("{}".into())))),
+        ),
+        (
+            "what it puts into part 1 of message 159",
+            with(|job| (159, put(job, 159, PartKind::Call, Put::Nothing))),
+        ),
+        (
+            "message 160 would be no smaller",
+            with(|job| {
+                (160, put(job, 160, PartKind::Result, Put::Text("long ".repeat(2_000).into())))
+            }),
+        ),
+        (
+            "an edit of message 160 names a part of another one",
+            with(|job| (160, put(job, 3, PartKind::Text, Put::Text("x".into())))),
+        ),
+        ("its summary: it is empty", summing("  ")),
+        (
+            "its summary: it states what the transcript doesn't",
+            summing("See /etc/shadow, port_9999."),
+        ),
+        ("its summary: it refuses", summing("I'm sorry, but I can't help with that.")),
+        (
+            "the server failed: on purpose",
+            from_fn("bad", |_| {
+                let error = SummarizeError::new(FailureKind::Upstream, "on purpose");
+                std::future::ready(Err(error))
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn whatever_breaks_a_law_is_done_here_and_the_receipt_says_why() {
+    let alone = compactor(Vec::new()).compact(&session()).expect("a view");
+    for (why, bad) in breaches() {
+        let outcome = run(by(vec![bad])).expect("a view");
+        assert_eq!(outcome.rendered(), alone.rendered(), "{why}");
+        let [told] = &outcome.receipt.fallbacks[..] else {
+            panic!("{:?}", outcome.receipt.fallbacks)
+        };
+        assert!(told.starts_with("bad: ") && told.contains(why), "{told:?} for {why:?}");
+        assert!(outcome.receipt.summary.is_none());
+    }
+}
+
+#[test]
+fn pins_stay_whoever_compacts() {
+    let pins = vec![Pin::Text("port_5007".to_owned())];
+    // It doesn't look at what may leave.
+    let bad = says("bad", |job| {
+        let mut fates = folding(job, 21);
+        fates[15..=16].fill(Fate::Drop(Reason::NotRecent));
+        Compacted { fates, ..Compacted::default() }
+    });
+    let compactor = compactor(pins).compacted_by(by(vec![bad]));
+    let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
+    assert!(outcome.receipt.fallbacks[0].contains("must stay"), "{:?}", outcome.receipt.fallbacks);
+    assert!(outcome.rendered().contains("port_5007 }"));
+}
+
+#[test]
+fn the_next_in_the_chain_is_asked_and_in_the_end_it_is_as_the_caller_says() {
+    let bad = || says("bad", |_| Compacted::default());
+    let good = says("good", |job| Compacted { fates: folding(job, 21), ..Compacted::default() });
+    let outcome = run(by(vec![bad(), good])).expect("a view");
+    assert_eq!(outcome.receipt.steps[0].strategy, "good");
+    assert_eq!(outcome.receipt.fallbacks, ["bad: it has 0 fates for 162 messages"]);
+
+    let all = Compactors { on_failure: OnFailure::Skip, ..by(vec![bad()]) };
+    assert!(run(all).expect("a view").view.is_whole());
+    let all = Compactors { on_failure: OnFailure::Error, ..by(vec![bad()]) };
+    let error = run(all).expect_err("it was to fail");
+    assert_eq!(
+        error.to_string(),
+        "no compactor gave a view that can be used: bad: it has 0 fates for 162 messages"
+    );
+
+    let idle = from_fn("idle", |_| std::future::ready(Ok(Verdict::Skip("cheap tokens".into()))));
+    let outcome = run(by(vec![idle])).expect("a view");
+    assert!(outcome.view.is_whole());
+    assert_eq!(outcome.receipt.fallbacks, ["idle skipped: cheap tokens"]);
+}
+
+#[test]
+fn nobody_is_asked_where_nothing_is_to_be_done_or_nobody_waits() {
+    let never = || from_fn("never", |_| async { unreachable!("there is nothing to do") });
+    let small = testkit::parse(Format::OpenaiChat, "user Hello.\nasst Hello.\nuser Bye.\n");
+    let compactor = compactor(Vec::new()).compacted_by(by(vec![never()]));
+    let outcome = wait(Drive::new(compactor.begin(&small))).expect("a view");
+    assert!(outcome.view.is_whole() && outcome.receipt.fallbacks.is_empty());
+    // Driven by what can't wait, it does without.
+    let outcome = compactor.compact(&session()).expect("a view");
+    assert_eq!(outcome.receipt.fallbacks, ["never: nobody waits for its answer"]);
+}
+
+#[derive(Debug, Default)]
+struct Diary(Mutex<Vec<String>>);
+
+impl Observer for Diary {
+    fn observe(&self, event: &Event) {
+        let line = match event {
+            Event::CompactorCalled { by } => format!("{by} called"),
+            Event::CompactorFellBack { by, .. } => format!("{by} fell back"),
+            Event::Applied(_) => return,
+            event => format!("{event:?}").split([' ', '(']).next().unwrap_or_default().to_owned(),
+        };
+        self.0.lock().expect("nobody panicked").push(line);
+    }
+}
+
+#[test]
+fn observers_are_told_and_compactors_are_told_why() {
+    let diary = Arc::new(Diary::default());
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    let bad = says("bad", move |job| {
+        heard.lock().expect("nobody panicked").push(job.about.clone());
+        Compacted::default()
+    });
+    let about = About {
+        session: Some("s1".to_owned()),
+        labels: [("team".to_owned(), "a".to_owned())].into(),
+        instructions: vec!["Keep the ports.".to_owned()],
+        ..About::default()
+    };
+    let all = Compactors { about: about.clone(), ..by(vec![bad]) };
+    let demand = Demand {
+        focus: Some("the parser".to_owned()),
+        ..Demand::new(Asker::Model, "context is full")
+    };
+    let compactor = compactor(Vec::new())
+        .compacted_by(all)
+        .with_observer(diary.clone())
+        .because(Cause::Asked(vec![demand]));
+    wait(Drive::new(compactor.begin(&session()))).expect("a view");
+    let said = diary.0.lock().expect("nobody panicked").clone();
+    assert_eq!(said, ["Considered", "Started", "bad called", "bad fell back", "Finished"]);
+    let told = told.lock().expect("nobody panicked").clone();
+    assert_eq!((&told[0].session, &told[0].labels), (&about.session, &about.labels));
+    let instructions = told[0].instructions.join("\n");
+    for wish in ["Keep the ports.", "context is full", "the parser"] {
+        assert!(instructions.contains(wish), "{instructions}");
+    }
+}
+
+/// What chance decides, within what may be asked for.
+fn by_chance(job: &Job, dice: &[u8]) -> Vec<Fate> {
+    let die = |at: usize| dice[at % dice.len()];
+    let transcript = &job.request.transcript;
+    let leaves = |unit: usize| {
+        let mut entries = job.entries.iter().filter(|known| known.unit == unit);
+        entries.all(|known| known.may_leave)
+    };
+    let fate = |at: usize| {
+        let known = &job.entries[at];
+        match die(known.unit) % 5 {
+            0..=2 if leaves(known.unit) => Fate::Fold(Reason::OlderStep),
+            3 if leaves(known.unit) => Fate::Drop(Reason::NotRecent),
+            _ => {
+                let parts = transcript.entry(at).parts().zip(&known.may_edit);
+                let results = parts.filter(|(part, may)| **may && part.kind() == PartKind::Result);
+                let stub = |slot| PartEdit {
+                    at: slot,
+                    put: Put::Text("[gone]".into()),
+                    reason: Reason::OldOutput,
+                };
+                let edits: Box<[PartEdit]> = results.map(|(part, _)| stub(part.slot)).collect();
+                if edits.is_empty() { Fate::Keep } else { Fate::Edit(edits) }
+            }
+        }
+    };
+    (0..job.entries.len()).map(fate).collect()
+}
+
+#[test]
+fn the_laws_hold_for_whatever_is_taken() {
+    let (mut all, mut taken) = (0, 0);
+    let cases = ProptestConfig { cases: 400, ..ProptestConfig::default() };
+    let mut runner = proptest::test_runner::TestRunner::new(cases);
+    let counts = std::cell::RefCell::new((&mut all, &mut taken));
+    let given = (generate::valid(), proptest::collection::vec(any::<u8>(), 1..40));
+    let result = runner.run(&given, |(case, dice): (Case, Vec<u8>)| {
+        let options = Options { target: Target::Percent(60), ..Options::default() };
+        let local = Compactor::new(options, counter("o200k").expect("a known name"));
+        let local = local.expect("in range");
+        let chance = says("chance", move |job| Compacted {
+            fates: by_chance(job, &dice),
+            ..Compacted::default()
+        });
+        let compactor = local.clone().compacted_by(by(vec![chance]));
+        let outcome = wait(Drive::new(compactor.begin(&case.request())));
+        let outcome = outcome.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let (all, taken) = &mut *counts.borrow_mut();
+        **all += 1;
+        **taken += usize::from(outcome.receipt.steps.iter().any(|step| step.strategy == "chance"));
+        check_view(&outcome, &local).map_err(TestCaseError::fail)
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    println!("{taken} of {all} were taken");
+    assert!(taken * 5 > all, "{taken} of {all} were taken");
+}
