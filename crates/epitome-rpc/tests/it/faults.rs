@@ -52,9 +52,9 @@ async fn compact(remote: Remote) -> Outcome {
 /// What leaves half of the session, with a summary.
 fn half(job: &Job) -> Compacted {
     let all = job.entries.len();
-    let fates = job.entries.iter().enumerate().map(|(at, known)| match known.may_leave {
-        true if at < all * 2 / 3 => Fate::Fold(Reason::OlderStep),
-        _ => Fate::Keep,
+    let fates = job.entries.iter().enumerate().map(|(at, known)| {
+        let is_old = at < all * 2 / 3;
+        if known.may_leave && is_old { Fate::Fold(Reason::OlderStep) } else { Fate::Keep }
     });
     let summary = Some(Summary::new("The parser is being fixed. `src/f1.rs` has port_5001."));
     Compacted { fates: fates.collect(), summary }
@@ -246,9 +246,9 @@ fn keeping(question: &CompactRequest) -> Vec<i32> {
 fn good(question: &CompactRequest) -> Vec<i32> {
     let all = question.entries.len();
     let entries = question.entries.iter().enumerate();
-    let fates = entries.map(|(at, entry)| match entry.may_leave {
-        true if at < all * 2 / 3 => v1::Fate::Fold.into(),
-        _ => v1::Fate::Keep.into(),
+    let fates = entries.map(|(at, entry)| {
+        let is_old = at < all * 2 / 3;
+        if entry.may_leave && is_old { v1::Fate::Fold.into() } else { v1::Fate::Keep.into() }
     });
     fates.collect()
 }

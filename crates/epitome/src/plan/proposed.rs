@@ -51,7 +51,7 @@ impl Subject<'_> {
                 return Err(format!("it takes message {held} away, which must stay"));
             }
             // What a person said is never dropped: the checkpoint has a lane for it.
-            let is_spoken = unit.entries.clone().any(|at| self.is_spoken(transcript.entry(at)));
+            let is_spoken = unit.entries.clone().any(|at| is_spoken(transcript.entry(at)));
             let is_folded =
                 is_spoken || unit.entries.clone().any(|at| matches!(fates[at], Fate::Fold(_)));
             if is_folded {
@@ -109,13 +109,6 @@ impl Subject<'_> {
         })
     }
 
-    /// Whether somebody other than the model or a tool speaks in it.
-    fn is_spoken(&self, entry: Entry<'_>) -> bool {
-        entry.is_human()
-            || entry.role().instructs()
-            || entry.parts().any(|part| part.is_human() || part.origin() == Origin::Checkpoint)
-    }
-
     /// Whether an edit of the part may be asked for. Calls leave with their units alone; a model's own words
     /// and arguments are cut by nobody else.
     fn may_be_asked(&self, entry: Entry<'_>, part: &Part<'_>) -> bool {
@@ -165,6 +158,13 @@ impl Subject<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether somebody other than the model or a tool speaks in it.
+fn is_spoken(entry: Entry<'_>) -> bool {
+    entry.is_human()
+        || entry.role().instructs()
+        || entry.parts().any(|part| part.is_human() || part.origin() == Origin::Checkpoint)
 }
 
 /// Whether each line of `text` is said in `whole`, or is a note in brackets about what isn't.

@@ -68,9 +68,9 @@ fn run(compactors: Compactors) -> Result<Outcome, CompactError> {
 /// All but the newest `newest` messages that may leave folded.
 fn folding(job: &Job, newest: usize) -> Vec<Fate> {
     let all = job.entries.len();
-    let fate = |at: usize| match job.entries[at].may_leave && at + newest < all {
-        true => Fate::Fold(Reason::OlderStep),
-        false => Fate::Keep,
+    let fate = |at: usize| {
+        let may_fold = job.entries[at].may_leave && at + newest < all;
+        if may_fold { Fate::Fold(Reason::OlderStep) } else { Fate::Keep }
     };
     (0..all).map(fate).collect()
 }
@@ -306,7 +306,7 @@ fn observers_are_told_and_compactors_are_told_why() {
 
 /// What chance decides, within what may be asked for.
 fn by_chance(job: &Job, dice: &[u8]) -> Vec<Fate> {
-    let die = |at: usize| dice[at % dice.len()];
+    let throw = |at: usize| dice[at % dice.len()];
     let transcript = &job.request.transcript;
     let leaves = |unit: usize| {
         let mut entries = job.entries.iter().filter(|known| known.unit == unit);
@@ -314,7 +314,7 @@ fn by_chance(job: &Job, dice: &[u8]) -> Vec<Fate> {
     };
     let fate = |at: usize| {
         let known = &job.entries[at];
-        match die(known.unit) % 5 {
+        match throw(known.unit) % 5 {
             0..=2 if leaves(known.unit) => Fate::Fold(Reason::OlderStep),
             3 if leaves(known.unit) => Fate::Drop(Reason::NotRecent),
             _ => {

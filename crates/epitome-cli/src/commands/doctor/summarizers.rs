@@ -161,23 +161,20 @@ fn whole(address: &Address, args: &DoctorArgs) -> Check {
         Ok(runtime) => runtime.block_on(remote.offers()),
         Err(error) => return wrong(SUBJECT, &error),
     };
-    match offers {
+    let offers = match offers {
+        Ok(offers) => offers,
         Err(error) => {
             let remedy = "look at the address and the token, and whether a server runs there";
-            bad(format!("{told}: {error}"), remedy.to_owned())
+            return bad(format!("{told}: {error}"), remedy.to_owned());
         }
-        Ok(offers) => match offers.iter().find(|offer| offer.name == address.name()) {
-            Some(offer) => {
-                let longest = offer.timeout.as_secs_f64();
-                good(SUBJECT, format!("{told}; it is there, and may take {longest} s"))
-            }
-            None => {
-                let names: Vec<_> = offers.iter().map(|offer| line(&offer.name, 60)).collect();
-                let remedy = format!("name one of those there: {}", names.join(", "));
-                bad(format!("{told}; it answers, and knows no compactor of that name"), remedy)
-            }
-        },
+    };
+    if let Some(offer) = offers.iter().find(|offer| offer.name == address.name()) {
+        let longest = offer.timeout.as_secs_f64();
+        return good(SUBJECT, format!("{told}; it is there, and may take {longest} s"));
     }
+    let names: Vec<_> = offers.iter().map(|offer| line(&offer.name, 60)).collect();
+    let remedy = format!("name one of those there: {}", names.join(", "));
+    bad(format!("{told}; it answers, and knows no compactor of that name"), remedy)
 }
 
 fn command(program: &str) -> Check {
