@@ -16,6 +16,8 @@ enum State {
     Shown,
     Folded(Reason),
     Dropped(Reason),
+    /// All that it says left by itself: there is nothing to show again.
+    Emptied(Reason),
 }
 
 /// With fewer tokens than this left, no excerpt is worth making longer.
@@ -224,14 +226,14 @@ impl Draft {
         let says = |p: &Part<'_>| !p.is(Marks::NESTED) && p.kind() != PartKind::Link;
         let mut parts = transcript.entry(at).parts().filter(says);
         if parts.all(|part| self.is_gone(part.slot)) {
-            self.leave(at, State::Dropped(why));
+            self.leave(at, State::Emptied(why));
         }
     }
 
     /// Shows the entry again, if it has room; whether it does.
     pub fn show(&mut self, entry: usize, room: &mut u64) -> bool {
         let Some(rest) = room.checked_sub(self.tokens[entry]) else { return false };
-        if self.is_shown(entry) {
+        if matches!(self.states[entry], State::Shown | State::Emptied(_)) {
             return false;
         }
         *room = rest;
@@ -326,7 +328,7 @@ impl Draft {
             view.push(match state {
                 State::Folded(_) if hidden == Hidden::Gone => Fate::Drop(Reason::LastResort),
                 State::Folded(reason) => Fate::Fold(*reason),
-                State::Dropped(reason) => Fate::Drop(*reason),
+                State::Dropped(reason) | State::Emptied(reason) => Fate::Drop(*reason),
                 State::Shown => {
                     let slots = entry.slots();
                     let edits: Box<[PartEdit]> = self

@@ -4,7 +4,7 @@ use super::{Compaction, Outcome};
 use crate::archive::Original;
 use crate::checkpoint::{self, Checkpoint};
 use crate::count::{AROUND_MESSAGE, Tally};
-use crate::guard::Held;
+use crate::guard::{Held, Overridden};
 use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{
@@ -95,7 +95,7 @@ impl Compaction {
             repaired: self.mended.clone(),
             left: self.left.clone(),
             unmatched_pins: self.unmatched_pins.clone(),
-            overridden: self.overridden.clone(),
+            overridden: self.overridden(&view),
             fallbacks: self.fallbacks.clone(),
             originals: self.originals,
         };
@@ -140,6 +140,12 @@ impl Compaction {
             Some(Excerpted { entry, held, tokens, left })
         })
         .collect()
+    }
+
+    /// What should have stayed and isn't shown, now that words were shown where there was room for them.
+    fn overridden(&self, view: &View) -> Vec<Overridden> {
+        let shown: Vec<bool> = view.fates().map(Fate::is_shown).collect();
+        self.overridden.iter().filter(|over| !shown[over.entry]).cloned().collect()
     }
 
     fn standing_checkpoints(&self, view: &View) -> Vec<ContentId> {

@@ -42,28 +42,38 @@ impl Compaction {
         if self.attempt != Attempt::Asked || self.compactor.options().stop != Stop::AtTarget {
             return checkpoint;
         }
-        let checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
-        let quoted = checkpoint.as_ref().and_then(|checkpoint| checkpoint::read(&checkpoint.text));
-        let words = quoted.map(|contents| contents.words).unwrap_or_default();
-        let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
-        let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
-        let free = self.target(tally).saturating_sub(plan.draft.total() + own);
-        let spare = checkpoint.as_ref().map_or(0, |_| ANOTHER_NONCE.min(free));
-        let mut room = free - spare;
+        let tokens = |checkpoint: &Option<Checkpoint>| checkpoint.as_ref().map_or(0, |c| c.tokens);
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
         let said: Vec<usize> = turns.flat_map(|unit| unit.entries.clone()).collect();
-        let mut shown = Vec::new();
-        for at in said.into_iter().rev().filter(|at| !quoted.contains(at)) {
-            let was_folded = plan.draft.is_folded(at);
-            if plan.draft.show(at, &mut room) && was_folded {
-                shown.push(at);
+        let mut checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
+        let first = tokens(&checkpoint);
+        loop {
+            let read =
+                checkpoint.as_ref().and_then(|checkpoint| checkpoint::read(&checkpoint.text));
+            let words = read.map(|contents| contents.words).unwrap_or_default();
+            let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
+            let own = tokens(&checkpoint);
+            let free = self.target(tally).saturating_sub(plan.draft.total() + own);
+            let spare = checkpoint.as_ref().map_or(0, |_| ANOTHER_NONCE.min(free));
+            let mut room = free - spare;
+            let mut shown = Vec::new();
+            for at in said.iter().rev().copied().filter(|at| !quoted.contains(at)) {
+                let was_folded = plan.draft.is_folded(at);
+                if plan.draft.show(at, &mut room) && was_folded {
+                    shown.push(at);
+                }
+            }
+            if shown.is_empty() || checkpoint.is_none() {
+                return checkpoint;
+            }
+            gathered.spare(&shown);
+            let most = plan.checkpoint.min(own + spare);
+            checkpoint = checkpoint::write(gathered, most, self.compactor.counter());
+            // A shorter nonce may leave room for another message; a shorter lane is not to be made shorter yet.
+            if tokens(&checkpoint) + ANOTHER_NONCE < first {
+                return checkpoint;
             }
         }
-        if shown.is_empty() || checkpoint.is_none() {
-            return checkpoint;
-        }
-        gathered.spare(&shown);
-        checkpoint::write(gathered, own + spare, self.compactor.counter())
     }
 
     /// A checkpoint that quotes nobody, unless what it takes would show no more of what people said.

@@ -86,7 +86,7 @@ impl Guard {
             }
         }
         for pin in wishes.pins {
-            guard.pin(request, pin);
+            guard.pin(request, pin, wishes.binding);
         }
         if let Some(task) = first.filter(|_| wishes.task == Task::Keep) {
             guard.task = Some(task);
@@ -113,12 +113,18 @@ impl Guard {
         }
         guard.elsewhere(request, units);
         guard.companions(units);
+        let is_closed = open_loop.is_none();
         let leaving = open_loop
             .filter(|_| wishes.binding == Binding::PrefixManual)
             .filter(|entries| guard.must_leave(request, entries));
-        match &leaving {
-            Some(entries) => guard.release(entries),
-            None => guard.turn_starts_with_thinking(request, units),
+        if let Some(entries) = &leaving {
+            guard.release(entries);
+        } else {
+            guard.batches_stay_old(request, units);
+            // Bound thinking leaves with the first edit, so that nothing stays for its sake.
+            if !is_closed || wishes.binding != Binding::PrefixManual {
+                guard.turn_starts_with_thinking(request, units);
+            }
         }
         guard.lead(request);
         guard.parted_models(request, units);
@@ -288,13 +294,16 @@ impl Guard {
         }
     }
 
-    fn pin(&mut self, request: &Request, pin: &Pin) {
+    fn pin(&mut self, request: &Request, pin: &Pin, binding: Binding) {
         let transcript = &request.transcript;
         match pin {
             Pin::Entry(at) if *at < transcript.len() => self.hold_pin(*at, None),
             Pin::Entry(at) => self.unmatched.push(format!("message {at}")),
             Pin::Text(text) => {
-                let says = |e: &Entry<'_>| e.parts().any(|p| says(&p, text));
+                // Bound reasoning leaves with the first edit, and its words with it.
+                let may_stay =
+                    |p: &Part<'_>| binding == Binding::Free || p.kind() != PartKind::Reasoning;
+                let says = |e: &Entry<'_>| e.parts().any(|p| may_stay(&p) && says(&p, text));
                 let in_system = request.system().is_some_and(|raw| {
                     raw.contains(text.as_str()) || crate::json::unquote(raw).contains(text.as_str())
                 });
@@ -359,15 +368,13 @@ impl Guard {
         }
     }
 
-    /// Where the turn in progress must start with thinking, what is held of it is held back to a step
-    /// that does.
-    fn turn_starts_with_thinking(&mut self, request: &Request, units: &Units) {
+    /// What parts a batch without thinking from the newest message stays with it: with nothing between
+    /// them the batch would become the turn in progress, which must start with thinking.
+    fn batches_stay_old(&mut self, request: &Request, units: &Units) {
         if self.thinking != Thinking::Manual {
             return;
         }
         let transcript = &request.transcript;
-        // What parts an older batch from the newest message stays with it: with nothing between
-        // them the batch would become the turn in progress.
         let mut is_bare = false;
         for unit in units.all().iter().filter(|unit| unit.is_step) {
             if is_bare {
@@ -377,6 +384,15 @@ impl Guard {
             let calls = unit.entries.clone().any(|at| transcript.entry(at).has_calls());
             is_bare = is_held && calls && !starts_with_reasoning(transcript, unit);
         }
+    }
+
+    /// Where the turn in progress must start with thinking, what is held of it is held back to a step
+    /// that does.
+    fn turn_starts_with_thinking(&mut self, request: &Request, units: &Units) {
+        if self.thinking != Thinking::Manual {
+            return;
+        }
+        let transcript = &request.transcript;
         let turn = units.index_of(turn_start(request));
         let is_held =
             |unit: &Unit| unit.is_step && unit.entries.clone().any(|at| !self.may_leave(at));
@@ -404,8 +420,12 @@ impl Guard {
     }
 }
 
-/// Whether the part says `words`; in a call's arguments as they mean, not as JSON escapes them.
+/// Whether the part says `words`; in a call's arguments as they mean, not as JSON escapes them. The JSON of a
+/// list says nothing: its elements do.
 fn says(part: &Part<'_>, words: &str) -> bool {
+    if !part.says_own_words() {
+        return false;
+    }
     let text = part.text();
     if text.contains(words) {
         return true;

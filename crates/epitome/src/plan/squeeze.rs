@@ -2,7 +2,8 @@
 //!
 //! What was pinned, the task and the newest human message stay whole while the rest can make room for them:
 //! what stays only beside them (results and calls of theirs, the model's answer to the newest
-//! message) is cut first, to the room that is left beside people's words.
+//! message) is cut first, to the room that is left beside people's words; what people said and stays only for
+//! what the provider demands around those comes next.
 
 use super::Subject;
 use crate::checkpoint::LEAST_TOKENS;
@@ -12,12 +13,14 @@ use crate::strategy::{Edit, fit, is_stub, level};
 use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
-/// The most that one held entry may take.
+/// The most that what can be cut of one held entry may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Levels {
     /// Of what is held for its own sake.
     firm: u64,
-    /// Of what is held beside it.
+    /// Of what people said and is held beside it.
+    spoken: u64,
+    /// Of anything else that is held beside it.
     soft: u64,
 }
 
@@ -26,6 +29,8 @@ pub(super) struct Levels {
 enum Cut {
     /// They were to stay: cut last.
     Firm,
+    /// A person's, which stay beside others.
+    Spoken,
     /// They stay beside others.
     Soft,
 }
@@ -60,42 +65,61 @@ impl Subject<'_> {
     /// The least that one held entry may be cut to.
     pub(super) fn shares(&self) -> Levels {
         let share = self.budget.share();
-        Levels { firm: share.max(LEAST_TOKENS / 2), soft: share.max(LEAST_EXCERPT) }
+        let words = share.max(LEAST_TOKENS / 2);
+        Levels { firm: words, spoken: words, soft: share.max(LEAST_EXCERPT) }
     }
 
-    /// The most that one held entry may take so that all of them fit beside what people said; its
-    /// share at the least.
+    /// The most that what can be cut of one held entry may take so that all of them fit beside what people
+    /// said; its share at the least.
     pub(super) fn levels(&self) -> Levels {
         let transcript = &self.request.transcript;
         let target = self.budget.target;
         let mut fixed = self.tally.frame.total().tokens;
-        let (mut firm, mut soft, mut said) = (Vec::new(), Vec::new(), 0);
+        let (mut firm, mut spoken, mut soft) = (Vec::new(), Vec::new(), Vec::new());
+        let mut said = 0;
         let mut leaves = false;
         for entry in transcript.entries() {
             let tokens = self.tally.entry(entry.index);
-            match self.cut(entry.index) {
-                _ if self.guard.may_leave(entry.index) => {
-                    leaves = true;
-                    said += if entry.is_human() { tokens.min(QUOTE) } else { 0 };
-                }
-                Some(Cut::Firm) => firm.push(tokens),
-                Some(Cut::Soft) => soft.push(tokens),
-                None => fixed += tokens,
+            if self.guard.may_leave(entry.index) {
+                leaves = true;
+                said += if entry.is_human() { tokens.min(QUOTE) } else { 0 };
+                continue;
+            }
+            let Some(cut) = self.cut(entry.index) else {
+                fixed += tokens;
+                continue;
+            };
+            let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && !self.is_cuttable(p));
+            let rigid: u64 = parts.map(|part| self.matter().part_tokens(&part)).sum();
+            fixed += rigid;
+            match cut {
+                Cut::Firm => firm.push(tokens - rigid),
+                Cut::Spoken => spoken.push(tokens - rigid),
+                Cut::Soft => soft.push(tokens - rigid),
             }
         }
-        let whole: u64 = firm.iter().sum();
-        let held = fixed + whole + soft.iter().sum::<u64>();
-        let words = if leaves { said + self.least.line } else { 0 };
+        let sum = |sizes: &[u64]| sizes.iter().sum::<u64>();
+        let (whole, words) = (sum(&firm), sum(&spoken));
+        let held = fixed + whole + words + sum(&soft);
+        let others = if leaves { said + self.least.line } else { 0 };
         let checkpoint = self.budget.checkpoint().max(LEAST_TOKENS.min(self.budget.asked / 2));
         let is_tight = leaves && held + LEAST_TOKENS > target;
-        let reserve = if is_tight { words.max(checkpoint) } else { words };
+        let reserve = if is_tight { others.max(checkpoint) } else { others };
         let least = self.shares();
-        let room = target.saturating_sub(fixed + whole + reserve);
+        let cut_to =
+            |sizes: &[u64], most: u64| sizes.iter().map(|size| (*size).min(most)).sum::<u64>();
+        let whole_or = |sizes: &[u64], room: u64, least: u64| {
+            let most = if sum(sizes) <= room { u64::MAX } else { level(sizes, room).unwrap_or(0) };
+            most.max(least)
+        };
+        let room = target.saturating_sub(fixed + whole + words + reserve);
         let soft_level = level(&soft, room).unwrap_or(0).max(least.soft);
-        let softly: u64 = soft.iter().map(|tokens| (*tokens).min(soft_level)).sum();
-        let room = target.saturating_sub(fixed + softly);
-        let firm_level = if whole <= room { u64::MAX } else { level(&firm, room).unwrap_or(0) };
-        Levels { firm: firm_level.max(least.firm), soft: soft_level }
+        let fixed = fixed + cut_to(&soft, soft_level);
+        let room = target.saturating_sub(fixed + whole);
+        let spoken_level = whole_or(&spoken, room, least.spoken);
+        let room = target.saturating_sub(fixed + cut_to(&spoken, spoken_level));
+        let firm_level = whole_or(&firm, room, least.firm);
+        Levels { firm: firm_level, spoken: spoken_level, soft: soft_level }
     }
 
     /// How the entry may be cut; `None` if not at all.
@@ -104,7 +128,9 @@ impl Subject<'_> {
         let is_human = self.request.transcript.entry(entry).is_human();
         match self.guard.held(entry)? {
             Held::State | Held::Instructions => None,
-            Held::Companion | Held::Elsewhere => Some(if is_human { Cut::Firm } else { Cut::Soft }),
+            Held::Companion | Held::Elsewhere => {
+                Some(if is_human { Cut::Spoken } else { Cut::Soft })
+            }
             Held::Newest if !is_human => is_excerptable.then_some(Cut::Soft),
             _ => is_excerptable.then_some(Cut::Firm),
         }
@@ -132,6 +158,7 @@ impl Subject<'_> {
         for entry in transcript.entries().filter(|e| draft.is_shown(e.index)) {
             let most = match self.cut(entry.index) {
                 Some(Cut::Firm) => most.firm,
+                Some(Cut::Spoken) => most.spoken,
                 Some(Cut::Soft) => most.soft,
                 None => continue,
             };
@@ -139,14 +166,8 @@ impl Subject<'_> {
                 continue;
             }
             let pinned = self.guard.excerptable().get(&entry.index);
-            for part in entry.parts().filter(|p| {
-                matches!(p.kind(), PartKind::Text | PartKind::Result) && !p.is(Marks::SERVER)
-            }) {
-                let is_fixed = part.is(Marks::FIXED)
-                    || part.raw_body().is_empty()
-                    || part.origin() == Origin::Checkpoint
-                    || self.is_preserved(&part);
-                if is_fixed || matter.part_tokens(&part) <= most || is_stub(&scene, &part) {
+            for part in entry.parts().filter(|part| self.is_cuttable(part)) {
+                if matter.part_tokens(&part) <= most || is_stub(&scene, &part) {
                     continue;
                 }
                 let text = matter.part_text(&part);
@@ -166,6 +187,16 @@ impl Subject<'_> {
             }
         }
         edits
+    }
+
+    /// Whether an excerpt may stand for the part: what a server's tool gave goes back as it came.
+    fn is_cuttable(&self, part: &Part<'_>) -> bool {
+        matches!(part.kind(), PartKind::Text | PartKind::Result)
+            && !part.is(Marks::SERVER)
+            && !part.is(Marks::FIXED)
+            && !part.raw_body().is_empty()
+            && part.origin() != Origin::Checkpoint
+            && !self.is_preserved(part)
     }
 
     /// Whether a result is one of a preserved tool, whoever else speaks in its message, and fits.

@@ -14,6 +14,7 @@ mod edits;
 mod engine;
 mod fidelity;
 mod fits;
+mod held;
 mod items;
 mod laws;
 mod models;

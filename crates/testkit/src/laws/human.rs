@@ -7,7 +7,7 @@ use epitome::guard::{Guard, Held, Wishes};
 use epitome::model::Binding;
 use epitome::strategy::Pipeline;
 use epitome::transcript::unit::Units;
-use epitome::transcript::{Entry, PartKind};
+use epitome::transcript::{Entry, Marks, PartKind};
 use epitome::view::Fate;
 use epitome::{Compactor, Outcome};
 
@@ -31,6 +31,8 @@ pub(super) fn pins_fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), S
         let tokens = scene.tally.entry(at);
         let parts = outcome.base.transcript.entry(at).parts().filter(|_| is_soft(at));
         let texts = parts.filter(|p| matches!(p.kind(), PartKind::Text | PartKind::Result));
+        // What a server's tool gave goes back to its provider as it came, and so does what is signed.
+        let texts = texts.filter(|p| !p.is(Marks::SERVER) && !p.is(Marks::FIXED));
         let over = texts.map(|p| scene.tally.part(p.slot).saturating_sub(most)).sum::<u64>();
         tokens - over
     };
