@@ -7,11 +7,13 @@ recording itself.
 """
 
 import asyncio
+import contextlib
 import json
 import subprocess
 import sys
 
 from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 import trials
 
@@ -22,10 +24,29 @@ def said(result):
     return "\n".join(block.text for block in result.content if block.type == "text")
 
 
-async def ask(words, question):
+@contextlib.asynccontextmanager
+async def on_pipes(words):
+    """The streams to a server that is started with `words`."""
+    async with stdio_client(StdioServerParameters(command=words[0], args=words[1:])) as streams:
+        yield streams
+
+
+@contextlib.asynccontextmanager
+async def over_http(words):
+    """The same, over HTTP on a free port."""
+    words = words + ["--listen", "127.0.0.1:0"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            url = server.stderr.readline().removeprefix("serving ").strip()
+            async with streamable_http_client(url) as streams:
+                yield streams
+        finally:
+            server.kill()
+
+
+async def ask(words, question, reach=on_pipes):
     """Goes through all tools of a server that is started with `words`; the text of the first hit."""
-    server = StdioServerParameters(command=words[0], args=words[1:])
-    async with stdio_client(server) as (reading, writing):
+    async with reach(words) as (reading, writing):
         async with ClientSession(reading, writing) as client:
             hello = await client.initialize()
             assert hello.server_info.name == "epitome", hello
@@ -58,7 +79,11 @@ def on_a_recording(epitome, session, folder):
     assert "regex" in asyncio.run(ask([epitome, "mcp", session], "regex")).lower()
 
 
-TESTS = [on_an_archive, on_a_recording]
+def over_streamable_http(epitome, session, folder):
+    assert "regex" in asyncio.run(ask([epitome, "mcp", session], "regex", over_http)).lower()
+
+
+TESTS = [on_an_archive, on_a_recording, over_streamable_http]
 
 
 def main():

@@ -6,10 +6,13 @@
 //!
 //! It knows no stores: it is given a [`Memory`], and never writes to it.
 
+mod http;
+mod lines;
 mod memory;
 mod serve;
 mod tools;
 
+pub use http::{PATH, http};
 pub use memory::Memory;
 pub use serve::{ServeError, stdio};
 pub use tools::{Recalls, definitions};

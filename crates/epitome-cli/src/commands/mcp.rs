@@ -1,13 +1,14 @@
 //! `mcp`: what was removed, for agents, over the Model Context Protocol.
 
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use epitome::archive::{Archive as _, ArchiveError, MemoryArchive, Original};
 use epitome::count::counter;
 use epitome::recall::Found;
-use epitome_server::{Memory, Recalls, stdio};
+use epitome_server::{Memory, PATH, Recalls, http, stdio};
 use epitome_store::{Access, Store, StoreError};
 use serde_json::{Value, json};
 
@@ -15,21 +16,44 @@ use crate::archive::open;
 use crate::args::McpArgs;
 use crate::failure::{Exit, Failure};
 use crate::input;
-use crate::output::Report;
+use crate::output::{self, Report};
 
-/// Serves on stdin and stdout until the client closes them.
-pub(crate) fn run(args: &McpArgs) -> Result<Exit> {
+/// Serves on stdin and stdout until the client closes them, or over HTTP until it is ended.
+pub(crate) fn run(args: &McpArgs, report: Report) -> Result<Exit> {
+    let listener = args.listen.map(listener).transpose()?;
     let memory: Arc<dyn Memory> = match (&args.archive, &args.file) {
         (Some(store), _) => Arc::new(Kept(open(store, Access::Read)?)),
         (None, Some(file)) => Arc::new(Said::read(file, args)?),
         (None, None) => unreachable!("one of them is required"),
     };
-    let counter = counter("o200k")?;
-    stdio(Recalls::new(memory, counter)).map_err(|error| {
-        Failure::other(error.to_string())
-            .hint("start it from an MCP client: command `epitome`, arguments `mcp --archive STORE`")
-    })?;
+    let recalls = Recalls::new(memory, counter("o200k")?);
+    let Some(listener) = listener else {
+        stdio(recalls).map_err(|error| {
+            Failure::other(error.to_string()).hint(
+                "start it from an MCP client: command `epitome`, arguments `mcp --archive STORE`",
+            )
+        })?;
+        return Ok(Exit::Ok);
+    };
+    let url = format!("http://{}{PATH}", listener.local_addr().context("where it listens")?);
+    match report {
+        Report::Words => output::tell(&format!("serving {url}")),
+        Report::Json => output::note(&json!({ "serving": url }).to_string()),
+    }
+    http(recalls, listener).map_err(|error| Failure::other(error.to_string()))?;
     Ok(Exit::Ok)
+}
+
+fn listener(at: SocketAddr) -> Result<TcpListener> {
+    if !at.ip().is_loopback() {
+        let what = format!("{at} is open to others, who would read what was said");
+        return Err(Failure::usage(what).hint("--listen 127.0.0.1:0 takes a free port").into());
+    }
+    TcpListener::bind(at).map_err(|error| {
+        Failure::other(format!("can't listen on {at}: {error}"))
+            .hint("--listen 127.0.0.1:0 takes a free port")
+            .into()
+    })
 }
 
 /// What is in an archive.

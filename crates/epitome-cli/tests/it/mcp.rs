@@ -64,6 +64,85 @@ fn archives_and_recordings_are_searched() {
 }
 
 #[test]
+fn what_is_no_json_is_answered() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "in.jsonl");
+    let hello = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let begun = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let long = " ".repeat(17 << 20);
+    let input = format!("{{\n{hello}\n\n{begun}\n[1,\n{long}\n\u{7f}\n{ping}");
+    let ran = bench.pipe("mcp in.jsonl", input.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let answers: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let codes = |code: i64| answers.iter().filter(|it| it["error"]["code"] == code).count();
+    assert_eq!((codes(-32_700), codes(-32_600)), (3, 1), "{}", ran.out);
+    let of = |id: u64| answers.iter().find(|it| it["id"] == id).expect("an answer");
+    assert_eq!(of(0)["result"]["serverInfo"]["name"], "epitome");
+    assert!(of(1)["result"].is_object(), "the last line, which has no end");
+}
+
+/// What a server on `listen` answers to a POST of `body` with these headers: the status, and what follows.
+fn posted(address: &str, headers: &str, body: &str) -> (u16, String) {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+    let length = body.len();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Content-Length: {length}\r\nConnection: close\r\n{headers}\r\n\r\n{body}"
+    )
+    .expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let status = answer.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("a status");
+    (status, answer.split_once("\r\n\r\n").expect("a body").1.to_owned())
+}
+
+#[test]
+fn over_http_web_pages_are_kept_out() {
+    use std::io::{BufRead as _, BufReader};
+    let bench = Bench::new();
+    bench.copy(SESSION, "in.jsonl");
+    let mut command = bench.command(&["mcp", "in.jsonl", "--listen", "127.0.0.1:0"]);
+    let mut server = command.stderr(std::process::Stdio::piped()).spawn().expect("it runs");
+    let mut line = String::new();
+    let stderr = server.stderr.take().expect("piped");
+    BufReader::new(stderr).read_line(&mut line).expect("it says where");
+    let url = line.trim().strip_prefix("serving http://").expect("an address").to_owned();
+    let address = url.strip_suffix("/mcp").expect("the path").to_owned();
+    let params = json!({ "name": "recall_search", "arguments": { "query": "regex" } });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let call = call.to_string();
+    let host = format!("Host: {address}");
+    let (status, answer) = posted(&address, &host, &call);
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer.contains("[recalled "), "{answer}");
+    let port = address.rsplit(':').next().expect("a port");
+    for headers in [
+        // A page's own name that leads here.
+        format!("Host: evil.example:{port}"),
+        format!("{host}\r\nOrigin: https://evil.example"),
+        format!("{host}\r\nOrigin: http://{address}"),
+        format!("{host}\r\nOrigin: null"),
+    ] {
+        let (status, answer) = posted(&address, &headers, &call);
+        assert!(status == 403 && !answer.contains("[recalled "), "{headers}: {status} {answer}");
+    }
+    let (status, answer) = posted(&address, &host, "{");
+    assert!((400..500).contains(&status), "{status} {answer}");
+    server.kill().expect("it runs");
+    server.wait().expect("it ended");
+    let ran = bench.run("mcp in.jsonl --listen 0.0.0.0:0");
+    assert!(ran.code == 2 && ran.err.contains("open to others"), "{}", ran.err);
+}
+
+#[test]
 fn it_says_what_it_needs() {
     let bench = Bench::new();
     assert_eq!(bench.run("mcp").code, 2);
