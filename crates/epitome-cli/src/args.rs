@@ -30,7 +30,7 @@ pub(crate) use archive::{
     SessionsArgs, usual_archive,
 };
 pub(crate) use compact::{CompactArgs, ConvertArgs};
-pub(crate) use looks::{DiffArgs, PlanArgs};
+pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
 pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose, SidecarArgs};
 pub(crate) use summary::{SummaryArgs, dollars, on_failure, seconds};
 
@@ -126,6 +126,10 @@ Examples:
 {CONFIGURATION}"))]
     Diff(DiffArgs),
 
+    /// Report how a session's context went: what filled it, when it was compacted, what was lost.
+    #[command(after_help = looks::REPORT)]
+    Report(ReportArgs),
+
     /// Feed a session request by request through the machine that decides, and show each decision.
     ///
     /// Each call of the model in the recording becomes a request with all that was said before it. When
@@ -169,7 +173,7 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     #[command(after_help = archive::RECALL)]
     Recall(RecallArgs),
 
-    /// Let an agent search what was removed: an MCP server on stdin and stdout.
+    /// Let an agent search what was removed: an MCP server on stdin and stdout, or over HTTP.
     #[command(after_help = archive::MCP)]
     Mcp(McpArgs),
 

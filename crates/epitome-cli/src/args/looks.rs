@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{HowArgs, InputArgs, ReadingArgs};
+use super::{CounterArg, CountingArgs, HowArgs, InputArgs, OutputArg, ReadingArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
@@ -28,4 +28,33 @@ pub(crate) struct DiffArgs {
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) how: HowArgs,
+}
+
+pub(super) const REPORT: &str = "\
+Examples:
+  epitome report session.jsonl
+  epitome report session.jsonl --html -o report.html
+  epitome report session.jsonl --json | jq '.compactions[] | {at, gone, human}'
+
+The page is one file that needs nothing else: no script, no network. Secrets in what it quotes are masked.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) counting: CountingArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
+
+    /// Write a page: context over time, what each compaction did, tools, cost.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) html: bool,
+
+    /// Quote secrets as they stand in the transcript.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) unmasked: bool,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArg,
 }

@@ -14,6 +14,7 @@ mod landing;
 mod mcp;
 mod models;
 mod plan;
+mod report;
 mod sessions;
 mod shell;
 mod sidecar;
@@ -41,11 +42,12 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Hook(args) => Ok(hook::run(&args)),
         Command::Install(args) => install::install(&args, report),
         Command::Uninstall(args) => install::uninstall(&args, report),
-        Command::Mcp(args) => mcp::run(&args),
+        Command::Mcp(args) => mcp::run(&args, report),
         Command::Sidecar(args) => sidecar::run(&args, report),
         Command::Models(args) => models::run(&args, report),
         Command::Man { command } => shell::manual(command.as_deref(), report),
         Command::Plan(args) => plan::run(&args, report),
+        Command::Report(args) => report::run(&args, report),
         Command::Diff(args) => diff::run(&args, report),
         Command::Simulate(args) => simulate::run(&args, report),
         Command::Forget(args) => archive::forget(&args, report),

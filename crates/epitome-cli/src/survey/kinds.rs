@@ -175,7 +175,7 @@ impl Weights {
     }
 
     /// The weights of what stands around the transcript.
-    pub(super) fn of_frame(request: &Request, tally: &Tally) -> Self {
+    pub(crate) fn of_frame(request: &Request, tally: &Tally) -> Self {
         let mut weights = Weights::default();
         let frame = &tally.frame;
         let bytes = |raw: Option<&str>| raw.map_or(0, str::len) as u64;

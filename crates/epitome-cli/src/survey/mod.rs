@@ -17,7 +17,7 @@ use crate::reader::Reading;
 
 pub(crate) use kinds::{Kind, Weight, Weights};
 pub(crate) use rules::Rule;
-pub(crate) use steps::Moment;
+pub(crate) use steps::{Moment, timeline};
 pub(crate) use tools::{Definitions, Tool};
 
 /// A survey; `--json` prints it as it is.

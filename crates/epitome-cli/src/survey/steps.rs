@@ -29,7 +29,7 @@ pub(crate) struct Moment {
 const WORDS: usize = 120;
 
 /// All units, in order.
-pub(super) fn timeline(request: &Request, units: &Units, tally: &Tally) -> Vec<Moment> {
+pub(crate) fn timeline(request: &Request, units: &Units, tally: &Tally) -> Vec<Moment> {
     let transcript = &request.transcript;
     let moment = |unit: &epitome::transcript::unit::Unit| {
         let mut kinds = Weights::default();

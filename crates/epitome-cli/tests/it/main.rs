@@ -26,6 +26,8 @@ mod models;
 mod papers;
 mod places;
 mod program;
+mod recorded;
+mod report;
 mod reports;
 mod rounds;
 mod screens;

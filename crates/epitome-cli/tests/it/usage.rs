@@ -20,6 +20,8 @@ fn asked_for_help_it_says_what_it_can_do() {
           plan         Show what `compact` would do, and do nothing
           compact      Make a transcript smaller
           diff         Show what a compaction does to each entry, or how two transcripts differ
+          report       Report how a session's context went: what filled it, when it was compacted, what was
+                       lost
           simulate     Feed a session request by request through the machine that decides, and show each
                        decision
           convert      Write a transcript as a request body
@@ -27,7 +29,7 @@ fn asked_for_help_it_says_what_it_can_do() {
           restore      Write the bytes that a compaction was made from, from the archive that it was made
                        with
           recall       Find what was removed, in an archive: by words, or by an id
-          mcp          Let an agent search what was removed: an MCP server on stdin and stdout
+          mcp          Let an agent search what was removed: an MCP server on stdin and stdout, or over HTTP
           sidecar      Serve the built-in engine to others over gRPC, as the compactor `epitome`
           undo         Put the view before the last compaction in force again, and write it
           redo         Put the view in force that was undone last, and write it

@@ -68,7 +68,7 @@ fn points(survey: &Survey) -> Vec<(usize, Weights)> {
 }
 
 /// Round numbers up to `most`, with their labels.
-pub(super) fn ticks(most: u64) -> Vec<(u64, String)> {
+pub(in crate::commands) fn ticks(most: u64) -> Vec<(u64, String)> {
     let mut step = 1_u64;
     while most / step > 5 {
         // 1, 2, 5, 10, 20, 50 …

@@ -1,6 +1,6 @@
 //! `stats`: what fills a transcript.
 
-mod chart;
+pub(super) mod chart;
 mod growth;
 mod page;
 mod picture;

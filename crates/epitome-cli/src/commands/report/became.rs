@@ -1,0 +1,210 @@
+//! What became of each message in a compaction.
+
+use epitome::Request;
+use epitome::count::{Tally, TokenCounter};
+use epitome::ledger::{Kind as Line, Ledger, Shown, Speaker};
+use epitome::transcript::{Entry, Origin};
+use serde::Serialize;
+
+use super::history::Read;
+use super::{QUOTED, Quoting};
+use crate::align::{Row, align};
+use crate::said::says;
+use crate::survey::{Kind, Weights};
+
+/// Messages, and what they weigh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Sum {
+    pub(super) entries: usize,
+    pub(super) tokens: u64,
+}
+
+impl Sum {
+    fn add(&mut self, tokens: u64) {
+        self.entries += 1;
+        self.tokens += tokens;
+    }
+}
+
+/// One compaction.
+#[derive(Debug, Serialize)]
+pub(super) struct Compaction {
+    /// Messages that were said before it, in all.
+    pub(super) at: usize,
+    /// Whether it is one of Epitome's; else the agent made it.
+    pub(super) by_epitome: bool,
+    pub(super) before: Sum,
+    pub(super) after: Sum,
+    /// Messages that stayed as they were.
+    pub(super) kept: Sum,
+    /// Messages that stayed shorter: what they were.
+    pub(super) shortened: Sum,
+    /// And what they are.
+    pub(super) shortened_to: u64,
+    /// Messages that aren't shown any more.
+    pub(super) gone: Sum,
+    /// What stands for them.
+    pub(super) summary: Sum,
+    pub(super) human: Human,
+    /// Rules that people gave, and that nothing says any more.
+    pub(super) rules_lost: Vec<Lost>,
+    /// What filled the context before, and after.
+    #[serde(skip)]
+    pub(super) weights: (Weights, Weights),
+}
+
+/// What became of what people said.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Human {
+    /// Messages before it.
+    pub(super) entries: usize,
+    /// Of them, those that are shown still, verbatim.
+    pub(super) kept: usize,
+    /// Those that the summary says word for word.
+    pub(super) quoted: usize,
+    /// Those that nothing says word for word any more.
+    pub(super) lost: Vec<Lost>,
+}
+
+/// Something that was said.
+#[derive(Debug, Serialize)]
+pub(super) struct Lost {
+    /// The message, in the context as it was then.
+    pub(super) entry: usize,
+    pub(super) says: String,
+}
+
+/// Looks what a compaction did, and marks in what follows it what stands for what it took.
+pub(super) fn compaction(
+    before: &Read,
+    after: &mut Read,
+    counter: &dyn TokenCounter,
+    quoting: Quoting,
+) -> Compaction {
+    let left = after.left.clone().expect("a compaction left something");
+    let (old, new) = (Tally::of(&before.request, counter), Tally::of(&left, counter));
+    let is_same: Vec<Row> = align(&before.request.transcript, &left.transcript);
+    let mut done = Compaction {
+        at: before.said_before + before.said(),
+        by_epitome: after.is_ours,
+        before: Sum { entries: before.request.transcript.len(), tokens: old.total().tokens },
+        after: Sum { entries: left.transcript.len(), tokens: new.total().tokens },
+        kept: Sum::default(),
+        shortened: Sum::default(),
+        shortened_to: 0,
+        gone: Sum::default(),
+        summary: Sum::default(),
+        human: Human::default(),
+        rules_lost: Vec::new(),
+        weights: (Weights::default(), Weights::default()),
+    };
+    let said_now = plain(&left);
+    let still = |text: &str| said_now.contains(&squeezed(text));
+    for row in &is_same {
+        let before_of = |at: &usize| before.request.transcript.entry(*at);
+        match row {
+            Row::Kept(at, _) => done.kept.add(old.entry(*at)),
+            Row::Edited(at, to) => {
+                done.shortened.add(old.entry(*at));
+                done.shortened_to += new.entry(*to);
+            }
+            Row::Gone(at) => done.gone.add(old.entry(*at)),
+            Row::New(at) => {
+                done.summary.add(new.entry(*at));
+                stands_for(after, *at);
+            }
+        }
+        let (Row::Kept(at, _) | Row::Edited(at, _) | Row::Gone(at)) = row else { continue };
+        let entry = before_of(at);
+        if !entry.is_human() {
+            continue;
+        }
+        done.human.entries += 1;
+        match row {
+            Row::Kept(..) => done.human.kept += 1,
+            _ if still(&spoken(&entry)) => done.human.quoted += 1,
+            _ => {
+                let says = quoting.line(&spoken(&entry), QUOTED);
+                let says = if says.is_empty() { self::says(&entry, QUOTED) } else { says };
+                done.human.lost.push(Lost { entry: *at, says });
+            }
+        }
+    }
+    done.rules_lost = rules(&before.request)
+        .filter(|(_, text)| !still(text))
+        .map(|(entry, text)| Lost { entry, says: quoting.line(&text, QUOTED) })
+        .collect();
+    done.weights = (Weights::of(&before.request, &old), {
+        let mut left = left;
+        for row in &is_same {
+            if let Row::New(at) = row {
+                marked(&mut left, *at);
+            }
+        }
+        Weights::of(&left, &new)
+    });
+    done
+}
+
+impl Read {
+    /// Messages that were said in it.
+    fn said(&self) -> usize {
+        let carried = self.left.as_ref().map_or(0, |left| left.transcript.len());
+        self.request.transcript.len().saturating_sub(carried)
+    }
+}
+
+fn stands_for(after: &mut Read, at: usize) {
+    if at < after.request.transcript.len() {
+        marked(&mut after.request, at);
+    }
+}
+
+/// What a compaction put in is nobody's message.
+fn marked(request: &mut Request, at: usize) {
+    let entry = request.transcript.entry(at);
+    let is_plain = !entry.role().instructs() && !entry.has_calls() && !entry.has_results();
+    if is_plain && entry.origin() != Origin::Model {
+        request.transcript.set_origin(at, Origin::Checkpoint);
+    }
+}
+
+/// What a person says in it.
+fn spoken(entry: &Entry<'_>) -> String {
+    let parts = entry.parts().filter(|part| part.origin() == Origin::Human);
+    parts.map(|part| part.text().into_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// All that is said, in which white space doesn't count.
+fn plain(request: &Request) -> String {
+    let parts = request.transcript.entries().flat_map(|entry| entry.parts().collect::<Vec<_>>());
+    let texts: Vec<String> = parts.map(|part| squeezed(&part.text())).collect();
+    texts.join(" ")
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The rules that people gave and that hold.
+fn rules(request: &Request) -> impl Iterator<Item = (usize, String)> {
+    let mut ledger = Ledger::default();
+    for entry in request.transcript.entries() {
+        ledger.observe_entry(&request.transcript, entry, |_| Shown::Elsewhere);
+    }
+    let holds: Vec<(usize, String)> = ledger
+        .lines()
+        .iter()
+        .filter(|line| matches!(line.kind, Line::Constraint | Line::Preference))
+        .filter(|line| line.who == Speaker::Human && line.replaced.is_none())
+        .map(|line| (line.at as usize, line.text.clone()))
+        .collect();
+    holds.into_iter()
+}
+
+impl Compaction {
+    /// Tokens of a kind, before and after.
+    pub(super) fn of(&self, kind: Kind) -> (u64, u64) {
+        (self.weights.0.get(kind).tokens, self.weights.1.get(kind).tokens)
+    }
+}

@@ -1,0 +1,212 @@
+//! `report`: how a session's context went, what its compactions did, and what was lost.
+
+mod areas;
+mod became;
+mod cost;
+mod history;
+mod page;
+mod style;
+mod words;
+
+use std::borrow::Cow;
+
+use anyhow::Result;
+use epitome::count::Tally;
+use epitome::text::secrets::masked;
+use serde::Serialize;
+
+use crate::args::{HowArgs, ReadingArgs, ReportArgs};
+use crate::config::Settings;
+use crate::failure::Exit;
+use crate::input;
+use crate::output::{self, Parcel, Place, Report};
+use crate::progress::Progress;
+use crate::quoting;
+use crate::reader::{Need, Reader};
+use crate::survey::{Slice, Survey, Tool};
+use crate::terminal::line;
+
+use became::Compaction;
+use cost::Spent;
+use history::Epoch;
+
+/// A report; `--json` prints it as it is.
+#[derive(Debug, Serialize)]
+struct History {
+    version: u32,
+    file: String,
+    /// Whose recording it is, or the format of a request.
+    kind: String,
+    model: Option<String>,
+    counter: String,
+    /// Most tokens of a prompt, where that is known.
+    window: Option<u64>,
+    /// What the model is shown now.
+    tokens: u64,
+    tokens_upper: u64,
+    entries: usize,
+    kinds: Vec<Slice>,
+    /// Messages that were ever said.
+    said: usize,
+    /// Those of them that a person wrote.
+    human_messages: usize,
+    compactions: Vec<Compaction>,
+    /// Compactions that can't be found in the file, or are too long ago to be shown.
+    not_shown: usize,
+    /// All calls, the heaviest tools first.
+    tools: Vec<ToolUse>,
+    cost: Spent,
+    /// What fills the context most.
+    biggest: Vec<Big>,
+    #[serde(skip)]
+    epochs: Vec<Epoch>,
+    /// How sure the count is.
+    #[serde(skip)]
+    basis: String,
+}
+
+/// A tool, and how much of it is still in the context.
+#[derive(Debug, Serialize)]
+struct ToolUse {
+    #[serde(flatten)]
+    tool: Tool,
+    /// Tokens of its calls and results that the model is shown now.
+    shown_tokens: u64,
+}
+
+/// Something large.
+#[derive(Debug, Serialize)]
+struct Big {
+    from: usize,
+    to: usize,
+    tokens: u64,
+    does: String,
+}
+
+/// How much of what is quoted is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quoting {
+    /// Secrets are masked.
+    Masked,
+    /// All of it.
+    Verbatim,
+}
+
+impl Quoting {
+    /// Untrusted text as one line of at most so many columns.
+    fn line(self, text: &str, width: usize) -> String {
+        // Masked before it is cut: half a secret has no shape.
+        let text = match self {
+            Quoting::Masked => masked(text),
+            Quoting::Verbatim => Cow::Borrowed(text),
+        };
+        line(&text, width)
+    }
+}
+
+/// The most columns of a name, and of what is quoted.
+const NAME: usize = 80;
+const QUOTED: usize = 240;
+/// Large things that are named.
+const BIGGEST: usize = 6;
+
+/// Reports on the input.
+pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
+    let how = HowArgs::counting(&args.counting, args.counter.counter.as_ref());
+    let settings = Settings::resolve(&how)?;
+    let place = Place::output(args.output.output.as_deref())?;
+    let file = args.input.file.as_deref();
+    place.spare("-o", "the input", file)?;
+    let quoting = if args.unmasked { Quoting::Verbatim } else { Quoting::Masked };
+    let bytes = input::bytes(file)?;
+    let whole = ReadingArgs { whole: true, ..args.input.reading.clone() };
+    let now = input::understood(bytes.clone(), file, &args.input.reading, report)?;
+    // What is wrong with it was said.
+    let all = input::understood(bytes.clone(), file, &whole, Report::Json)?;
+    let reader = Reader::new(&settings, &now.request, Need::Counter)?.remembering();
+    let counter = reader.counter.as_ref();
+    let mut progress = Progress::new(report);
+
+    let mut told = history::epochs(&bytes, &now, &args.input.reading, || progress.tick("reading"));
+    let mut compactions = Vec::new();
+    for at in 1..told.epochs.len() {
+        progress.tick("comparing");
+        let (before, after) = told.epochs.split_at_mut(at);
+        let (before, after) = (&before[at - 1], &mut after[0]);
+        compactions.push(became::compaction(before, after, counter, quoting));
+    }
+    let epochs: Vec<Epoch> = told.epochs.into_iter().map(|epoch| epoch.weighed(counter)).collect();
+    let newest = epochs.last().expect("there is one at least");
+    let surveyed =
+        |request, source, tally: &Tally| Survey::new(request, source, tally, counter, &[]);
+    let shown = surveyed(&newest.request, now.source.clone(), &newest.tally);
+    let tally = progress.count(&all.request, counter);
+    let ever = surveyed(&all.request, all.source, &tally);
+    drop(progress);
+
+    let shown_of =
+        |name: &str| shown.tools.iter().find(|tool| tool.name == name).map_or(0, Tool::tokens);
+    let tools = ever.tools.iter().map(|tool| ToolUse {
+        shown_tokens: shown_of(&tool.name),
+        tool: Tool { name: quoting.line(&tool.name, NAME), ..tool.clone() },
+    });
+    let model = now.request.model();
+    let name = match now.source.file.as_str() {
+        "-" => "stdin".to_owned(),
+        file => quoting.line(file.rsplit('/').next().unwrap_or(file), NAME),
+    };
+    let mut history = History {
+        version: 1,
+        file: name,
+        kind: now.source.recording.clone().unwrap_or_else(|| now.request.format.name().to_owned()),
+        model: model.as_deref().map(|model| quoting.line(model, NAME)),
+        counter: reader.counter.name().to_owned(),
+        window: reader.window,
+        tokens: shown.total.tokens,
+        tokens_upper: shown.total.upper,
+        entries: shown.entries,
+        kinds: shown.by_weight(),
+        said: ever.entries,
+        human_messages: ever.human_messages,
+        compactions,
+        not_shown: told.not_shown,
+        tools: tools.collect(),
+        cost: cost::spent(&epochs, reader.model.as_deref().filter(|_| reader.unknown.is_none())),
+        biggest: Vec::new(),
+        basis: crate::receipt::basis(shown.total, reader.counter.name()),
+        epochs: Vec::new(),
+    };
+    history.biggest = shown
+        .biggest
+        .iter()
+        .take(BIGGEST)
+        .map(|at| {
+            let moment = &shown.timeline[*at];
+            Big {
+                from: moment.from,
+                to: moment.to,
+                tokens: moment.tokens,
+                does: quoting.line(&moment.does, QUOTED),
+            }
+        })
+        .collect();
+    history.epochs = epochs;
+
+    let text = match report {
+        _ if args.html => page::page(&history),
+        Report::Json => format!("{}\n", crate::terminal::json(&history)),
+        Report::Words if place.leaves_stdout() => {
+            anstream::adapter::strip_str(&words::words(&history)).to_string()
+        }
+        Report::Words => {
+            output::words(&words::words(&history))?;
+            return Ok(Exit::Ok);
+        }
+    };
+    output::deliver(&[Parcel { place: &place, text: text.as_bytes() }])?;
+    if let (Some(path), Report::Words, true) = (&args.output.output, report, place.leaves_stdout())
+    {
+        output::note(&format!("wrote {}", quoting::name(path)));
+    }
+    Ok(Exit::Ok)
+}

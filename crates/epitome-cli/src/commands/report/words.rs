@@ -1,0 +1,88 @@
+//! The report in words.
+
+use std::fmt::Write as _;
+
+use epitome::text::figure::counted;
+
+use super::History;
+use crate::terminal::{FAINT, STRONG, WARN, count, left, paint, percent, right};
+
+/// How full it is.
+pub(super) fn size_now(history: &History) -> String {
+    let entries = counted(history.entries, "message");
+    match history.window {
+        Some(window) => {
+            format!("{} of {}, {entries}", percent(history.tokens, window), count(window))
+        }
+        None => entries,
+    }
+}
+
+/// What all compactions lost, as a figure and what it means.
+pub(super) fn lost_at_a_glance(history: &History) -> (String, String) {
+    let done = &history.compactions;
+    if done.is_empty() {
+        let what = if history.not_shown > 0 { "unknown" } else { "nothing" };
+        return (what.to_owned(), "no compaction to look at".to_owned());
+    }
+    let lost: usize = done.iter().map(|it| it.human.lost.len()).sum();
+    let was: u64 = done.iter().map(|it| it.gone.tokens + it.shortened.tokens).sum();
+    let is: u64 = done.iter().map(|it| it.summary.tokens + it.shortened_to).sum();
+    let figure = format!("{} of {}", count(lost), count(history.human_messages.max(lost)));
+    (figure, format!("user messages; {} tokens became {}", count(was), count(is)))
+}
+
+/// All of it, for a terminal.
+pub(super) fn words(history: &History) -> String {
+    let mut out = String::new();
+    let mut put = |line: String| writeln!(out, "{line}").expect("a string takes all");
+    put(paint(STRONG, format!("{} tokens in the context", count(history.tokens)))
+        + &paint(FAINT, format!(" ({}; {})", size_now(history), history.basis)));
+    for slice in history.kinds.iter().take(5) {
+        put(format!(
+            "  {} {} {}",
+            left(slice.kind.words(), 18),
+            right(&count(slice.weight.tokens), 10),
+            right(&percent(slice.weight.tokens, history.tokens), 7)
+        ));
+    }
+    put(String::new());
+    if history.compactions.is_empty() && history.not_shown == 0 {
+        put("never compacted: the model is shown all that was said".to_owned());
+    }
+    for (at, done) in history.compactions.iter().enumerate() {
+        let lost = match done.human.lost.len() {
+            0 => String::new(),
+            lost => paint(WARN, format!("; {} of the user's lost", counted(lost, "message"))),
+        };
+        put(format!(
+            "{} after message {}: {} → {} tokens, {} kept, {} shortened, {} folded into {} tokens{lost}",
+            paint(STRONG, format!("compaction {}", at + 1)),
+            count(done.at),
+            count(done.before.tokens),
+            count(done.after.tokens),
+            counted(done.kept.entries, "message"),
+            count(done.shortened.entries),
+            count(done.gone.entries),
+            count(done.summary.tokens),
+        ));
+    }
+    if history.not_shown > 0 {
+        put(format!("{} can't be found in the file", counted(history.not_shown, "compaction")));
+    }
+    if let Some(cost) = history.cost.all.cost {
+        let how = if history.cost.reported {
+            "as the provider counted"
+        } else {
+            "prompts alone, reckoned"
+        };
+        put(String::new());
+        put(format!(
+            "{cost} for {} {}",
+            counted(history.cost.all.requests, "request"),
+            paint(FAINT, format!("({how})"))
+        ));
+    }
+    put(paint(FAINT, "a page with all of it: --html -o report.html"));
+    out
+}
