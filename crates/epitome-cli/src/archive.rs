@@ -264,13 +264,26 @@ struct Named {
     id: ContentId,
 }
 
-/// The view that is meant: by what `compact` wrote, whether or not it went on since, by its receipt, or by
-/// its name. View 0 is a session's transcript as it came in last.
-pub(crate) fn located(what: &Path, archive: &ArchiveArg, store: &Store) -> Result<(Session, u64)> {
+/// What of a session is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meant {
+    /// A view; 0 is the transcript as it came in last.
+    View(u64),
+    /// Bytes that came in, by their digest.
+    Input(ContentId),
+}
+
+/// What is meant: by what `compact` wrote, whether or not it went on since, by its receipt, or by
+/// its name; and by the bytes that came in, or their digest.
+pub(crate) fn located(
+    what: &Path,
+    archive: &ArchiveArg,
+    store: &Store,
+) -> Result<(Session, Meant)> {
     let failed = archive.failed();
     if what.as_os_str() == "-" || what.exists() {
         let bytes = input::bytes(Some(what))?;
-        if let Some(found) = in_bytes(&bytes, store).map_err(failed)? {
+        if let Some(found) = in_bytes(&bytes, store).map_err(&failed)? {
             return Ok(found);
         }
         let folder = operand(&archive.store);
@@ -279,42 +292,49 @@ pub(crate) fn located(what: &Path, archive: &ArchiveArg, store: &Store) -> Resul
         return Err(Failure::other(what).hint(hint).into());
     }
     let text = what.to_string_lossy();
+    if let Ok(raw) = serde_json::from_value::<ContentId>((*text).into())
+        && let Some(session) = store.taken_in(raw).map_err(&failed)?
+    {
+        return Ok((session, Meant::Input(raw)));
+    }
     let numbered = text.rsplit_once('.').map(|(session, view)| (session, view.parse().ok()));
     let (session, view) = match numbered {
         Some((session, Some(view))) => (session, Some(view)),
         // Names have no dots.
         _ => (&*text, None),
     };
-    let session = store.session(session).map_err(failed)?;
+    let session = store.session(session).map_err(&failed)?;
     let view = match view {
         Some(view) => view,
         None => session.head().map_err(archive.refused())?,
     };
-    Ok((session, view))
+    Ok((session, Meant::View(view)))
 }
 
-fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, u64)>, StoreError> {
+fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, Meant)>, StoreError> {
+    let view = |(session, view)| (session, Meant::View(view));
     // An agent's own recording says where it was kept when it was compacted in place.
     let applied = std::str::from_utf8(bytes).ok().and_then(recordings::applied);
     if let Some((archived, _)) = applied {
-        return Ok(Some((store.session(&archived.session)?, archived.view)));
+        return Ok(Some(view((store.session(&archived.session)?, archived.view))));
     }
     // A pipe or an editor may have put a line's end behind it.
     for bytes in [bytes, bytes.trim_ascii_end()] {
         if let Some(found) = store.shown_as(ContentId::of_bytes(bytes))? {
-            return Ok(Some(found));
+            return Ok(Some(view(found)));
         }
     }
-    if let Some(session) = store.taken_in(ContentId::of_bytes(bytes))? {
-        return Ok(Some((session, 0)));
+    let raw = ContentId::of_bytes(bytes);
+    if let Some(session) = store.taken_in(raw)? {
+        return Ok(Some((session, Meant::Input(raw))));
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
     if let Ok(Written { archived, checkpoint }) = serde_json::from_str(text) {
         if let Some(archived) = archived {
-            return Ok(Some((store.session(&archived.session)?, archived.view)));
+            return Ok(Some(view((store.session(&archived.session)?, archived.view))));
         }
         if let Some(Named { id }) = checkpoint {
-            return store.shown_as(id);
+            return Ok(store.shown_as(id)?.map(view));
         }
     }
     // It went on: the newest checkpoint in it tells which view it went on from.
@@ -322,7 +342,7 @@ fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, u64)>, Store
     let ids = look_alikes(&request.transcript).map(|part| ContentId::of_text(&part.text()));
     for id in ids.collect::<Vec<_>>().into_iter().rev() {
         if let Some(found) = store.shown_as(id)? {
-            return Ok(Some(found));
+            return Ok(Some(view(found)));
         }
     }
     Ok(None)

@@ -75,6 +75,11 @@ impl Failure {
         Failure { exit: Exit::Failure, what: what.into(), hint: None }
     }
 
+    /// Whether the same may work a little later.
+    pub(crate) fn is_again(error: &anyhow::Error) -> bool {
+        error.downcast_ref::<Failure>().is_some_and(|failure| failure.exit == Exit::Again)
+    }
+
     /// What to do next.
     pub(crate) fn what_to_do(&self) -> Option<&str> {
         self.hint.as_deref()

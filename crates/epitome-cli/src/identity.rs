@@ -16,6 +16,33 @@ impl Identity {
         Identity::of(&std::fs::metadata(path).ok()?)
     }
 
+    /// Another process that has the file open, for a reader.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn holder(self) -> Option<String> {
+        let own = std::process::id().to_string();
+        for process in std::fs::read_dir("/proc").ok()?.flatten() {
+            let id = process.file_name();
+            let Some(id) = id.to_str().filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()))
+            else {
+                continue;
+            };
+            // Those of other users can't be looked into.
+            let Ok(open) = std::fs::read_dir(process.path().join("fd")) else { continue };
+            if id != own && open.flatten().any(|fd| Identity::of_file(&fd.path()) == Some(self)) {
+                let named = std::fs::read_to_string(process.path().join("comm"));
+                let named = crate::terminal::line(named.unwrap_or_default().trim(), 40);
+                return Some(format!("process {id} ({named})"));
+            }
+        }
+        None
+    }
+
+    /// Other systems don't tell it without help; there what was written meanwhile has to do.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn holder(self) -> Option<String> {
+        None
+    }
+
     /// The file that a shell connected stdin with, if it is one.
     pub(crate) fn of_stdin() -> Option<Self> {
         Identity::of_stream(&std::io::stdin())

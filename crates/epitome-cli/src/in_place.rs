@@ -12,7 +12,7 @@ use epitome_recordings::{self as recordings, Applied, ApplyError, Archived, Kind
 use crate::failure::Failure;
 use crate::identity::Identity;
 use crate::input;
-use crate::output::Place;
+use crate::output::{self, Parcel, Place};
 use crate::quoting::{name, operand};
 
 /// A recording that is to be replaced by another version of itself.
@@ -55,14 +55,21 @@ impl InPlace {
         &self.text
     }
 
-    /// Looks again, just before it is replaced.
+    /// Puts another version in its place, and writes the others behind that; what it was stays the file's if
+    /// somebody wrote to it meanwhile.
     ///
     /// # Errors
     /// Somebody has it open, or it isn't what it was.
-    pub(crate) fn is_untouched(&self) -> Result<()> {
+    pub(crate) fn replace(&self, text: &[u8], others: &[Parcel<'_>]) -> Result<()> {
+        let over = Parcel { place: &self.place, text };
+        output::replace(&over, &|at| self.is_untouched(at), others)
+    }
+
+    /// Looks again at the file, which lies at `at` by now.
+    fn is_untouched(&self, at: &Path) -> Result<()> {
         self.is_free()?;
-        let is_same = Identity::of_file(&self.path) == self.identity
-            && fs::read(&self.path).is_ok_and(|bytes| bytes == self.text.as_bytes());
+        let is_same = Identity::of_file(at) == self.identity
+            && fs::read(at).is_ok_and(|bytes| bytes == self.text.as_bytes());
         if is_same {
             return Ok(());
         }
@@ -71,7 +78,7 @@ impl InPlace {
     }
 
     fn is_free(&self) -> Result<()> {
-        let Some(holder) = self.identity.and_then(holder) else { return Ok(()) };
+        let Some(holder) = self.identity.and_then(Identity::holder) else { return Ok(()) };
         let what = format!("{} is open in {holder}; it is left as it is", name(&self.path));
         Err(Failure::again(what).hint("end that process, then try the same again").into())
     }
@@ -115,30 +122,4 @@ pub(crate) fn kind(file: &str, recording: Option<&str>) -> Result<Kind> {
     let what = format!("{what}; in place go recordings of claude-code, codex and pi");
     let out = operand(file);
     Err(Failure::usage(what).hint(format!("epitome compact {out} -o {out}")).into())
-}
-
-/// Another process that has the file open, for a reader.
-#[cfg(target_os = "linux")]
-fn holder(identity: Identity) -> Option<String> {
-    let own = std::process::id().to_string();
-    for process in fs::read_dir("/proc").ok()?.flatten() {
-        let id = process.file_name();
-        let Some(id) = id.to_str().filter(|id| id.bytes().all(|byte| byte.is_ascii_digit())) else {
-            continue;
-        };
-        // Those of other users can't be looked into.
-        let Ok(open) = fs::read_dir(process.path().join("fd")) else { continue };
-        if id != own && open.flatten().any(|fd| Identity::of_file(&fd.path()) == Some(identity)) {
-            let named = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
-            let named = crate::terminal::line(named.trim(), 40);
-            return Some(format!("process {id} ({named})"));
-        }
-    }
-    None
-}
-
-/// Other systems don't tell it without help; there what was written meanwhile has to do.
-#[cfg(not(target_os = "linux"))]
-fn holder(_: Identity) -> Option<String> {
-    None
 }

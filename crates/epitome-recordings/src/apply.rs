@@ -99,6 +99,11 @@ pub fn apply(
     Ok(Arc::unwrap_or_clone(whole))
 }
 
+/// What an agent says by itself before a compaction that was applied, if it says anything.
+pub fn announced(kind: Kind) -> Option<String> {
+    (kind == Kind::Pi).then(pi::announced)
+}
+
 /// What is shown, with everything said by whom it was said before; the rendered request knows less.
 fn spoken(outcome: &Outcome) -> Request {
     let mut view = outcome.request.clone();

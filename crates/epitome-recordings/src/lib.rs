@@ -46,7 +46,7 @@ use std::sync::Arc;
 use epitome::json::JsonError;
 use epitome::request::Request;
 
-pub use apply::{Applied, ApplyError, Archived, applied, apply};
+pub use apply::{Applied, ApplyError, Archived, announced, applied, apply};
 pub use detect::detect;
 pub use error::{OpenError, ReadError, Tried};
 pub use notes::{About, Note};

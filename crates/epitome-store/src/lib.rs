@@ -33,6 +33,7 @@ mod chain;
 mod error;
 mod folder;
 mod forget;
+mod inputs;
 mod list;
 mod schema;
 mod search;

@@ -1,6 +1,7 @@
 //! What can be asked of archives.
 
 use std::ffi::OsStr;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -39,8 +40,9 @@ Examples:
   claude mcp add epitome -- epitome mcp --archive ~/store
   codex mcp add epitome -- epitome mcp --archive ~/store
   epitome mcp session.jsonl
+  epitome mcp --archive ~/store --listen 127.0.0.1:8808
 
-Tools: recall_search, recall_get, context_stats. Nothing is written.";
+Over HTTP, requests must name this machine as their Host, and come from no web page (Origin). Tools: recall_search, recall_get, context_stats. Nothing is written.";
 
 pub(super) const FORGET: &str = "\
 Examples:
@@ -66,12 +68,12 @@ pub(crate) struct KeepArgs {
     /// Keep what is compacted in this archive, a folder that is made if it isn't there, before anything
     /// is written; its pins stay, and its checkpoints are continued [default with --apply: `epitome/archive` in the
     /// XDG data folder].
-    #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, conflicts_with = "to")]
+    #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, conflicts_with = "to", group = "kept")]
     pub(crate) archive: Option<PathBuf>,
 
     /// Tell the model in the checkpoint how it can have back what it isn't shown: by running
     /// `epitome recall`, or by the tools of `epitome mcp`.
-    #[arg(long, value_name = "shell|mcp", requires = "archive")]
+    #[arg(long, value_name = "shell|mcp", requires = "kept")]
     pub(crate) recall: Option<Channel>,
 }
 
@@ -110,6 +112,11 @@ pub(crate) struct McpArgs {
     /// The archive that is searched.
     #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, group = "memory")]
     pub(crate) archive: Option<PathBuf>,
+
+    /// Serve over streamable HTTP here instead, at `/mcp`: an address of this machine, since nobody is asked who
+    /// they are; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
 
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
@@ -161,7 +168,7 @@ pub(crate) struct RecallArgs {
 #[derive(Debug, Args)]
 pub(crate) struct GoArgs {
     /// What `compact` wrote, its receipt, or the name of a session; of `restore` also that of a view
-    /// (`SESSION.2`); `-` reads stdin.
+    /// (`SESSION.2`), or the digest of what came in; `-` reads stdin.
     #[arg(value_name = "OUT|ID|-", value_hint = ValueHint::FilePath)]
     pub(crate) what: PathBuf,
 

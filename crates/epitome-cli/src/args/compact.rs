@@ -34,6 +34,7 @@ Exits with 3, having written the best that can be had, if the target can't be re
 }
 
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("kept").multiple(true))]
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -51,7 +52,7 @@ pub(crate) struct CompactArgs {
 
     /// Put the compaction into the recording itself (Claude Code, Codex, pi), in the agent's own form, so that
     /// it resumes from it; the original is kept in the archive first.
-    #[arg(long, help_heading = "Output", conflicts_with_all = ["output", "to", "whole", "sidechain", "run"])]
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["output", "to", "whole", "sidechain", "run"], group = "kept")]
     pub(crate) apply: bool,
 
     /// Write the receipt, as JSON, to this file.

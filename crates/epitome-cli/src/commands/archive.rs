@@ -8,11 +8,12 @@ use epitome::archive::{Archive as _, Original, redone, undone};
 use epitome::count::counter;
 use epitome::recall::{self, Hit, hits};
 use epitome::text::figure::counted;
+use epitome::transcript::ContentId;
 use epitome_recordings as recordings;
 use epitome_store::{Access, Document, Forgotten};
 use serde_json::json;
 
-use crate::archive::{located, open};
+use crate::archive::{Meant, located, open};
 use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, ReadingArgs, RecallArgs};
 use crate::failure::{Exit, Failure};
 use crate::identity::Identity;
@@ -37,14 +38,15 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         keep_what_follows(recording, args)?;
     }
     let store = args.archive.open(Access::Read)?;
-    let (session, view) = located(&args.what, &args.archive, &store)?;
+    let (session, meant) = located(&args.what, &args.archive, &store)?;
     let failed = args.archive.failed();
-    let bytes = match view {
-        0 => session.newest_input(),
-        view => session.input_of(view),
+    let (bytes, what) = match meant {
+        Meant::View(0) => (session.newest_input(), "view 0".to_owned()),
+        Meant::View(view) => (session.input_of(view), format!("view {view}")),
+        Meant::Input(raw) => (store.input(raw), format!("input {raw}")),
     };
     let Some(bytes) = bytes.map_err(failed)? else {
-        let what = format!("the session {} has no view {view}", session.name());
+        let what = format!("the session {} has no {what}", session.name());
         let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
         return Err(Failure::usage(what).hint(hint).into());
     };
@@ -52,8 +54,10 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         output::tell("it is that already; nothing was written");
         return Ok(Exit::Ok);
     }
-    let ready = || in_place.as_ref().map_or(Ok(()), InPlace::is_untouched);
-    output::deliver_when(ready, &[Parcel { place: &place, text: &bytes }])?;
+    match &in_place {
+        Some(recording) => recording.replace(&bytes, &[])?,
+        None => output::deliver(&[Parcel { place: &place, text: &bytes }])?,
+    }
     Ok(Exit::Ok)
 }
 
@@ -83,8 +87,8 @@ fn keep_what_follows(recording: &InPlace, args: &GoArgs) -> Result<()> {
     let session = store.take_in(&document).map_err(args.archive.failed())?;
     session.put(&Original::of(request, |_| true))?;
     output::tell(&format!(
-        "what was said since is kept too: epitome restore {}.0 --archive {}",
-        session.name(),
+        "what was said since is kept too: epitome restore {} --archive {}",
+        ContentId::of_bytes(text.as_bytes()),
         operand(&args.archive.store)
     ));
     Ok(())

@@ -8,7 +8,8 @@ use epitome::plan::Reached;
 use epitome::transcript::{ContentId, PartKind};
 use epitome::trigger::{Gauge, Trigger as _, When};
 use epitome::wire;
-use epitome::{CompactError, Compactor, Outcome, Receipt, Request, Target};
+use epitome::{CompactError, Compactor, Options, Outcome, Receipt, Request, Target};
+use epitome_recordings as recordings;
 use serde::Serialize;
 
 use crate::archive::{Archived, Deposit};
@@ -71,9 +72,13 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     };
     let raw = if keep.archive.is_some() { bytes.clone() } else { Vec::new() };
     let opened = input::understood(bytes, file, &args.input.reading, report)?;
-    if in_place.is_some() {
-        in_place::kind(&opened.source.file, opened.source.recording.as_deref())?;
-    }
+    let shape = match &in_place {
+        Some(_) => shape.announced_as(recordings::announced(in_place::kind(
+            &opened.source.file,
+            opened.source.recording.as_deref(),
+        )?)),
+        None => shape,
+    };
     let deposit = keep.deposit(&opened, &raw)?;
     let shape = match &deposit {
         Some(deposit) => deposit.shape(shape)?,
@@ -110,10 +115,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         None => output::deliver(&receipts.chain([request]).collect::<Vec<_>>())?,
         // Nothing was done, so that nothing is written.
         Some(_) if applied.is_none() => output::deliver(&receipts.collect::<Vec<_>>())?,
-        Some(recording) => {
-            let parcels: Vec<_> = receipts.chain([request]).collect();
-            output::deliver_when(|| recording.is_untouched(), &parcels)?;
-        }
+        // It goes first: it says itself where its originals are, and a receipt of what wasn't done would lie.
+        Some(recording) => recording.replace(request.text, &receipts.collect::<Vec<_>>())?,
     }
     if place.is_screen() && !written.source().ends_with('\n') {
         output::note("");
@@ -167,6 +170,9 @@ pub(super) fn exit(reached: &Reached) -> Exit {
     }
 }
 
+/// The most tokens that any format puts around a message.
+const AROUND: u64 = 12;
+
 /// How often all of a transcript is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Passes {
@@ -183,6 +189,8 @@ pub(crate) struct Shape {
     /// By which the model can have back what it isn't shown.
     channel: Option<String>,
     helpers: Helpers,
+    /// What the agent says besides of a compaction that is put into its recording.
+    announced: Option<String>,
 }
 
 /// A compaction that was done in memory.
@@ -200,12 +208,17 @@ impl Shape {
         let settings = Settings::resolve(how)?;
         let known = Known::new(&how.shape.receipts, &how.shape.known)?;
         let helpers = Helpers::default();
-        Ok(Shape { settings, known, passes: Passes::One, channel: None, helpers })
+        Ok(Shape { settings, known, passes: Passes::One, channel: None, helpers, announced: None })
     }
 
     /// The same, with the help of others.
     fn helped_by(self, helpers: Helpers) -> Self {
         Shape { helpers, ..self }
+    }
+
+    /// The same, with room for what an agent says besides.
+    fn announced_as(self, announced: Option<String>) -> Self {
+        Shape { announced, ..self }
     }
 
     /// The same, with what an archive vouches for and pins, and the way to it.
@@ -257,7 +270,17 @@ impl Shape {
         let reader = self.reader(&opened.request, Need::Window)?;
         let mut progress = Progress::new(report);
         let (target, said) = self.target(opened, &reader, &mut progress);
-        let compactor = self.compactor(&reader, target)?;
+        let mut options = self.settings.options(target, reader.window);
+        if let Some(announced) = &self.announced {
+            let total = progress.count(&opened.request, reader.counter.as_ref()).total().tokens;
+            let wanted = options.target.resolve(total);
+            // What is small enough as it is stays as it is.
+            if total > wanted {
+                let added = reader.counter.text(announced).tokens + AROUND;
+                options.target = Target::Tokens(wanted.saturating_sub(added).max(1));
+            }
+        }
+        let compactor = self.compacting(&reader, options)?;
         let compactor = match &self.settings.trigger {
             None => compactor,
             Some(trigger) => {
@@ -314,12 +337,13 @@ impl Shape {
 
     /// What compacts for `reader`, to `target` where the settings say none.
     pub(super) fn compactor(&self, reader: &Reader, target: Target) -> Result<Compactor> {
-        let compactor = Compactor::new(
-            self.settings.options(target, reader.window),
-            Arc::clone(&reader.counter),
-        )
-        .map_err(|error| Failure::usage(error.to_string()).hint("epitome compact --help"))?
-        .knowing(self.known.ids());
+        self.compacting(reader, self.settings.options(target, reader.window))
+    }
+
+    fn compacting(&self, reader: &Reader, options: Options) -> Result<Compactor> {
+        let compactor = Compactor::new(options, Arc::clone(&reader.counter))
+            .map_err(|error| Failure::usage(error.to_string()).hint("epitome compact --help"))?
+            .knowing(self.known.ids());
         let compactor = match &self.channel {
             Some(channel) => compactor.recalling_by(channel),
             None => compactor,

@@ -14,12 +14,13 @@ use serde_json::{Value, json};
 use crate::archive;
 use crate::args::{InstallArgs, UninstallArgs};
 use crate::failure::{Exit, Failure};
-use crate::integration::{self, Agent, Journal, Touched};
+use crate::integration::{self, Agent, Entry, Journal, Touched};
 use crate::output::{self, Parcel, Place, Report};
 use crate::quoting::{name, operand};
 use crate::terminal;
 
 /// What becomes of a file.
+#[derive(Clone)]
 struct Change {
     path: PathBuf,
     before: Option<String>,
@@ -44,35 +45,45 @@ pub(crate) fn install(args: &InstallArgs, report: Report) -> Result<Exit> {
     let mut touched = Vec::new();
     for (path, entries) in agent.wanted(&program, &folder)? {
         let path = followed(path);
-        let before = read(&path)?;
-        let put = integration::put_all(&path, before.as_deref().unwrap_or_default(), entries)?;
-        let notes =
-            put.taken.iter().map(|taken| format!("{taken} is there already and stays as it is"));
-        let notes = notes.collect();
-        if put.entries.is_empty() {
-            changes.push(Change { path, after: before.clone(), before, notes });
-            continue;
-        }
-        let after = ContentId::of_bytes(put.text.as_bytes());
-        let entries = put.entries;
-        touched.push(Touched { path: path.clone(), before: before.clone(), after, entries });
-        changes.push(Change { path, before, after: Some(put.text), notes });
+        let (change, put) = put_into(read(&path)?, &path, &entries)?;
+        changes.push((change, entries));
+        touched.push(put);
     }
+    let noted = |touched: &[Option<Touched>]| {
+        Journal::new(touched.iter().flatten().cloned().collect()).write(agent.name())
+    };
     if !args.dry_run {
         archive::make(&folder)?;
         drop(archive::open(&folder, Access::Write)?);
         // Whatever happens next can be undone.
-        Journal::new(touched).write(agent.name())?;
-        if let Err(error) = apply(&changes) {
-            // What wasn't begun needn't be undone.
-            let is_as_it_was =
-                |change: &Change| read(&change.path).is_ok_and(|now| now == change.before);
-            if changes.iter().all(is_as_it_was) {
-                Journal::remove(agent.name())?;
+        noted(&touched)?;
+        for at in 0..changes.len() {
+            let (change, entries) = &changes[at];
+            let (path, entries) = (change.path.clone(), entries.clone());
+            let anew = |now: Option<String>| {
+                // Somebody may have taken ours along in the moment in which it was there.
+                let ours = touched[at].as_ref().map_or(&[][..], |touched| &touched.entries);
+                let without = now.as_deref().map(|now| integration::take_all(now, ours).0);
+                let (change, put) = put_into(without, &path, &entries)?;
+                touched[at] = put;
+                noted(&touched)?;
+                Ok(Change { before: now, ..change })
+            };
+            match settled(changes[at].0.clone(), anew) {
+                Ok(change) => changes[at].0 = change,
+                Err(error) => {
+                    // What wasn't begun needn't be undone.
+                    let is_as_it_was =
+                        |change: &Change| read(&change.path).is_ok_and(|now| now == change.before);
+                    if changes.iter().all(|(change, _)| is_as_it_was(change)) {
+                        Journal::remove(agent.name())?;
+                    }
+                    return Err(error);
+                }
             }
-            return Err(error);
         }
     }
+    let changes: Vec<Change> = changes.into_iter().map(|(change, _)| change).collect();
     tell(agent, "install", args.dry_run, &changes, report)?;
     if report == Report::Words && !args.dry_run {
         let more = match agent {
@@ -92,46 +103,77 @@ pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
         return Err(Failure::usage(what).hint(format!("epitome install {}", agent.name())).into());
     };
     let mut changes = Vec::new();
-    let mut left = Vec::new();
-    // Files with something of it left in them, to be gone on with.
     let mut remaining = Vec::new();
-    for Touched { path, before, after, entries } in journal.files {
-        let now = read(&path)?;
-        let mut notes = Vec::new();
-        let then = match &now {
-            // As it was left, or as it was before an installation that was interrupted.
-            Some(text) if ContentId::of_bytes(text.as_bytes()) == after => before.clone(),
-            _ if now == before => before.clone(),
-            None => {
-                notes.push("it is gone, and stays so".to_owned());
-                None
-            }
-            Some(text) => {
-                let (without, gone) = integration::take_all(text, &entries);
-                notes.push("somebody changed it since: only what was put in leaves it".to_owned());
-                if !gone.is_empty() {
-                    let path = path.clone();
-                    remaining.push(Touched { path, before: before.clone(), after, entries });
-                }
-                for gone in gone {
-                    notes.push(format!("{gone} isn't there as it was put in: look yourself"));
-                    left.push(gone);
-                }
-                Some(without)
-            }
-        };
-        changes.push(Change { path, before: now, after: then, notes });
+    for touched in &journal.files {
+        let mut taken = take_from(read(&touched.path)?, touched);
+        if !args.dry_run {
+            let first = taken.0.clone();
+            let anew = |now| {
+                taken = take_from(now, touched);
+                Ok(taken.0.clone())
+            };
+            settled(first, anew)?;
+        }
+        changes.push(taken.0);
+        remaining.extend(taken.1);
     }
+    let is_all = remaining.is_empty();
     if !args.dry_run {
-        apply(&changes)?;
-        if remaining.is_empty() {
+        if is_all {
             Journal::remove(agent.name())?;
         } else {
             Journal::new(remaining).write(agent.name())?;
         }
     }
     tell(agent, "uninstall", args.dry_run, &changes, report)?;
-    Ok(if left.is_empty() { Exit::Ok } else { Exit::Found })
+    Ok(if is_all { Exit::Ok } else { Exit::Found })
+}
+
+/// What becomes of a file that says `now`, and what is noted of it; nothing where nothing is put in.
+fn put_into(
+    now: Option<String>,
+    path: &Path,
+    entries: &[Entry],
+) -> Result<(Change, Option<Touched>)> {
+    let put = integration::put_all(path, now.as_deref().unwrap_or_default(), entries.to_vec())?;
+    let notes =
+        put.taken.iter().map(|taken| format!("{taken} is there already and stays as it is"));
+    let notes = notes.collect();
+    let path = path.to_owned();
+    if put.entries.is_empty() {
+        return Ok((Change { path, after: now.clone(), before: now, notes }, None));
+    }
+    let after = ContentId::of_bytes(put.text.as_bytes());
+    let touched = Touched { path: path.clone(), before: now.clone(), after, entries: put.entries };
+    Ok((Change { path, before: now, after: Some(put.text), notes }, Some(touched)))
+}
+
+/// What becomes of a file that says `now` when what was put in leaves it, and what of that is to be gone on with.
+fn take_from(now: Option<String>, touched: &Touched) -> (Change, Option<Touched>) {
+    let Touched { path, before, after, entries } = touched;
+    let (mut notes, mut remaining) = (Vec::new(), None);
+    let then = match &now {
+        // As it was left, or as it was before an installation that was interrupted.
+        Some(text) if ContentId::of_bytes(text.as_bytes()) == *after => before.clone(),
+        _ if now == *before => before.clone(),
+        None => {
+            notes.push("it is gone, and stays so".to_owned());
+            None
+        }
+        Some(text) => {
+            let (without, left) = integration::take_all(text, entries);
+            notes.push("somebody changed it since: only what was put in leaves it".to_owned());
+            for entry in &left {
+                let path = entry.path().join(".");
+                notes.push(format!("{path} isn't there as it was put in: look yourself"));
+            }
+            if !left.is_empty() {
+                remaining = Some(Touched { entries: left, ..touched.clone() });
+            }
+            Some(without)
+        }
+    };
+    (Change { path: path.clone(), before: now, after: then, notes }, remaining)
 }
 
 /// The file that links lead to, which is what is replaced.
@@ -152,24 +194,44 @@ fn read(path: &Path) -> Result<Option<String>> {
     }
 }
 
-fn apply(changes: &[Change]) -> Result<()> {
-    for change in changes.iter().filter(|change| change.before != change.after) {
-        let failed = |error: std::io::Error| {
-            let what = format!("{} can't be changed: {error}", name(&change.path));
-            Failure::other(what).hint(format!("ls -ld {}", operand(&change.path)))
-        };
-        match &change.after {
-            None => fs::remove_file(&change.path).map_err(failed)?,
-            Some(text) => {
-                if let Some(folder) = change.path.parent() {
-                    fs::create_dir_all(folder).map_err(failed)?;
-                }
-                let place = Place::wanted("install", &change.path)?;
-                output::deliver(&[Parcel { place: &place, text: text.as_bytes() }])?;
-            }
+/// How often a file is changed anew because somebody wrote to it meanwhile.
+const TRIES: usize = 8;
+
+/// Changes a file; `anew` says what becomes of it where somebody wrote to it meanwhile.
+fn settled(
+    mut change: Change,
+    mut anew: impl FnMut(Option<String>) -> Result<Change>,
+) -> Result<Change> {
+    for _ in 1..TRIES {
+        match apply(&change) {
+            Err(error) if Failure::is_again(&error) => change = anew(read(&change.path)?)?,
+            ended => return ended.map(|()| change),
         }
     }
-    Ok(())
+    apply(&change).map(|()| change)
+}
+
+fn apply(change: &Change) -> Result<()> {
+    if change.before == change.after {
+        return Ok(());
+    }
+    let path = &change.path;
+    let still = |at: &Path| -> Result<()> {
+        if read(at)? == change.before {
+            return Ok(());
+        }
+        let what = format!("{} was written to meanwhile; it is left as it is", name(path));
+        Err(Failure::again(what).hint("end the agent, then try the same again").into())
+    };
+    let Some(text) = &change.after else { return output::remove(path, &still) };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| {
+            let what = format!("{} can't be made: {error}", name(folder));
+            Failure::other(what).hint(format!("ls -ld {}", operand(folder)))
+        })?;
+    }
+    let place = Place::wanted("install", path)?;
+    output::replace(&Parcel { place: &place, text: text.as_bytes() }, &still, &[])
 }
 
 fn tell(agent: Agent, did: &str, dry: bool, changes: &[Change], report: Report) -> Result<()> {

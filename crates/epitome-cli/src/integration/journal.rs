@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Entry;
 use crate::args::usual_archive;
 use crate::failure::Failure;
-use crate::output::{self, Parcel, Place};
+use crate::output;
 use crate::quoting::{name, operand};
 
 const VERSION: u32 = 1;
@@ -56,8 +56,6 @@ impl Journal {
     pub(crate) fn read(agent: &str) -> Result<Option<Self>> {
         let path = Journal::path(agent)?;
         let text = match fs::read_to_string(&path) {
-            // It was made, and nothing was written yet.
-            Ok(text) if text.is_empty() => return Ok(None),
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(&path, &error.to_string())),
@@ -83,15 +81,8 @@ impl Journal {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder).map_err(failed)?;
-        // The file that is replaced gives the new one its rights.
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&path).map_err(failed)?;
         let text = format!("{}\n", serde_json::to_string_pretty(self)?);
-        let place = Place::File(path);
-        output::deliver(&[Parcel { place: &place, text: text.as_bytes() }])
+        output::deliver_private(&path, text.as_bytes())
     }
 
     /// Forgets it.

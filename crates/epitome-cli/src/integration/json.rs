@@ -171,6 +171,37 @@ fn take(text: &str, whole: Span, path: &[String]) -> Option<String> {
     None
 }
 
+/// Whether there is a member of that name, or something that can't be looked into.
+pub(super) fn has(text: &str, path: &[String]) -> bool {
+    object(text).map_or(true, |(text, whole)| followed(&text, whole, path).1 == path.len())
+}
+
+/// Whether the list has an element that runs the same command, whatever somebody added to it.
+pub(super) fn has_like(text: &str, path: &[String], value: &str) -> bool {
+    let Ok((text, whole)) = object(text) else { return true };
+    let (list, depth) = followed(&text, whole, path);
+    let Ok(value) = serde_json::from_str(value) else { return false };
+    let wanted = commands(&value);
+    let runs = |element: &Span| {
+        let element = serde_json::from_str(element.of(&text)).unwrap_or_default();
+        commands(&element).iter().any(|command| wanted.contains(command))
+    };
+    depth == path.len() && elements(&text, list).is_ok_and(|all| all.iter().any(runs))
+}
+
+/// What the commands in a value run, without their options and wherever it lies.
+fn commands(value: &serde_json::Value) -> Vec<&str> {
+    match value {
+        serde_json::Value::Array(all) => all.iter().flat_map(commands).collect(),
+        serde_json::Value::Object(all) => {
+            let own = all.get("command").and_then(serde_json::Value::as_str);
+            let own = own.and_then(|command| command.split(" --").next()?.rsplit('/').next());
+            own.into_iter().chain(all.values().flat_map(commands)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Whether two values say the same, whatever their white space.
 fn is_same(one: &str, other: &str) -> bool {
     let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();

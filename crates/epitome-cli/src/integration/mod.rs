@@ -46,6 +46,8 @@ impl Entry {
     /// The text with the entry in it; `None` if something stands in its place.
     fn put(&self, text: &str) -> Result<Option<String>, String> {
         match self {
+            // Ours from another time would be run twice.
+            Entry::Element { .. } if self.is_there(text) => Ok(None),
             Entry::Element { path, value } => json::append(text, path, value).map(Some),
             Entry::Member { path, value } => json::set(text, path, value),
             Entry::Table { path, text: table } => toml::append(text, path, table),
@@ -61,8 +63,17 @@ impl Entry {
         }
     }
 
+    /// Whether it is there, or what somebody made of it.
+    fn is_there(&self, text: &str) -> bool {
+        match self {
+            Entry::Element { path, value } => json::has_like(text, path, value),
+            Entry::Member { path, .. } => json::has(text, path),
+            Entry::Table { path, .. } => toml::has(text, path),
+        }
+    }
+
     /// What it is, for a reader.
-    fn path(&self) -> &[String] {
+    pub(crate) fn path(&self) -> &[String] {
         match self {
             Entry::Element { path, .. }
             | Entry::Member { path, .. }
@@ -100,15 +111,18 @@ pub(crate) fn put_all(file: &Path, text: &str, entries: Vec<Entry>) -> Result<Ch
     Ok(changed)
 }
 
-/// Takes entries out of the text of a file; with those that aren't in it as they were put in.
-pub(crate) fn take_all(text: &str, entries: &[Entry]) -> (String, Vec<String>) {
-    let (mut text, mut gone) = (text.to_owned(), Vec::new());
+/// Takes entries out of the text of a file; with those that somebody made something else of.
+pub(crate) fn take_all(text: &str, entries: &[Entry]) -> (String, Vec<Entry>) {
+    let (mut text, mut left) = (text.to_owned(), Vec::new());
     // The last one first, as if each were undone.
     for entry in entries.iter().rev() {
         match entry.take(&text) {
             Some(without) => text = without,
-            None => gone.push(entry.path().join(".")),
+            None if entry.is_there(&text) => left.push(entry.clone()),
+            // Somebody took it out.
+            None => {}
         }
     }
-    (text, gone)
+    left.reverse();
+    (text, left)
 }

@@ -22,6 +22,11 @@ pub(super) fn append(text: &str, path: &[String], table: &str) -> Result<Option<
     }
 }
 
+/// Whether there is a table of that name, or something that can't be looked into.
+pub(super) fn has(text: &str, path: &[String]) -> bool {
+    text.parse().map_or(true, |table| is_there(&table, path))
+}
+
 fn is_there(table: &Table, path: &[String]) -> bool {
     let mut at = table;
     for (depth, name) in path.iter().enumerate() {
@@ -42,8 +47,10 @@ pub(super) fn take(text: &str, table: &str) -> Option<String> {
     let before =
         before.strip_suffix("\n\n").map_or(before.to_owned(), |before| format!("{before}\n"));
     let whole = format!("{before}{behind}");
-    // What follows may belong to it by now.
-    let first = behind.trim_start().chars().next();
+    // What follows may belong to it by now; a comment is whoever wrote it's.
+    let mut lines = behind.lines().map(str::trim_start);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    let first = first.and_then(|line| line.chars().next());
     let (left, put) = (whole.parse::<Table>().ok()?, table.parse::<Table>().ok()?);
     (matches!(first, None | Some('[')) && !holds(&left, &put)).then_some(whole)
 }
@@ -76,7 +83,12 @@ mod tests {
             let more = format!("{put}\n[mcp_servers.more]\ncommand = \"y\"\n");
             let left = take(&more, table).expect("it is there");
             assert!(left.contains("more") && !left.contains("epitome"), "{left}");
-            assert_eq!(take(&format!("{put}cwd = \"/\"\n"), table), None, "somebody went on in it");
+            let commented = format!("{put}# mine\n\n[mcp_servers.more]\n");
+            let left = take(&commented, table).expect("it is there");
+            assert!(left.ends_with("# mine\n\n[mcp_servers.more]\n"), "{left}");
+            for more in ["cwd = \"/\"\n", "# mine\ncwd = \"/\"\n"] {
+                assert_eq!(take(&format!("{put}{more}"), table), None, "somebody went on in it");
+            }
         }
         let put = append("", &path, table).expect("TOML").expect("there was none");
         let more = format!("{put}\n[mcp_servers.epitome.env]\nA = \"b\"\n");

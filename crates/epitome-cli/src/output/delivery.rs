@@ -1,14 +1,15 @@
 //! Putting texts where they belong: all of each or nothing, and the last one only after the others.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Result;
 use tempfile::NamedTempFile;
 
+use super::exchange::Still;
 use super::place::folder_of;
-use super::{Place, settled};
+use super::{Place, belongings, exchange, settled, warn};
 use crate::failure::Failure;
 use crate::quoting::{name, operand};
 use crate::signals;
@@ -24,20 +25,90 @@ pub(crate) struct Parcel<'a> {
 /// Writes all of them, in order. Files are prepared first, so that what can fail has failed before
 /// anything is told or replaced; whoever finds the last one finds the others too.
 pub(crate) fn deliver(parcels: &[Parcel<'_>]) -> Result<()> {
-    deliver_when(|| Ok(()), parcels)
+    let prepared = parcels.iter().map(Parcel::prepare).collect::<Result<Vec<_>>>()?;
+    finish(parcels, prepared)
 }
 
-/// The same, if `ready` has nothing against it once all is prepared.
-pub(crate) fn deliver_when(
-    ready: impl FnOnce() -> Result<()>,
-    parcels: &[Parcel<'_>],
-) -> Result<()> {
-    let prepared = parcels.iter().map(Parcel::prepare).collect::<Result<Vec<_>>>()?;
-    ready()?;
-    for (parcel, file) in parcels.iter().zip(prepared) {
-        parcel.finish(file)?;
+fn finish(parcels: &[Parcel<'_>], prepared: Vec<Option<File>>) -> Result<()> {
+    parcels.iter().zip(prepared).try_for_each(|(parcel, file)| parcel.finish(file))
+}
+
+/// Puts `over` in place of a file that others write to, if that is still what it was: `still` looks at it before
+/// anything is done, right before it, and again where nobody finds it by its name any more. Then writes the others, as [`deliver`].
+///
+/// # Errors
+/// What `still` has against it, and the file is what it was or what somebody made of it; or it has something
+/// that the new one wouldn't have.
+pub(crate) fn replace(over: &Parcel<'_>, still: Still<'_>, others: &[Parcel<'_>]) -> Result<()> {
+    let Place::File(path) = over.place else { unreachable!("only files are looked at again") };
+    let failed = |error: io::Error| cant(path, &error);
+    let prepared = others.iter().map(Parcel::prepare).collect::<Result<Vec<_>>>()?;
+    let old = fs::metadata(path).ok();
+    let folder = folder_of(path);
+    let mut nameless = nameless::file(folder);
+    let unkept = match &mut nameless {
+        Some(file) => fill(file, over.text, path).map_err(failed)?,
+        None => Vec::new(),
+    };
+    refuse(path, &unkept)?;
+    still(path)?;
+    {
+        // Between a name and its rename nothing that can wait interrupts, so that no file is left behind.
+        let _held = signals::hold();
+        let linked = nameless.map(|file| nameless::link(&file, folder));
+        let named = if let Some(Ok(named)) = linked {
+            named
+        } else {
+            let (named, unkept) = beside(path, over.text).map_err(failed)?;
+            refuse(path, &unkept)?;
+            named
+        };
+        match old {
+            Some(_) => exchange::put(named, path, over.text, still)?,
+            None => exchange::put_fresh(named, path, still)?,
+        }
     }
+    finish(others, prepared)
+}
+
+/// Removes a file that others write to, if it is still what it was; see [`replace`].
+///
+/// # Errors
+/// What `still` has against it, and the file is there.
+pub(crate) fn remove(path: &Path, still: Still<'_>) -> Result<()> {
+    still(path)?;
+    let _held = signals::hold();
+    let named = beside(path, b"").map_err(|error| cant(path, &error))?.0;
+    exchange::take(named, path, still)
+}
+
+/// Puts a text into a file for its owner alone, in one go.
+///
+/// # Errors
+/// It can't be written.
+pub(crate) fn deliver_private(path: &Path, text: &[u8]) -> Result<()> {
+    let _held = signals::hold();
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX);
+    // The builder's own rights are private.
+    let written = builder.tempfile_in(folder_of(path)).and_then(|mut file| {
+        file.write_all(text)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)
+    });
+    written.map_err(|error| cant(path, &error))?;
+    settle(folder_of(path));
     Ok(())
+}
+
+/// What would be lost isn't known to whoever owns the file.
+fn refuse(path: &Path, unkept: &[String]) -> Result<()> {
+    let Some(first) = unkept.first() else { return Ok(()) };
+    let what = format!(
+        "{} is left as it is: what replaces it can't have {first}, as this user",
+        name(path)
+    );
+    Err(Failure::other(what).hint("run it as the file's owner: sudo -u OWNER epitome …").into())
 }
 
 impl Parcel<'_> {
@@ -46,8 +117,8 @@ impl Parcel<'_> {
     fn prepare(&self) -> Result<Option<File>> {
         let Place::File(path) = self.place else { return Ok(None) };
         let Some(mut file) = nameless::file(folder_of(path)) else { return Ok(None) };
-        fill(&mut file, self.text, fs::metadata(path).ok().as_ref())
-            .map_err(|error| cant(path, &error))?;
+        let unkept = fill(&mut file, self.text, path).map_err(|error| cant(path, &error))?;
+        warn_of(path, &unkept);
         Ok(Some(file))
     }
 
@@ -56,7 +127,7 @@ impl Parcel<'_> {
         match self.place {
             Place::Stdout => settled(pour(&mut io::stdout().lock(), self.text), &shown),
             Place::Stderr => settled(pour(&mut io::stderr().lock(), self.text), &shown),
-            Place::File(path) => replace(path, self.text, prepared).map_err(|e| cant(path, &e)),
+            Place::File(path) => put(path, self.text, prepared).map_err(|e| cant(path, &e)),
             Place::Stream(path) => {
                 let poured = stream(path).and_then(|mut open| pour(&mut open, self.text));
                 settled(poured, &shown)
@@ -65,7 +136,7 @@ impl Parcel<'_> {
     }
 }
 
-fn cant(path: &Path, error: &io::Error) -> anyhow::Error {
+pub(super) fn cant(path: &Path, error: &io::Error) -> anyhow::Error {
     Failure::other(format!("{} can't be written: {error}", name(path)))
         .hint(format!("ls -ld {0}; df {0}", operand(folder_of(path))))
         .into()
@@ -89,43 +160,52 @@ fn stream(path: &Path) -> io::Result<File> {
     fs::OpenOptions::new().write(true).append(is_file).open(path)
 }
 
-/// Writes `text` with the rights of the file that it replaces, down to the disk.
-fn fill(file: &mut File, text: &[u8], old: Option<&Metadata>) -> io::Result<()> {
+/// Writes `text`, down to the disk, with what the file at `path` has besides its bytes; what it couldn't be given.
+fn fill(file: &mut File, text: &[u8], path: &Path) -> io::Result<Vec<String>> {
     file.write_all(text)?;
-    if let Some(old) = old {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::{MetadataExt as _, fchown};
-            // Whoever may not give it away keeps it.
-            let _denied = fchown(&*file, Some(old.uid()), Some(old.gid()));
-        }
-        file.set_permissions(old.permissions())?;
+    let unkept = match fs::metadata(path) {
+        Ok(old) => belongings::carry(file, path, &old)?,
+        Err(_) => Vec::new(),
+    };
+    file.sync_all()?;
+    Ok(unkept)
+}
+
+fn warn_of(path: &Path, unkept: &[String]) {
+    if !unkept.is_empty() {
+        warn(&format!("{} loses {}", name(path), unkept.join(", ")));
     }
-    file.sync_all()
 }
 
 /// Puts the text in place of what is at `path`, in one go.
-fn replace(path: &Path, text: &[u8], prepared: Option<File>) -> io::Result<()> {
+fn put(path: &Path, text: &[u8], prepared: Option<File>) -> io::Result<()> {
     let folder = folder_of(path);
     // Between a name and its rename nothing that can wait interrupts, so that no file is left behind.
     let _held = signals::hold();
-    let named = match prepared.map(|file| nameless::link(&file, folder)) {
-        Some(Ok(named)) => named,
-        _ => beside(path, text)?,
+    let named = if let Some(Ok(named)) = prepared.map(|file| nameless::link(&file, folder)) {
+        named
+    } else {
+        let (named, unkept) = beside(path, text)?;
+        warn_of(path, &unkept);
+        named
     };
     named.persist(path).map_err(|error| error.error)?;
-    // The rename itself is durable once the folder is; not every system can say so.
+    settle(folder);
+    Ok(())
+}
+
+/// A rename is durable once the folder is; not every system can say so.
+pub(super) fn settle(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _unsupported = folder.sync_all();
     }
-    Ok(())
 }
 
 const PREFIX: &str = ".epitome-";
 const SUFFIX: &str = ".tmp";
 
 /// A file with a name of its own in the folder of `path`, where there are none without.
-fn beside(path: &Path, text: &[u8]) -> io::Result<NamedTempFile<()>> {
+fn beside(path: &Path, text: &[u8]) -> io::Result<(NamedTempFile<()>, Vec<String>)> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
     #[cfg(unix)]
@@ -135,9 +215,9 @@ fn beside(path: &Path, text: &[u8]) -> io::Result<NamedTempFile<()>> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(folder_of(path))?;
-    fill(file.as_file_mut(), text, fs::metadata(path).ok().as_ref())?;
+    let unkept = fill(file.as_file_mut(), text, path)?;
     let (_, path) = file.into_parts();
-    Ok(NamedTempFile::from_parts((), path))
+    Ok((NamedTempFile::from_parts((), path), unkept))
 }
 
 /// Files without a name, which Linux has: nothing is left of them, however the process ends.

@@ -1,6 +1,8 @@
 //! Where data, reports and notes go.
 
+mod belongings;
 mod delivery;
+mod exchange;
 mod place;
 
 use std::io::{self, ErrorKind, Write};
@@ -10,7 +12,7 @@ use anyhow::Result;
 use crate::failure::Failure;
 use crate::terminal;
 
-pub(crate) use delivery::{Parcel, deliver, deliver_when};
+pub(crate) use delivery::{Parcel, deliver, deliver_private, remove, replace};
 pub(crate) use place::{Place, apart};
 
 /// The form of reports.

@@ -139,6 +139,85 @@ fn what_somebody_changed_since_stays_changed() {
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.out.contains("statusLine isn't there as it was put in"), "{}", ran.out);
     assert!(bench.read(".claude/settings.json").contains("--mine"));
+    // Only that is left to be taken out; what somebody takes out is out.
+    assert_eq!(bench.run("uninstall claude-code").code, 3);
+    bench.write(".claude/settings.json", SETTINGS);
+    let ran = bench.run("uninstall claude-code");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(bench.read(".claude/settings.json"), SETTINGS);
+    assert_eq!(bench.run("uninstall claude-code").code, 2);
+}
+
+#[test]
+fn hooks_arent_put_in_twice() {
+    let bench = claude();
+    assert_eq!(bench.run("install claude-code").code, 0);
+    let installed = bench.read(".claude/settings.json");
+    // Somebody's copy of the settings outlives what was noted of them.
+    let changed = installed
+        .replace("\"timeout\": 60", "\"timeout\": 30")
+        .replace("\"timeout\":60", "\"timeout\":30");
+    assert_ne!(changed, installed);
+    fs::remove_file(bench.path(".local/share/epitome/installed/claude-code.json")).expect("there");
+    bench.write(".claude/settings.json", &changed);
+    let ran = bench.run("install claude-code");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("hooks.PreCompact is there already and stays"), "{}", ran.out);
+    assert_eq!(bench.read(".claude/settings.json"), changed);
+}
+
+#[test]
+fn comments_behind_what_was_put_in_stay() {
+    let bench = Bench::new();
+    bench.write(".codex/config.toml", CODEX);
+    assert_eq!(bench.run("install codex").code, 0);
+    let config = bench.read(".codex/config.toml");
+    bench.write(".codex/config.toml", format!("{config}\n# mine too\n"));
+    let ran = bench.run("uninstall codex");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(bench.read(".codex/config.toml"), format!("{CODEX}\n# mine too\n"));
+}
+
+/// Claude Code counts in this file, and writes it anew beside itself, as often as it can.
+#[test]
+fn what_an_agent_writes_meanwhile_stays() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let bench = claude();
+    let (path, beside) = (bench.path(".claude.json"), bench.path(".claude.json.new"));
+    let (is_over, mut codes) = (AtomicBool::new(false), std::collections::BTreeMap::new());
+    let (written, set_back) = std::thread::scope(|scope| {
+        let agent = scope.spawn(|| {
+            let (mut written, mut last, mut set_back) = (0_u64, 3, 0_u64);
+            while !is_over.load(Ordering::Relaxed) {
+                let text = fs::read_to_string(&path).expect("it is always there");
+                let mut settings: Value = serde_json::from_str(&text).expect("whole");
+                let count = settings["numStartups"].as_u64().expect("a number");
+                // It reads the new file in the very moment before that goes back: seldom, and never later.
+                assert!(count == last || count + 1 == last, "{count} behind {last}");
+                set_back += u64::from(count != last);
+                last = count + 1;
+                settings["numStartups"] = json!(last);
+                fs::write(&beside, settings.to_string()).expect("written");
+                fs::rename(&beside, &path).expect("renamed");
+                written += 1;
+                std::thread::sleep(std::time::Duration::from_micros(written % 4 * 300));
+            }
+            (written, set_back)
+        });
+        for _ in 0..12 {
+            for line in ["install claude-code", "uninstall claude-code"] {
+                *codes.entry(bench.run(line).code).or_insert(0) += 1;
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        agent.join().expect("nothing of it is lost")
+    });
+    println!("{written} writes of the agent's, {set_back} set back; it ended so: {codes:?}");
+    assert!(written > 100 && codes.contains_key(&0), "{written} writes, {codes:?}");
+    assert!(set_back * 20 <= written, "{set_back} of {written}");
+    let strange: Vec<String> =
+        bench.names().into_iter().filter(|it| it.contains("epitome-")).collect();
+    assert_eq!(strange, [""; 0]);
 }
 
 #[test]

@@ -65,8 +65,10 @@ fn the_usual_archive_is_where_nothing_is_said() {
     let bench = Bench::new();
     bench.copy(SHORT, "s.jsonl");
     let original = bench.read("s.jsonl");
-    let ran = bench.run("compact s.jsonl --target 30% --apply");
+    // Told of it too.
+    let ran = bench.run("compact s.jsonl --target 30% --apply --recall shell");
     assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(bench.read("s.jsonl").contains(".local/share/epitome/archive"));
     assert!(ran.err.contains("epitome restore s.jsonl -o s.jsonl\n"), "{}", ran.err);
     assert!(bench.path(".local/share/epitome/archive/store.db").exists());
     assert_eq!(bench.run("recall regex").code, 0);
@@ -94,6 +96,14 @@ fn what_was_said_since_is_kept_when_the_file_goes_back() {
     assert!(bench.read("s.jsonl") == original);
     let command = ran.err.split("epitome ").nth(1).expect("it says how to have the rest").trim();
     assert!(bench.run(command).out == format!("{applied}{more}"), "{command}");
+    // It is named by its bytes: what goes on from them in the same session is another version.
+    let again = format!("{applied}{}", more.replace("zebra", "heron"));
+    bench.write("s.jsonl", &again);
+    assert_eq!(bench.run("restore s.jsonl -o s.jsonl").code, 0);
+    assert!(bench.run(command).out == format!("{applied}{more}"), "{command}");
+    // So does a copy whose bytes are known give those bytes, whatever came in since.
+    bench.write("copy.jsonl", &original);
+    assert!(bench.run("restore copy.jsonl").out == original);
 }
 
 #[test]
@@ -181,6 +191,150 @@ fn what_an_agent_wrote_meanwhile_stays() {
         }
     }
     assert!(refused > 0, "some came in between");
+}
+
+/// How often somebody writes at the worst moment; `./test full` has `EPITOME_KILLS=1000`.
+fn moments() -> usize {
+    std::env::var("EPITOME_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(40)
+}
+
+/// Calls `write` as soon as a file that is to be put in place of another gets its name, until `child` is over.
+#[cfg(target_os = "linux")]
+fn at_the_worst_moment(
+    folder: &std::path::Path,
+    child: &mut Child,
+    mut write: impl FnMut(),
+) -> Option<i32> {
+    let is_named = || {
+        let names = fs::read_dir(folder).expect("a folder").flatten();
+        names.map(|it| it.file_name()).any(|name| name.to_string_lossy().starts_with(".epitome-"))
+    };
+    loop {
+        if is_named() {
+            write();
+        }
+        if let Some(ended) = child.try_wait().expect("it is ours") {
+            return ended.code();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_an_agent_writes_at_the_worst_moment_stays() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "kept.jsonl");
+    let original = bench.read("kept.jsonl");
+    fs::create_dir(bench.path("agent")).expect("a folder");
+    let (mut came, mut written) = (BTreeMap::<_, usize>::new(), 0);
+    for moment in 0..moments() {
+        bench.write("agent/s.jsonl", &original);
+        let line = "compact agent/s.jsonl --target 30% --apply --archive store";
+        let mut child = spawned(&bench, line);
+        let mut rows = Vec::new();
+        let code = at_the_worst_moment(&bench.path("agent"), &mut child, || {
+            let (row, at) = (rows.len(), bench.path("agent/s.jsonl"));
+            let row = format!(
+                "{{\"type\":\"file-history-snapshot\",\"messageId\":\"{moment}-{row}\"}}\n"
+            );
+            let mut file = File::options().append(true).open(at).expect("it is always there");
+            file.write_all(row.as_bytes()).expect("written");
+            rows.push(row);
+        });
+        let now = bench.read("agent/s.jsonl");
+        assert!(now.starts_with(&original), "{moment}");
+        for row in &rows {
+            assert_eq!(now.matches(row).count(), 1, "{moment}: {code:?} {row}");
+        }
+        assert!(matches!(code, Some(0 | 75)), "{moment}: {code:?}");
+        assert_eq!(fs::read_dir(bench.path("agent")).expect("a folder").count(), 1, "{moment}");
+        written += usize::from(!rows.is_empty());
+        *came.entry(code).or_default() += 1;
+    }
+    println!("{written} of {} had rows written in that moment; they ended so: {came:?}", moments());
+    assert!(written * 4 > moments(), "{written}: the moment is hit");
+}
+
+/// A folder in which everybody may write, and whether this user may give files away.
+#[cfg(target_os = "linux")]
+fn shared() -> (Bench, bool) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    fs::set_permissions(bench.path("."), fs::Permissions::from_mode(0o777)).expect("own");
+    bench.copy(SHORT, "s.jsonl");
+    fs::set_permissions(bench.path("s.jsonl"), fs::Permissions::from_mode(0o666)).expect("own");
+    let is_root = std::os::unix::fs::chown(bench.path("s.jsonl"), Some(1), Some(1)).is_ok();
+    (bench, is_root)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_recording_that_would_change_hands_is_left_alone() {
+    use std::os::unix::fs::MetadataExt as _;
+    use std::os::unix::process::CommandExt as _;
+    let (bench, is_root) = shared();
+    if !is_root {
+        return println!("not shown: only root makes files of others");
+    }
+    let original = bench.read("s.jsonl");
+    let run = |words: &[&str]| {
+        let mut command = bench.command(words);
+        command.uid(65_534).gid(65_534);
+        crate::bench::Ran::of(&command.output().expect("the binary runs"))
+    };
+    let ran = run(&["compact", "s.jsonl", "--target", "30%", "--apply"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("can't have its owner (user 1)"), "{}", ran.err);
+    assert!(bench.read("s.jsonl") == original);
+    // What is no recording is replaced, and it is said.
+    let ran = run(&["convert", "s.jsonl", "--to", "anthropic", "-o", "s.jsonl"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("loses its owner (user 1)"), "{}", ran.err);
+    // Whoever may, keeps it.
+    bench.write("s.jsonl", &original);
+    std::os::unix::fs::chown(bench.path("s.jsonl"), Some(1), Some(1)).expect("root");
+    let ran = bench.run("compact s.jsonl --target 30% --apply");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let owner = fs::metadata(bench.path("s.jsonl")).expect("there");
+    assert_eq!((owner.uid(), owner.gid()), (1, 1));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn attributes_stay_and_other_names_are_told_of() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let bench = Bench::new();
+    bench.copy(SHORT, "s.jsonl");
+    let original = bench.read("s.jsonl");
+    let path = bench.path("s.jsonl");
+    let has_any = setxattr(&path, "user.note", b"mine", XattrFlags::empty()).is_ok();
+    fs::hard_link(&path, bench.path("other.jsonl")).expect("a link");
+    let ran = bench.run("compact s.jsonl --target 30% --apply");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("s.jsonl has 1 other name, which keeps what it was"), "{}", ran.err);
+    assert!(bench.read("other.jsonl") == original && bench.read("s.jsonl") != original);
+    if has_any {
+        let mut value = [0; 8];
+        let length = getxattr(&path, "user.note", &mut value[..]).expect("it is there");
+        assert_eq!(&value[..length], b"mine");
+    } else {
+        println!("attributes aren't shown: this file system has none");
+    }
+}
+
+#[test]
+fn pi_comes_to_rest_at_once() {
+    let bench = Bench::new();
+    bench.copy(PI, "s.jsonl");
+    let line = "compact s.jsonl --target 20000 --apply --archive store --recall mcp";
+    assert_eq!(bench.run(line).code, 0);
+    let counted = bench.run("count s.jsonl --json");
+    let counts: Value = serde_json::from_str(&counted.out).expect("JSON");
+    assert!(counts["tokens"].as_u64().expect("a count") <= 20_000, "{counts}");
+    let applied = bench.read("s.jsonl");
+    let again = bench.run(line);
+    assert!(again.code == 0 && again.err.contains("nothing was written"), "{}", again.err);
+    assert!(bench.read("s.jsonl") == applied);
 }
 
 #[cfg(unix)]

@@ -11,6 +11,7 @@ use epitome::transcript::Origin;
 use super::path::follow;
 use super::prompt::Prompt;
 use super::row::{Rows, What};
+use super::say::COMPACTED;
 use super::{KIND, Model};
 use crate::apply::{ApplyError, MARK, Shown, Stamp, object};
 use crate::neutral::{Heard, Message, Piece, heard};
@@ -21,6 +22,12 @@ const SUMMARY: &str = "What was kept of it follows: messages as they were said, 
 
 const NOTHING_USED: &str = "{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":0,\
                             \"cost\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}}";
+
+/// What the agent says before all else of a compaction that is written so.
+pub(crate) fn announced() -> String {
+    let [head, tail] = COMPACTED;
+    format!("{head}{SUMMARY}{tail}")
+}
 
 /// The rows to put behind the session.
 pub(crate) fn applied(

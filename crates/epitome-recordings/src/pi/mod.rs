@@ -26,7 +26,7 @@ use path::follow;
 use row::{Row, Rows, What};
 use say::Speech;
 
-pub(crate) use apply::applied;
+pub(crate) use apply::{announced, applied};
 
 const KIND: Kind = Kind::Pi;
 

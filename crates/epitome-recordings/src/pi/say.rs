@@ -15,7 +15,7 @@ use crate::usage::{Names, Usage};
 use crate::{Skipped, Why};
 
 /// How the agent announces what a compaction left.
-const COMPACTED: [&str; 2] = [
+pub(super) const COMPACTED: [&str; 2] = [
     "The conversation history before this point was compacted into the following summary:\n\n<summary>\n",
     "\n</summary>",
 ];
