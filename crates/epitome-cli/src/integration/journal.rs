@@ -56,6 +56,8 @@ impl Journal {
     pub(crate) fn read(agent: &str) -> Result<Option<Self>> {
         let path = Journal::path(agent)?;
         let text = match fs::read_to_string(&path) {
+            // An earlier version, killed before it wrote.
+            Ok(text) if text.is_empty() => return Ok(None),
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(&path, &error.to_string())),

@@ -98,7 +98,9 @@ fn content_cant_drive_the_page() {
         "</style><script>alert(1)</script><img src=x onerror=alert(1)> \u{202e}gnp.exe\u{200b} \u{1b}[31m {secret} {}",
         "x".repeat(200_000)
     );
-    let call = json!({ "id": "1", "type": "function", "function": { "name": "<b onclick=x>\"'&", "arguments": "{}" } });
+    // Cut in the midst of it, a secret has no shape that could be known.
+    let behind = json!({ "command": format!("{} {secret}", "y".repeat(45)) }).to_string();
+    let call = json!({ "id": "1", "type": "function", "function": { "name": "<b onclick=x>\"'&", "arguments": behind } });
     let body = json!({ "model": "</title><script>m", "messages": [
         { "role": "user", "content": evil },
         { "role": "assistant", "tool_calls": [call] },
@@ -118,7 +120,7 @@ fn content_cant_drive_the_page() {
     }
     assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"));
     assert!(!page.contains("http://") && !page.contains("https://"), "nothing is from elsewhere");
-    assert!(!page.contains("sk-ant-api03-Zx9Zx9"), "secrets are masked");
+    assert!(page.contains("yyyyy") && !page.contains("Zx9Zx9"), "secrets are masked");
     assert!(run(&["--unmasked"]).contains("sk-ant-api03-Zx9Zx9"));
 }
 

@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::history::Read;
 use super::{QUOTED, Quoting};
 use crate::align::{Row, align};
-use crate::said::says;
 use crate::survey::{Kind, Weights};
 
 /// Messages, and what they weigh.
@@ -100,10 +99,17 @@ pub(super) fn compaction(
     };
     let said_now = plain(&left);
     let still = |text: &str| said_now.contains(&squeezed(text));
+    let before_of = |at: &usize| before.request.transcript.entry(*at);
+    let mut stand = Vec::new();
     for row in &is_same {
-        let before_of = |at: &usize| before.request.transcript.entry(*at);
         match row {
             Row::Kept(at, _) => done.kept.add(old.entry(*at)),
+            // One that stood for others, and stands for more now.
+            Row::Edited(at, to) if before_of(at).origin() == Origin::Checkpoint => {
+                done.gone.add(old.entry(*at));
+                done.summary.add(new.entry(*to));
+                stand.push(*to);
+            }
             Row::Edited(at, to) => {
                 done.shortened.add(old.entry(*at));
                 done.shortened_to += new.entry(*to);
@@ -111,7 +117,7 @@ pub(super) fn compaction(
             Row::Gone(at) => done.gone.add(old.entry(*at)),
             Row::New(at) => {
                 done.summary.add(new.entry(*at));
-                stands_for(after, *at);
+                stand.push(*at);
             }
         }
         let (Row::Kept(at, _) | Row::Edited(at, _) | Row::Gone(at)) = row else { continue };
@@ -125,7 +131,7 @@ pub(super) fn compaction(
             _ if still(&spoken(&entry)) => done.human.quoted += 1,
             _ => {
                 let says = quoting.line(&spoken(&entry), QUOTED);
-                let says = if says.is_empty() { self::says(&entry, QUOTED) } else { says };
+                let says = if says.is_empty() { "(no text)".to_owned() } else { says };
                 done.human.lost.push(Lost { entry: *at, says });
             }
         }
@@ -134,15 +140,12 @@ pub(super) fn compaction(
         .filter(|(_, text)| !still(text))
         .map(|(entry, text)| Lost { entry, says: quoting.line(&text, QUOTED) })
         .collect();
-    done.weights = (Weights::of(&before.request, &old), {
-        let mut left = left;
-        for row in &is_same {
-            if let Row::New(at) = row {
-                marked(&mut left, *at);
-            }
-        }
-        Weights::of(&left, &new)
-    });
+    let mut left = left;
+    for at in stand {
+        marked(&mut left, at);
+        marked(&mut after.request, at);
+    }
+    done.weights = (Weights::of(&before.request, &old), Weights::of(&left, &new));
     done
 }
 
@@ -154,14 +157,11 @@ impl Read {
     }
 }
 
-fn stands_for(after: &mut Read, at: usize) {
-    if at < after.request.transcript.len() {
-        marked(&mut after.request, at);
-    }
-}
-
 /// What a compaction put in is nobody's message.
 fn marked(request: &mut Request, at: usize) {
+    if at >= request.transcript.len() {
+        return;
+    }
     let entry = request.transcript.entry(at);
     let is_plain = !entry.role().instructs() && !entry.has_calls() && !entry.has_results();
     if is_plain && entry.origin() != Origin::Model {

@@ -11,8 +11,11 @@ mod words;
 use std::borrow::Cow;
 
 use anyhow::Result;
+use epitome::Request;
 use epitome::count::Tally;
 use epitome::text::secrets::masked;
+use epitome::text::{cut, short_arguments};
+use epitome::transcript::{Part, PartKind};
 use serde::Serialize;
 
 use crate::args::{HowArgs, ReadingArgs, ReportArgs};
@@ -23,7 +26,7 @@ use crate::output::{self, Parcel, Place, Report};
 use crate::progress::Progress;
 use crate::quoting;
 use crate::reader::{Need, Reader};
-use crate::survey::{Slice, Survey, Tool};
+use crate::survey::{Moment, Slice, Survey, Tool};
 use crate::terminal::line;
 
 use became::Compaction;
@@ -102,11 +105,34 @@ impl Quoting {
         };
         line(&text, width)
     }
+
+    /// What messages call, or the first words that they say.
+    fn does(self, request: &Request, moment: &Moment) -> String {
+        let entries = (moment.from..=moment.to).map(|at| request.transcript.entry(at));
+        let parts: Vec<Part<'_>> = entries.flat_map(|entry| entry.parts()).collect();
+        let mut calls = Vec::new();
+        for part in parts.iter().filter(|part| part.kind() == PartKind::Call) {
+            let text = part.text();
+            // Masked before they are cut: half a secret has no shape.
+            let arguments = match self {
+                Quoting::Masked => masked(&text),
+                Quoting::Verbatim => Cow::Borrowed(&*text),
+            };
+            calls.push(short_arguments(&part.name(), &arguments, NAME));
+        }
+        if !calls.is_empty() {
+            return self.line(&calls.join(" · "), QUOTED);
+        }
+        let mut said = parts.iter().map(|part| self.line(cut::head(&part.text(), GLIMPSE), QUOTED));
+        said.find(|words| !words.is_empty()).unwrap_or_default()
+    }
 }
 
 /// The most columns of a name, and of what is quoted.
 const NAME: usize = 80;
 const QUOTED: usize = 240;
+/// Text that is looked at for its first words.
+const GLIMPSE: usize = 16_384;
 /// Large things that are named.
 const BIGGEST: usize = 6;
 
@@ -186,7 +212,7 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
                 from: moment.from,
                 to: moment.to,
                 tokens: moment.tokens,
-                does: quoting.line(&moment.does, QUOTED),
+                does: quoting.does(&newest.request, moment),
             }
         })
         .collect();

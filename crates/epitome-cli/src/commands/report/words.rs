@@ -55,8 +55,12 @@ pub(super) fn words(history: &History) -> String {
             0 => String::new(),
             lost => paint(WARN, format!("; {} of the user's lost", counted(lost, "message"))),
         };
+        let instead = match done.summary.tokens {
+            0 => "left out".to_owned(),
+            tokens => format!("folded into {} tokens", count(tokens)),
+        };
         put(format!(
-            "{} after message {}: {} → {} tokens, {} kept, {} shortened, {} folded into {} tokens{lost}",
+            "{} after message {}: {} → {} tokens, {} kept, {} shortened, {} {instead}{lost}",
             paint(STRONG, format!("compaction {}", at + 1)),
             count(done.at),
             count(done.before.tokens),
@@ -64,7 +68,6 @@ pub(super) fn words(history: &History) -> String {
             counted(done.kept.entries, "message"),
             count(done.shortened.entries),
             count(done.gone.entries),
-            count(done.summary.tokens),
         ));
     }
     if history.not_shown > 0 {
