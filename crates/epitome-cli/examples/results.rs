@@ -107,7 +107,7 @@ fn page(root: &Path) -> Result<String> {
                         grouped(*tokens)
                     ));
                 }
-                Reached::Short => {}
+                Reached::Short | Reached::Declined => {}
                 Reached::Target | Reached::NothingToDo | Reached::NotTriggered => reached += 1,
             }
             row(&mut page, session, percent, &outcome)?;
@@ -135,7 +135,7 @@ fn row(page: &mut String, session: &Session, percent: u8, outcome: &Outcome) -> 
         None => ("–".to_owned(), "–".to_owned()),
     };
     let outcome_in_words = match receipt.reached {
-        Reached::NothingToDo | Reached::NotTriggered => "nothing to do",
+        Reached::NothingToDo | Reached::NotTriggered | Reached::Declined => "nothing to do",
         Reached::Target => "target reached",
         Reached::Short => "**short of the target**",
         Reached::Unreachable { .. } => "**floor above target**",

@@ -2,6 +2,7 @@
 
 mod agents;
 mod archive;
+mod around;
 mod compact;
 mod looks;
 mod program;
@@ -29,6 +30,7 @@ pub(crate) use archive::{
     ArchiveArg, Channel, ForgetArgs, GoArgs, KeepArgs, McpArgs, PinArgs, PinCommand, RecallArgs,
     SessionsArgs, usual_archive,
 };
+pub(crate) use around::{AroundArgs, Line};
 pub(crate) use compact::{CompactArgs, ConvertArgs};
 pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
 pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose, SidecarArgs};

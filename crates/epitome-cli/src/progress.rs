@@ -69,7 +69,10 @@ impl Progress {
             Some(archive) => Drive::new(compactor.begin_kept(request)).keeping_in(archive),
             None => Drive::new(compactor.begin(request)),
         };
-        if compactor.summaries().is_none() && compactor.compactors().is_none() {
+        let asks_nobody = compactor.summaries().is_none()
+            && compactor.compactors().is_none()
+            && compactor.hooks().is_none();
+        if asks_nobody {
             return Ok(self.at_once(drive));
         }
         // Commands run in groups of their own and don't hear of it: they are killed with what waits for them.
@@ -87,7 +90,7 @@ impl Progress {
                 }
                 if asked.to_end() {
                     let kept = if archive.is_some() { "; the archive keeps the input" } else { "" };
-                    let what = "interrupted while a summary was waited for: no output was written";
+                    let what = "interrupted while an answer was waited for: no output was written";
                     return Err(Failure::interrupted(format!("{what}{kept}")).into());
                 }
             }

@@ -74,7 +74,7 @@ fn head(out: &mut String, receipt: &Receipt, target: &str) {
 }
 
 fn steps(out: &mut String, receipt: &Receipt) {
-    if receipt.reached == Reached::NotTriggered {
+    if matches!(receipt.reached, Reached::NotTriggered | Reached::Declined) {
         put(out, "", &format!("nothing done: {}", receipt.reason));
     }
     if receipt.reached == Reached::NothingToDo {

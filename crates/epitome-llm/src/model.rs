@@ -180,7 +180,7 @@ impl Model {
         };
         let spent = *spent.lock().expect("nothing panics while it is held");
         match text {
-            Ok(text) => Ok(Summary { text, spent }),
+            Ok(text) => Ok(Summary { spent, ..Summary::new(text) }),
             Err(error) => Err(error.having(spent)),
         }
     }

@@ -1,9 +1,28 @@
-//! What an observer is told, when it happens. Sizes and names, never content.
+//! What an observer is told, when it happens: sizes and names. Of content there is only what reasons quote.
 
-use crate::plan::{PlanStep, Reached};
+use std::sync::Arc;
 
-/// Something that happened in a compaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::plan::PlanStep;
+use crate::receipt::Receipt;
+use crate::summarize::{FailureKind, Fault};
+use crate::wire::Format;
+
+/// Tells the compactions apart that an observer is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CompactionId(pub(crate) u64);
+
+/// So much of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount {
+    /// Messages.
+    pub entries: usize,
+    /// Tokens.
+    pub tokens: u64,
+}
+
+/// Something that happened in a compaction. A request that is looked at is [`Event::Considered`]; what is
+/// [`Event::Started`] ends with exactly one [`Event::Finished`], [`Event::Failed`] or [`Event::Cancelled`].
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A request was looked at.
@@ -13,8 +32,27 @@ pub enum Event {
         /// Where to land.
         target: u64,
     },
+    /// A hook forbids the compaction; nothing starts.
+    Vetoed {
+        /// Its name.
+        by: String,
+        /// Why.
+        why: String,
+    },
+    /// A hook gave no answer that can be used; the compaction goes on without it.
+    HookFailed {
+        /// Its name.
+        by: String,
+        /// Why.
+        why: String,
+    },
     /// A compaction begins.
-    Started,
+    Started {
+        /// The request's format.
+        format: Format,
+        /// The model, where the request names one.
+        model: Option<String>,
+    },
     /// A strategy's edits were made.
     Applied(PlanStep),
     /// A summarizer is asked.
@@ -29,7 +67,7 @@ pub enum Event {
         /// Its name.
         by: String,
         /// Why.
-        fault: String,
+        fault: Fault,
     },
     /// A summarizer gave nothing that can be used; the next one is asked, if there is one.
     SummarizerFellBack {
@@ -37,6 +75,8 @@ pub enum Event {
         by: String,
         /// Why.
         why: String,
+        /// What kind of failure, where it gave no text at all.
+        kind: Option<FailureKind>,
     },
     /// Somebody else is asked for the whole compaction.
     CompactorCalled {
@@ -55,12 +95,16 @@ pub enum Event {
         /// Why.
         why: String,
     },
-    /// The compaction is over.
+    /// The compaction is over, and there is a view.
     Finished {
-        /// Where it landed.
-        reached: Reached,
-        /// Tokens after.
-        tokens: u64,
+        /// What was done.
+        receipt: Arc<Receipt>,
+        /// Messages that aren't shown any more, and the tokens that were saved, those of edits among them.
+        dropped: Amount,
+        /// Messages that are shown in part.
+        edited: usize,
+        /// What is shown of the request as it was, the checkpoint apart.
+        retained: Amount,
     },
     /// The compaction failed; the old view is in force.
     Failed {
@@ -73,6 +117,6 @@ pub enum Event {
 
 /// Is told what happens. Must not block.
 pub trait Observer: std::fmt::Debug + Send + Sync {
-    /// Is called once for each event, in order.
-    fn observe(&self, event: &Event);
+    /// Is called once for each event, in the order of its compaction; several may be under way.
+    fn observe(&self, compaction: CompactionId, event: &Event);
 }

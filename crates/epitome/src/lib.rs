@@ -25,6 +25,7 @@ pub mod draft;
 pub mod engine;
 pub mod events;
 pub mod guard;
+pub mod hook;
 pub mod json;
 pub mod ledger;
 pub mod model;

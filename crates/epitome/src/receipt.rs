@@ -229,7 +229,7 @@ impl Receipt {
     pub fn held_by(&self) -> &[(Held, u64)] {
         match &self.reached {
             Reached::Unreachable { held_by, .. } => held_by,
-            Reached::NotTriggered | Reached::NothingToDo | Reached::Target | Reached::Short => &[],
+            _ => &[],
         }
     }
 }

@@ -146,6 +146,7 @@ pub fn descent(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
             holds!(!is_whole, "short, with all that it takes");
             holds!(receipt.floor <= receipt.target && recount > receipt.target);
         }
+        Reached::Declined => holds!(outcome.view.is_whole()),
         _ => holds!(recount <= receipt.target, "{} > {}", recount, receipt.target),
     }
     holds!(!outcome.request.transcript.is_empty(), "an empty request");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{CONFIGURATION, HowArgs, InputArgs, KeepArgs, OutputArg, SummaryArgs};
+use super::{AroundArgs, CONFIGURATION, HowArgs, InputArgs, KeepArgs, OutputArg, SummaryArgs};
 use crate::carried::Destination;
 
 pub(super) fn help() -> String {
@@ -42,6 +42,8 @@ pub(crate) struct CompactArgs {
     pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) summary: SummaryArgs,
+    #[command(flatten)]
+    pub(crate) around: AroundArgs,
     #[command(flatten)]
     pub(crate) to: ToArg,
     #[command(flatten)]

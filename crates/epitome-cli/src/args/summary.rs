@@ -37,7 +37,8 @@ URL#MODEL
 EPITOME_API_KEY, if it wants a key (no other one is ever sent there)
 cmd:PROG ARGUMENTS
     is given JSON on stdin ({\"version\":1, \"instruction\", \"transcript\", \"ledger\", \"max_tokens\"}, and \"reason\" where there is one) and writes \
-{\"version\":1, \"summary\":\"…\"}
+{\"version\":1, \"summary\":\"…\"}, optionally with changes of the ledger, which are taken where the messages that they cite say so: \
+\"ledger\":[{\"op\":\"add|replace|resolve\", \"kind\":\"fact\", \"text\":\"…\", \"line\":\"the one meant\", \"sources\":[12]}]
 grpc:URL#NAME
     a whole compactor, asked first: it says what becomes of each message, and sums up what is folded. What breaks a \
 law is done here instead. EPITOME_RPC_TOKEN, if it wants a token; it says itself how long it may take, else 120 s \
@@ -82,8 +83,8 @@ impl SummaryArgs {
         Some(std::iter::once(first).chain(self.then.iter().cloned()).collect())
     }
 
-    /// A flag that says something of summaries.
-    pub(crate) fn first_without_summarizer(&self) -> Option<&'static str> {
+    /// Flags that say something of summaries.
+    pub(crate) fn about_summaries(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             ("--on-failure", self.on_failure.is_some()),
             ("--focus", self.focus.is_some()),
@@ -91,7 +92,7 @@ impl SummaryArgs {
             ("--timeout", self.timeout.is_some()),
             ("--spend", self.spend.is_some()),
         ];
-        flags.into_iter().find(|(_, is_said)| *is_said).map(|(flag, _)| flag)
+        flags.into_iter().filter(|(_, is_said)| *is_said).map(|(flag, _)| flag)
     }
 }
 

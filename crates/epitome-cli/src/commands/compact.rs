@@ -56,12 +56,12 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     let shape = Shape::new(&args.how)?;
     let shape = match &args.to.to {
         None => {
-            let helpers = summarizers::helpers(&args.summary, shape.settings())?;
+            let helpers = summarizers::helpers(&args.summary, &args.around, shape.settings())?;
             shape.helped_by(helpers)
         }
         // What is converted may be compacted several times, each time anew.
-        Some(_) if shape.settings().summarizer.is_some() => {
-            output::warn("with --to nobody is asked for a summary");
+        Some(_) if shape.settings().asks_others() => {
+            output::warn("with --to nobody is asked for a summary, nor are hooks");
             shape
         }
         Some(_) => shape,
@@ -84,6 +84,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         Some(deposit) => deposit.shape(shape)?,
         None => shape,
     };
+    let after = shape.helpers.after.clone();
     let Landed { done, written, carried } = if let Some(to) = &args.to.to {
         landing::land(shape, to, &opened, report)?
     } else {
@@ -143,6 +144,9 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         Report::Json if told.is_some() => {}
         Report::Json => output::note(receipt_text.trim_end()),
     }
+    if receipt.reached.is_compacted() {
+        after.tell(receipt)?.iter().for_each(|failed| output::warn(failed));
+    }
     // What only the author can mend is in what was written.
     let is_found = match &carried {
         Some(carried) => carried.is_broken() || carried.over() > 0,
@@ -165,7 +169,7 @@ struct Told<'a> {
 /// 3 where the target isn't reached.
 pub(super) fn exit(reached: &Reached) -> Exit {
     match reached {
-        Reached::Unreachable { .. } | Reached::Short => Exit::Found,
+        Reached::Unreachable { .. } | Reached::Short | Reached::Declined => Exit::Found,
         Reached::NotTriggered | Reached::NothingToDo | Reached::Target => Exit::Ok,
     }
 }
@@ -288,9 +292,9 @@ impl Shape {
                 compactor.when(trigger.clone().boxed(), Gauge { window, ..Gauge::default() })
             }
         };
-        let Helpers { compactors, summaries } = self.helpers.clone();
+        let Helpers { hooks, compactors, summaries, .. } = self.helpers.clone();
         let compactor = compactor.summarized_by(summaries).expect("no flag says how long");
-        let compactor = compactor.compacted_by(compactors);
+        let compactor = compactor.compacted_by(compactors).hooked_by(hooks);
         let outcome = progress.compact(&compactor, &opened.request, archive)?.map_err(|error| {
             let what = format!("nothing was changed, because the compaction failed: {error}");
             match error {

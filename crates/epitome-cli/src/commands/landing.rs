@@ -79,6 +79,9 @@ fn convert(done: Done, to: &Bound<'_>, target: u64) -> Result<Landed> {
 fn may_go_lower(done: &Done) -> bool {
     match done.outcome.receipt.reached {
         Reached::Target | Reached::NothingToDo => true,
-        Reached::NotTriggered | Reached::Short | Reached::Unreachable { .. } => false,
+        Reached::NotTriggered
+        | Reached::Declined
+        | Reached::Short
+        | Reached::Unreachable { .. } => false,
     }
 }

@@ -292,6 +292,9 @@ fn decided(is_view: bool, why: &str, ran: Option<&Compacted>) -> (Decision, Stri
         Some((Committed::Refused { cause: Refusal::NoGain }, _)) => {
             because("compacting would save too little")
         }
+        Some((Committed::Refused { cause: Refusal::Declined }, _)) => {
+            because("somebody who was asked didn't want it")
+        }
         Some((Committed::Refused { cause: Refusal::BoundMeanwhile }, _)) => {
             because("new reasoning is bound to the old prompt")
         }

@@ -9,7 +9,7 @@ use epitome::preset::Preset;
 
 use super::written::specs;
 use super::{KEYS, Settings};
-use crate::args::{self, HowArgs};
+use crate::args::{self, HowArgs, Line};
 use crate::failure::Failure;
 use crate::meant;
 use crate::output;
@@ -121,7 +121,9 @@ impl Settings {
     /// A project's file comes with what was cloned or unpacked: it names no program that is run and no server
     /// that is sent the transcript, and raises no limit of what that may cost; nor do the prices that it names.
     fn of_a_stranger(&self, file: &Path) -> Result<()> {
-        let said = ["summarizer", "spend"].into_iter().find(|key| self.said(key).is_some());
+        let said = ["summarizer", "spend", "hook-before", "hook-after"]
+            .into_iter()
+            .find(|key| self.said(key).is_some());
         let Some(key) = said else { return Ok(()) };
         let what = format!("`{key}` in {} isn't taken from a project's own file", name(file));
         let hint = format!(
@@ -170,8 +172,10 @@ impl Settings {
                 "on-failure" => settings.on_failure = Some(args::on_failure(value).map_err(bad)?),
                 "timeout" => settings.timeout = Some(args::seconds(value).map_err(bad)?),
                 "spend" => settings.spend = Some(args::dollars(value).map_err(bad)?),
+                "hook-before" => settings.hook_before = Some(lines(value).map_err(bad)?),
+                "hook-after" => settings.hook_after = Some(lines(value).map_err(bad)?),
                 // A secret, and no setting.
-                "api-key" | "api-key-file" => {}
+                "api-key" | "api-key-file" | "rpc-token" | "rpc-token-file" => {}
                 "preserved-tools" => settings.preserved_tools = Some(listed(value, ',')),
                 _ => output::warn(&format!(
                     "EPITOME_{name} in the environment is no setting; they are {}",
@@ -185,6 +189,11 @@ impl Settings {
 
 fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+/// Commands, one a line.
+fn lines(text: &str) -> Result<Vec<Line>, String> {
+    listed(text, '\n').iter().map(|line| Line::read(line)).collect()
 }
 
 fn listed(text: &str, between: char) -> Vec<String> {

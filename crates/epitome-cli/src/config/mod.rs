@@ -16,7 +16,7 @@ use epitome::trigger::Condition;
 use epitome::{Options, Pin, Tail, Target, Task};
 use serde::Deserialize;
 
-use crate::args::HowArgs;
+use crate::args::{HowArgs, Line};
 use crate::summarizers::Spec;
 use written::{
     amount, on_failure_words, pipeline_words, preset, spend, summarizer, timeout, trigger_words,
@@ -74,10 +74,14 @@ pub(crate) struct Settings {
     /// The most that models may cost in one compaction.
     #[serde(deserialize_with = "spend")]
     pub(crate) spend: Option<Money>,
+    /// Commands that are asked before a compaction.
+    pub(crate) hook_before: Option<Vec<Line>>,
+    /// Commands that are told of it.
+    pub(crate) hook_after: Option<Vec<Line>>,
 }
 
 /// The names of the settings in files; in the environment they are `EPITOME_` and the name.
-pub(crate) const KEYS: [&str; 17] = [
+pub(crate) const KEYS: [&str; 19] = [
     "target",
     "tail",
     "task",
@@ -95,6 +99,8 @@ pub(crate) const KEYS: [&str; 17] = [
     "on-failure",
     "timeout",
     "spend",
+    "hook-before",
+    "hook-after",
 ];
 
 /// Of the target: what a window of `window` tokens allows. The other half is for the reply and the
@@ -110,6 +116,11 @@ impl Settings {
     /// A file that can't be read, an unknown key, a value that makes no sense.
     pub(crate) fn resolve(how: &HowArgs) -> Result<Self> {
         Ok(Layers::read(how)?.merged())
+    }
+
+    /// Whether anybody but the program has a say in a compaction.
+    pub(crate) fn asks_others(&self) -> bool {
+        self.summarizer.is_some() || self.hook_before.is_some() || self.hook_after.is_some()
     }
 
     /// The preset, for a model with this window.
@@ -171,12 +182,16 @@ impl Settings {
             on_failure: self.on_failure.or(lower.on_failure),
             timeout: self.timeout.or(lower.timeout),
             spend: self.spend.or(lower.spend),
+            hook_before: self.hook_before.or(lower.hook_before),
+            hook_after: self.hook_after.or(lower.hook_after),
         }
     }
 
     /// What a key is set to, as a person would write it.
     pub(crate) fn said(&self, key: &str) -> Option<String> {
         let list = |texts: &Vec<String>| texts.join(", ");
+        let written =
+            |lines: &Vec<Line>| lines.iter().map(Line::written).collect::<Vec<_>>().join(", ");
         match key {
             "target" => self.target.map(|target| target.to_string()),
             "tail" => self.tail.map(tail_words),
@@ -201,6 +216,8 @@ impl Settings {
             "on-failure" => self.on_failure.map(on_failure_words),
             "timeout" => self.timeout.map(|time| format!("{} s", time.as_secs_f64())),
             "spend" => self.spend.map(|money| money.to_string()),
+            "hook-before" => self.hook_before.as_ref().map(written),
+            "hook-after" => self.hook_after.as_ref().map(written),
             "models" => self.models.as_ref().map(|path| path.to_string_lossy().into_owned()),
             _ => None,
         }

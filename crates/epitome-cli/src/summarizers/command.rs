@@ -1,13 +1,14 @@
-//! A command as a summarizer: JSON on its stdin, JSON on its stdout.
+//! A command that is asked: JSON on its stdin, JSON on its stdout. As a summarizer, and as a hook.
 
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use epitome::ledger::Delta;
 use epitome::summarize::{
     Answering, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process;
 use tokio::time::timeout;
@@ -30,6 +31,8 @@ pub(crate) struct Command {
 struct Answer {
     version: u32,
     summary: String,
+    #[serde(default)]
+    ledger: Vec<Delta>,
 }
 
 impl Summarizer for Command {
@@ -38,18 +41,22 @@ impl Summarizer for Command {
     }
 
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
-        Box::pin(async move {
-            // Dropping what runs it kills it.
-            timeout(self.timeout, self.run(&request)).await.unwrap_or_else(|_| {
-                let longest = format!("{} s", self.timeout.as_secs_f64());
-                Err(SummarizeError::new(FailureKind::Timeout, longest))
-            })
-        })
+        Box::pin(async move { read(&self.ask(&*request).await?) })
     }
 }
 
 impl Command {
-    async fn run(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {
+    /// What it writes when it is given `question`.
+    pub(crate) async fn ask(&self, question: &impl Serialize) -> Result<Vec<u8>, SummarizeError> {
+        let json = serde_json::to_string(question).expect("it is data");
+        // Dropping what runs it kills it.
+        timeout(self.timeout, self.run(json)).await.unwrap_or_else(|_| {
+            let longest = format!("{} s", self.timeout.as_secs_f64());
+            Err(SummarizeError::new(FailureKind::Timeout, longest))
+        })
+    }
+
+    async fn run(&self, json: String) -> Result<Vec<u8>, SummarizeError> {
         let failed = |error: &std::io::Error| {
             SummarizeError::new(FailureKind::Command, format!("{}: {error}", self.words[0]))
         };
@@ -66,7 +73,6 @@ impl Command {
         let mut child = command.spawn().map_err(|error| failed(&error))?;
         #[cfg(unix)]
         let group = Group::of(&child);
-        let json = serde_json::to_string(request).expect("it is data");
         let stdin = child.stdin.take();
         let give = async move {
             if let Some(mut stdin) = stdin {
@@ -110,7 +116,7 @@ impl Command {
             let detail = format!("{status}{}", last.unwrap_or_default());
             return Err(SummarizeError::new(FailureKind::Command, detail));
         }
-        read(&out)
+        Ok(out)
     }
 }
 
@@ -171,7 +177,7 @@ async fn written(
     Ok(())
 }
 
-fn malformed(what: String) -> SummarizeError {
+pub(super) fn malformed(what: String) -> SummarizeError {
     SummarizeError::new(FailureKind::Malformed, what)
 }
 
@@ -181,7 +187,7 @@ fn read(out: &[u8]) -> Result<Summary, SummarizeError> {
         malformed(format!("{what}: {error}"))
     })?;
     match answer.version {
-        1 => Ok(Summary::new(answer.summary)),
+        1 => Ok(Summary { ledger: answer.ledger, ..Summary::new(answer.summary) }),
         version => Err(malformed(format!("version {version}, not 1"))),
     }
 }

@@ -1,6 +1,7 @@
 //! Who can be asked for summaries, by the names that flags and settings give them.
 
 mod command;
+mod hook;
 pub(crate) mod model;
 pub(crate) mod remote;
 mod spec;
@@ -12,15 +13,17 @@ use std::time::Duration;
 
 use anyhow::Result;
 use epitome::compact::{About, Compact, Compactors};
+use epitome::hook::{Hook, Hooks};
 use epitome::summarize::{Brief, OnFailure, Summaries, Summarizer};
 use epitome_llm::{Purse, origin};
 
-use crate::args::SummaryArgs;
+use crate::args::{AroundArgs, Line, SummaryArgs};
 use crate::config::Settings;
 use crate::failure::Failure;
 use crate::quoting::name;
 use crate::reader;
 
+pub(crate) use hook::{After, line};
 pub(crate) use spec::{FORMS, Host, Named, Spec};
 
 use command::Command;
@@ -32,6 +35,10 @@ pub(crate) const LONGEST: Duration = Duration::from_mins(2);
 /// Who helps with a compaction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Helpers {
+    /// Before it, with a say in it.
+    pub(crate) hooks: Hooks,
+    /// Told of it.
+    pub(crate) after: After,
     /// With all of it, before anybody else.
     pub(crate) compactors: Compactors,
     /// With the narrative.
@@ -43,10 +50,29 @@ pub(crate) struct Helpers {
 /// # Errors
 /// A prompt that can't be read or says nothing; a model without a key, or at no address; flags about a
 /// summary where nobody is asked for one; a whole compactor behind a summarizer.
-pub(crate) fn helpers(args: &SummaryArgs, settings: &Settings) -> Result<Helpers> {
+pub(crate) fn helpers(
+    args: &SummaryArgs,
+    around: &AroundArgs,
+    settings: &Settings,
+) -> Result<Helpers> {
+    let said = args.timeout.or(settings.timeout);
+    let lines = |flags: &[Line], set: &Option<Vec<Line>>| -> Vec<Vec<String>> {
+        let lines =
+            if flags.is_empty() { set.iter().flatten().collect() } else { Vec::from_iter(flags) };
+        lines.into_iter().map(|line| line.0.clone()).collect()
+    };
+    let longest = said.unwrap_or(LONGEST);
+    let before = lines(&around.hook_before, &settings.hook_before);
+    let before = hook::commands(&before, longest);
+    let before = before.map(|command| Arc::new(hook::Before(command)) as Arc<dyn Hook>);
+    let hooks = Hooks { chain: before.collect(), ..Hooks::default() };
+    let after = lines(&around.hook_after, &settings.hook_after);
+    let after = After(hook::commands(&after, longest).map(Arc::new).collect());
+    let is_hooked = !hooks.chain.is_empty() || !after.0.is_empty();
     let Some(specs) = args.chain().or_else(|| settings.summarizer.clone()) else {
-        return match args.first_without_summarizer() {
-            None => Ok(Helpers::default()),
+        let mut needless = args.about_summaries();
+        return match needless.find(|flag| *flag != "--timeout" || !is_hooked) {
+            None => Ok(Helpers { hooks, after, ..Helpers::default() }),
             Some(flag) => {
                 Err(Failure::usage(format!("{flag} needs a summarizer, and none is named"))
                     .hint(format!("--summarizer {FORMS}"))
@@ -62,10 +88,9 @@ pub(crate) fn helpers(args: &SummaryArgs, settings: &Settings) -> Result<Helpers
         let what = format!("{late} does whole compactions, and is asked before any summarizer");
         return Err(Failure::usage(what).hint(format!("--summarizer {late} --then …")).into());
     }
-    let said = args.timeout.or(settings.timeout);
     let on_failure = args.on_failure.or(settings.on_failure).unwrap_or_default();
     let summaries = Summaries {
-        chain: chain(specs, said.unwrap_or(LONGEST), args.spend.or(settings.spend), settings)?,
+        chain: chain(specs, longest, args.spend.or(settings.spend), settings)?,
         brief: Brief {
             focus: args.focus.clone(),
             prompt: args.prompt.as_deref().map(prompt).transpose()?,
@@ -80,7 +105,7 @@ pub(crate) fn helpers(args: &SummaryArgs, settings: &Settings) -> Result<Helpers
         // Where summarizers come next, it is theirs to fail.
         on_failure: if specs.is_empty() { on_failure } else { OnFailure::Extractive },
     };
-    Ok(Helpers { compactors, summaries })
+    Ok(Helpers { hooks, after, compactors, summaries })
 }
 
 fn wholes(specs: &[Spec], longest: Option<Duration>) -> Result<Vec<Arc<dyn Compact>>> {

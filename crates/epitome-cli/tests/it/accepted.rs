@@ -101,6 +101,7 @@ impl Sent {
         let receipt = &outcome.receipt;
         let reached = match receipt.reached {
             Reached::Unreachable { floor, .. } => floor,
+            Reached::Declined => panic!("nobody was asked"),
             Reached::Target | Reached::NothingToDo | Reached::NotTriggered | Reached::Short => {
                 receipt.target
             }

@@ -17,6 +17,7 @@ mod corpus;
 mod due;
 mod escapes;
 mod formats;
+mod hooked;
 mod in_place;
 #[cfg(target_os = "linux")]
 mod interrupted;

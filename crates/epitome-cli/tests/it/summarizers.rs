@@ -208,3 +208,22 @@ fn what_makes_no_sense_is_refused() {
     let ran = bench.run("compact in.jsonl --focus x");
     assert_eq!(ran.code, 2, "a focus without a summarizer: {}", ran.err);
 }
+
+#[test]
+fn a_command_may_change_the_ledger_by_what_messages_say() {
+    let changes =
+        "[{\"op\":\"add\",\"kind\":\"fact\",\"text\":\"nobody ever said this\",\"sources\":[3]}]";
+    let answer = format!("{{\"version\":1,\"summary\":\"{EMPTY}\",\"ledger\":{changes}}}");
+    let bench = bench(&format!("printf '%s' '{answer}'\n"));
+    let ran = compact(&bench, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let told = receipt(&bench);
+    assert_eq!(told["summary"]["by"], "sh");
+    assert_eq!(told["summary"]["ledger"][0]["refused"], "unsaid");
+    assert!(!bench.read("out").contains("nobody ever said this"));
+    let odd =
+        self::bench("echo '{\"version\":1,\"summary\":\"x\",\"ledger\":[{\"op\":\"burn\"}]}'\n");
+    assert_eq!(compact(&odd, &[]).code, 0);
+    let why = receipt(&odd)["fallbacks"][0].as_str().expect("a reason").to_owned();
+    assert!(why.contains("unknown variant `burn`"), "{why}");
+}

@@ -108,6 +108,11 @@ impl Gathered {
         &self.ledger
     }
 
+    /// The same with another ledger.
+    pub(crate) fn with_ledger(&self, ledger: Ledger) -> Self {
+        Gathered { ledger, ..self.clone() }
+    }
+
     /// Hears what an entry says, `shown` tells how much of it is shown: it may replace what was said before,
     /// and what it said and no longer shows is to be listed. Of a folded one after [`Gathered::add`].
     pub fn see(

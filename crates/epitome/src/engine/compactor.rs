@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +11,9 @@ use crate::archive::Archive;
 use crate::budget::{Stop, Tail, Target};
 use crate::compact::Compactors;
 use crate::count::TokenCounter;
-use crate::events::{Event, Observer};
+use crate::events::{CompactionId, Event, Observer};
 use crate::guard::{Pin, Predicate, Preserved, Task};
+use crate::hook::Hooks;
 use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
@@ -98,6 +100,13 @@ pub(super) struct Due {
     pub(super) around: Arc<Gauge>,
 }
 
+/// Who is told, and of how many compactions so far.
+#[derive(Debug)]
+struct Watch {
+    observer: Arc<dyn Observer>,
+    told: AtomicU64,
+}
+
 /// Compacts requests. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Compactor {
@@ -109,7 +118,8 @@ pub struct Compactor {
     called: Arc<str>,
     due: Option<Due>,
     cause: Option<Arc<Cause>>,
-    observer: Option<Arc<dyn Observer>>,
+    watch: Option<Arc<Watch>>,
+    hooks: Option<Arc<Hooks>>,
     known: Arc<BTreeSet<ContentId>>,
     model: Option<Arc<Model>>,
     channel: Option<Arc<str>>,
@@ -137,7 +147,8 @@ impl Compactor {
             strategies,
             chosen: None,
             cause: None,
-            observer: None,
+            watch: None,
+            hooks: None,
             known: Arc::default(),
             model: None,
             channel: None,
@@ -187,7 +198,36 @@ impl Compactor {
     /// The same, telling `observer` what happens.
     #[must_use]
     pub fn with_observer(self, observer: Arc<dyn Observer>) -> Self {
-        Compactor { observer: Some(observer), ..self }
+        let watch = Watch { observer, told: AtomicU64::new(0) };
+        Compactor { watch: Some(Arc::new(watch)), ..self }
+    }
+
+    /// The same, asking hooks before it compacts. Whoever drives its compactions brings their answers, as
+    /// [`Drive`](super::Drive) does; without that, what they answer at once is heeded.
+    #[must_use]
+    pub fn hooked_by(self, hooks: Hooks) -> Self {
+        let hooks = (!hooks.chain.is_empty()).then(|| Arc::new(hooks));
+        Compactor { hooks, ..self }
+    }
+
+    /// The same, with further instructions for whoever is asked.
+    pub(super) fn instructed(self, more: &[String]) -> Self {
+        let summaries = self.summaries.map(|summaries| {
+            let mut summaries = (*summaries).clone();
+            summaries.brief.more.extend_from_slice(more);
+            Arc::new(summaries)
+        });
+        let compactors = self.compactors.map(|compactors| {
+            let mut compactors = (*compactors).clone();
+            compactors.about.instructions.extend_from_slice(more);
+            Arc::new(compactors)
+        });
+        let hooks = self.hooks.map(|hooks| {
+            let mut hooks = (*hooks).clone();
+            hooks.about.instructions.extend_from_slice(more);
+            Arc::new(hooks)
+        });
+        Compactor { summaries, compactors, hooks, ..self }
     }
 
     /// The same, knowing checkpoints of earlier compactions by their id: these are continued. What
@@ -264,7 +304,8 @@ impl Compactor {
             ..self.options.as_ref().clone()
         };
         Some((
-            Compactor { options: Arc::new(options), compactors: None, ..self.clone() }
+            // What only takes in is no compaction: nobody is asked about it, or told.
+            Compactor { options: Arc::new(options), watch: None, ..self.clone().alone() }
                 .with_strategies(strategies),
             most,
         ))
@@ -342,9 +383,9 @@ impl Compactor {
         self.channel.as_ref()
     }
 
-    /// The same without summarizers and other compactors, for what nobody can wait for.
+    /// The same without hooks, summarizers and other compactors, for what nobody can wait for.
     pub(crate) fn alone(self) -> Self {
-        Compactor { summaries: None, compactors: None, ..self }
+        Compactor { hooks: None, summaries: None, compactors: None, ..self }
     }
 
     /// What is done, in which order.
@@ -355,13 +396,7 @@ impl Compactor {
     /// The same, for what came of it, which stands where `target` says in tokens; nobody is told.
     pub(super) fn again(&self, target: u64, pins: Vec<Pin>, known: Option<ContentId>) -> Self {
         let options = Options { target: Target::Tokens(target), pins, ..(*self.options).clone() };
-        let again = Compactor {
-            options: Arc::new(options),
-            observer: None,
-            summaries: None,
-            compactors: None,
-            ..self.clone()
-        };
+        let again = Compactor { options: Arc::new(options), watch: None, ..self.clone().alone() };
         again.knowing(known)
     }
 
@@ -395,9 +430,24 @@ impl Compactor {
         Arc::clone(&self.counter)
     }
 
-    pub(super) fn tell(&self, event: &Event) {
-        if let Some(observer) = &self.observer {
-            observer.observe(event);
+    /// Who is asked before a compaction, if anybody is.
+    pub fn hooks(&self) -> Option<&Arc<Hooks>> {
+        self.hooks.as_ref()
+    }
+
+    /// Which of those that its observer is told of this compaction is.
+    pub(super) fn number(&self) -> CompactionId {
+        let told = self.watch.as_ref().map(|watch| watch.told.fetch_add(1, Ordering::Relaxed));
+        CompactionId(told.unwrap_or_default())
+    }
+
+    pub(super) fn is_observed(&self) -> bool {
+        self.watch.is_some()
+    }
+
+    pub(super) fn tell(&self, compaction: CompactionId, event: &Event) {
+        if let Some(watch) = &self.watch {
+            watch.observer.observe(compaction, event);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::deltas::Place;
 use super::{Attempt, CompactError, Compaction, Gathering, Outcome, State, Step};
-use crate::budget::Stop;
 use crate::checkpoint::{Checkpoint, Gathered, Seat};
 use crate::compact::{About, Compact, Compacted, Delegation, Job, Verdict};
 use crate::count::Tally;
@@ -11,7 +11,7 @@ use crate::events::Event;
 use crate::plan::Plan;
 use crate::summarize::admit::Door;
 use crate::summarize::{
-    CallResult, OnFailure, Source, SummarizeError, Summary, SummaryCall, SummaryReceipt,
+    CallResult, OnFailure, Source, Spent, SummarizeError, Summary, SummaryCall, SummaryReceipt,
 };
 use crate::text::cut;
 use crate::transcript::unit::Units;
@@ -30,30 +30,26 @@ pub(super) struct Delegating {
     pub(super) answer: Option<Result<Verdict, SummarizeError>>,
 }
 
-/// A summary that came with a whole compaction.
-#[derive(Debug)]
+/// A summary that came without being asked for: with a whole compaction, or from a hook.
+#[derive(Clone, Debug)]
 pub(super) struct Given {
-    by: String,
-    summary: Summary,
+    pub(super) by: String,
+    pub(super) summary: Summary,
+    /// What it may speak of besides what is folded: a hook's of all that was said.
+    pub(super) said: Option<Source>,
 }
 
 impl Compaction {
     /// Who is to be asked before anything is planned here, if anybody is.
     pub(super) fn next_compactor(&self, tally: &Tally) -> Option<Arc<dyn Compact>> {
-        let is_small = tally.total().tokens <= self.target(tally);
-        let is_due = !is_small || self.compactor.options().stop == Stop::AtEnd;
-        if self.attempt != Attempt::Asked || !is_due || self.request.transcript.is_empty() {
-            return None;
-        }
-        self.compactor.compactors()?.chain.get(self.delegated).map(Arc::clone)
+        let next = self.compactor.compactors()?.chain.get(self.delegated);
+        next.filter(|_| self.is_due(tally)).map(Arc::clone)
     }
 
     pub(super) fn delegate(&mut self, tally: Tally, by: Arc<dyn Compact>) -> State {
         let target = self.target(&tally);
-        if self.delegated == 0 {
-            self.tell(&Event::Considered { tokens: tally.total().tokens, target });
-            self.tell(&Event::Started);
-        }
+        self.tell_considered(&tally);
+        self.tell_started();
         self.delegated += 1;
         self.tell(&Event::CompactorCalled { by: by.name().to_owned() });
         let units = Units::of(&self.request.transcript, self.request.format.instructions());
@@ -81,11 +77,17 @@ impl Compaction {
         let Delegating { tally, by, .. } = *asked;
         let by = by.name();
         Ok(match answer {
-            Err(error) => self.try_without(tally, by, &error.to_string()),
+            Err(error) => {
+                if error.spent != Spent::default() {
+                    let (result, why) = (CallResult::Failed, Some(error.to_string()));
+                    self.book(SummaryCall { by: by.to_owned(), result, why, spent: error.spent });
+                }
+                self.try_without(tally, by, &error.to_string())
+            }
             Ok(Verdict::Skip(why)) => {
                 let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
                 self.fallbacks.push(format!("{by} skipped: {}", cut::one_line(why, REASON)));
-                self.attempt = Attempt::Nothing;
+                self.attempt = Attempt::Declined;
                 State::Plan(tally)
             }
             Ok(Verdict::Compacted(compacted)) => self.take(tally, by, compacted),
@@ -102,9 +104,9 @@ impl Compaction {
         };
         self.note(&guard, &plan);
         self.attempt = Attempt::Delegated;
-        plan.steps.iter().for_each(|step| self.tell(&Event::Applied(step.clone())));
         let gathered = Gathered::recalled_by(self.compactor.channel().cloned());
-        let given = compacted.summary.map(|summary| Given { by: by.to_owned(), summary });
+        let theirs = |summary| Given { by: by.to_owned(), summary, said: None };
+        let given = self.given.clone().or(compacted.summary.map(theirs));
         let source = given.is_some().then(Source::default);
         State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, given, next: 0 }))
     }
@@ -114,34 +116,52 @@ impl Compaction {
         &mut self,
         tally: Tally,
         plan: Plan,
-        gathered: &Gathered,
+        gathered: Gathered,
         source: Source,
         checkpoint: Checkpoint,
         given: Given,
     ) -> State {
-        let Given { by, summary: Summary { text, spent } } = given;
+        let Given { by, summary: Summary { text, spent, ledger }, said } = given;
+        let is_theirs = said.is_none();
         let counter = self.compactor.counter();
         let free = self.target(&tally).saturating_sub(plan.draft.total());
-        let seat = Seat::of(&checkpoint, gathered, plan.checkpoint.min(free), counter);
+        let seat = Seat::of(&checkpoint, &gathered, plan.checkpoint.min(free), counter);
         let Some(seat) = seat else {
             self.fallbacks.push(format!("{by}: there is no room for its summary"));
             return self.fill(tally, plan, Some(checkpoint));
         };
         let folded = (0..self.request.transcript.len()).filter(|at| plan.draft.is_folded(*at));
         let replaced = folded.map(|at| tally.entry(at)).sum();
-        let source = source.around(&self.request.transcript, String::new());
-        let admitted = Door::new(&source, Vec::new(), replaced, seat.room).admit(&text, counter);
+        let known = said.unwrap_or_else(|| source.clone());
+        let known = known.around(&self.request.transcript, String::new());
+        let admitted = Door::new(&known, Vec::new(), replaced, seat.room).admit(&text, counter);
+        let mut call =
+            SummaryCall { by: by.clone(), result: CallResult::Admitted, why: None, spent };
         let text = match admitted {
             Ok(text) => text,
             Err(fault) => {
-                let fault = fault.to_string();
-                self.tell(&Event::SummarizerRejected { by: by.clone(), fault: fault.clone() });
-                return self.try_without(tally, &by, &format!("its summary: {fault}"));
+                let why = format!("its summary: {fault}");
+                (call.result, call.why) = (CallResult::Rejected, Some(fault.to_string()));
+                self.book(call);
+                self.tell(&Event::SummarizerRejected { by: by.clone(), fault });
+                if is_theirs {
+                    return self.try_without(tally, &by, &why);
+                }
+                self.fallbacks.push(format!("{by}: {why}"));
+                let is_asked =
+                    self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
+                return match is_asked {
+                    true => self.begin_summing(tally, plan, gathered, source, checkpoint),
+                    false => self.fill(tally, plan, Some(checkpoint)),
+                };
             }
         };
-        let call = SummaryCall { by: by.clone(), result: CallResult::Admitted, why: None, spent };
-        let mut receipt = SummaryReceipt { calls: vec![call], spent, ..SummaryReceipt::default() };
-        let seated = seat.take(&text, gathered, counter);
+        let mut place = Place { gathered, seat, checkpoint };
+        let changes = self.change_ledger(&tally, &plan, &mut place, ledger);
+        let Place { gathered, seat, checkpoint } = place;
+        let seated = seat.take(&text, &gathered, self.compactor.counter());
+        let receipt = self.book(call);
+        receipt.ledger = changes;
         let checkpoint = if let Some((with_summary, tokens)) = seated {
             receipt.by = Some(by);
             receipt.tokens = tokens;
@@ -150,8 +170,15 @@ impl Compaction {
             self.fallbacks.push(format!("{by}: nothing of its summary fits"));
             checkpoint
         };
-        self.summary = Some(receipt);
         self.fill(tally, plan, Some(checkpoint))
+    }
+
+    /// Books a call, in the order of calls.
+    fn book(&mut self, call: SummaryCall) -> &mut SummaryReceipt {
+        let receipt = self.summary.get_or_insert_default();
+        receipt.spent += call.spent;
+        receipt.calls.push(call);
+        receipt
     }
 
     /// On to the next in the chain, or to what is to happen without one.
@@ -160,14 +187,17 @@ impl Compaction {
         self.tell(&Event::CompactorFellBack { by: by.to_owned(), why: why.clone() });
         let why = format!("{by}: {why}");
         self.fallbacks.push(why.clone());
-        self.summary = None;
+        if let Some(booked) = &mut self.summary {
+            // What was paid stays paid.
+            (booked.by, booked.tokens) = (None, 0);
+        }
         self.attempt = Attempt::Asked;
         let Some(all) = self.compactor.compactors() else { return State::Plan(tally) };
         match all.on_failure {
             _ if self.delegated < all.chain.len() => State::Plan(tally),
             OnFailure::Extractive => State::Plan(tally),
             OnFailure::Skip => {
-                self.attempt = Attempt::Nothing;
+                self.attempt = Attempt::Declined;
                 State::Plan(tally)
             }
             OnFailure::Error => State::Failed(CompactError::Delegated(why)),

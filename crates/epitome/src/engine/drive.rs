@@ -3,16 +3,17 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use super::{Answer, CompactError, Compaction, Outcome, Step};
 use crate::archive::{Archive, ArchiveError, Original};
 use crate::compact::{Compacting, Delegation};
+use crate::hook::{Heeding, Question};
 use crate::summarize::{Answering, Ask, FailureKind, SummarizeError};
 
 impl Compaction {
-    /// Steps to the end, waiting for nobody: whatever its summarizers are asked stays unanswered. The caller
-    /// holds the originals.
+    /// Steps to the end, waiting for nobody: whatever its summarizers are asked stays unanswered, and of
+    /// hooks the answer is taken that is there at once. The caller holds the originals.
     ///
     /// # Errors
     /// See [`CompactError`]; nothing was changed then.
@@ -39,6 +40,16 @@ impl Compaction {
                         self.supply(Answer::Summary(ask.id, Err(nobody)));
                     }
                 }
+                Step::Hook(Question { by, proposal }) => {
+                    // Most hooks know their answer.
+                    let mut context = Context::from_waker(Waker::noop());
+                    let nobody = || Err(SummarizeError::new(FailureKind::Unattended, ""));
+                    let answer = match by.before(proposal).as_mut().poll(&mut context) {
+                        Poll::Ready(answer) => answer,
+                        Poll::Pending => nobody(),
+                    };
+                    self.supply(Answer::Hooked(answer));
+                }
                 Step::Delegate(_) => {
                     let nobody = SummarizeError::new(FailureKind::Unattended, "");
                     self.supply(Answer::Delegated(Err(nobody)));
@@ -50,7 +61,7 @@ impl Compaction {
     }
 }
 
-/// A compaction that asks its summarizers and whole compactors: a future that does one step at each turn and lets others go
+/// A compaction that asks its hooks, summarizers and whole compactors: a future that does one step at each turn and lets others go
 /// first. Dropping it cancels what is under way; the old view stays.
 ///
 /// ```
@@ -64,6 +75,8 @@ pub struct Drive<'a> {
     compaction: Compaction,
     archive: Option<&'a dyn Archive>,
     answers: Vec<(u32, Answering)>,
+    /// A hook that is asked.
+    hooked: Option<Heeding>,
     /// A whole compaction that somebody else does.
     delegated: Option<Compacting>,
 }
@@ -71,7 +84,7 @@ pub struct Drive<'a> {
 impl<'a> Drive<'a> {
     /// Drives a compaction whose originals the caller holds.
     pub fn new(compaction: Compaction) -> Self {
-        Drive { compaction, archive: None, answers: Vec::new(), delegated: None }
+        Drive { compaction, archive: None, answers: Vec::new(), hooked: None, delegated: None }
     }
 
     /// The same, keeping originals in `archive`, for a compaction that asks for that.
@@ -82,6 +95,12 @@ impl<'a> Drive<'a> {
 
     /// Takes answers that are there; whether there were any.
     fn take_answers(&mut self, context: &mut Context<'_>) -> bool {
+        let hooked = self.hooked.as_mut().map(|hooked| hooked.as_mut().poll(context));
+        if let Some(Poll::Ready(answer)) = hooked {
+            self.hooked = None;
+            self.compaction.supply(Answer::Hooked(answer));
+            return true;
+        }
         let delegated = self.delegated.as_mut().map(|delegated| delegated.as_mut().poll(context));
         if let Some(Poll::Ready(answer)) = delegated {
             self.delegated = None;
@@ -121,6 +140,10 @@ impl Future for Drive<'_> {
             Step::Summarize(asks) => {
                 let begin = |Ask { id, by, request }: Ask| (id, by.summarize(request));
                 drive.answers.extend(asks.into_iter().map(begin));
+                context.waker().wake_by_ref();
+            }
+            Step::Hook(Question { by, proposal }) => {
+                drive.hooked = Some(by.before(proposal));
                 context.waker().wake_by_ref();
             }
             Step::Delegate(Delegation { by, job }) => {

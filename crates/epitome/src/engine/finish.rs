@@ -42,7 +42,7 @@ impl Compaction {
         let shared = laid.windows(2).filter(|pair| pair[0].message == pair[1].message).count();
         let saved = shared as u64 * AROUND_MESSAGE;
         let after = tally.in_kind(plan.draft.total() + own - saved);
-        let triggered = !matches!(plan.reached, Reached::NothingToDo | Reached::NotTriggered);
+        let triggered = plan.reached.is_compacted();
         let target = self.target(tally);
         let window = self.compactor.due().and_then(|due| due.around.window);
         let most = if triggered { Some(target) } else { window };
@@ -109,6 +109,10 @@ impl Compaction {
         let is_small = "at or under the target";
         match (reached, cause) {
             (Reached::NotTriggered, _) => "the trigger doesn't fire".to_owned(),
+            (Reached::Declined, _) => match self.fallbacks.last() {
+                Some(why) => why.clone(),
+                None => "nobody wanted it".to_owned(),
+            },
             (Reached::NothingToDo, Some(cause)) => format!("{cause}; {is_small}"),
             (Reached::NothingToDo, None) => is_small.to_owned(),
             (_, Some(cause)) => cause,

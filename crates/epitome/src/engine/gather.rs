@@ -29,7 +29,7 @@ pub(super) struct Gathering {
 impl Compaction {
     pub(super) fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
         let transcript = &self.request.transcript;
-        let Gathering { units, plan, gathered, source, next, .. } = gathering.as_mut();
+        let Gathering { units, plan, gathered, source, given, next, .. } = gathering.as_mut();
         let behind = (plan.place..transcript.len()).find(|at| plan.draft.is_shown(*at));
         let behind = behind.unwrap_or(transcript.len());
         let mut done = 0;
@@ -51,6 +51,9 @@ impl Compaction {
                     done += entry.raw().len();
                 }
             }
+            if let Some(said) = given.as_mut().and_then(|given| given.said.as_mut()) {
+                said.add(transcript, units, entry);
+            }
             gathered.see(transcript, entry, |part| plan.draft.shown(transcript, part));
             *next += 1;
         }
@@ -67,6 +70,7 @@ impl Compaction {
             self.reserve = Some(reserve);
             return State::Plan(tally);
         }
+        self.tell_applied(&plan.steps);
         let checkpoint = (gathered.entries() > 0)
             .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, counter))
             .flatten();
@@ -76,7 +80,7 @@ impl Compaction {
                 self.begin_summing(tally, plan, gathered, source, checkpoint)
             }
             (Some(source), Some(checkpoint), Some(given)) => {
-                self.seat(tally, plan, &gathered, source, checkpoint, given)
+                self.seat(tally, plan, gathered, source, checkpoint, given)
             }
             (_, checkpoint, _) => self.fill(tally, plan, checkpoint),
         }

@@ -3,13 +3,17 @@
 //! [`Compaction::step`] does a bounded amount of work and says what it needs next. Whoever drives it
 //! may stop at any step: until [`Step::Done`] the old view is in force.
 
+mod attempt;
 mod compactor;
 mod delegate;
+mod deltas;
 mod drive;
 mod finish;
 mod gather;
+mod hooks;
 mod rest;
 mod summing;
+mod telling;
 mod words;
 
 use std::collections::BTreeMap;
@@ -21,8 +25,9 @@ use crate::checkpoint::{Checkpoint, Gathered, Least, look_alikes};
 use crate::compact::{Delegation, Verdict};
 use crate::count::Tally;
 use crate::draft::Hidden;
-use crate::events::Event;
+use crate::events::{CompactionId, Event};
 use crate::guard::{Guard, Held, Overridden, Wishes};
+use crate::hook::{Question, Wish};
 use crate::ledger::Ledger;
 use crate::plan::{Cover, Means, Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
@@ -34,10 +39,13 @@ use crate::transcript::{Origin, Slot};
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
 
-use delegate::Delegating;
+use attempt::Attempt;
+use delegate::{Delegating, Given};
 use gather::Gathering;
+use hooks::Asking;
 use rest::Rest;
 use summing::Summing;
+use telling::Told;
 
 pub use compactor::{Compactor, Options, OptionsError};
 pub use drive::Drive;
@@ -53,6 +61,8 @@ pub enum Step {
     Persist(Vec<Original>),
     /// Ask these, and [`Compaction::supply`] each answer; what [`Compaction::wants`] no more may be dropped.
     Summarize(Vec<Ask>),
+    /// Ask this hook, and [`Compaction::supply`] the answer.
+    Hook(Question),
     /// Ask this one for the whole compaction, and [`Compaction::supply`] the answer.
     Delegate(Delegation),
     /// Nothing can be done before an answer is there.
@@ -69,6 +79,8 @@ pub enum Answer {
     Persisted(Result<(), ArchiveError>),
     /// What a summarizer answered to the question of this id.
     Summary(u32, Result<Summary, SummarizeError>),
+    /// What a hook answered.
+    Hooked(Result<Wish, SummarizeError>),
     /// What a whole compactor answered.
     Delegated(Result<Verdict, SummarizeError>),
     /// Stop; the old view stays.
@@ -94,34 +106,6 @@ pub enum CompactError {
     /// Code that the caller gave panicked; whoever drives the compaction caught it.
     #[error("a strategy, counter or summarizer panicked: {0}")]
     Panicked(String),
-}
-
-/// How a plan is made. A view that would break a provider's rule is never handed out: the next way
-/// is tried, and the receipt says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attempt {
-    /// Not at all: no trigger fired, everything passes as it came.
-    Pass,
-    /// As somebody else said.
-    Delegated,
-    /// By the compactor's strategies.
-    Asked,
-    /// By the compactor's strategies, to the least that can be reached.
-    Least,
-    /// By dropping the oldest units.
-    Oldest,
-    /// Not at all: everything stays.
-    Nothing,
-}
-
-impl Attempt {
-    fn next(self) -> Self {
-        match self {
-            Attempt::Delegated => Attempt::Asked,
-            Attempt::Asked | Attempt::Least => Attempt::Oldest,
-            Attempt::Oldest | Attempt::Nothing | Attempt::Pass => Attempt::Nothing,
-        }
-    }
 }
 
 /// A finished compaction.
@@ -150,6 +134,7 @@ enum State {
     /// With the count of the request as it came, where that was taken.
     Mend(Option<Tally>),
     Count(Tally),
+    Hook(Box<Asking>),
     Delegate(Box<Delegating>),
     Plan(Tally),
     Gather(Box<Gathering>),
@@ -179,8 +164,15 @@ pub struct Compaction {
     firm: BTreeMap<usize, Held>,
     fallbacks: Vec<String>,
     summary: Option<SummaryReceipt>,
+    /// How many hooks were asked.
+    hooked: usize,
+    /// The summary that one of them gave.
+    given: Option<Given>,
     /// How many of the whole compactors were asked.
     delegated: usize,
+    /// For observers.
+    number: CompactionId,
+    told: Told,
     attempt: Attempt,
     rest: Rest,
     /// Tokens to be left for what edits hide, once that is known.
@@ -194,6 +186,7 @@ pub struct Compaction {
 impl Compaction {
     pub(crate) fn new(compactor: Compactor, request: Request, originals: Originals) -> Self {
         Compaction {
+            number: compactor.number(),
             compactor,
             came_from: Vec::new(),
             request,
@@ -204,7 +197,10 @@ impl Compaction {
             firm: BTreeMap::new(),
             fallbacks: Vec::new(),
             summary: None,
+            hooked: 0,
+            given: None,
             delegated: 0,
+            told: Told::Nothing,
             attempt: Attempt::Asked,
             rest: Rest::Held,
             reserve: None,
@@ -230,6 +226,11 @@ impl Compaction {
                 State::Sum(summing)
             }
             (Answer::Summary(..), state) => state,
+            (Answer::Hooked(answer), State::Hook(mut asked)) => {
+                asked.answer = Some(answer);
+                State::Hook(asked)
+            }
+            (Answer::Hooked(_), state) => state,
             (Answer::Delegated(answer), State::Delegate(mut asked)) => {
                 asked.answer = Some(answer);
                 State::Delegate(asked)
@@ -249,6 +250,10 @@ impl Compaction {
             State::Mend(weighed) => self.mend(weighed),
             State::Count(tally) => self.count(tally),
             State::Plan(tally) => self.plan(tally),
+            State::Hook(asked) => match self.hooked(asked) {
+                Ok(state) => state,
+                Err(step) => return step,
+            },
             State::Delegate(asked) => match self.delegated(asked) {
                 Ok(state) => state,
                 Err(step) => return step,
@@ -265,25 +270,20 @@ impl Compaction {
                 return Step::Persist(originals);
             }
             State::Ready(outcome) => {
-                let reached = outcome.receipt.reached.clone();
-                self.tell(&Event::Finished { reached, tokens: outcome.receipt.after.count.tokens });
+                self.tell_finished(&outcome);
                 return Step::Done(Ok(outcome));
             }
             State::Failed(CompactError::Cancelled) => {
-                self.tell(&Event::Cancelled);
+                self.tell_ended(&Event::Cancelled);
                 return Step::Done(Err(CompactError::Cancelled));
             }
             State::Failed(error) => {
-                self.tell(&Event::Failed { error: error.to_string() });
+                self.tell_ended(&Event::Failed { error: error.to_string() });
                 return Step::Done(Err(error));
             }
             State::Over => panic!("a compaction was stepped after it was done"),
         };
         Step::Yield
-    }
-
-    fn tell(&self, event: &Event) {
-        self.compactor.tell(event);
     }
 
     fn start(&mut self) -> State {
@@ -346,38 +346,28 @@ impl Compaction {
     }
 
     fn plan(&mut self, tally: Tally) -> State {
+        if let Some(by) = self.next_hook(&tally) {
+            return self.ask_hook(tally, by);
+        }
         if let Some(by) = self.next_compactor(&tally) {
             return self.delegate(tally, by);
         }
         let (units, plan) = self.draw_up(&tally);
-        if self.delegated == 0 && matches!(self.attempt, Attempt::Asked | Attempt::Pass) {
-            let (tokens, target) = (tally.total().tokens, self.target(&tally));
-            self.tell(&Event::Considered { tokens, target });
-        }
-        let is_left = matches!(self.attempt, Attempt::Nothing | Attempt::Pass);
+        self.tell_considered(&tally);
+        let is_left = matches!(self.attempt, Attempt::Nothing | Attempt::Declined | Attempt::Pass);
         if plan.reached == Reached::NothingToDo || is_left {
             return State::Render { tally, plan: Box::new(plan), checkpoint: None };
         }
-        if self.delegated == 0 && self.attempt == Attempt::Asked {
-            self.tell(&Event::Started);
-        }
-        plan.steps.iter().for_each(|step| self.tell(&Event::Applied(step.clone())));
+        self.tell_started();
         let channel = self.compactor.channel().cloned();
         let gathered = match self.heard.take() {
             Some(ledger) => Gathered::again(channel, ledger),
             None => Gathered::recalled_by(channel),
         };
+        let given = self.given.clone().filter(|_| self.attempt == Attempt::Asked);
         let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
-        let source = is_asked.then(Source::default);
-        State::Gather(Box::new(Gathering {
-            tally,
-            units,
-            plan,
-            gathered,
-            source,
-            given: None,
-            next: 0,
-        }))
+        let source = (is_asked || given.is_some()).then(Source::default);
+        State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, given, next: 0 }))
     }
 
     fn target(&self, tally: &Tally) -> u64 {
@@ -429,6 +419,7 @@ impl Compaction {
             Attempt::Least => subject.least(self.compactor.strategies()),
             Attempt::Oldest => subject.plan(&[Arc::new(Head::oldest())]),
             Attempt::Nothing => subject.leave(),
+            Attempt::Declined => Plan { reached: Reached::Declined, ..subject.leave() },
             Attempt::Pass => {
                 let floor = subject.plan(&[]).floor;
                 Plan { reached: Reached::NotTriggered, floor, ..subject.leave() }
@@ -460,6 +451,8 @@ impl Compaction {
                 self.try_without(tally, &self.asked_last(), &why)
             }
             Ok(outcome) if self.is_restless(&outcome) => {
+                let why = "the next compaction would go on with it".to_owned();
+                self.tell(&Event::FellBack { why });
                 self.attempt = Attempt::Least;
                 State::Plan(tally)
             }

@@ -1,5 +1,6 @@
 //! Between the checkpoint as it is without a model and the view: the summary, if one is asked for.
 
+use super::deltas::Place;
 use super::{Attempt, CompactError, Compaction, Gathered, State, Step};
 use crate::checkpoint::{Checkpoint, Seat};
 use crate::count::Tally;
@@ -84,8 +85,17 @@ impl Compaction {
             Next::Done(summary) => summary,
         };
         self.fallbacks.extend(summing.work.whys().iter().cloned());
-        let Summing { tally, plan, gathered, seat, checkpoint, work } = *summing;
+        let Summing { tally, plan, gathered, seat, checkpoint, mut work } = *summing;
         let mut receipt = work.receipt();
+        let mut place = Place { gathered, seat, checkpoint };
+        if summary.is_ok() {
+            receipt.ledger = self.change_ledger(&tally, &plan, &mut place, work.deltas());
+        }
+        let Place { gathered, seat, checkpoint } = place;
+        if let Some(before) = self.summary.take() {
+            receipt.calls.splice(0..0, before.calls);
+            receipt.spent += before.spent;
+        }
         let on_failure = self.compactor.summaries().map(|summaries| summaries.on_failure);
         let counter = self.compactor.counter();
         let seated = summary.map(|text| seat.take(&text, &gathered, counter));
@@ -102,7 +112,7 @@ impl Compaction {
             }
             (Err(_), OnFailure::Extractive) => self.fill(tally, plan, Some(checkpoint)),
             (Err(_), OnFailure::Skip) => {
-                self.attempt = Attempt::Nothing;
+                self.attempt = Attempt::Declined;
                 State::Plan(tally)
             }
             (Err(why), OnFailure::Error) => State::Failed(CompactError::Summary(why)),
@@ -116,7 +126,7 @@ impl Compaction {
             self.tell(&match said {
                 Said::Called { by, requests } => Event::SummarizerCalled { by, requests },
                 Said::Rejected { by, fault } => Event::SummarizerRejected { by, fault },
-                Said::FellBack { by, why } => Event::SummarizerFellBack { by, why },
+                Said::FellBack { by, why, kind } => Event::SummarizerFellBack { by, why, kind },
             });
         }
     }

@@ -1,6 +1,6 @@
 //! What an entry of a transcript says, by its parts.
 
-use super::{Ledger, Shown, Speaker};
+use super::{Ledger, Shown, Speaker, Spoken};
 use crate::draft::part_text;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Transcript};
 
@@ -15,20 +15,40 @@ impl Ledger {
     ) {
         let at = entry.index as u32;
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
-            let who = match (part.kind(), part.origin()) {
-                (_, Origin::Checkpoint) => continue,
-                (PartKind::Result, _) => Speaker::Tool,
-                (PartKind::Text, _) if entry.role().instructs() => Speaker::System,
-                (PartKind::Text, Origin::Human) => Speaker::Human,
-                (PartKind::Text, Origin::Injected) => Speaker::Injected,
-                (PartKind::Text, Origin::Model) => Speaker::Model,
-                (PartKind::Text, Origin::Tool) => Speaker::Tool,
-                _ => continue,
-            };
+            let Some(who) = speaker(entry, &part) else { continue };
             self.reading = Some(self.parts.len() as u32);
             self.parts.push(part.slot);
             self.observe(at, who, shown(&part), &part_text(transcript, &part));
         }
         self.reading = None;
     }
+}
+
+/// Who says a part; nobody where it says nothing that counts.
+fn speaker(entry: Entry<'_>, part: &Part<'_>) -> Option<Speaker> {
+    Some(match (part.kind(), part.origin()) {
+        (_, Origin::Checkpoint) => return None,
+        (PartKind::Result, _) => Speaker::Tool,
+        (PartKind::Text, _) if entry.role().instructs() => Speaker::System,
+        (PartKind::Text, Origin::Human) => Speaker::Human,
+        (PartKind::Text, Origin::Injected) => Speaker::Injected,
+        (PartKind::Text, Origin::Model) => Speaker::Model,
+        (PartKind::Text, Origin::Tool) => Speaker::Tool,
+        _ => return None,
+    })
+}
+
+/// What the message at `at` says, part by part; `None` where there is none.
+pub(crate) fn spoken(transcript: &Transcript, at: u32) -> Option<Spoken> {
+    let at = at as usize;
+    (at < transcript.len()).then(|| {
+        let entry = transcript.entry(at);
+        let parts = entry.parts().filter(|part| !part.is(Marks::NESTED));
+        parts
+            .filter_map(|part| {
+                let who = speaker(entry, &part)?;
+                Some((who, part_text(transcript, &part).into()))
+            })
+            .collect()
+    })
 }

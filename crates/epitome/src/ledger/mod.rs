@@ -6,6 +6,7 @@
 //! over a person's. Where that isn't sure both stay, and the newer says so.
 
 mod cues;
+mod delta;
 mod entry;
 mod judge;
 mod lane;
@@ -24,10 +25,15 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use self::subject::Subject;
 use self::update::Update;
 use crate::transcript::Slot;
 
+pub use self::delta::{Delta, Op, Proposed, Refused};
+pub(crate) use self::delta::{Spoken, split};
+pub(crate) use self::entry::spoken;
 pub use self::lane::{Entry, read};
 
 /// Who said something.
@@ -46,7 +52,8 @@ pub enum Speaker {
 }
 
 /// What a line is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Something that must be, mustn't be, or may be again.
     Constraint,

@@ -13,7 +13,7 @@ use crate::text::cut;
 use crate::text::split::{Kind as Place, sentences};
 
 /// Longer sentences are cut at their end.
-const MAX_LINE: usize = 320;
+pub(super) const MAX_LINE: usize = 320;
 /// Sentences longer than this are no statements but dumps.
 const MAX_SENTENCE: usize = 1_200;
 /// Longer lines before a list speak of more than its items.

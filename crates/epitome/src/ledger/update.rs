@@ -122,7 +122,7 @@ impl Ledger {
 }
 
 /// Whether the speaker of `new` may change what `old` says.
-fn may_replace(new: &Line, old: &Line) -> bool {
+pub(super) fn may_replace(new: &Line, old: &Line) -> bool {
     let facts =
         |line: &Line| matches!(line.kind, Kind::Fact | Kind::Question) || line.kind.is_task();
     match (new.who, old.who) {

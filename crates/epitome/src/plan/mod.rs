@@ -31,6 +31,9 @@ pub enum Reached {
     NotTriggered,
     /// It was small enough already.
     NothingToDo,
+    /// Somebody who was asked doesn't want it: a hook's veto, a compactor that skips, or no summary where none
+    /// means that nothing is compacted. It passes as it came.
+    Declined,
     /// At or under the target.
     Target,
     /// Above the target, though the floor isn't: the chosen strategies go no further.
@@ -43,6 +46,13 @@ pub enum Reached {
         /// What holds the floor up, largest first, with its tokens.
         held_by: Vec<(Held, u64)>,
     },
+}
+
+impl Reached {
+    /// Whether anything was to be compacted.
+    pub fn is_compacted(&self) -> bool {
+        !matches!(self, Reached::NotTriggered | Reached::NothingToDo | Reached::Declined)
+    }
 }
 
 /// The edits chosen, before anything is done.

@@ -38,6 +38,8 @@ pub enum Refusal {
     /// Reasoning that came in meanwhile is bound to the old prompt and can't be stripped inside its
     /// loop.
     BoundMeanwhile,
+    /// Somebody who was asked doesn't want it. The next request is looked at anew.
+    Declined,
 }
 
 impl Sessions {
@@ -65,6 +67,9 @@ impl Sessions {
             return Committed::Overtaken;
         }
         let receipt = &outcome.receipt;
+        if receipt.reached == Reached::Declined {
+            return Committed::Refused { cause: Refusal::Declined };
+        }
         let (before, after) = (receipt.before.count.tokens, receipt.after.count.tokens);
         let shown = before.saturating_sub(line.epoch().spared);
         let least = match flight.urgency {

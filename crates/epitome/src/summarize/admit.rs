@@ -44,6 +44,24 @@ pub enum Fault {
     Repeats,
 }
 
+impl Fault {
+    /// Which one, without what it quotes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Fault::Empty => "empty",
+            Fault::Longer { .. } => "longer",
+            Fault::TooLong { .. } => "too-long",
+            Fault::Reply => "reply",
+            Fault::Refusal => "refusal",
+            Fault::ToolCall => "tool-call",
+            Fault::Sections(_) => "sections",
+            Fault::Invented(_) => "invented",
+            Fault::Language => "language",
+            Fault::Repeats => "repeats",
+        }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ledger::{Delta, Proposed};
 use crate::model::Money;
 use crate::text::cut;
 use crate::text::secrets::masked;
@@ -77,12 +78,15 @@ pub struct Summary {
     /// What it took.
     #[serde(default)]
     pub spent: Spent,
+    /// Changes of the ledger that it proposes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ledger: Vec<Delta>,
 }
 
 impl Summary {
     /// A text that cost nothing.
     pub fn new(text: impl Into<String>) -> Self {
-        Summary { text: text.into(), spent: Spent::default() }
+        Summary { text: text.into(), ..Summary::default() }
     }
 }
 
@@ -273,4 +277,7 @@ pub struct SummaryReceipt {
     pub calls: Vec<SummaryCall>,
     /// What all of them took.
     pub spent: Spent,
+    /// What became of the changes of the ledger that were proposed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ledger: Vec<Proposed>,
 }

@@ -7,10 +7,11 @@ use super::admit::{Door, Fault};
 use super::prompt::Of;
 use super::source::{Source, runs};
 use super::{
-    Ask, CallResult, End, Summaries, SummarizeError, Summarizer, Summary, SummaryCall,
+    Ask, CallResult, End, FailureKind, Summaries, SummarizeError, Summarizer, Summary, SummaryCall,
     SummaryReceipt, SummaryRequest,
 };
 use crate::count::TokenCounter;
+use crate::ledger::{Delta, split};
 
 /// Requests that are out at once.
 const PARALLEL: usize = 4;
@@ -20,6 +21,8 @@ const LEAST_PART: u64 = 200;
 const AROUND: u64 = 1_200;
 /// Summaries of summaries of summaries are no summaries.
 const MOST_ROUNDS: usize = 4;
+/// More changes of the ledger aren't looked at.
+const MOST_CHANGES: usize = 64;
 
 /// What it needs next.
 #[derive(Debug)]
@@ -36,8 +39,8 @@ pub(crate) enum Next {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     Called { by: String, requests: usize },
-    Rejected { by: String, fault: String },
-    FellBack { by: String, why: String },
+    Rejected { by: String, fault: Fault },
+    FellBack { by: String, why: String, kind: Option<FailureKind> },
 }
 
 #[derive(Debug)]
@@ -65,6 +68,8 @@ pub(crate) struct Work {
     next_id: u32,
     receipt: SummaryReceipt,
     whys: Vec<String>,
+    /// What was proposed beside summaries that were admitted.
+    deltas: Vec<Delta>,
     done: Option<Result<String, String>>,
     said: Vec<Said>,
 }
@@ -92,6 +97,7 @@ impl Work {
             next_id: 0,
             receipt: SummaryReceipt::default(),
             whys: Vec::new(),
+            deltas: Vec::new(),
             done: None,
             said: Vec::new(),
         };
@@ -159,10 +165,12 @@ impl Work {
                 call.result = CallResult::Failed;
                 call.why = Some(error.to_string());
                 self.receipt.calls.push(call);
-                self.give_up(&error.to_string());
+                self.give_up_for(&error.to_string(), Some(error.kind));
             }
             Ok(summary) => match self.admitted(&summary.text) {
-                Ok(text) => {
+                Ok((text, changes)) => {
+                    let room = MOST_CHANGES.saturating_sub(self.deltas.len());
+                    self.deltas.extend(summary.ledger.into_iter().chain(changes).take(room));
                     self.receipt.calls.push(call);
                     let job = self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
                     job.text = Some(text);
@@ -173,8 +181,7 @@ impl Work {
                 Err(fault) => {
                     call.result = CallResult::Rejected;
                     call.why = Some(fault.to_string());
-                    self.said
-                        .push(Said::Rejected { by: call.by.clone(), fault: fault.to_string() });
+                    self.said.push(Said::Rejected { by: call.by.clone(), fault: fault.clone() });
                     self.receipt.calls.push(call);
                     self.rejected(id, &fault);
                 }
@@ -182,8 +189,16 @@ impl Work {
         }
     }
 
-    fn admitted(&self, text: &str) -> Result<String, Fault> {
-        self.door.as_ref().expect("something was asked").admit(text, self.counter.as_ref())
+    /// The summary, and the changes that stood behind it.
+    fn admitted(&self, text: &str) -> Result<(String, Vec<Delta>), Fault> {
+        let (text, changes) = split(text);
+        let door = self.door.as_ref().expect("something was asked");
+        Ok((door.admit(&text, self.counter.as_ref())?, changes))
+    }
+
+    /// Changes of the ledger that were proposed beside the summary.
+    pub(crate) fn deltas(&mut self) -> Vec<Delta> {
+        std::mem::take(&mut self.deltas)
     }
 
     /// Once more with a reminder, or no more.
@@ -278,12 +293,17 @@ impl Work {
 
     /// On to the next in the chain.
     fn give_up(&mut self, why: &str) {
+        self.give_up_for(why, None);
+    }
+
+    fn give_up_for(&mut self, why: &str, kind: Option<FailureKind>) {
         let by = &self.summaries.chain[self.link];
         by.settled(End::GaveUp);
         let name = by.name().to_owned();
         self.whys.push(format!("{name}: {why}"));
-        self.said.push(Said::FellBack { by: name, why: why.to_owned() });
+        self.said.push(Said::FellBack { by: name, why: why.to_owned(), kind });
         self.jobs.clear();
+        self.deltas.clear();
         self.link += 1;
         self.begin();
     }

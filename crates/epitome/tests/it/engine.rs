@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use epitome::count::counter;
 use epitome::engine::{Answer, OptionsError, Step};
-use epitome::events::{Event, Observer};
+use epitome::events::{CompactionId, Event, Observer};
 use epitome::plan::Reached;
 use epitome::receipt::Stats;
 use epitome::trigger::{Cause, Gauge, Trigger as _, When};
@@ -16,7 +16,7 @@ use epitome::{CompactError, Compactor, Options, Pin, Request, Target};
 struct Heard(Mutex<Vec<Event>>);
 
 impl Observer for Heard {
-    fn observe(&self, event: &Event) {
+    fn observe(&self, _: CompactionId, event: &Event) {
         self.0.lock().expect("nobody panics while listening").push(event.clone());
     }
 }
@@ -57,19 +57,36 @@ fn a_compaction_is_told_as_it_happens() {
     let request = testkit::parse(Format::OpenaiChat, &session(0..40));
     let events = heard(compactor(2_000), &request);
     assert!(matches!(events[0], Event::Considered { target: 2_000, .. }), "{events:?}");
-    assert_eq!(events[1], Event::Started);
+    assert!(matches!(events[1], Event::Started { format: Format::OpenaiChat, .. }));
     assert!(matches!(events[2], Event::Applied(_)));
     let finished = events.iter().filter(|event| matches!(event, Event::Finished { .. }));
     assert_eq!(finished.count(), 1);
-    assert!(matches!(events.last(), Some(Event::Finished { reached: Reached::Target, .. })));
+    let Some(Event::Finished { receipt, dropped, retained, .. }) = events.last() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(receipt.reached, Reached::Target);
+    assert_eq!(dropped.entries + retained.entries, receipt.before.entries);
+    assert_eq!(dropped.tokens + retained.tokens, receipt.before.count.tokens);
+    assert!(dropped.tokens > 0 && retained.tokens <= receipt.after.count.tokens);
+    let applied: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Applied(step) => Some(step.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(applied, receipt.steps);
 }
 
 #[test]
 fn below_the_target_nothing_starts() {
     let request = testkit::parse(Format::OpenaiChat, &session(0..2));
     let events = heard(compactor(1_000_000), &request);
-    assert!(!events.contains(&Event::Started));
-    assert!(matches!(events.last(), Some(Event::Finished { reached: Reached::NothingToDo, .. })));
+    assert!(matches!(events[..], [Event::Considered { .. }]), "{events:?}");
+    let trigger = When::Tokens(1_000_000).build().expect("in range").boxed();
+    let large = testkit::parse(Format::OpenaiChat, &session(0..40));
+    let events = heard(compactor(2_000).when(trigger, Gauge::default()), &large);
+    assert!(matches!(events[..], [Event::Considered { .. }]), "{events:?}");
 }
 
 #[test]
@@ -83,6 +100,21 @@ fn cancelling_is_told_and_leaves_no_view() {
     assert!(matches!(compaction.step(), Step::Done(Err(CompactError::Cancelled))));
     let events = heard.0.lock().expect("nobody panics while listening").clone();
     assert_eq!(events, [Event::Cancelled]);
+}
+
+#[test]
+fn what_is_dropped_under_way_is_told_as_cancelled() {
+    let heard = Arc::new(Heard::default());
+    let request = testkit::parse(Format::OpenaiChat, &session(0..40));
+    let compactor = compactor(2_000).with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
+    let mut compaction = compactor.begin(&request);
+    let is_begun = |event: &Event| matches!(event, Event::Started { .. });
+    while !heard.0.lock().expect("nobody panics while listening").iter().any(is_begun) {
+        assert!(matches!(compaction.step(), Step::Yield));
+    }
+    drop(compaction);
+    let events = heard.0.lock().expect("nobody panics while listening").clone();
+    assert_eq!(events.last(), Some(&Event::Cancelled));
 }
 
 /// The compacted request with further steps behind it.

@@ -15,6 +15,7 @@ mod engine;
 mod fidelity;
 mod fits;
 mod held;
+mod hooks;
 mod items;
 mod laws;
 mod models;

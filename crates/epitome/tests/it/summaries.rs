@@ -10,7 +10,8 @@ use epitome::archive::{Archive, MemoryArchive};
 use epitome::checkpoint::read;
 use epitome::count::counter;
 use epitome::engine::{Drive, OptionsError};
-use epitome::events::{Event, Observer};
+use epitome::events::{CompactionId, Event, Observer};
+use epitome::ledger::{Delta, Kind, Op, Refused};
 use epitome::model::Money;
 use epitome::summarize::{
     Answering, Brief, CallResult, FailureKind, OnFailure, SECTIONS, Spent, Summaries,
@@ -379,7 +380,7 @@ impl Summarizer for Small {
             cost: Some(Money::micro(7)),
             ..Spent::default()
         };
-        Box::pin(std::future::ready(Ok(Summary { text: summary("none"), spent })))
+        Box::pin(std::future::ready(Ok(Summary { spent, ..Summary::new(summary("none")) })))
     }
 }
 
@@ -420,7 +421,7 @@ fn a_longer_history_goes_in_parts_that_are_whole_units_and_is_folded() {
 struct Heard(Mutex<Vec<Event>>);
 
 impl Observer for Heard {
-    fn observe(&self, event: &Event) {
+    fn observe(&self, _: CompactionId, event: &Event) {
         self.0.lock().expect("nobody panics while listening").push(event.clone());
     }
 }
@@ -527,4 +528,38 @@ fn the_table_of_faults_says_what_the_caller_gets() {
         row(&kind.to_string(), failing);
     }
     expect_test::expect_file!["../../../../docs/faults.md"].assert_eq(&table);
+}
+
+#[test]
+fn changes_of_the_ledger_are_taken_where_the_transcript_says_so() {
+    let change = |text: &str, at: u32| {
+        let text = text.to_owned();
+        Delta { op: Op::Add, kind: Some(Kind::Fact), text, line: None, sources: vec![at] }
+    };
+    let said = "fn f7() { port_5007 }";
+    let told = Summary {
+        ledger: vec![change(said, 16), change("fn f7() { port_9999 }", 16)],
+        ..Summary::new(
+            summary("none")
+                + "\n## Ledger changes\n{\"op\":\"add\",\"kind\":\"constraint\",\"text\":\"fn f8() { port_5008 }\",\"sources\":[18]}\n",
+        )
+    };
+    let model = from_fn("model", move |_| std::future::ready(Ok(told.clone())));
+    let outcome = run(with(vec![model])).expect("a view");
+    let text = checkpoint(&outcome);
+    assert!(text.contains("- [16 tool] fn f7() { port_5007 }"), "{text}");
+    assert!(!text.contains("9999") && !text.contains("Ledger changes"), "{text}");
+    let receipt = outcome.receipt.summary.as_ref().expect("somebody was asked");
+    assert_eq!(receipt.by.as_deref(), Some("model"));
+    let refused: Vec<Option<Refused>> = receipt.ledger.iter().map(|one| one.refused).collect();
+    assert_eq!(refused, [None, Some(Refused::Unsaid), Some(Refused::Speaker)]);
+    assert!(outcome.receipt.after.count.tokens <= TARGET);
+    testkit::laws::check_view(&outcome, &compactor()).expect("the laws hold");
+    // It is carried on as any other line.
+    let id = outcome.receipt.checkpoint.as_ref().expect("steps were folded").id;
+    let options = Options { target: Target::Tokens(2_500), ..Options::default() };
+    let again = Compactor::new(options, counter("chars4").expect("a known name"));
+    let again = again.expect("in range").knowing([id]).compact(&outcome.request);
+    let again = checkpoint(&again.expect("a view"));
+    assert!(again.contains("- [16 tool] fn f7() { port_5007 }"), "{again}");
 }

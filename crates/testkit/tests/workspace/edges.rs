@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::metadata::{Kind, Metadata};
 
 /// Each crate with the crates of this workspace that it is built from.
-const EDGES: [(&str, &[&str]); 9] = [
+const EDGES: [(&str, &[&str]); 10] = [
     ("epitome", &[]),
     (
         "epitome-cli",
@@ -24,6 +24,7 @@ const EDGES: [(&str, &[&str]); 9] = [
     ("epitome-server", &["epitome"]),
     ("epitome-store", &["epitome"]),
     ("epitome-tower", &["epitome"]),
+    ("epitome-tracing", &["epitome"]),
     ("testkit", &["epitome"]),
 ];
 

@@ -1,0 +1,201 @@
+//! What a subscriber is given: one span a compaction, events in it, and no content.
+
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Write as _};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use epitome::count::counter;
+use epitome::engine::Drive;
+use epitome::summarize::{FailureKind, Summaries, SummarizeError, Summary, from_fn};
+use epitome::{Compactor, Format, Options, Request, Target};
+use epitome_tracing::Traced;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// Everything that a subscriber is told, by span.
+#[derive(Clone, Default)]
+struct Kept(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    next: AtomicU64,
+    spans: Mutex<BTreeMap<u64, Seen>>,
+    closed: Mutex<Vec<u64>>,
+    counts: Mutex<BTreeMap<u64, usize>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    name: String,
+    fields: BTreeMap<String, String>,
+    events: Vec<String>,
+}
+
+#[derive(Default)]
+struct Fields(BTreeMap<String, String>);
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0.insert(field.name().to_owned(), format!("{value:?}"));
+    }
+}
+
+impl Subscriber for Kept {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut fields = Fields::default();
+        span.record(&mut fields);
+        let name = span.metadata().name().to_owned();
+        let seen = Seen { name, fields: fields.0, events: Vec::new() };
+        self.0.spans.lock().expect("nobody panicked").insert(id, seen);
+        self.0.counts.lock().expect("nobody panicked").insert(id, 1);
+        Id::from_u64(id)
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        let mut fields = Fields::default();
+        values.record(&mut fields);
+        let mut spans = self.0.spans.lock().expect("nobody panicked");
+        spans.entry(span.into_u64()).or_default().fields.extend(fields.0);
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let mut line = fields.0.remove("message").unwrap_or_default();
+        for (name, value) in fields.0 {
+            let _ = write!(line, " {name}={value}");
+        }
+        let span = event.parent().map_or(0, Id::into_u64);
+        let mut spans = self.0.spans.lock().expect("nobody panicked");
+        spans.entry(span).or_default().events.push(line);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+
+    fn clone_span(&self, id: &Id) -> Id {
+        *self.0.counts.lock().expect("nobody panicked").entry(id.into_u64()).or_default() += 1;
+        id.clone()
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        let mut counts = self.0.counts.lock().expect("nobody panicked");
+        let count = counts.get_mut(&id.into_u64()).expect("it was opened");
+        *count -= 1;
+        let is_last = *count == 0;
+        if is_last {
+            self.0.closed.lock().expect("nobody panicked").push(id.into_u64());
+        }
+        is_last
+    }
+}
+
+fn compactor(target: u64) -> Compactor {
+    let options = Options { target: Target::Tokens(target), ..Options::default() };
+    let compactor = Compactor::new(options, counter("chars4").expect("a known name"));
+    compactor.expect("in range").with_observer(Arc::new(Traced::default()))
+}
+
+fn session() -> Request {
+    let mut notation = "user Fix the build of the secretproject.\n".to_owned();
+    for step in 0..80 {
+        let _ = writeln!(
+            notation,
+            "asst Step {step}. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {{code 40}}"
+        );
+    }
+    notation += "user Go on.\n";
+    testkit::parse(Format::OpenaiChat, &notation)
+}
+
+fn traced(run: impl FnOnce()) -> (Vec<Seen>, usize) {
+    let kept = Kept::default();
+    tracing::subscriber::with_default(kept.clone(), run);
+    let spans = kept.0.spans.lock().expect("nobody panicked").values().cloned().collect();
+    let closed = kept.0.closed.lock().expect("nobody panicked").len();
+    (spans, closed)
+}
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
+
+#[test]
+fn a_compaction_is_one_span_without_content() {
+    let down = from_fn("down", |_| {
+        std::future::ready(Err(SummarizeError::new(FailureKind::Upstream, "secretproject is down")))
+    });
+    let liar = from_fn("liar", |_| {
+        let text = "The secretproject listens on port 4711, see src/invented.rs and more of it.";
+        std::future::ready(Ok(Summary::new(text)))
+    });
+    let brief = epitome::summarize::Brief { sections: Some(Vec::new()), ..Default::default() };
+    let summaries = Summaries { chain: vec![down, liar], brief, ..Summaries::default() };
+    let compactor = compactor(3_000).summarized_by(summaries).expect("in range");
+    let (spans, closed) = traced(|| {
+        wait(Drive::new(compactor.begin(&session()))).expect("a view");
+    });
+    let [span] = &spans[..] else { panic!("{spans:?}") };
+    assert_eq!((span.name.as_str(), closed), ("compaction", 1));
+    let field = |name: &str| span.fields.get(name).map_or("", String::as_str);
+    assert_eq!(field("gen_ai.operation.name"), "\"compact\"");
+    assert_eq!(field("gen_ai.provider.name"), "\"openai\"");
+    assert_eq!(field("epitome.outcome"), "\"target\"");
+    assert_eq!(field("otel.status_code"), "\"OK\"");
+    assert_eq!(field("epitome.summary.calls"), "3");
+    let number = |name: &str| field(name).parse::<u64>().expect("a number");
+    assert!(number("epitome.tokens.after") <= 3_000 && number("epitome.tokens.before") > 3_000);
+    let all = number("epitome.dropped.tokens") + number("epitome.retained.tokens");
+    assert_eq!(all, number("epitome.tokens.before"));
+    let events = span.events.join("\n");
+    assert!(events.contains("strategy applied edits="), "{events}");
+    assert!(events.contains("summarizer called by=\"down\" requests=1"), "{events}");
+    assert!(events.contains("summarizer fell back by=\"down\""), "{events}");
+    assert!(events.contains("summary rejected by=\"liar\" fault=\"invented\""), "{events}");
+    let said = format!("{spans:?}");
+    assert!(!said.contains("secretproject") && !said.contains("src/"), "{said}");
+}
+
+#[test]
+fn below_the_target_there_is_no_span() {
+    let (spans, _) = traced(|| {
+        compactor(1_000_000).compact(&session()).expect("a view");
+    });
+    assert!(spans.is_empty(), "{spans:?}");
+}
+
+#[test]
+fn what_is_cancelled_closes_its_span() {
+    let (spans, closed) = traced(|| {
+        let slow = from_fn("slow", |_| std::future::pending());
+        let summaries = Summaries { chain: vec![slow], ..Summaries::default() };
+        let compactor = compactor(3_000).summarized_by(summaries).expect("in range");
+        let mut drive = pin!(Drive::new(compactor.begin(&session())));
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..200 {
+            assert!(drive.as_mut().poll(&mut context).is_pending());
+        }
+        // Dropped here.
+    });
+    let [span] = &spans[..] else { panic!("{spans:?}") };
+    assert_eq!(span.fields.get("error.type").map(String::as_str), Some("\"cancelled\""));
+    assert_eq!(closed, 1);
+}

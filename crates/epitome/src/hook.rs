@@ -1,0 +1,124 @@
+//! A say in compactions: before one, a caller's own code may forbid it, write its summary, add instructions and
+//! add pins. What it says changes what is asked for, never what is checked. After one, an
+//! [`Observer`](crate::events::Observer) is told.
+//!
+//! Nothing in this module waits: the engine says who is to be asked ([`Question`]), and whoever drives it brings
+//! the answer ([`crate::engine::Drive`] does; what can't wait takes answers that are there at once).
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin as Pinned;
+use std::sync::Arc;
+
+use crate::compact::About;
+use crate::guard::Pin;
+use crate::request::Request;
+use crate::summarize::{SummarizeError, Summary};
+use crate::trigger::Cause;
+
+/// What a hook promises: its wishes, later.
+pub type Heeding = Pinned<Box<dyn Future<Output = Result<Wish, SummarizeError>> + Send>>;
+
+/// Is asked before each compaction, once it is sure that one is due.
+///
+/// It keeps its own time: an answer that doesn't come is its failure, and the compaction goes on without it.
+pub trait Hook: fmt::Debug + Send + Sync {
+    /// Its name, as receipts spell it.
+    fn name(&self) -> &str;
+
+    /// Begins to answer.
+    fn before(self: Arc<Self>, proposal: Arc<Proposal>) -> Heeding;
+}
+
+/// Who is asked before a compaction, and what they are told besides the request.
+#[derive(Clone, Debug, Default)]
+pub struct Hooks {
+    /// Who is asked, one after the other; each sees the instructions of those before.
+    pub chain: Vec<Arc<dyn Hook>>,
+    /// What the caller says.
+    pub about: About,
+}
+
+/// A compaction that is about to be made.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The request, mended where it came in broken: answers speak of its messages.
+    pub request: Request,
+    /// Tokens of all of it.
+    pub tokens: u64,
+    /// Where it is to land, in tokens.
+    pub target: u64,
+    /// Why, if that was said.
+    pub cause: Option<Cause>,
+    /// Messages that the checkpoint would stand for, as the built-in strategies plan it so far; in order.
+    pub folds: Vec<usize>,
+    /// What the caller says, and instructions so far.
+    pub about: About,
+}
+
+/// What a hook wants. The default is nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wish {
+    /// Nothing is to be compacted this time, for this reason; it may be empty.
+    pub veto: Option<String>,
+    /// The summary, instead of what summarizers would write. It is admitted as any other one, but that its
+    /// sections are its own, and that it may name whatever the conversation does.
+    pub summary: Option<Summary>,
+    /// What summarizers and whole compactors are told besides.
+    pub instructions: Vec<String>,
+    /// What is to stay verbatim besides.
+    pub pins: Vec<Pin>,
+}
+
+/// A question for a hook.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Who is asked.
+    pub by: Arc<dyn Hook>,
+    /// About what.
+    pub proposal: Arc<Proposal>,
+}
+
+/// A hook that asks `function`.
+///
+/// ```
+/// use epitome::hook::{Wish, from_fn};
+///
+/// let careful = from_fn("careful", |proposal| async move {
+///     let is_small = proposal.tokens < 50_000;
+///     Ok(Wish { veto: is_small.then(|| "small enough".to_owned()), ..Wish::default() })
+/// });
+/// assert_eq!(careful.name(), "careful");
+/// ```
+pub fn from_fn<F, A>(name: impl Into<String>, function: F) -> Arc<dyn Hook>
+where
+    F: Fn(Arc<Proposal>) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<Wish, SummarizeError>> + Send + 'static,
+{
+    Arc::new(Function { name: name.into(), function })
+}
+
+struct Function<F> {
+    name: String,
+    function: F,
+}
+
+impl<F> fmt::Debug for Function<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<F, A> Hook for Function<F>
+where
+    F: Fn(Arc<Proposal>) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<Wish, SummarizeError>> + Send + 'static,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn before(self: Arc<Self>, proposal: Arc<Proposal>) -> Heeding {
+        Box::pin((self.function)(proposal))
+    }
+}

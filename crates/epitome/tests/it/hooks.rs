@@ -1,0 +1,231 @@
+//! Hooks: what they may change before a compaction, and what becomes of it where they fail.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use epitome::compact::About;
+use epitome::count::counter;
+use epitome::engine::Drive;
+use epitome::events::{CompactionId, Event, Observer};
+use epitome::hook::{Hook, Hooks, Proposal, Wish, from_fn};
+use epitome::plan::Reached;
+use epitome::summarize::{
+    CallResult, FailureKind, SECTIONS, Summaries, SummarizeError, Summary, SummaryRequest,
+};
+use epitome::wire::Format;
+use epitome::{Compactor, Options, Outcome, Pin, Request, Target};
+use testkit::laws::check_view;
+
+fn compactor() -> Compactor {
+    let options = Options { target: Target::Tokens(4_000), ..Options::default() };
+    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+}
+
+/// Messages 0 to 241; message 42 says the port 5020.
+fn session() -> Request {
+    let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
+    for step in 0..120 {
+        notation += &format!(
+            "asst Step {step} is the one in which I look at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{ port_{} }} {{code 40}}\n",
+            5000 + step
+        );
+    }
+    notation += "user Go on with the rest.\n";
+    testkit::parse(Format::OpenaiChat, &notation)
+}
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
+
+fn wishes(name: &str, wish: impl Fn(&Proposal) -> Wish + Send + Sync + 'static) -> Arc<dyn Hook> {
+    from_fn(name, move |proposal| std::future::ready(Ok(wish(&proposal))))
+}
+
+fn by(chain: Vec<Arc<dyn Hook>>) -> Hooks {
+    Hooks { chain, ..Hooks::default() }
+}
+
+fn run(compactor: Compactor) -> Outcome {
+    let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
+    check_view(&outcome, &compactor).expect("the laws hold");
+    outcome
+}
+
+fn summing(notes: &Arc<Mutex<Vec<Arc<SummaryRequest>>>>) -> Summaries {
+    let notes = Arc::clone(notes);
+    let summarizer = epitome::summarize::from_fn("model", move |request| {
+        notes.lock().expect("nobody panics").push(request);
+        let sections = SECTIONS.map(|section| format!("## {section}\nnone\n")).concat();
+        let text = sections.replacen("none", "The model wrote this.", 1);
+        std::future::ready(Ok(Summary::new(text)))
+    });
+    Summaries { chain: vec![summarizer], ..Summaries::default() }
+}
+
+#[derive(Debug, Default)]
+struct Diary(Mutex<Vec<(CompactionId, String)>>);
+
+impl Observer for Diary {
+    fn observe(&self, compaction: CompactionId, event: &Event) {
+        let name = format!("{event:?}").split([' ', '(']).next().unwrap_or_default().to_owned();
+        self.0.lock().expect("nobody panicked").push((compaction, name));
+    }
+}
+
+impl Diary {
+    fn said(&self) -> Vec<String> {
+        let said = self.0.lock().expect("nobody panicked");
+        said.iter().map(|(_, name)| name.clone()).collect()
+    }
+}
+
+#[test]
+fn a_veto_leaves_all_as_it_is_and_asks_nobody_else() {
+    let asked = Arc::default();
+    let diary = Arc::new(Diary::default());
+    let veto = wishes("careful", |proposal| {
+        assert!(proposal.tokens > proposal.target && proposal.target == 4_000);
+        assert!(!proposal.folds.is_empty() && !proposal.folds.contains(&241));
+        Wish { veto: Some("not while\nit deploys".to_owned()), ..Wish::default() }
+    });
+    let never = wishes("never", |_| unreachable!("it was vetoed"));
+    let compactor = compactor()
+        .summarized_by(summing(&asked))
+        .expect("in range")
+        .hooked_by(by(vec![veto, never]))
+        .with_observer(diary.clone());
+    let outcome = run(compactor);
+    assert!(outcome.view.is_whole() && asked.lock().expect("nobody panics").is_empty());
+    assert_eq!(outcome.receipt.reached, Reached::Declined);
+    assert!(!outcome.receipt.triggered);
+    assert_eq!(outcome.receipt.reason, "careful vetoed: not while it deploys");
+    assert_eq!(diary.said(), ["Considered", "Vetoed"]);
+}
+
+#[test]
+fn a_summary_of_a_hook_is_admitted_as_any_other() {
+    let asked = Arc::default();
+    let with = |text: &'static str| {
+        let hook =
+            wishes("mine", move |_| Wish { summary: Some(Summary::new(text)), ..Wish::default() });
+        compactor().summarized_by(summing(&asked)).expect("in range").hooked_by(by(vec![hook]))
+    };
+    let plain = run(compactor());
+    // It may speak of what is still shown.
+    let good =
+        run(with("The parser is being fixed. `src/f7.rs` has port_5007, `src/f119.rs` port_5119."));
+    let text = &good.view.checkpoint().expect("steps were folded").text;
+    assert!(text.contains("`src/f7.rs` has port_5007"), "{text}");
+    let told = good.receipt.summary.as_ref().expect("there is one");
+    assert_eq!((told.by.as_deref(), told.calls.len()), (Some("mine"), 1));
+    assert!(asked.lock().expect("nobody panics").is_empty());
+    // The same tail.
+    assert_eq!(good.receipt.kept_recent, plain.receipt.kept_recent);
+
+    let lying = run(with("The parser is fixed, and src/invented.rs listens on port 7777."));
+    let told = lying.receipt.summary.as_ref().expect("there is one");
+    assert_eq!(told.by.as_deref(), Some("model"));
+    let results: Vec<CallResult> = told.calls.iter().map(|call| call.result).collect();
+    assert_eq!(results, [CallResult::Rejected, CallResult::Admitted]);
+    let why = &lying.receipt.fallbacks[0];
+    assert!(why.starts_with("mine: its summary: it states what the transcript doesn't"), "{why}");
+    assert_eq!(asked.lock().expect("nobody panics").len(), 1);
+
+    let hook = wishes("mine", |_| Wish { summary: Some(Summary::new(" ")), ..Wish::default() });
+    let empty = run(compactor().hooked_by(by(vec![hook])));
+    assert_eq!(empty.rendered(), plain.rendered());
+    assert_eq!(empty.receipt.fallbacks, ["mine: its summary: it is empty"]);
+}
+
+#[test]
+fn instructions_reach_who_sums_up_and_pins_stay() {
+    let asked = Arc::default();
+    let first = wishes("first", |_| Wish {
+        instructions: vec!["Name every port.".to_owned(), " ".to_owned()],
+        pins: vec![Pin::Entry(42), Pin::Entry(9_000)],
+        ..Wish::default()
+    });
+    let second = wishes("second", |proposal| {
+        assert_eq!(proposal.about.session.as_deref(), Some("s1"));
+        assert_eq!(proposal.about.instructions, ["Name every port."]);
+        assert!(!proposal.folds.contains(&42), "it was pinned");
+        Wish { pins: vec![Pin::Text(" ".to_owned())], ..Wish::default() }
+    });
+    let about = About { session: Some("s1".to_owned()), ..About::default() };
+    let hooks = Hooks { chain: vec![first, second], about };
+    let plain = run(compactor());
+    assert!(!plain.rendered().contains("port_5020"));
+    let outcome =
+        run(compactor().summarized_by(summing(&asked)).expect("in range").hooked_by(hooks));
+    assert!(outcome.rendered().contains("port_5020"));
+    let asked = asked.lock().expect("nobody panics");
+    assert!(asked[0].instruction.contains("Name every port."), "{}", asked[0].instruction);
+    let fallbacks = &outcome.receipt.fallbacks;
+    assert_eq!(fallbacks[0], "first: it pins messages that aren't there");
+    assert_eq!(fallbacks[1], "second: a pin must say something");
+}
+
+#[test]
+fn a_hook_that_fails_changes_nothing_but_the_receipt() {
+    let plain = run(compactor());
+    let fails = from_fn("down", |_| {
+        std::future::ready(Err(SummarizeError::new(FailureKind::Command, "exit status: 3")))
+    });
+    let diary = Arc::new(Diary::default());
+    let outcome = run(compactor().hooked_by(by(vec![fails])).with_observer(diary.clone()));
+    assert_eq!(outcome.rendered(), plain.rendered());
+    assert_eq!(
+        outcome.receipt.fallbacks,
+        ["down wasn't heeded: the command failed: exit status: 3"]
+    );
+    let said = diary.said();
+    assert_eq!(said[..3], ["Considered", "HookFailed", "Started"]);
+    assert_eq!(said.iter().filter(|name| *name == "Finished").count(), 1);
+}
+
+#[test]
+fn without_a_driver_what_is_said_at_once_is_heeded() {
+    let veto = wishes("careful", |_| Wish { veto: Some(String::new()), ..Wish::default() });
+    let outcome = compactor().hooked_by(by(vec![veto])).compact(&session()).expect("a view");
+    assert_eq!(outcome.receipt.reason, "careful vetoed: no reason given");
+    let slow = from_fn("slow", |_| std::future::pending());
+    let outcome = compactor().hooked_by(by(vec![slow])).compact(&session()).expect("a view");
+    assert_eq!(outcome.receipt.fallbacks, ["slow wasn't heeded: nobody waits for its answer"]);
+}
+
+#[test]
+fn nobody_is_asked_below_the_target() {
+    let never = wishes("never", |_| unreachable!("there is nothing to do"));
+    let small = testkit::parse(Format::OpenaiChat, "user Hello.\nasst Hello.\nuser Bye.\n");
+    let diary = Arc::new(Diary::default());
+    let compactor = compactor().hooked_by(by(vec![never])).with_observer(diary.clone());
+    assert!(compactor.compact(&small).expect("a view").view.is_whole());
+    assert_eq!(diary.said(), ["Considered"]);
+}
+
+#[test]
+fn compactions_are_told_apart() {
+    let diary = Arc::new(Diary::default());
+    let compactor = compactor().with_observer(diary.clone());
+    let (mut one, mut other) = (compactor.begin(&session()), compactor.begin(&session()));
+    loop {
+        if let epitome::engine::Step::Done(_) = one.step() {
+            break;
+        }
+        other.step();
+    }
+    drop(other);
+    let said = diary.0.lock().expect("nobody panicked").clone();
+    let ends = said.iter().filter(|(_, name)| name == "Finished" || name == "Cancelled");
+    let ends: Vec<_> = ends.collect();
+    assert_eq!(ends.len(), 2);
+    assert_ne!(ends[0].0, ends[1].0);
+}
