@@ -147,10 +147,7 @@ impl Model {
         let Some(most) = facts.summary_cost(prompt, 0, request.max_tokens) else {
             return refuse(format!("no price is known of {}", self.endpoint.model));
         };
-        if purse.allows(most) {
-            return Ok(());
-        }
-        refuse(format!("{most} more, {} of {} spent", purse.spent(), purse.cap()))
+        purse.stops(most).map_or(Ok(()), refuse)
     }
 
     async fn answer(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {

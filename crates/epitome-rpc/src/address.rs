@@ -9,7 +9,7 @@ use tonic::transport::Uri;
 /// A server, and the name of one of its compactors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// `http://HOST:PORT`.
+    /// `http://HOST:PORT` or `https://HOST:PORT`.
     base: String,
     name: String,
 }
@@ -24,14 +24,19 @@ pub enum BadAddress {
     /// `#NAME`.
     #[error("there is no address before the name: URL#NAME")]
     NoAddress,
-    /// Neither `http://HOST:PORT` nor `HOST:PORT`.
+    /// Neither `http://HOST:PORT`, `https://HOST:PORT` nor `HOST:PORT`.
     #[error("`{0}` isn't an address such as http://127.0.0.1:50051")]
     Malformed(String),
-    /// Encryption was asked for.
-    #[error("TLS isn't spoken: reach {0} through a tunnel, by an address of this machine")]
-    Tls(String),
+    /// What is trusted, or the system's own list of that, can't be read.
+    #[error("TLS to {address}: {error}")]
+    Tls {
+        /// The address.
+        address: String,
+        /// What is wrong.
+        error: String,
+    },
     /// A token would be readable on the way.
-    #[error("the token isn't sent to {0}, which isn't this machine")]
+    #[error("the token isn't sent to {0}, which isn't this machine, without TLS (https://…)")]
     TokenInTheClear(String),
 }
 
@@ -41,9 +46,14 @@ impl Address {
         &self.name
     }
 
-    /// `http://HOST:PORT`.
+    /// `http://HOST:PORT` or `https://HOST:PORT`.
     pub fn base(&self) -> &str {
         &self.base
+    }
+
+    /// Whether what is said on the way is encrypted, and who answers is proven.
+    pub fn is_tls(&self) -> bool {
+        self.base.starts_with("https://")
     }
 
     /// Whether it is of this machine.
@@ -72,8 +82,7 @@ impl FromStr for Address {
         let uri: Uri = base.parse().map_err(|_| BadAddress::Malformed(shown()))?;
         let authority = uri.authority().map(ToString::to_string).unwrap_or_default();
         match uri.scheme_str() {
-            Some("https") => Err(BadAddress::Tls(shown())),
-            Some("http")
+            Some("http" | "https")
                 if uri.port().is_some() && uri.path() == "/" && !authority.contains('@') =>
             {
                 Ok(Address { base, name: name.to_owned() })
@@ -100,6 +109,7 @@ mod tests {
             ("localhost:1/#mine", "http://localhost:1", true),
             ("http://[::1]:7#mine", "http://[::1]:7", true),
             ("http://10.0.0.7:50051#mine", "http://10.0.0.7:50051", false),
+            ("https://10.0.0.7:50051#mine", "https://10.0.0.7:50051", false),
         ] {
             let address: Address = text.parse().expect(text);
             assert_eq!((address.base(), address.name()), (base, "mine"), "{text}");
@@ -111,7 +121,7 @@ mod tests {
             ("#mine", BadAddress::NoAddress),
             ("http://here#mine", BadAddress::Malformed("http://here".to_owned())),
             ("http://me:pw@h:1#mine", BadAddress::Malformed("h:1".to_owned())),
-            ("https://h:1#mine", BadAddress::Tls("https://h:1".to_owned())),
+            ("ftp://h:1#mine", BadAddress::Malformed("ftp://h:1".to_owned())),
         ] {
             assert_eq!(text.parse::<Address>(), Err(error), "{text}");
         }

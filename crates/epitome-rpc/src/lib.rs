@@ -14,8 +14,8 @@
 //! ```
 //!
 //! A caller sends the request and what must stay of it, and is told what becomes of each message. Nothing that
-//! comes back is trusted: the engine checks it as it checks itself. TLS isn't spoken: a token is sent to this
-//! machine alone, and a compactor elsewhere is reached through a tunnel.
+//! comes back is trusted: the engine checks it as it checks itself. `https://` speaks TLS, with the system's
+//! authorities (`SSL_CERT_FILE` names others) or one's own; without it a token is sent to this machine alone.
 
 mod address;
 mod message;
@@ -28,7 +28,7 @@ pub mod v1;
 
 pub use address::{Address, BadAddress};
 pub use remote::{Limits, Offer, PRESENCE, Remote, USUAL};
-pub use service::{Served, Serving, serve};
+pub use service::{Identity, Served, Serving, serve};
 pub use token::Token;
 
 /// The most bytes of one message, unless another limit is said.

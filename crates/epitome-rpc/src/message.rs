@@ -1,7 +1,8 @@
 //! Jobs and verdicts as messages of the contract.
 
 use epitome::compact::{About, Compacted, Job, Known, Verdict};
-use epitome::summarize::Summary;
+use epitome::model::Money;
+use epitome::summarize::{Spent, Summary};
 use epitome::transcript::{Origin, PartKind, Role, Slot};
 use epitome::view::{Fate, PartEdit, Put, Reason};
 use epitome::wire;
@@ -89,9 +90,18 @@ pub(crate) fn job(question: v1::CompactRequest) -> Result<Job, String> {
 
 /// A verdict about `job` as it is told.
 pub(crate) fn told(job: &Job, verdict: Verdict) -> v1::CompactResponse {
+    let mut usage = None;
     let said = match verdict {
         Verdict::Skip(reason) => Said::Skip(v1::Skip { reason }),
-        Verdict::Compacted(Compacted { fates, summary }) => {
+        Verdict::Compacted(Compacted { fates, summary, mut spent }) => {
+            spent += summary.as_ref().map(|summary| summary.spent).unwrap_or_default();
+            usage = (spent != Spent::default()).then(|| v1::Usage {
+                requests: spent.requests,
+                input: spent.input,
+                cached: spent.cached,
+                output: spent.output,
+                cost_micro_usd: spent.cost.unwrap_or(Money::ZERO).in_micro(),
+            });
             let mut edits = Vec::new();
             for (entry, fate) in job.request.transcript.entries().zip(&fates) {
                 let Fate::Edit(puts) = fate else { continue };
@@ -115,7 +125,7 @@ pub(crate) fn told(job: &Job, verdict: Verdict) -> v1::CompactResponse {
             Said::Compacted(v1::Compacted { fates, edits, summary })
         }
     };
-    v1::CompactResponse { verdict: Some(said) }
+    v1::CompactResponse { verdict: Some(said), usage }
 }
 
 /// A verdict about `job` as it was told.
@@ -123,6 +133,13 @@ pub(crate) fn told(job: &Job, verdict: Verdict) -> v1::CompactResponse {
 /// # Errors
 /// What isn't of the shape that the contract says.
 pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Verdict, String> {
+    let spent = told.usage.map(|usage| Spent {
+        requests: usage.requests,
+        input: usage.input,
+        cached: usage.cached,
+        output: usage.output,
+        cost: (usage.cost_micro_usd > 0).then(|| Money::micro(usage.cost_micro_usd)),
+    });
     let v1::Compacted { fates, edits, summary } = match told.verdict {
         None => return Err("it answers neither skip nor compacted".to_owned()),
         Some(Said::Skip(skip)) => return Ok(Verdict::Skip(skip.reason)),
@@ -165,7 +182,7 @@ pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Verdict, S
         *fate = Fate::Edit(all.into_boxed_slice());
     }
     let summary = (!summary.is_empty()).then(|| Summary::new(summary));
-    Ok(Verdict::Compacted(Compacted { fates, summary }))
+    Ok(Verdict::Compacted(Compacted { fates, summary, spent: spent.unwrap_or_default() }))
 }
 
 fn role(role: Role) -> &'static str {

@@ -7,7 +7,7 @@ use epitome::compact::{Compact, Compacting, Job, Verdict};
 use epitome::summarize::{FailureKind, SummarizeError};
 use prost::Message as _;
 use tokio::time::timeout;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Status};
 
 use crate::v1::DescribeRequest;
@@ -62,15 +62,40 @@ impl Remote {
     /// The compactor at `address`, asked with `token`.
     ///
     /// # Errors
-    /// An address that is none, or a token for one that isn't of this machine.
+    /// An address that is none, or a token that would go to another machine without TLS.
     pub fn new(address: Address, token: Option<Token>, limits: Limits) -> Result<Self, BadAddress> {
-        if token.is_some() && !address.is_local() {
+        if token.is_some() && !address.is_tls() && !address.is_local() {
             return Err(BadAddress::TokenInTheClear(address.base().to_owned()));
         }
         let endpoint = Endpoint::from_shared(address.base().to_owned());
         let endpoint = endpoint.map_err(|_| BadAddress::Malformed(address.base().to_owned()))?;
         let endpoint = endpoint.connect_timeout(limits.presence);
-        Ok(Remote { called: format!("grpc:{address}"), address, endpoint, token, limits })
+        let remote = Remote { called: format!("grpc:{address}"), address, endpoint, token, limits };
+        if remote.address.is_tls() {
+            remote.with(ClientTlsConfig::new().with_native_roots())
+        } else {
+            Ok(remote)
+        }
+    }
+
+    /// The same, trusting whoever has a certificate by one of these authorities (PEM), and nobody else. It
+    /// changes nothing where TLS isn't spoken.
+    ///
+    /// # Errors
+    /// They can't be read.
+    pub fn trusting(self, authorities: &[u8]) -> Result<Self, BadAddress> {
+        if !self.address.is_tls() {
+            return Ok(self);
+        }
+        self.with(ClientTlsConfig::new().ca_certificate(Certificate::from_pem(authorities)))
+    }
+
+    fn with(self, tls: ClientTlsConfig) -> Result<Self, BadAddress> {
+        let endpoint = self.endpoint.tls_config(tls).map_err(|error| BadAddress::Tls {
+            address: self.address.base().to_owned(),
+            error: std::error::Error::source(&error).unwrap_or(&error).to_string(),
+        })?;
+        Ok(Remote { endpoint, ..self })
     }
 
     /// The compactors that the server says it has.

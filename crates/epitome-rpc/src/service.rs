@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::Server;
+use tonic::transport::{Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 
 use crate::v1::compactor_server::{Compactor, CompactorServer};
@@ -47,25 +47,44 @@ pub struct Serving {
     pub token: Option<Token>,
     /// The most bytes of one message.
     pub message: usize,
+    /// Who it proves to be, if it speaks TLS.
+    pub identity: Option<Identity>,
+}
+
+/// A chain of certificates and its key.
+#[derive(Clone)]
+pub struct Identity(tonic::transport::Identity);
+
+impl Identity {
+    /// Both as PEM.
+    pub fn from_pem(certificates: impl AsRef<[u8]>, key: impl AsRef<[u8]>) -> Self {
+        Identity(tonic::transport::Identity::from_pem(certificates, key))
+    }
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Identity(…)")
+    }
 }
 
 impl Serving {
     /// These, to anybody who reaches them.
     pub fn new(compactors: Vec<Served>) -> Self {
-        Serving { compactors, token: None, message: MESSAGE }
+        Serving { compactors, token: None, message: MESSAGE, identity: None }
     }
 }
 
 /// Serves on `listener` until `end`, with the standard services for health and reflection.
 ///
 /// # Errors
-/// The system's, or a descriptor set that can't be read.
+/// The system's, or a certificate, key or descriptor set that can't be read.
 pub async fn serve(
     listener: TcpListener,
     serving: Serving,
     end: impl Future<Output = ()>,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let Serving { compactors, token, message } = serving;
+    let Serving { compactors, token, message, identity } = serving;
     let guard = move |request: Request<()>| {
         let Some(token) = &token else { return Ok(request) };
         match request.metadata().get("authorization") {
@@ -82,7 +101,11 @@ pub async fn serve(
         .build_v1()?;
     let (health, probes) = tonic_health::server::health_reporter();
     health.set_serving::<CompactorServer<Hosted>>().await;
-    Server::builder()
+    let mut server = Server::builder();
+    if let Some(Identity(identity)) = identity {
+        server = server.tls_config(ServerTlsConfig::new().identity(identity))?;
+    }
+    server
         .add_service(probes)
         .add_service(InterceptedService::new(reflection, guard.clone()))
         .add_service(InterceptedService::new(service, guard))

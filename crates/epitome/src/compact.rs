@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::request::Request;
-use crate::summarize::{OnFailure, SummarizeError, Summary};
+use crate::summarize::{OnFailure, Spent, SummarizeError, Summary};
 use crate::view::Fate;
 
 /// What a compactor promises: an answer, later.
@@ -101,6 +101,8 @@ pub struct Compacted {
     /// What is to be remembered of what is folded. It is admitted as any other summary, but that its
     /// sections are its own; without one the checkpoint is as it is without a model.
     pub summary: Option<Summary>,
+    /// What it took, besides what the summary says of itself.
+    pub spent: Spent,
 }
 
 /// A question for a compactor.

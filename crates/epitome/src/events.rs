@@ -115,7 +115,7 @@ pub enum Event {
     Cancelled,
 }
 
-/// Is told what happens. Must not block.
+/// Is told what happens. Must neither block nor panic.
 pub trait Observer: std::fmt::Debug + Send + Sync {
     /// Is called once for each event, in the order of its compaction; several may be under way.
     fn observe(&self, compaction: CompactionId, event: &Event);

@@ -41,7 +41,8 @@ cmd:PROG ARGUMENTS
 \"ledger\":[{\"op\":\"add|replace|resolve\", \"kind\":\"fact\", \"text\":\"…\", \"line\":\"the one meant\", \"sources\":[12]}]
 grpc:URL#NAME
     a whole compactor, asked first: it says what becomes of each message, and sums up what is folded. What breaks a \
-law is done here instead. EPITOME_RPC_TOKEN, if it wants a token; it says itself how long it may take, else 120 s \
+law is done here instead; --trigger remote asks it on every call. https:// speaks TLS (EPITOME_RPC_CA names a file of \
+authorities of your own). EPITOME_RPC_TOKEN, if it wants a token; it says itself how long it may take, else 120 s \
 (crates/epitome-rpc/proto has the contract, `epitome sidecar` serves one)
 
 Instead of a key its variable with _FILE after its name may name a file that holds it. HTTPS_PROXY, NO_PROXY and \
@@ -74,6 +75,15 @@ SSL_CERT_FILE hold. What is folded is sent to whom you name, and nobody else; `e
     /// a model whose price isn't known.
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub(crate) spend: Option<Money>,
+
+    /// The same for one session, over all runs; a session is known by the first thing that a person says in it.
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(crate) spend_session: Option<Money>,
+
+    /// The same for one day (UTC), over all runs: what was spent is kept in `epitome/spent.json` in the XDG state
+    /// folder.
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(crate) spend_day: Option<Money>,
 }
 
 impl SummaryArgs {
@@ -91,6 +101,8 @@ impl SummaryArgs {
             ("--prompt", self.prompt.is_some()),
             ("--timeout", self.timeout.is_some()),
             ("--spend", self.spend.is_some()),
+            ("--spend-session", self.spend_session.is_some()),
+            ("--spend-day", self.spend_day.is_some()),
         ];
         flags.into_iter().filter(|(_, is_said)| *is_said).map(|(flag, _)| flag)
     }

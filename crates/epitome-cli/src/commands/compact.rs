@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use epitome::archive::Archive;
 use epitome::plan::Reached;
-use epitome::transcript::{ContentId, PartKind};
+use epitome::transcript::{ContentId, Entry, PartKind};
 use epitome::trigger::{Gauge, Trigger as _, When};
 use epitome::wire;
 use epitome::{CompactError, Compactor, Options, Outcome, Receipt, Request, Target};
@@ -271,6 +271,11 @@ impl Shape {
         archive: Option<&dyn Archive>,
         report: Report,
     ) -> Result<Done> {
+        let mut said = opened.request.transcript.entries().filter(Entry::is_human);
+        if let Some(first) = said.next() {
+            let id = ContentId::of_text(&first.human_text()).to_string();
+            self.helpers.session.get_or_init(|| id);
+        }
         let reader = self.reader(&opened.request, Need::Window)?;
         let mut progress = Progress::new(report);
         let (target, said) = self.target(opened, &reader, &mut progress);
@@ -288,7 +293,7 @@ impl Shape {
         let compactor = match &self.settings.trigger {
             None => compactor,
             Some(trigger) => {
-                let window = due(trigger.when(), &reader)?;
+                let window = due(trigger.when(), &reader, &self.helpers)?;
                 compactor.when(trigger.clone().boxed(), Gauge { window, ..Gauge::default() })
             }
         };
@@ -416,7 +421,11 @@ impl Shape {
 }
 
 /// The window that the trigger looks at, if it is one that a single request can make fire.
-fn due(when: &When, reader: &Reader) -> Result<Option<u64>> {
+fn due(when: &When, reader: &Reader, helpers: &Helpers) -> Result<Option<u64>> {
+    if *when == When::Remote && helpers.compactors.chain.is_empty() {
+        let what = "the trigger `remote` leaves it to a whole compactor, and none is named";
+        return Err(Failure::usage(what).hint("--summarizer grpc:URL#NAME").into());
+    }
     if !when.is_of_one_request() {
         let what = format!("the trigger `{when}` can't fire here: only a session knows of that");
         return Err(Failure::usage(what).hint("say a size: --trigger 80%, 120k, 100items").into());

@@ -1,5 +1,6 @@
 //! `sidecar`: the built-in engine as a whole compactor for others, over gRPC.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
@@ -9,13 +10,14 @@ use epitome::strategy::{Ladder, Pipeline, Setting};
 use epitome::summarize::{FailureKind, SummarizeError};
 use epitome::view::Fate;
 use epitome::{Compactor, Options, Pin, Target};
-use epitome_rpc::{Served, Serving, serve};
+use epitome_rpc::{Identity, Served, Serving, serve};
 use tokio::net::TcpListener;
 
 use crate::args::SidecarArgs;
 use crate::counters::named;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Report};
+use crate::quoting::name;
 use crate::reader::of_format;
 use crate::summarizers::remote::{TOKEN, token};
 
@@ -31,6 +33,8 @@ pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
             .hint(format!("set {TOKEN}, or listen on an address of this machine"))
             .into());
     }
+    let identity = identity(args)?;
+    let scheme = if identity.is_some() { "https" } else { "http" };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("nothing can be served")?;
     runtime.block_on(async {
@@ -40,7 +44,7 @@ pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
         })?;
         let at = listener.local_addr().context("where it listens")?;
         match report {
-            Report::Words => output::tell(&format!("serving grpc:http://{at}#{NAME}")),
+            Report::Words => output::tell(&format!("serving grpc:{scheme}://{at}#{NAME}")),
             Report::Json => output::note(&serde_json::json!({ "serving": at }).to_string()),
         }
         let engine = from_fn(NAME, |job: Arc<Job>| async move {
@@ -49,11 +53,22 @@ pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
         });
         let served = Served::new(engine, "the ladder of the epitome binary, without a model");
         let message = usize::from(args.message) << 20;
-        let serving = Serving { token, message, ..Serving::new(vec![served]) };
+        let serving = Serving { token, message, identity, ..Serving::new(vec![served]) };
         let ended = serve(listener, serving, std::future::pending()).await;
         ended.map_err(|error| Failure::other(format!("it can't serve any longer: {error}")))?;
         Ok(Exit::Ok)
     })
+}
+
+/// Who it proves to be, if it is to speak TLS.
+fn identity(args: &SidecarArgs) -> Result<Option<Identity>> {
+    let (Some(certificates), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
+    let read = |flag: &str, path: &Path| {
+        std::fs::read(path)
+            .map_err(|error| Failure::usage(format!("{flag} {}: {error}", name(path))))
+    };
+    let (certificates, key) = (read("--tls-cert", certificates)?, read("--tls-key", key)?);
+    Ok(Some(Identity::from_pem(certificates, key)))
 }
 
 fn failed(why: impl Into<String>) -> SummarizeError {
@@ -92,5 +107,5 @@ fn plan(job: &Job) -> Result<Verdict, SummarizeError> {
         }
         fate => fate.clone(),
     });
-    Ok(Verdict::Compacted(Compacted { fates: fates.collect(), summary: None }))
+    Ok(Verdict::Compacted(Compacted { fates: fates.collect(), ..Compacted::default() }))
 }

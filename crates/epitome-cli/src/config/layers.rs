@@ -121,9 +121,10 @@ impl Settings {
     /// A project's file comes with what was cloned or unpacked: it names no program that is run and no server
     /// that is sent the transcript, and raises no limit of what that may cost; nor do the prices that it names.
     fn of_a_stranger(&self, file: &Path) -> Result<()> {
-        let said = ["summarizer", "spend", "hook-before", "hook-after"]
-            .into_iter()
-            .find(|key| self.said(key).is_some());
+        let said =
+            ["summarizer", "spend", "spend-session", "spend-day", "hook-before", "hook-after"]
+                .into_iter()
+                .find(|key| self.said(key).is_some());
         let Some(key) = said else { return Ok(()) };
         let what = format!("`{key}` in {} isn't taken from a project's own file", name(file));
         let hint = format!(
@@ -172,10 +173,14 @@ impl Settings {
                 "on-failure" => settings.on_failure = Some(args::on_failure(value).map_err(bad)?),
                 "timeout" => settings.timeout = Some(args::seconds(value).map_err(bad)?),
                 "spend" => settings.spend = Some(args::dollars(value).map_err(bad)?),
+                "spend-session" => {
+                    settings.spend_session = Some(args::dollars(value).map_err(bad)?);
+                }
+                "spend-day" => settings.spend_day = Some(args::dollars(value).map_err(bad)?),
                 "hook-before" => settings.hook_before = Some(lines(value).map_err(bad)?),
                 "hook-after" => settings.hook_after = Some(lines(value).map_err(bad)?),
                 // A secret, and no setting.
-                "api-key" | "api-key-file" | "rpc-token" | "rpc-token-file" => {}
+                "api-key" | "api-key-file" | "rpc-token" | "rpc-token-file" | "rpc-ca" => {}
                 "preserved-tools" => settings.preserved_tools = Some(listed(value, ',')),
                 _ => output::warn(&format!(
                     "EPITOME_{name} in the environment is no setting; they are {}",

@@ -74,6 +74,12 @@ pub(crate) struct Settings {
     /// The most that models may cost in one compaction.
     #[serde(deserialize_with = "spend")]
     pub(crate) spend: Option<Money>,
+    /// The most that they may cost in one session.
+    #[serde(deserialize_with = "spend")]
+    pub(crate) spend_session: Option<Money>,
+    /// The most that they may cost on one day.
+    #[serde(deserialize_with = "spend")]
+    pub(crate) spend_day: Option<Money>,
     /// Commands that are asked before a compaction.
     pub(crate) hook_before: Option<Vec<Line>>,
     /// Commands that are told of it.
@@ -81,7 +87,7 @@ pub(crate) struct Settings {
 }
 
 /// The names of the settings in files; in the environment they are `EPITOME_` and the name.
-pub(crate) const KEYS: [&str; 19] = [
+pub(crate) const KEYS: [&str; 21] = [
     "target",
     "tail",
     "task",
@@ -99,6 +105,8 @@ pub(crate) const KEYS: [&str; 19] = [
     "on-failure",
     "timeout",
     "spend",
+    "spend-session",
+    "spend-day",
     "hook-before",
     "hook-after",
 ];
@@ -182,6 +190,8 @@ impl Settings {
             on_failure: self.on_failure.or(lower.on_failure),
             timeout: self.timeout.or(lower.timeout),
             spend: self.spend.or(lower.spend),
+            spend_session: self.spend_session.or(lower.spend_session),
+            spend_day: self.spend_day.or(lower.spend_day),
             hook_before: self.hook_before.or(lower.hook_before),
             hook_after: self.hook_after.or(lower.hook_after),
         }
@@ -216,6 +226,8 @@ impl Settings {
             "on-failure" => self.on_failure.map(on_failure_words),
             "timeout" => self.timeout.map(|time| format!("{} s", time.as_secs_f64())),
             "spend" => self.spend.map(|money| money.to_string()),
+            "spend-session" => self.spend_session.map(|money| money.to_string()),
+            "spend-day" => self.spend_day.map(|money| money.to_string()),
             "hook-before" => self.hook_before.as_ref().map(written),
             "hook-after" => self.hook_after.as_ref().map(written),
             "models" => self.models.as_ref().map(|path| path.to_string_lossy().into_owned()),

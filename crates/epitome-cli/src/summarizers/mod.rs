@@ -1,21 +1,23 @@
 //! Who can be asked for summaries, by the names that flags and settings give them.
 
+mod books;
 mod command;
 mod hook;
 pub(crate) mod model;
+mod paid;
 pub(crate) mod remote;
 mod spec;
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Result;
 use epitome::compact::{About, Compact, Compactors};
 use epitome::hook::{Hook, Hooks};
 use epitome::summarize::{Brief, OnFailure, Summaries, Summarizer};
-use epitome_llm::{Purse, origin};
+use epitome_llm::{Cap, Purse, in_memory, origin};
 
 use crate::args::{AroundArgs, Line, SummaryArgs};
 use crate::config::Settings;
@@ -26,8 +28,10 @@ use crate::reader;
 pub(crate) use hook::{After, line};
 pub(crate) use spec::{FORMS, Host, Named, Spec};
 
+use books::{Kept, Span};
 use command::Command;
 use model::Keys;
+use paid::Paid;
 
 /// The longest that one answer may take where nobody says.
 pub(crate) const LONGEST: Duration = Duration::from_mins(2);
@@ -43,6 +47,8 @@ pub(crate) struct Helpers {
     pub(crate) compactors: Compactors,
     /// With the narrative.
     pub(crate) summaries: Summaries,
+    /// Whose session it is, once that is known: caps on spending count by it.
+    pub(crate) session: Arc<OnceLock<String>>,
 }
 
 /// What arguments and settings ask for.
@@ -88,9 +94,11 @@ pub(crate) fn helpers(
         let what = format!("{late} does whole compactions, and is asked before any summarizer");
         return Err(Failure::usage(what).hint(format!("--summarizer {late} --then …")).into());
     }
+    let session = Arc::new(OnceLock::new());
+    let purse = purse(args, settings, &session)?;
     let on_failure = args.on_failure.or(settings.on_failure).unwrap_or_default();
     let summaries = Summaries {
-        chain: chain(specs, longest, args.spend.or(settings.spend), settings)?,
+        chain: chain(specs, longest, purse.as_ref(), settings)?,
         brief: Brief {
             focus: args.focus.clone(),
             prompt: args.prompt.as_deref().map(prompt).transpose()?,
@@ -101,31 +109,72 @@ pub(crate) fn helpers(
     let wishes = summaries.brief.prompt.iter().chain(&summaries.brief.focus);
     let compactors = Compactors {
         about: About { instructions: wishes.cloned().collect(), ..About::default() },
-        chain: wholes(whole, said)?,
+        chain: wholes(whole, said, purse.as_ref())?,
         // Where summarizers come next, it is theirs to fail.
         on_failure: if specs.is_empty() { on_failure } else { OnFailure::Extractive },
     };
-    Ok(Helpers { hooks, after, compactors, summaries })
+    Ok(Helpers { hooks, after, compactors, summaries, session })
 }
 
-fn wholes(specs: &[Spec], longest: Option<Duration>) -> Result<Vec<Arc<dyn Compact>>> {
+/// What may be spent, if anybody says.
+///
+/// # Errors
+/// There is no place where it could be kept what was spent.
+fn purse(
+    args: &SummaryArgs,
+    settings: &Settings,
+    session: &Arc<OnceLock<String>>,
+) -> Result<Option<Arc<Purse>>> {
+    let mut caps = Vec::new();
+    if let Some(most) = args.spend.or(settings.spend) {
+        caps.push(Cap { most, span: String::new(), books: in_memory() });
+    }
+    let spans = [
+        (
+            args.spend_session.or(settings.spend_session),
+            Span::Session(Arc::clone(session)),
+            "in this session",
+        ),
+        (args.spend_day.or(settings.spend_day), Span::Day, "today"),
+    ];
+    for (most, span, words) in spans {
+        let Some(most) = most else { continue };
+        let file = books::file().ok_or_else(|| {
+            Failure::usage("there is no place to keep what was spent")
+                .hint("set HOME or XDG_STATE_HOME")
+        })?;
+        caps.push(Cap { most, span: words.to_owned(), books: Arc::new(Kept { file, span }) });
+    }
+    Ok((!caps.is_empty()).then(|| Arc::new(Purse::of(caps))))
+}
+
+fn wholes(
+    specs: &[Spec],
+    longest: Option<Duration>,
+    purse: Option<&Arc<Purse>>,
+) -> Result<Vec<Arc<dyn Compact>>> {
     let addresses = specs.iter().filter_map(|spec| match spec {
         Spec::Remote(address) => Some(address),
         _ => None,
     });
     addresses
-        .map(|address| Ok(Arc::new(remote::remote(address, longest)?) as Arc<dyn Compact>))
+        .map(|address| {
+            let by: Arc<dyn Compact> = Arc::new(remote::remote(address, longest)?);
+            Ok(match purse {
+                Some(purse) => Arc::new(Paid { by, purse: Arc::clone(purse) }),
+                None => by,
+            })
+        })
         .collect()
 }
 
 fn chain(
     specs: &[Spec],
     longest: Duration,
-    cap: Option<epitome::model::Money>,
+    purse: Option<&Arc<Purse>>,
     settings: &Settings,
 ) -> Result<Vec<Arc<dyn Summarizer>>> {
     one_server(specs)?;
-    let purse = cap.map(|cap| Arc::new(Purse::new(cap)));
     let registry = reader::price_list(settings)?;
     let mut keys = Keys::default();
     let summarizer = |spec: &Spec| -> Result<Arc<dyn Summarizer>> {
@@ -133,7 +182,7 @@ fn chain(
             Spec::Command(words) => Arc::new(Command { words: words.clone(), timeout: longest }),
             Spec::Model(named) => {
                 let found = model::find(named, &mut keys)?;
-                Arc::new(model::model(named, found, longest, purse.clone(), &registry)?)
+                Arc::new(model::model(named, found, longest, purse.cloned(), &registry)?)
             }
             Spec::Extractive => unreachable!("the chain ends before it"),
             Spec::Remote(_) => unreachable!("it does more than sum up"),

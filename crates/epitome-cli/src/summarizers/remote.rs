@@ -1,5 +1,6 @@
 //! Whole compactors over gRPC: where they are asked, and with which token.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -7,6 +8,10 @@ use epitome_rpc::{Address, Limits, Remote, Token};
 
 use super::model::hidden;
 use crate::failure::Failure;
+use crate::quoting::name;
+
+/// A file of authorities that are trusted.
+const CA: &str = "EPITOME_RPC_CA";
 
 /// The token of whoever asks, and of whoever serves.
 pub(crate) const TOKEN: &str = "EPITOME_RPC_TOKEN";
@@ -17,11 +22,27 @@ pub(crate) const TOKEN: &str = "EPITOME_RPC_TOKEN";
 /// A token that can't be read, or that would be readable on the way.
 pub(crate) fn remote(address: &Address, longest: Option<Duration>) -> Result<Remote> {
     let limits = Limits { longest, ..Limits::default() };
-    Remote::new(address.clone(), token()?, limits).map_err(|error| {
+    let own = authorities()?;
+    let remote = Remote::new(address.clone(), token()?, limits);
+    let remote = remote.and_then(|remote| match &own {
+        Some(own) => remote.trusting(own),
+        None => Ok(remote),
+    });
+    remote.map_err(|error| {
         Failure::usage(format!("grpc:{address}: {error}"))
-            .hint("reach it through a tunnel, by an address of this machine")
+            .hint(
+                "name it by https://…, or reach it through a tunnel, by an address of this machine",
+            )
             .into()
     })
+}
+
+/// What is trusted instead of the system's authorities, where the environment names a file of them.
+fn authorities() -> Result<Option<Vec<u8>>> {
+    let path = std::env::var_os(CA).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let Some(path) = path else { return Ok(None) };
+    let read = std::fs::read(&path);
+    Ok(Some(read.map_err(|error| Failure::usage(format!("{CA}, {}: {error}", name(&path))))?))
 }
 
 /// The token that the environment says, or a file that it names.

@@ -147,7 +147,7 @@ mod tests {
             "grpc:http://localhost:1",
             "grpc:http://localhost:1#",
             "grpc:#x",
-            "grpc:https://localhost:1#x",
+            "grpc:ftp://localhost:1#x",
         ] {
             assert!(bad.parse::<Spec>().is_err(), "{bad}");
         }

@@ -34,6 +34,7 @@ mod rounds;
 mod screens;
 mod sessions;
 mod settings;
+mod setups;
 mod sidecar;
 mod simulate;
 mod spending;

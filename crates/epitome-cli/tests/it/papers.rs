@@ -7,7 +7,7 @@ use crate::bench::Bench;
 
 const RUN: &str = "cargo run --release -- ";
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 

@@ -38,6 +38,8 @@ fn every_settings_origin_is_shown() {
         on-failure       extractive                       default
         timeout          120 s                            default
         spend            none                             default
+        spend-session    none                             default
+        spend-day        none                             default
         hook-before      none                             default
         hook-after       none                             default
     "#]]

@@ -103,3 +103,43 @@ const CHEAP: &str = r#"{"models": {"claude-haiku-4-5": {"price": {"input": 0.000
 /// What is known of a model by its owner.
 const OWN: &str = r#"{"models": {"gpt-4o-mini-home": {"vendor": "me", "tokenizer": "o200k", "input": 100000,
     "output": 8000, "price": {"input": 0.2, "output": 0.4}, "source": "my bills"}}}"#;
+
+/// Runs of their own share what is left of a day, and of a session.
+#[test]
+fn caps_by_day_and_by_session_hold_over_processes() {
+    for (flag, words) in
+        [("--spend-day", "spent today"), ("--spend-session", "spent in this session")]
+    {
+        let replies = [Reply::text(GOOD).into(), Reply::text(GOOD).into()];
+        let (bench, server) = (bench(), Served::new(replies));
+        // Enough for one summary, and not for two: what is spent once is above nothing.
+        let ran = ask(&bench, 2, &server.running.url, &[flag, "0.2"]);
+        assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
+        let told = receipt(&bench);
+        let cost = told["summary"]["spent"]["cost"].as_f64().expect("its price is known");
+        let kept: serde_json::Value =
+            serde_json::from_str(&bench.read(".local/state/epitome/spent.json")).expect("JSON");
+        let span = if flag == "--spend-day" { "days" } else { "sessions" };
+        let amounts = kept[span].as_object().expect("a table");
+        let amount = amounts.values().next().expect("one span");
+        let micro = amount.as_u64().or(amount["micro_usd"].as_u64()).expect("an amount");
+        assert!((micro as f64 / 1e6 - cost).abs() < 2e-6, "{micro} {cost}");
+        // A process later there is less than nothing left of a cap as large as that.
+        let cap = format!("{cost}");
+        let ran = ask(&bench, 2, &server.running.url, &[flag, &cap]);
+        assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
+        let fallback = receipt(&bench)["fallbacks"][0].clone();
+        assert!(fallback.as_str().is_some_and(|why| why.contains(words)), "{fallback}");
+    }
+}
+
+#[test]
+fn where_it_cant_be_told_what_was_spent_nobody_is_asked() {
+    let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+    bench.write(".local/state/epitome/spent.json", "{\"version\":1,");
+    let ran = ask(&bench, 2, &server.running.url, &["--spend-day", "2"]);
+    assert_eq!((ran.code, server.requests()), (0, 0), "{}", ran.err);
+    let fallback = receipt(&bench)["fallbacks"][0].clone();
+    let why = fallback.as_str().expect("a reason");
+    assert!(why.contains("the spend cap is reached: what was spent is kept in"), "{why}");
+}

@@ -2,7 +2,7 @@
 
 use epitome::Format;
 use epitome::model::Money;
-use epitome_llm::{BadEndpoint, Endpoint, Model, Purse, Secret};
+use epitome_llm::{BadEndpoint, Cap, Endpoint, Model, Purse, Secret, in_memory};
 use std::sync::Arc;
 
 use epitome::summarize::{FailureKind, Summarizer as _};
@@ -40,7 +40,9 @@ async fn a_cap_stops_calls_before_they_are_made() {
     let (format, model) = MODELS[2];
     let answers = || (0..9).map(|_| Reply::text(WORDS).into());
     let running = start(Server::new(Queue::new(answers()))).await.expect("a free port");
-    let purse = Arc::new(Purse::new(Money::micro(4_000)));
+    let (most, books) = (Money::micro(4_000), in_memory());
+    let cap = Cap { most, span: "today".to_owned(), books: Arc::clone(&books) };
+    let purse = Arc::new(Purse::of(vec![cap]));
     let mut asked = 0;
     let refused = loop {
         let here = endpoint(&running.url, format, model);
@@ -52,7 +54,9 @@ async fn a_cap_stops_calls_before_they_are_made() {
     assert!(asked > 0, "the first one is cheap enough: {refused}");
     assert_eq!(refused.kind, FailureKind::SpendCap);
     assert_eq!(running.recorded().len(), asked, "the last one was never sent");
-    assert!(purse.spent() > Money::ZERO && purse.spent() <= purse.cap());
+    let spent = books.spent().expect("it is in memory");
+    assert!(spent > Money::ZERO && spent <= most);
+    assert!(refused.to_string().contains("spent today"), "{refused}");
 
     // Whose price nobody knows can't be held to a cap.
     let nobodys = endpoint(&running.url, Format::OpenaiChat, "home-made");

@@ -99,6 +99,9 @@ pub struct Part {
 pub struct CompactResponse {
     #[prost(oneof = "compact_response::Verdict", tags = "1, 2")]
     pub verdict: ::core::option::Option<compact_response::Verdict>,
+    /// What it took, where a model was asked; callers book it, and their caps on spending count it.
+    #[prost(message, optional, tag = "3")]
+    pub usage: ::core::option::Option<Usage>,
 }
 /// Nested message and enum types in `CompactResponse`.
 pub mod compact_response {
@@ -109,6 +112,21 @@ pub mod compact_response {
         #[prost(message, tag = "2")]
         Compacted(super::Compacted),
     }
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Usage {
+    #[prost(uint32, tag = "1")]
+    pub requests: u32,
+    /// Tokens of prompts, those of them that were read from a cache, and tokens of answers.
+    #[prost(uint64, tag = "2")]
+    pub input: u64,
+    #[prost(uint64, tag = "3")]
+    pub cached: u64,
+    #[prost(uint64, tag = "4")]
+    pub output: u64,
+    /// Millionths of a dollar.
+    #[prost(uint64, tag = "5")]
+    pub cost_micro_usd: u64,
 }
 /// All stays as it is this time.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

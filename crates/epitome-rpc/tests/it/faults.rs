@@ -8,7 +8,7 @@ use std::time::Duration;
 use epitome::compact::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
 use epitome::count::counter;
 use epitome::engine::Drive;
-use epitome::summarize::Summary;
+use epitome::summarize::{Spent, Summary};
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, PartEdit, Put, Reason};
 use epitome::wire::Format;
@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use tonic::{Response, Status};
 
 /// The task, 60 steps, and a wish: messages 0 to 121.
-fn session() -> Request {
+pub(crate) fn session() -> Request {
     let mut notation = "user Fix the parser, and never touch the lexer.\n".to_owned();
     for step in 0..60 {
         let _ = writeln!(
@@ -37,7 +37,7 @@ fn session() -> Request {
     testkit::parse(Format::OpenaiChat, &notation)
 }
 
-fn local() -> Compactor {
+pub(crate) fn local() -> Compactor {
     let pins = vec![Pin::Text("port_5003".to_owned())];
     let options = Options { target: Target::Percent(50), pins, ..Options::default() };
     Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
@@ -57,11 +57,13 @@ fn half(job: &Job) -> Compacted {
         if known.may_leave && is_old { Fate::Fold(Reason::OlderStep) } else { Fate::Keep }
     });
     let summary = Some(Summary::new("The parser is being fixed. `src/f1.rs` has port_5001."));
-    Compacted { fates: fates.collect(), summary }
+    let cost = Some(epitome::model::Money::micro(9));
+    let spent = Spent { requests: 1, input: 700, cached: 100, output: 80, cost };
+    Compacted { fates: fates.collect(), summary, spent }
 }
 
 /// An address where `serving` is served as long as the sender lives.
-async fn served(serving: Serving) -> (String, oneshot::Sender<()>) {
+pub(crate) async fn served(serving: Serving) -> (String, oneshot::Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let base = format!("http://{}", listener.local_addr().expect("it is bound"));
     let (alive, gone) = oneshot::channel();
@@ -77,7 +79,7 @@ fn remote(base: &str, name: &str, token: Option<&str>, limits: Limits) -> Remote
     Remote::new(address, token.and_then(Token::new), limits).expect("it may be asked")
 }
 
-fn mine() -> Arc<dyn Compact> {
+pub(crate) fn mine() -> Arc<dyn Compact> {
     from_fn("mine", |job| std::future::ready(Ok(Verdict::Compacted(half(&job)))))
 }
 
@@ -106,7 +108,11 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
     assert_eq!(receipt.steps[0].strategy, format!("grpc:{base}#mine"));
     let checkpoint = outcome.view.checkpoint().expect("steps were folded");
     assert!(checkpoint.text.contains("`src/f1.rs` has port_5001."), "{}", checkpoint.text);
-    assert!(receipt.summary.as_ref().is_some_and(|summary| summary.by.is_some()));
+    let told = receipt.summary.as_ref().expect("there is a summary");
+    assert!(told.by.is_some());
+    // What it says that it took is booked.
+    assert_eq!((told.spent.input, told.spent.output, told.spent.requests), (700, 80, 1));
+    assert_eq!(told.spent.cost, Some(epitome::model::Money::micro(9)));
     testkit::laws::check_view(&outcome, &local()).expect("the laws hold");
 
     let about = epitome::compact::About {
@@ -235,7 +241,7 @@ async fn bare(timeout_ms: i64, answer: fn(CompactRequest) -> CompactResponse) ->
 
 fn compacted(fates: Vec<i32>, edits: Vec<Edit>) -> CompactResponse {
     let compacted = v1::Compacted { fates, edits, summary: String::new() };
-    CompactResponse { verdict: Some(Said::Compacted(compacted)) }
+    CompactResponse { verdict: Some(Said::Compacted(compacted)), usage: None }
 }
 
 fn keeping(question: &CompactRequest) -> Vec<i32> {
@@ -261,7 +267,7 @@ fn edit(entry: u32, part: u32, text: &str) -> Edit {
 async fn answers_of_the_wrong_shape_or_against_a_law_are_done_without() {
     type Answer = fn(CompactRequest) -> CompactResponse;
     let faults: [(&str, Answer); 11] = [
-        ("neither skip nor compacted", |_| CompactResponse { verdict: None }),
+        ("neither skip nor compacted", |_| CompactResponse { verdict: None, usage: None }),
         ("0 is no fate", |q| compacted(vec![0; q.entries.len()], vec![])),
         ("99 is no fate", |q| compacted(vec![99; q.entries.len()], vec![])),
         ("it has 3 fates for 122 messages", |q| compacted(good(&q)[..3].to_vec(), vec![])),

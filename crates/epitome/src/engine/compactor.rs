@@ -227,7 +227,7 @@ impl Compactor {
             hooks.about.instructions.extend_from_slice(more);
             Arc::new(hooks)
         });
-        Compactor { summaries, compactors, hooks, ..self }
+        Compactor { hooks, summaries, compactors, ..self }
     }
 
     /// The same, knowing checkpoints of earlier compactions by their id: these are continued. What

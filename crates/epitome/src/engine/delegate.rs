@@ -43,7 +43,10 @@ impl Compaction {
     /// Who is to be asked before anything is planned here, if anybody is.
     pub(super) fn next_compactor(&self, tally: &Tally) -> Option<Arc<dyn Compact>> {
         let next = self.compactor.compactors()?.chain.get(self.delegated);
-        next.filter(|_| self.is_due(tally)).map(Arc::clone)
+        let is_always = self.compactor.cause().is_some_and(Cause::is_remote)
+            && self.attempt == Attempt::Asked
+            && !self.request.transcript.is_empty();
+        next.filter(|_| is_always || self.is_due(tally)).map(Arc::clone)
     }
 
     pub(super) fn delegate(&mut self, tally: Tally, by: Arc<dyn Compact>) -> State {
@@ -78,10 +81,7 @@ impl Compaction {
         let by = by.name();
         Ok(match answer {
             Err(error) => {
-                if error.spent != Spent::default() {
-                    let (result, why) = (CallResult::Failed, Some(error.to_string()));
-                    self.book(SummaryCall { by: by.to_owned(), result, why, spent: error.spent });
-                }
+                self.book_unused(by, &error.to_string(), error.spent);
                 self.try_without(tally, by, &error.to_string())
             }
             Ok(Verdict::Skip(why)) => {
@@ -100,13 +100,27 @@ impl Compaction {
         let guard = self.guard(&tally, &units);
         let plan = match self.subject(&tally, &units, &guard).proposed(by, &compacted.fates) {
             Ok(plan) => plan,
-            Err(breach) => return self.try_without(tally, by, &breach),
+            Err(breach) => {
+                let mut spent = compacted.spent;
+                spent += compacted.summary.map(|summary| summary.spent).unwrap_or_default();
+                self.book_unused(by, &breach, spent);
+                return self.try_without(tally, by, &breach);
+            }
         };
         self.note(&guard, &plan);
         self.attempt = Attempt::Delegated;
         let gathered = Gathered::recalled_by(self.compactor.channel().cloned());
+        let mut summary = compacted.summary;
+        match &mut summary {
+            Some(summary) => summary.spent += compacted.spent,
+            None if compacted.spent == Spent::default() => {}
+            None => {
+                let (by, result) = (by.to_owned(), CallResult::Admitted);
+                self.book(SummaryCall { by, result, why: None, spent: compacted.spent });
+            }
+        }
         let theirs = |summary| Given { by: by.to_owned(), summary, said: None };
-        let given = self.given.clone().or(compacted.summary.map(theirs));
+        let given = self.given.clone().or(summary.map(theirs));
         let source = given.is_some().then(Source::default);
         State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, given, next: 0 }))
     }
@@ -150,9 +164,10 @@ impl Compaction {
                 self.fallbacks.push(format!("{by}: {why}"));
                 let is_asked =
                     self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
-                return match is_asked {
-                    true => self.begin_summing(tally, plan, gathered, source, checkpoint),
-                    false => self.fill(tally, plan, Some(checkpoint)),
+                return if is_asked {
+                    self.begin_summing(tally, plan, gathered, source, checkpoint)
+                } else {
+                    self.fill(tally, plan, Some(checkpoint))
                 };
             }
         };
@@ -171,6 +186,14 @@ impl Compaction {
             checkpoint
         };
         self.fill(tally, plan, Some(checkpoint))
+    }
+
+    /// Books what was paid for nothing.
+    fn book_unused(&mut self, by: &str, why: &str, spent: Spent) {
+        if spent != Spent::default() {
+            let (by, why) = (by.to_owned(), Some(why.to_owned()));
+            self.book(SummaryCall { by, result: CallResult::Failed, why, spent });
+        }
     }
 
     /// Books a call, in the order of calls.

@@ -45,12 +45,11 @@ impl Compaction {
             anew.words_kept >= old.words_kept && anew.words_missing() <= old.words_missing()
         });
         let seat = anew.as_ref().and_then(|anew| Seat::of(anew, &gathered, most, counter));
-        match (anew, seat) {
-            (Some(checkpoint), Some(seat)) => *place = Place { gathered, seat, checkpoint },
-            _ => {
-                let taken = proposed.iter_mut().filter(|one| one.refused.is_none());
-                taken.for_each(|one| one.refused = Some(Refused::Room));
-            }
+        if let (Some(checkpoint), Some(seat)) = (anew, seat) {
+            *place = Place { gathered, seat, checkpoint };
+        } else {
+            let taken = proposed.iter_mut().filter(|one| one.refused.is_none());
+            taken.for_each(|one| one.refused = Some(Refused::Room));
         }
         proposed
     }

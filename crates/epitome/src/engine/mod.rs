@@ -18,6 +18,7 @@ mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::archive::{ArchiveError, Original};
 use crate::budget::Budget;
@@ -173,6 +174,8 @@ pub struct Compaction {
     /// For observers.
     number: CompactionId,
     told: Told,
+    /// Whether an observer is being told: it stays so where one panics.
+    telling: AtomicBool,
     attempt: Attempt,
     rest: Rest,
     /// Tokens to be left for what edits hide, once that is known.
@@ -201,6 +204,7 @@ impl Compaction {
             given: None,
             delegated: 0,
             told: Told::Nothing,
+            telling: AtomicBool::new(false),
             attempt: Attempt::Asked,
             rest: Rest::Held,
             reserve: None,

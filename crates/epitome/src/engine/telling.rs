@@ -1,6 +1,7 @@
 //! What observers are told, and how often: a compaction that began has exactly one end.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::{Compaction, Outcome, State};
 use crate::count::Tally;
@@ -20,7 +21,9 @@ pub(super) enum Told {
 
 impl Compaction {
     pub(super) fn tell(&self, event: &Event) {
+        self.telling.store(true, Ordering::Relaxed);
         self.compactor.tell(self.number, event);
+        self.telling.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn tell_considered(&mut self, tally: &Tally) {
@@ -40,7 +43,9 @@ impl Compaction {
     }
 
     pub(super) fn tell_applied(&self, steps: &[PlanStep]) {
-        steps.iter().for_each(|step| self.tell(&Event::Applied(step.clone())));
+        for step in steps {
+            self.tell(&Event::Applied(step.clone()));
+        }
     }
 
     /// The end of what began; of what didn't there is none.
@@ -69,9 +74,9 @@ impl Compaction {
 }
 
 impl Drop for Compaction {
-    /// What is dropped under way is cancelled. Where code panics, an observer's may: it isn't called again.
+    /// What is dropped under way is cancelled. An observer that panicked isn't called again.
     fn drop(&mut self) {
-        if self.told == Told::Started && !std::thread::panicking() {
+        if self.told == Told::Started && !self.telling.load(Ordering::Relaxed) {
             let is_panic = matches!(self.state, State::Over);
             let error = "code that it called panicked".to_owned();
             self.tell_ended(&if is_panic { Event::Failed { error } } else { Event::Cancelled });

@@ -27,6 +27,11 @@ impl Money {
         Money { pico: micro.saturating_mul(1_000_000) }
     }
 
+    /// In millionths of a dollar, rounded up.
+    pub const fn in_micro(self) -> u64 {
+        self.pico.div_ceil(1_000_000)
+    }
+
     /// Dollars, for programs that don't add them up.
     pub fn dollars(self) -> f64 {
         self.pico as f64 / PICO as f64

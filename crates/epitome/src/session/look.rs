@@ -352,7 +352,7 @@ impl Line {
 /// Whether nobody asked for it, so that it must be worth its while.
 pub(super) fn is_automatic(cause: &Cause) -> bool {
     match cause {
-        Cause::Overflow { .. } | Cause::Asked(_) => false,
+        Cause::Overflow { .. } | Cause::Asked(_) | Cause::Remote => false,
         Cause::All(causes) => causes.iter().all(is_automatic),
         _ => true,
     }

@@ -87,6 +87,8 @@ pub enum Cause {
     },
     /// Somebody asked for it.
     Asked(Vec<Demand>),
+    /// A whole compactor decides, and is asked on every call.
+    Remote,
     /// Anything else, in the caller's words.
     Custom(String),
     /// All of these.
@@ -117,8 +119,18 @@ impl Cause {
             Cause::Overflow { .. } => "overflow",
             Cause::Idle { .. } => "idle",
             Cause::Asked(_) => "asked",
+            Cause::Remote => "remote",
             Cause::Custom(_) => "custom",
             Cause::All(_) => "all",
+        }
+    }
+
+    /// Whether whole compactors are asked whatever the size is.
+    pub fn is_remote(&self) -> bool {
+        match self {
+            Cause::Remote => true,
+            Cause::All(causes) => causes.iter().any(Cause::is_remote),
+            _ => false,
         }
     }
 
@@ -165,6 +177,7 @@ impl fmt::Display for Cause {
                 };
                 f.write_str(&demands.iter().map(asked).collect::<Vec<_>>().join("; "))
             }
+            Cause::Remote => f.write_str("the compactor is asked on every call"),
             Cause::Custom(words) => f.write_str(words),
             Cause::All(causes) => {
                 let words: Vec<String> = causes.iter().map(Cause::to_string).collect();

@@ -7,7 +7,7 @@ use super::when::{Condition, TriggerError, When, named};
 
 const EXPECTED: &str = "expected a share of the window (80% or 0.8, >90%), an amount (100items, \
 8steps, 4turns, 120k tokens, 500000chars, 1000000bytes), window-16k, or full, asked, asked-by-host, \
-asked-by-model, model-switch, overflow, idle; several with a comma between (any of them) or a plus \
+asked-by-model, model-switch, overflow, idle, remote; several with a comma between (any of them) or a plus \
 (all of them)";
 
 impl FromStr for When {
@@ -87,6 +87,7 @@ impl fmt::Display for When {
             When::Overflow => f.write_str("overflow"),
             When::Idle(When::DEFAULT_LEAD) => f.write_str("idle"),
             When::Idle(lead) => write!(f, "idle, {lead} s ahead"),
+            When::Remote => f.write_str("remote"),
             When::Any(all) => f.write_str(&list(all, ",")),
             When::All(all) => f.write_str(&list(all, "+")),
         }

@@ -52,6 +52,9 @@ pub enum When {
     Overflow,
     /// So many seconds or less before the provider's cache forgets the prompt, and not later.
     Idle(u64),
+    /// On every call: whole compactors are asked, and decide. Without their answer what is above the target is
+    /// compacted here, and nothing else.
+    Remote,
     /// Any of these, the first that fires first.
     Any(Vec<When>),
     /// All of these.
@@ -235,6 +238,7 @@ fn fires(when: &When, gauge: &Gauge) -> Option<Cause> {
             (left <= Duration::from_secs(lead))
                 .then_some(Cause::Idle { idle: idle.as_secs(), left: left.as_secs() })
         }
+        When::Remote => Some(Cause::Remote),
         When::Any(ref list) => list.iter().find_map(|when| fires(when, gauge)),
         When::All(ref list) => {
             let causes: Option<Vec<Cause>> = list.iter().map(|when| fires(when, gauge)).collect();

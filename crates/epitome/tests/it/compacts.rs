@@ -9,9 +9,10 @@ use epitome::compact::{About, Compact, Compacted, Compactors, Job, Verdict, from
 use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::events::{CompactionId, Event, Observer};
-use epitome::summarize::{FailureKind, OnFailure, SummarizeError, Summary};
+use epitome::model::Money;
+use epitome::summarize::{FailureKind, OnFailure, Spent, SummarizeError, Summary};
 use epitome::transcript::{Marks, PartKind, Slot};
-use epitome::trigger::{Asker, Cause, Demand};
+use epitome::trigger::{Asker, Cause, Demand, Gauge, Trigger as _, When};
 use epitome::view::{Fate, PartEdit, Put, Reason};
 use epitome::wire::Format;
 use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target};
@@ -94,7 +95,7 @@ fn what_somebody_else_decides_is_what_is_shown() {
         let arguments = r#"{"file_path":"src/f78.rs","why":"port"}"#;
         fates[157] = put(job, 157, PartKind::Call, Put::Arguments(arguments.into()));
         let summary = "The user wants the build of the parser fixed. `src/f7.rs` has port_5007.";
-        Compacted { fates, summary: Some(Summary::new(summary)) }
+        Compacted { fates, summary: Some(Summary::new(summary)), ..Compacted::default() }
     });
     let outcome = run(by(vec![mine])).expect("a view");
     let receipt = &outcome.receipt;
@@ -139,6 +140,7 @@ fn breaches() -> Vec<(&'static str, Arc<dyn Compact>)> {
         says("bad", move |job| Compacted {
             fates: folding(job, 21),
             summary: Some(Summary::new(text)),
+            ..Compacted::default()
         })
     };
     vec![
@@ -361,4 +363,102 @@ fn the_laws_hold_for_whatever_is_taken() {
     }
     println!("{taken} of {all} were taken");
     assert!(taken * 5 > all, "{taken} of {all} were taken");
+}
+
+#[test]
+fn with_the_trigger_remote_it_is_asked_on_every_call() {
+    let trigger = || When::Remote.build().expect("in range").boxed();
+    let small = testkit::parse(
+        Format::OpenaiChat,
+        "user Hello.\nasst One. | call a Read {}\nres  a = {code 60}\nasst Two. | call b Read {}\nres  b = ok\nuser Bye.\n",
+    );
+    let run = |verdict: Result<Verdict, SummarizeError>| {
+        let asked = from_fn("asked", move |_| std::future::ready(verdict.clone()));
+        let compactor =
+            compactor(Vec::new()).compacted_by(by(vec![asked])).when(trigger(), Gauge::default());
+        wait(Drive::new(compactor.begin(&small))).expect("a view")
+    };
+    // It is far below the target, and something is done all the same.
+    let dropped = Fate::Drop(Reason::NotRecent);
+    let keep = Fate::Keep;
+    let fates = vec![keep.clone(), dropped.clone(), dropped, keep.clone(), keep.clone(), keep];
+    let outcome = run(Ok(Verdict::Compacted(Compacted { fates, ..Compacted::default() })));
+    assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
+    assert_eq!(outcome.view.fates().filter(|fate| fate.is_shown()).count(), 4);
+    assert_eq!(outcome.receipt.reason, "the compactor is asked on every call");
+    let outcome = run(Ok(Verdict::Skip("cheap".to_owned())));
+    assert!(outcome.view.is_whole() && !outcome.receipt.triggered);
+    // Without its answer what is small enough passes, and what isn't is compacted here.
+    let gone = || Err(SummarizeError::new(FailureKind::Unreachable, ""));
+    let outcome = run(gone());
+    assert!(outcome.view.is_whole());
+    assert_eq!(outcome.receipt.fallbacks, ["asked: can't be reached"]);
+    let down = from_fn("asked", move |_| std::future::ready(gone()));
+    let compactor =
+        compactor(Vec::new()).compacted_by(by(vec![down])).when(trigger(), Gauge::default());
+    let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
+    assert!(outcome.receipt.after.count.tokens <= TARGET);
+}
+
+#[test]
+fn what_a_compactor_took_is_booked_whatever_became_of_it() {
+    let spent = Spent { requests: 1, cost: Some(Money::micro(7)), ..Spent::default() };
+    let paid = says("paid", move |job| Compacted {
+        fates: folding(job, 21),
+        spent,
+        ..Compacted::default()
+    });
+    let outcome = run(by(vec![paid])).expect("a view");
+    let told = outcome.receipt.summary.expect("it is booked");
+    assert_eq!((told.spent, told.calls.len()), (spent, 1));
+    let failed = from_fn("failed", move |_| {
+        let error = SummarizeError::new(FailureKind::Upstream, "").having(spent);
+        std::future::ready(Err(error))
+    });
+    let wrong = says("wrong", move |_| Compacted { spent, ..Compacted::default() });
+    let outcome = run(by(vec![failed, wrong])).expect("a view");
+    let told = outcome.receipt.summary.expect("it is booked");
+    assert_eq!(told.spent.cost, Some(Money::micro(14)));
+    assert!(told.by.is_none());
+}
+
+/// What is at fault, and what the caller got: the page docs/faults-compactors.md.
+#[test]
+fn the_table_of_faults_says_what_the_caller_gets() {
+    let without = compactor(Vec::new()).compact(&session()).expect("a view");
+    let mut table = String::from(
+        "# Faults of whole compactors\n\n\
+         Made by `UPDATE_EXPECT=1 cargo test -p epitome --test it compacts`: a session is compacted by one whole compactor that commits the \
+         fault, and `on_failure: extractive`. *Same as without*: the bytes are those of a compaction without it.\n\n\
+         | fault | the receipt's `fallbacks` | the caller got |\n|---|---|---|\n",
+    );
+    let mut row = |name: &str, by: Arc<dyn Compact>| {
+        let outcome = run(self::by(vec![by])).expect("a view");
+        let got = match () {
+            () if outcome.rendered() == without.rendered() => "same as without",
+            () if outcome.view.is_whole() => "all as it was",
+            () => "its view",
+        };
+        let why = outcome.receipt.fallbacks.join("; ").replace('|', "\\|");
+        let _ = writeln!(table, "| {name} | {why} | {got} |");
+    };
+    row("none", says("it", |job| Compacted { fates: folding(job, 21), ..Compacted::default() }));
+    row("none: it skips", from_fn("it", |_| std::future::ready(Ok(Verdict::Skip("idle".into())))));
+    for kind in [
+        FailureKind::Timeout,
+        FailureKind::Unreachable,
+        FailureKind::RateLimited,
+        FailureKind::Upstream,
+        FailureKind::Rejected,
+        FailureKind::Unauthorized,
+        FailureKind::Malformed,
+        FailureKind::SpendCap,
+    ] {
+        let fails = from_fn("it", move |_| std::future::ready(Err(SummarizeError::new(kind, ""))));
+        row(&kind.to_string(), fails);
+    }
+    for (words, by) in breaches() {
+        row(words, by);
+    }
+    expect_test::expect_file!["../../../../docs/faults-compactors.md"].assert_eq(&table);
 }

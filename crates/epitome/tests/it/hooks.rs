@@ -1,5 +1,6 @@
 //! Hooks: what they may change before a compaction, and what becomes of it where they fail.
 
+use std::fmt::Write as _;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
@@ -26,8 +27,9 @@ fn compactor() -> Compactor {
 fn session() -> Request {
     let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
     for step in 0..120 {
-        notation += &format!(
-            "asst Step {step} is the one in which I look at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{ port_{} }} {{code 40}}\n",
+        let _ = writeln!(
+            notation,
+            "asst Step {step} is the one in which I look at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{ port_{} }} {{code 40}}",
             5000 + step
         );
     }
@@ -53,9 +55,9 @@ fn by(chain: Vec<Arc<dyn Hook>>) -> Hooks {
     Hooks { chain, ..Hooks::default() }
 }
 
-fn run(compactor: Compactor) -> Outcome {
+fn run(compactor: &Compactor) -> Outcome {
     let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
-    check_view(&outcome, &compactor).expect("the laws hold");
+    check_view(&outcome, compactor).expect("the laws hold");
     outcome
 }
 
@@ -102,7 +104,7 @@ fn a_veto_leaves_all_as_it_is_and_asks_nobody_else() {
         .expect("in range")
         .hooked_by(by(vec![veto, never]))
         .with_observer(diary.clone());
-    let outcome = run(compactor);
+    let outcome = run(&compactor);
     assert!(outcome.view.is_whole() && asked.lock().expect("nobody panics").is_empty());
     assert_eq!(outcome.receipt.reached, Reached::Declined);
     assert!(!outcome.receipt.triggered);
@@ -118,10 +120,11 @@ fn a_summary_of_a_hook_is_admitted_as_any_other() {
             wishes("mine", move |_| Wish { summary: Some(Summary::new(text)), ..Wish::default() });
         compactor().summarized_by(summing(&asked)).expect("in range").hooked_by(by(vec![hook]))
     };
-    let plain = run(compactor());
+    let plain = run(&compactor());
     // It may speak of what is still shown.
-    let good =
-        run(with("The parser is being fixed. `src/f7.rs` has port_5007, `src/f119.rs` port_5119."));
+    let good = run(&with(
+        "The parser is being fixed. `src/f7.rs` has port_5007, `src/f119.rs` port_5119.",
+    ));
     let text = &good.view.checkpoint().expect("steps were folded").text;
     assert!(text.contains("`src/f7.rs` has port_5007"), "{text}");
     let told = good.receipt.summary.as_ref().expect("there is one");
@@ -130,7 +133,7 @@ fn a_summary_of_a_hook_is_admitted_as_any_other() {
     // The same tail.
     assert_eq!(good.receipt.kept_recent, plain.receipt.kept_recent);
 
-    let lying = run(with("The parser is fixed, and src/invented.rs listens on port 7777."));
+    let lying = run(&with("The parser is fixed, and src/invented.rs listens on port 7777."));
     let told = lying.receipt.summary.as_ref().expect("there is one");
     assert_eq!(told.by.as_deref(), Some("model"));
     let results: Vec<CallResult> = told.calls.iter().map(|call| call.result).collect();
@@ -140,7 +143,7 @@ fn a_summary_of_a_hook_is_admitted_as_any_other() {
     assert_eq!(asked.lock().expect("nobody panics").len(), 1);
 
     let hook = wishes("mine", |_| Wish { summary: Some(Summary::new(" ")), ..Wish::default() });
-    let empty = run(compactor().hooked_by(by(vec![hook])));
+    let empty = run(&compactor().hooked_by(by(vec![hook])));
     assert_eq!(empty.rendered(), plain.rendered());
     assert_eq!(empty.receipt.fallbacks, ["mine: its summary: it is empty"]);
 }
@@ -161,10 +164,10 @@ fn instructions_reach_who_sums_up_and_pins_stay() {
     });
     let about = About { session: Some("s1".to_owned()), ..About::default() };
     let hooks = Hooks { chain: vec![first, second], about };
-    let plain = run(compactor());
+    let plain = run(&compactor());
     assert!(!plain.rendered().contains("port_5020"));
     let outcome =
-        run(compactor().summarized_by(summing(&asked)).expect("in range").hooked_by(hooks));
+        run(&compactor().summarized_by(summing(&asked)).expect("in range").hooked_by(hooks));
     assert!(outcome.rendered().contains("port_5020"));
     let asked = asked.lock().expect("nobody panics");
     assert!(asked[0].instruction.contains("Name every port."), "{}", asked[0].instruction);
@@ -175,12 +178,12 @@ fn instructions_reach_who_sums_up_and_pins_stay() {
 
 #[test]
 fn a_hook_that_fails_changes_nothing_but_the_receipt() {
-    let plain = run(compactor());
+    let plain = run(&compactor());
     let fails = from_fn("down", |_| {
         std::future::ready(Err(SummarizeError::new(FailureKind::Command, "exit status: 3")))
     });
     let diary = Arc::new(Diary::default());
-    let outcome = run(compactor().hooked_by(by(vec![fails])).with_observer(diary.clone()));
+    let outcome = run(&compactor().hooked_by(by(vec![fails])).with_observer(diary.clone()));
     assert_eq!(outcome.rendered(), plain.rendered());
     assert_eq!(
         outcome.receipt.fallbacks,

@@ -555,11 +555,4 @@ fn changes_of_the_ledger_are_taken_where_the_transcript_says_so() {
     assert_eq!(refused, [None, Some(Refused::Unsaid), Some(Refused::Speaker)]);
     assert!(outcome.receipt.after.count.tokens <= TARGET);
     testkit::laws::check_view(&outcome, &compactor()).expect("the laws hold");
-    // It is carried on as any other line.
-    let id = outcome.receipt.checkpoint.as_ref().expect("steps were folded").id;
-    let options = Options { target: Target::Tokens(2_500), ..Options::default() };
-    let again = Compactor::new(options, counter("chars4").expect("a known name"));
-    let again = again.expect("in range").knowing([id]).compact(&outcome.request);
-    let again = checkpoint(&again.expect("a view"));
-    assert!(again.contains("- [16 tool] fn f7() { port_5007 }"), "{again}");
 }

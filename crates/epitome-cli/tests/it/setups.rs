@@ -1,0 +1,45 @@
+//! The README's set-ups with a model, as they stand there.
+
+use testkit::server::Reply;
+
+use crate::asked::{GOOD, KEY, Served, bench};
+use crate::bench::Ran;
+use crate::papers::root;
+use crate::summarizers::good;
+
+#[test]
+fn the_readmes_setups_work_as_they_stand_there() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("a README");
+    let (_, section) = readme.split_once("### With a model\n").expect("there is a section");
+    let (_, block) = section.split_once("```sh\n").expect("there is a block");
+    let (block, _) = block.split_once("```").expect("the block ends");
+    let lines: Vec<&str> = block.lines().filter(|line| !line.starts_with('#')).collect();
+    let names = ["qwen3:4b", "claude-haiku-4-5", "python3"];
+    assert_eq!(lines.len(), names.len(), "{lines:?}");
+    for (line, name) in lines.into_iter().zip(names) {
+        let bench = bench();
+        std::fs::rename(bench.path("in.jsonl"), bench.path("session.jsonl")).expect("it is there");
+        bench.write("answer", good());
+        let script = "import json, subprocess, sys\nsys.stdout.write(subprocess.run(['sh', 'answer'], input=sys.stdin.read(), \
+                      capture_output=True, text=True).stdout)\n";
+        bench.write("summarize.py", script);
+        bench.write("allowed.sh", "cat > allowed\necho '{\"version\":1}'\n");
+        let server = Served::new([Reply::text(GOOD).into()]);
+        let url = &server.running.url;
+        let words = shlex::split(line).expect("every quote is closed");
+        let words: Vec<String> =
+            words.iter().map(|word| word.replace("http://localhost:11434", url)).collect();
+        assert_eq!(words[0], "epitome");
+        let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        let mut command = bench.command(&words);
+        command.env("NO_PROXY", "127.0.0.1").env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", KEY);
+        command.env("OPENAI_BASE_URL", format!("{url}/v1")).env("OPENAI_API_KEY", KEY);
+        let ran = Ran::of(&command.output().expect("the binary runs"));
+        assert_eq!(ran.code, 0, "{line}: {}", ran.err);
+        assert!(ran.err.contains(&format!("tokens by {name} (1 call)")), "{line}: {}", ran.err);
+        assert_eq!(bench.run("check smaller.json").code, 0);
+        assert_eq!(server.requests(), usize::from(name != "python3"), "{line}");
+        assert_eq!(bench.path("allowed").exists(), name == "python3");
+    }
+}
