@@ -27,7 +27,9 @@ impl Agent {
             "State" => "In progress: the modules were read one after the other.",
             _ => "none",
         };
-        SECTIONS.map(|section| format!("## {section}\n{}\n", said(section))).concat()
+        let text = SECTIONS.map(|section| format!("## {section}\n{}\n", said(section))).concat();
+        // A real one waits for its model here.
+        std::future::ready(text).await
     }
 }
 

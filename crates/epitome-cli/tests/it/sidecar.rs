@@ -125,7 +125,8 @@ fn what_makes_no_sense_is_a_usage_error() {
         (&["--summarizer", "grpc:http://127.0.0.1:1"][..], "no compactor is named"),
         (&["--summarizer", "grpc:http://127.0.0.1:1#"], "no compactor is named"),
         (&["--summarizer", "grpc:#mine"], "there is no address before the name"),
-        (&["--summarizer", "grpc:https://h:1#mine"], "TLS isn't spoken"),
+        (&["--summarizer", "grpc:ftp://h:1#mine"], "isn't an address such as"),
+        (&["--trigger", "remote"], "leaves it to a whole compactor, and none is named"),
         (
             &["--summarizer", "cmd:sh script", "--then", "grpc:http://127.0.0.1:1#x"],
             "is asked before any summarizer",

@@ -97,11 +97,11 @@ pub struct Part {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CompactResponse {
-    #[prost(oneof = "compact_response::Verdict", tags = "1, 2")]
-    pub verdict: ::core::option::Option<compact_response::Verdict>,
     /// What it took, where a model was asked; callers book it, and their caps on spending count it.
     #[prost(message, optional, tag = "3")]
     pub usage: ::core::option::Option<Usage>,
+    #[prost(oneof = "compact_response::Verdict", tags = "1, 2")]
+    pub verdict: ::core::option::Option<compact_response::Verdict>,
 }
 /// Nested message and enum types in `CompactResponse`.
 pub mod compact_response {

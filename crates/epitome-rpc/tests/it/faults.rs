@@ -187,7 +187,10 @@ async fn a_token_is_asked_for_and_shown_nowhere() {
     let far = "http://10.1.2.3:5#mine".parse().expect("an address");
     let error = Remote::new(far, Token::new("t0p-s3cret"), Limits::default());
     let error = error.expect_err("it would be readable on the way").to_string();
-    assert_eq!(error, "the token isn't sent to http://10.1.2.3:5, which isn't this machine");
+    assert!(
+        error.starts_with("the token isn't sent to http://10.1.2.3:5, which isn't this machine")
+    );
+    assert!(!error.contains("t0p"), "{error}");
 }
 
 #[tokio::test]
