@@ -40,14 +40,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         async move { Ok(Summary::new(agent.reply(SYSTEM, &request.prompt()).await)) }
     });
     let summaries = Summaries { chain: vec![own], ..Summaries::default() };
-    let options = Options { target: Target::Percent(30), ..Options::default() };
+    let options = Options { target: Target::Percent(20), ..Options::default() };
     let compactor = Compactor::new(options, counter("o200k")?)?.summarized_by(summaries)?;
 
     let request = wire::detect(session())?;
     let outcome = wait(Drive::new(compactor.begin(&request)))?;
     let receipt = &outcome.receipt;
     println!("{} → {} tokens", receipt.before.count.tokens, receipt.after.count.tokens);
-    let summary = receipt.summary.as_ref().ok_or("nobody was asked")?;
+    let summary = receipt.summary.as_ref();
+    let summary = summary.ok_or_else(|| format!("nobody was asked: {:?}", receipt.fallbacks))?;
     println!("summed up by {:?} in {} tokens", summary.by, summary.tokens);
     if let Some(checkpoint) = outcome.view.checkpoint() {
         println!("{}", checkpoint.text);
@@ -60,10 +61,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn session() -> String {
     let mut messages =
         vec![r#"{"role":"user","content":"Fix the build of the parser."}"#.to_owned()];
-    for step in 0..60 {
+    for step in 0..120 {
         let code = format!("pub fn f{step}() {{ assert!(true); }} ").repeat(30);
+        let thought =
+            format!("Step {step}: the module has to be read before it can be changed. ").repeat(8);
         messages.push(format!(
-            r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c{step}","type":"function","function":{{"name":"Read","arguments":"{{\"path\":\"src/f{step}.rs\"}}"}}}}]}}"#
+            r#"{{"role":"assistant","content":"{thought}","tool_calls":[{{"id":"c{step}","type":"function","function":{{"name":"Read","arguments":"{{\"path\":\"src/f{step}.rs\"}}"}}}}]}}"#
         ));
         messages.push(format!(r#"{{"role":"tool","tool_call_id":"c{step}","content":"{code}"}}"#));
     }
