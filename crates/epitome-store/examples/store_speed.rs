@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use epitome::archive::{About, Archive as _, Original};
 use epitome::transcript::{ContentId, Origin, Role};
 use epitome::wire;
-use epitome_store::{Access, Document, Store};
+use epitome_store::{Access, Chain, Document, Session, Store};
 
 const BATCH: usize = 256;
 const ASKED: usize = 200;
@@ -18,6 +18,12 @@ const COMMON: [&str; 24] = [
     "the", "file", "test", "error", "in", "line", "and", "src", "of", "to", "value", "returned",
     "from", "module", "build", "is", "not", "expected", "found", "run", "with", "path", "at",
     "for",
+];
+
+/// Those of them that a question may ask for.
+const ASKED_FOR: [&str; 12] = [
+    "file", "test", "error", "line", "src", "value", "returned", "module", "build", "expected",
+    "found", "path",
 ];
 
 fn entry(at: usize) -> Original {
@@ -43,20 +49,45 @@ fn entry(at: usize) -> Original {
     }
 }
 
-fn p95(mut times: Vec<Duration>) -> f64 {
-    times.sort();
-    times[times.len() * 95 / 100].as_secs_f64() * 1000.0
+/// A conversation of so many messages.
+fn chain(entries: usize) -> String {
+    let mut body = String::from("{\"messages\":[");
+    for at in 0..entries {
+        let (comma, role) =
+            (if at == 0 { "" } else { "," }, if at % 2 == 0 { "user" } else { "assistant" });
+        write!(body, "{comma}{{\"role\":\"{role}\",\"content\":\"said {at}\"}}")
+            .expect("a string takes all");
+    }
+    body.push_str("]}");
+    body
+}
+
+fn taken_in(store: &Store, body: &str) -> Result<Session, Box<dyn std::error::Error>> {
+    let request = wire::detect(body.to_owned())?;
+    Ok(store.take_in(&Document { raw: body.as_bytes(), request: &request, source: "" })?)
+}
+
+/// The 50th and the 95th percentile of how long calls take, in milliseconds.
+fn timed(
+    mut work: impl FnMut(usize) -> Result<usize, Box<dyn std::error::Error>>,
+) -> Result<(f64, f64), Box<dyn std::error::Error>> {
+    let mut times = Vec::new();
+    for at in 0..ASKED {
+        let begun = Instant::now();
+        assert!(work(at)? > 0, "it is there");
+        times.push(begun.elapsed().as_secs_f64() * 1000.0);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok((times[ASKED / 2], times[ASKED * 95 / 100]))
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let all: usize = std::env::args().nth(1).map_or(Ok(20_000), |count| count.parse())?;
     let folder = tempfile::tempdir()?;
     let store = Store::open(&folder.path().join("store"), Access::Write)?;
-    let body = r#"{"messages":[{"role":"user","content":"speed"}]}"#;
-    let request = wire::detect(body.to_owned())?;
-    let session =
-        store.take_in(&Document { raw: body.as_bytes(), request: &request, source: "" })?;
+    let session = taken_in(&store, r#"{"messages":[{"role":"user","content":"speed"}]}"#)?;
     let mut spent = Duration::ZERO;
+    let mut last = Duration::ZERO;
     let mut ids = Vec::new();
     for from in (0..all).step_by(BATCH) {
         let batch: Vec<Original> = (from..(from + BATCH).min(all)).map(entry).collect();
@@ -64,23 +95,59 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let begun = Instant::now();
         session.put(&batch)?;
         spent += begun.elapsed();
+        if from >= all - all / 10 {
+            last += begun.elapsed();
+        }
     }
-    println!("append  {:>9.0} entries of 1 kB a second", all as f64 / spent.as_secs_f64());
-    let timed = |work: &dyn Fn(usize) -> Result<usize, Box<dyn std::error::Error>>| {
-        let once = |at| -> Result<Duration, Box<dyn std::error::Error>> {
-            let begun = Instant::now();
-            assert!(work(at)? > 0, "it is there");
-            Ok(begun.elapsed())
-        };
-        (0..ASKED).map(once).collect::<Result<Vec<_>, _>>().map(p95)
+    let rate = |count: usize, time: Duration| count as f64 / time.as_secs_f64();
+    println!("| {all} entries of 1 kB, {} MB of text | median | 95th percentile |", all / 1000);
+    println!("|---|---|---|");
+    println!(
+        "| append, in batches of {BATCH} | {:.0} a second | the last tenth: {:.0} |",
+        rate(all, spent),
+        rate(all / 10, last)
+    );
+    let row = |what: &str, (median, p95): (f64, f64)| {
+        println!("| {what} | {median:.2} ms | {p95:.2} ms |")
     };
-    let get = timed(&|at| Ok(usize::from(session.get(ids[at * 7919 % ids.len()])?.is_some())))?;
-    println!("get     {get:>9.3} ms at the 95th percentile");
-    let rare = timed(&|at| Ok(store.search(&format!("ident_{}", at * 31), 10)?.len()))?;
-    println!("search  {rare:>9.3} ms for a rare identifier");
-    let common = timed(&|at| Ok(store.search(COMMON[at % COMMON.len()], 10)?.len()))?;
-    println!("search  {common:>9.3} ms for a common word");
+    row("get", timed(|at| Ok(usize::from(session.get(ids[at * 7919 % ids.len()])?.is_some())))?);
+    let asked =
+        |question: &dyn Fn(usize) -> String| timed(|at| Ok(store.search(&question(at), 10)?.len()));
+    let rare = |at: usize| format!("ident_{}", at * 31);
+    let holders = store.search(&rare(1), usize::MAX)?.len();
+    row(&format!("search: a word that about {holders} entries have"), asked(&rare)?);
+    let common = |at: usize| ASKED_FOR[at % ASKED_FOR.len()];
+    row(
+        "search: such a word and three that all have",
+        asked(&|at| format!("{} {} {} {}", rare(at), common(at), common(at + 7), common(at + 9)))?,
+    );
+    row(
+        "search: eight such words",
+        asked(&|at| (0..8).map(|n| rare(at + n * 40) + " ").collect())?,
+    );
+    row("search: a word that all have", asked(&|at| common(at).to_owned())?);
+    row(
+        "search: three words that all have",
+        asked(&|at| format!("{} {} {}", common(at), common(at + 7), common(at + 9)))?,
+    );
+    let long = chain(10_000);
+    let name = taken_in(&store, &long)?.name().to_owned();
+    let chain = Chain::of(&wire::detect(long)?);
+    let found = timed(|_| {
+        let found = store.going_on(&chain)?;
+        Ok(usize::from(found.is_some_and(|session| session.name() == name)))
+    })?;
+    row("a session by its transcript of 10,000 entries, once they are digested", found);
     let stored = store.stored()?;
-    println!("{} bytes in {} of {} entries", stored.bytes, stored.packed, stored.originals);
+    println!(
+        "\n{} MB of contents in {} MB of {} entries",
+        stored.bytes / 1_000_000,
+        stored.packed / 1_000_000,
+        stored.originals
+    );
+    let on_disk: u64 = std::fs::read_dir(folder.path().join("store"))?
+        .map(|file| file.and_then(|file| file.metadata()).map_or(0, |meta| meta.len()))
+        .sum();
+    println!("{} MB on the disk", on_disk / 1_000_000);
     Ok(())
 }

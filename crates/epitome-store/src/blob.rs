@@ -1,11 +1,12 @@
 //! Contents, once each and compressed; and texts as lists of them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read as _;
 
 use epitome::transcript::ContentId;
-use rusqlite::{Connection, OptionalExtension as _, params};
 
+use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
 
 /// Quick, and most of what stronger levels save.
@@ -13,6 +14,9 @@ const LEVEL: i32 = 3;
 
 /// Contents smaller than this only grow.
 const LEAST: usize = 64;
+
+/// Contents that are compressed before any of them is written.
+const AT_ONCE: usize = 256;
 
 /// Puts contents, and remembers which of them are there.
 pub(crate) struct Blobs<'a> {
@@ -29,35 +33,60 @@ impl<'a> Blobs<'a> {
         Ok(Blobs { connection, tenant, packer, known: HashMap::new() })
     }
 
-    /// Puts a content; its row.
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<i64, StoreError> {
-        let id = ContentId::of_bytes(bytes);
-        self.put_as(id, bytes)
-    }
-
-    /// Puts the content of that id.
-    pub(crate) fn put_as(&mut self, id: ContentId, bytes: &[u8]) -> Result<i64, StoreError> {
-        if let Some(row) = self.known.get(&id) {
-            return Ok(*row);
+    /// Puts contents under their ids; their rows.
+    pub(crate) fn put(&mut self, all: &[(ContentId, &[u8])]) -> Result<Vec<i64>, StoreError> {
+        let mut new: HashMap<ContentId, &[u8]> = HashMap::new();
+        let new: Vec<(ContentId, &[u8])> = all
+            .iter()
+            .filter(|(id, bytes)| !self.known.contains_key(id) && new.insert(*id, bytes).is_none())
+            .copied()
+            .collect();
+        for some in new.chunks(AT_ONCE) {
+            self.find_or_insert(some)?;
         }
-        let row = match row_of(self.connection, self.tenant, id)? {
-            Some(row) => row,
-            None => self.insert(id, bytes)?,
-        };
-        self.known.insert(id, row);
-        Ok(row)
+        let row = |id| self.known.get(id).copied();
+        let rows = all.iter().map(|(id, _)| row(id)).collect::<Option<_>>();
+        rows.ok_or_else(|| StoreError::damaged("a content wasn't kept"))
     }
 
-    fn insert(&mut self, id: ContentId, bytes: &[u8]) -> Result<i64, StoreError> {
-        let packed = (bytes.len() >= LEAST).then(|| self.packer.compress(bytes).ok()).flatten();
-        let packed = packed.filter(|packed| packed.len() < bytes.len());
-        let mut insert = self.connection.prepare_cached(
-            "INSERT INTO blob (tenant, id, size, packed, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
+    fn find_or_insert(&mut self, some: &[(ContentId, &[u8])]) -> Result<(), StoreError> {
+        let ids: Vec<_> = some
+            .iter()
+            .map(|(id, _)| [self.tenant.into(), id.as_bytes().as_slice().into()])
+            .collect();
+        let found = self.connection.each(FIND, &ids)?;
+        let mut new = Vec::new();
+        for ((id, bytes), rows) in some.iter().zip(found) {
+            match rows.into_iter().next() {
+                Some(mut row) => {
+                    self.known.insert(*id, row.take(0)?);
+                }
+                None => new.push((*id, *bytes, compressed(&mut self.packer, bytes))),
+            }
+        }
+        let rows: Vec<_> = new
+            .iter()
+            .map(|(id, bytes, packed)| {
+                let is_packed = matches!(packed, Cow::Owned(_));
+                [
+                    self.tenant.into(),
+                    id.as_bytes().as_slice().into(),
+                    bytes.len().into(),
+                    i64::from(is_packed).into(),
+                    Value::Bytes(packed),
+                ]
+            })
+            .collect();
+        let made = self.connection.each(
+            "INSERT INTO blob (tenant, id, size, packed, bytes) VALUES (?1, ?2, ?3, ?4, ?5) RETURNING n",
+            &rows,
         )?;
-        let kept = packed.as_deref().unwrap_or(bytes);
-        let size = bytes.len() as i64;
-        insert.execute(params![self.tenant, id.as_bytes(), size, packed.is_some(), kept])?;
-        Ok(self.connection.last_insert_rowid())
+        for ((id, ..), rows) in new.iter().zip(made) {
+            for mut row in rows {
+                self.known.insert(*id, row.take(0)?);
+            }
+        }
+        Ok(())
     }
 
     /// Puts each piece; the list of them.
@@ -65,10 +94,19 @@ impl<'a> Blobs<'a> {
         &mut self,
         pieces: impl IntoIterator<Item = &'p [u8]>,
     ) -> Result<Vec<u8>, StoreError> {
-        let rows = pieces.into_iter().map(|piece| self.put(piece));
-        Ok(packed_list(&rows.collect::<Result<Vec<_>, _>>()?))
+        let pieces = pieces.into_iter().map(|piece| (ContentId::of_bytes(piece), piece));
+        Ok(packed_list(&self.put(&pieces.collect::<Vec<_>>())?))
     }
 }
+
+/// As it is kept: compressed where that makes it smaller.
+fn compressed<'b>(by: &mut zstd::bulk::Compressor<'_>, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+    let smaller = (bytes.len() >= LEAST).then(|| by.compress(bytes).ok()).flatten();
+    let smaller = smaller.filter(|smaller| smaller.len() < bytes.len());
+    smaller.map_or(Cow::Borrowed(bytes), Cow::Owned)
+}
+
+const FIND: &str = "SELECT n FROM blob WHERE tenant = ?1 AND id = ?2";
 
 /// The row of a content.
 pub(crate) fn row_of(
@@ -76,27 +114,27 @@ pub(crate) fn row_of(
     tenant: i64,
     id: ContentId,
 ) -> Result<Option<i64>, StoreError> {
-    let mut find = connection.prepare_cached("SELECT n FROM blob WHERE tenant = ?1 AND id = ?2")?;
-    Ok(find.query_row(params![tenant, id.as_bytes()], |row| row.get(0)).optional()?)
+    connection.one(FIND, values![tenant, id.as_bytes().as_slice()])
 }
 
 /// The content in a row, if it is what was put.
 pub(crate) fn read(connection: &Connection, row: i64) -> Result<Vec<u8>, StoreError> {
-    let mut find =
-        connection.prepare_cached("SELECT id, size, packed, bytes FROM blob WHERE n = ?1")?;
-    let found = find.query_row([row], |row| {
-        let id: Vec<u8> = row.get(0)?;
-        let bytes: Vec<u8> = row.get(3)?;
-        Ok((id, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?, bytes))
-    });
+    let found = connection.row(READ, values![row])?;
     let lost = || StoreError::damaged(format!("content {row} is missing"));
-    let (id, size, packed, bytes) = found.optional()?.ok_or_else(lost)?;
+    checked(row, found.ok_or_else(lost)?)
+}
+
+const READ: &str = "SELECT id, size, packed, bytes FROM blob WHERE n = ?1";
+
+/// The content that stands in a row, if it is what was put.
+fn checked(row: i64, mut found: Row) -> Result<Vec<u8>, StoreError> {
     let wrong = |why: &str| StoreError::damaged(format!("content {row} {why}"));
-    let bytes = if packed {
-        let size = usize::try_from(size).map_err(|_| wrong("has no size"))?;
-        unpacked(&bytes, size).ok_or_else(|| wrong("can't be decompressed"))?
-    } else {
+    let (id, bytes): (Vec<u8>, Vec<u8>) = (found.take(0)?, found.take(3)?);
+    let bytes = if found.take::<i64>(2)? == 0 {
         bytes
+    } else {
+        let size = found.take(1).map_err(|_| wrong("has no size"))?;
+        unpacked(&bytes, size).ok_or_else(|| wrong("can't be decompressed"))?
     };
     if ContentId::of_bytes(&bytes).as_bytes()[..] != id[..] {
         return Err(wrong("isn't what its id says"));
@@ -109,15 +147,22 @@ pub(crate) fn joined(connection: &Connection, list: &[u8]) -> Result<Vec<u8>, St
     let mut out = Vec::new();
     // The same separator stands between most pieces.
     let mut short: HashMap<i64, Vec<u8>> = HashMap::new();
-    for row in rows(list)? {
-        if let Some(bytes) = short.get(&row) {
-            out.extend_from_slice(bytes);
-            continue;
-        }
-        let bytes = read(connection, row)?;
-        out.extend_from_slice(&bytes);
-        if bytes.len() <= LEAST {
-            short.insert(row, bytes);
+    for rows in rows(list)?.chunks(AT_ONCE) {
+        let new: Vec<i64> = rows.iter().copied().filter(|row| !short.contains_key(row)).collect();
+        let wanted: Vec<_> = new.iter().map(|row| [Value::Int(*row)]).collect();
+        let mut found = new.iter().zip(connection.each(READ, &wanted)?);
+        for row in rows {
+            if let Some(bytes) = short.get(row) {
+                out.extend_from_slice(bytes);
+                continue;
+            }
+            let missing = || StoreError::damaged(format!("content {row} is missing"));
+            let (_, found) = found.find(|(new, _)| *new == row).ok_or_else(missing)?;
+            let bytes = checked(*row, found.into_iter().next().ok_or_else(missing)?)?;
+            out.extend_from_slice(&bytes);
+            if bytes.len() <= LEAST {
+                short.insert(*row, bytes);
+            }
         }
     }
     Ok(out)

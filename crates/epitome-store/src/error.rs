@@ -66,6 +66,9 @@ pub enum StoreError {
     /// It was opened for reading.
     #[error("the store was opened for reading only")]
     ReadOnly,
+    /// Somebody forgot the session since it was opened.
+    #[error("the session was forgotten meanwhile")]
+    Forgotten,
     /// There is no such session, or it isn't this tenant's.
     #[error("there is no session {name:?}")]
     NoSuchSession {
@@ -91,11 +94,15 @@ impl StoreError {
         StoreError::Damaged { what: what.into() }
     }
 
+    /// What SQLite calls it.
+    pub(crate) fn sqlite_code(&self) -> Option<rusqlite::ErrorCode> {
+        if let StoreError::Database(error) = self { error.sqlite_error_code() } else { None }
+    }
+
     /// Whether the same may work a little later: another process held the database.
     pub fn is_busy(&self) -> bool {
-        let StoreError::Database(error) = self else { return false };
         let busy = [rusqlite::ErrorCode::DatabaseBusy, rusqlite::ErrorCode::DatabaseLocked];
-        error.sqlite_error_code().is_some_and(|code| busy.contains(&code))
+        self.sqlite_code().is_some_and(|code| busy.contains(&code))
     }
 
     pub(crate) fn reading(self) -> ArchiveError {

@@ -3,17 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use rusqlite::{Connection, Transaction, params};
 use serde::Serialize;
 
-use crate::blob;
+use crate::database::{Connection, Deleted, FromCell, Value, values};
 use crate::error::StoreError;
-use crate::schema::words_of;
 use crate::session::Session;
-use crate::store::{PATIENCE, Store, now};
-
-/// How long others may go on reading what was forgotten; whoever isn't stuck reads for milliseconds.
-const READING: Duration = Duration::from_secs(3);
+use crate::store::{Store, now};
+use crate::{blob, index};
 
 /// What is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -40,11 +36,8 @@ impl Store {
         let since = now().saturating_sub(age);
         let tenant = self.owner()?;
         self.forget_all(|transaction| {
-            let mut old = transaction
-                .prepare("SELECT n, name FROM session WHERE tenant = ?1 AND touched < ?2")?;
-            let rows =
-                old.query_map(params![tenant, since], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            let old = "SELECT n, name FROM session WHERE tenant = ?1 AND touched < ?2";
+            pairs(transaction, old, values![tenant, since])
         })
     }
 
@@ -60,52 +53,56 @@ impl Store {
 
     fn forget_all(
         &self,
-        which: impl FnOnce(&Transaction<'_>) -> Result<Vec<(i64, String)>, StoreError>,
+        which: impl FnOnce(&Connection) -> Result<Vec<(i64, String)>, StoreError>,
     ) -> Result<Forgotten, StoreError> {
         let tenant = self.owner()?;
-        let mut gone = self.write(|transaction| {
+        let mut gone = self.erase(|transaction| {
             let sessions = which(transaction)?;
             if sessions.is_empty() {
                 return Ok(Forgotten::default());
             }
-            let words = words_of(tenant);
             for (session, _) in &sessions {
-                transaction.execute(
-                    &format!("DELETE FROM {words} WHERE rowid IN (SELECT n FROM entry WHERE session = ?1)"),
-                    [session],
+                index::forget(transaction, tenant, *session)?;
+                transaction.run(
+                    "UPDATE tenant SET
+                        entries = entries - (SELECT count(*) FROM entry WHERE session = ?2),
+                        words = words - (SELECT CAST(coalesce(sum(words), 0) AS BIGINT)
+                            FROM entry WHERE session = ?2)
+                     WHERE n = ?1",
+                    values![tenant, *session],
                 )?;
                 // Views name inputs; the rest goes with the session.
-                transaction.execute("DELETE FROM view WHERE session = ?1", [session])?;
-                transaction.execute("DELETE FROM session WHERE n = ?1", [session])?;
+                transaction.run("DELETE FROM view WHERE session = ?1", values![*session])?;
+                transaction.run("DELETE FROM session WHERE n = ?1", values![*session])?;
             }
-            // Merging all of the index is what takes deleted words out of it.
-            transaction.execute(&format!("INSERT INTO {words} ({words}) VALUES ('optimize')"), [])?;
+            index::merge(transaction, tenant)?;
             let (contents, bytes) = sweep(transaction, tenant)?;
             let sessions = sessions.into_iter().map(|(_, name)| name).collect();
             Ok(Forgotten { sessions, contents, bytes, is_held: false })
         })?;
-        gone.is_held = self.alone(|connection| {
-            // What was deleted is overwritten; in the file that is written anew it has no place either.
-            let vacuum = if gone.sessions.is_empty() { "" } else { "VACUUM" };
-            let shrunk = connection.execute_batch(vacuum);
-            let is_held = !is_emptied(connection)?;
-            shrunk?;
-            Ok(is_held)
-        })?;
+        let deleted = if gone.sessions.is_empty() { Deleted::Nothing } else { Deleted::Something };
+        gone.is_held = !self.is_erased(deleted)?;
         Ok(gone)
     }
+}
+
+/// Rows of two columns.
+fn pairs<A: FromCell, B: FromCell>(
+    connection: &Connection,
+    sql: &str,
+    values: &[Value<'_>],
+) -> Result<Vec<(A, B)>, StoreError> {
+    let rows = connection.rows(sql, values)?.into_iter();
+    rows.map(|mut row| Ok((row.take(0)?, row.take(1)?))).collect()
 }
 
 /// The sessions that weren't written to for longest, so many of them that the contents of the others take
 /// no more than `most` bytes.
 fn over(connection: &Connection, tenant: i64, most: i64) -> Result<Vec<(i64, String)>, StoreError> {
-    let mut sizes = connection.prepare("SELECT n, length(bytes) FROM blob WHERE tenant = ?1")?;
-    let sizes = sizes.query_map([tenant], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let sizes = sizes.collect::<Result<HashMap<i64, i64>, _>>()?;
-    let mut all =
-        connection.prepare("SELECT n, name FROM session WHERE tenant = ?1 ORDER BY touched, n")?;
-    let all = all.query_map([tenant], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let all = all.collect::<Result<Vec<(i64, String)>, _>>()?;
+    let sizes = "SELECT n, CAST(length(bytes) AS BIGINT) FROM blob WHERE tenant = ?1";
+    let sizes: HashMap<i64, i64> = pairs(connection, sizes, values![tenant])?.into_iter().collect();
+    let all = "SELECT n, name FROM session WHERE tenant = ?1 ORDER BY touched, n";
+    let all: Vec<(i64, String)> = pairs(connection, all, values![tenant])?;
     // The newest session that names a content is the one with which it goes.
     let mut newest: HashMap<i64, usize> = HashMap::new();
     for (at, (session, _)) in all.iter().enumerate() {
@@ -129,19 +126,24 @@ fn named(connection: &Connection, column: &str, value: i64) -> Result<HashSet<i6
     let mut named: HashSet<i64> = HashSet::new();
     for list in ["input.raw", "input.text", "view.text"] {
         let (table, _) = list.split_once('.').expect("a table's column");
-        let mut lists = connection.prepare_cached(&format!(
-            "SELECT {list} FROM {table} JOIN session ON session.n = {table}.session WHERE {column} = ?1"
-        ))?;
-        let mut rows = lists.query([value])?;
-        while let Some(row) = rows.next()? {
-            named.extend(blob::rows(&row.get::<_, Vec<u8>>(0)?)?);
+        let lists = connection.rows(
+            &format!(
+                "SELECT {list} FROM {table} JOIN session ON session.n = {table}.session WHERE {column} = ?1"
+            ),
+            values![value],
+        )?;
+        for mut row in lists {
+            named.extend(blob::rows(&row.take::<Vec<u8>>(0)?)?);
         }
     }
-    let mut entries = connection.prepare_cached(&format!(
-        "SELECT entry.blob FROM entry JOIN session ON session.n = entry.session WHERE {column} = ?1"
-    ))?;
-    for row in entries.query_map([value], |row| row.get::<_, i64>(0))? {
-        named.insert(row?);
+    let entries = connection.rows(
+        &format!(
+            "SELECT entry.blob FROM entry JOIN session ON session.n = entry.session WHERE {column} = ?1"
+        ),
+        values![value],
+    )?;
+    for mut row in entries {
+        named.insert(row.take(0)?);
     }
     Ok(named)
 }
@@ -149,24 +151,10 @@ fn named(connection: &Connection, column: &str, value: i64) -> Result<HashSet<i6
 /// Deletes the contents that nothing names any more.
 fn sweep(connection: &Connection, tenant: i64) -> Result<(u64, u64), StoreError> {
     let named = named(connection, "session.tenant", tenant)?;
-    let mut all = connection.prepare("SELECT n, size FROM blob WHERE tenant = ?1")?;
-    let mut delete = connection.prepare("DELETE FROM blob WHERE n = ?1")?;
-    let blobs =
-        all.query_map([tenant], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
-    let blobs = blobs.collect::<Result<Vec<_>, _>>()?;
-    let mut gone = (0, 0);
-    for (row, size) in blobs.into_iter().filter(|(row, _)| !named.contains(row)) {
-        delete.execute([row])?;
-        gone = (gone.0 + 1, gone.1 + size as u64);
-    }
-    Ok(gone)
-}
-
-/// Writes the log into the database, and empties it unless somebody reads it.
-fn is_emptied(connection: &Connection) -> Result<bool, StoreError> {
-    connection.busy_timeout(READING)?;
-    let is_held: Result<bool, _> =
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
-    connection.busy_timeout(PATIENCE)?;
-    Ok(!is_held?)
+    let all = "SELECT n, size FROM blob WHERE tenant = ?1";
+    let mut all: Vec<(i64, u64)> = pairs(connection, all, values![tenant])?;
+    all.retain(|(row, _)| !named.contains(row));
+    let rows: Vec<_> = all.iter().map(|(row, _)| [Value::Int(*row)]).collect();
+    connection.each("DELETE FROM blob WHERE n = ?1", &rows)?;
+    Ok((all.len() as u64, all.iter().map(|(_, size)| size).sum()))
 }

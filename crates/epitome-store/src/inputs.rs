@@ -1,9 +1,9 @@
 //! What came in, by its bytes.
 
 use epitome::transcript::ContentId;
-use rusqlite::{OptionalExtension as _, params};
 
 use crate::blob;
+use crate::database::values;
 use crate::error::StoreError;
 use crate::store::Store;
 
@@ -12,11 +12,11 @@ impl Store {
     pub fn input(&self, raw: ContentId) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(tenant) = self.tenant else { return Ok(None) };
         let reading = self.reading()?;
-        let mut find = reading.prepare_cached(
+        let list: Option<Vec<u8>> = reading.one(
             "SELECT input.raw FROM input JOIN session ON session.n = input.session
              WHERE session.tenant = ?1 AND input.raw_id = ?2 LIMIT 1",
+            values![tenant, raw.as_bytes().as_slice()],
         )?;
-        let list = find.query_row(params![tenant, raw.as_bytes()], |row| row.get::<_, Vec<u8>>(0));
-        list.optional()?.map(|list| blob::joined(&reading, &list)).transpose()
+        list.map(|list| blob::joined(&reading, &list)).transpose()
     }
 }

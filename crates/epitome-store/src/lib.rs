@@ -30,9 +30,11 @@
 
 mod blob;
 mod chain;
+mod database;
 mod error;
 mod folder;
 mod forget;
+mod index;
 mod inputs;
 mod list;
 mod schema;
@@ -40,7 +42,9 @@ mod search;
 mod session;
 mod store;
 mod take_in;
+mod terms;
 
+pub use chain::Chain;
 pub use error::StoreError;
 pub use forget::Forgotten;
 pub use list::{Listed, Pinned, Stored};

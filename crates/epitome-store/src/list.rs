@@ -1,9 +1,9 @@
 //! What is in a store: sessions, sizes, pins.
 
 use epitome::Format;
-use rusqlite::params;
 use serde::Serialize;
 
+use crate::database::{Row, values};
 use crate::error::StoreError;
 use crate::session::parsed_format;
 use crate::store::{Store, now};
@@ -59,72 +59,70 @@ impl Store {
     /// All sessions, the newest first.
     pub fn sessions(&self) -> Result<Vec<Listed>, StoreError> {
         let reading = self.reading()?;
-        let mut all = reading.prepare_cached(
+        let all = reading.rows(
             "SELECT s.name, s.format, s.source, s.entries, s.head, s.made, s.touched, f.name,
                 (SELECT count(*) FROM view WHERE view.session = s.n)
              FROM session s LEFT JOIN session f ON f.n = s.forked_from
              WHERE s.tenant = ?1 ORDER BY s.touched DESC, s.n DESC",
+            values![self.tenant],
         )?;
-        let mut rows = all.query([self.tenant])?;
-        let mut sessions = Vec::new();
-        while let Some(row) = rows.next()? {
-            let format = parsed_format(&row.get::<_, String>(1)?)?;
-            sessions.push(Listed {
-                session: row.get(0)?,
-                format,
-                source: row.get(2)?,
-                entries: row.get(3)?,
-                head: row.get(4)?,
-                made: row.get(5)?,
-                touched: row.get(6)?,
-                forked_from: row.get(7)?,
-                views: row.get(8)?,
-            });
-        }
-        Ok(sessions)
+        let listed = |mut row: Row| {
+            Ok(Listed {
+                session: row.take(0)?,
+                format: parsed_format(&row.take::<String>(1)?)?,
+                source: row.take(2)?,
+                entries: row.take(3)?,
+                head: row.take(4)?,
+                made: row.take(5)?,
+                touched: row.take(6)?,
+                forked_from: row.take(7)?,
+                views: row.take(8)?,
+            })
+        };
+        all.into_iter().map(listed).collect()
     }
 
     /// What the tenant holds.
     pub fn stored(&self) -> Result<Stored, StoreError> {
         let reading = self.reading()?;
-        let mut count = reading.prepare_cached(
+        let counted = reading.row(
             "SELECT (SELECT count(*) FROM session WHERE tenant = ?1),
-                (SELECT count(*) FROM entry JOIN session ON session.n = entry.session
-                 WHERE session.tenant = ?1),
-                (SELECT coalesce(sum(size), 0) FROM blob WHERE tenant = ?1),
-                (SELECT coalesce(sum(length(bytes)), 0) FROM blob WHERE tenant = ?1)",
+                coalesce((SELECT entries FROM tenant WHERE n = ?1), 0),
+                (SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM blob WHERE tenant = ?1),
+                (SELECT CAST(coalesce(sum(length(bytes)), 0) AS BIGINT) FROM blob WHERE tenant = ?1)",
+            values![self.tenant],
         )?;
-        Ok(count.query_row([self.tenant], |row| {
-            Ok(Stored {
-                sessions: row.get(0)?,
-                originals: row.get(1)?,
-                bytes: row.get(2)?,
-                packed: row.get(3)?,
-            })
-        })?)
+        let mut row = counted.ok_or_else(|| StoreError::damaged("a count is missing"))?;
+        Ok(Stored {
+            sessions: row.take(0)?,
+            originals: row.take(1)?,
+            bytes: row.take(2)?,
+            packed: row.take(3)?,
+        })
     }
 
     /// What is pinned, oldest first.
     pub fn pins(&self) -> Result<Vec<Pinned>, StoreError> {
         let reading = self.reading()?;
-        let mut all =
-            reading.prepare_cached("SELECT n, text, made FROM pin WHERE tenant = ?1 ORDER BY n")?;
-        let pins = all.query_map([self.tenant], |row| {
-            Ok(Pinned { pin: row.get(0)?, text: row.get(1)?, made: row.get(2)? })
-        })?;
-        Ok(pins.collect::<Result<_, _>>()?)
+        let all = reading.rows(
+            "SELECT n, text, made FROM pin WHERE tenant = ?1 ORDER BY n",
+            values![self.tenant],
+        )?;
+        let pinned =
+            |mut row: Row| Ok(Pinned { pin: row.take(0)?, text: row.take(1)?, made: row.take(2)? });
+        all.into_iter().map(pinned).collect()
     }
 
     /// Pins a text; the pin that it is, new or not.
     pub fn pin(&self, text: &str) -> Result<i64, StoreError> {
         let tenant = self.owner()?;
         self.write(|transaction| {
-            Ok(transaction.query_row(
+            let pin = transaction.one(
                 "INSERT INTO pin (tenant, text, made) VALUES (?1, ?2, ?3)
-                 ON CONFLICT DO UPDATE SET text = excluded.text RETURNING n",
-                params![tenant, text, now()],
-                |row| row.get(0),
-            )?)
+                 ON CONFLICT (tenant, text) DO UPDATE SET text = excluded.text RETURNING n",
+                values![tenant, text, now()],
+            )?;
+            pin.ok_or_else(|| StoreError::damaged("a pin can't be kept"))
         })
     }
 
@@ -132,9 +130,9 @@ impl Store {
     pub fn unpin(&self, pin: &str) -> Result<bool, StoreError> {
         let tenant = self.owner()?;
         self.write(|transaction| {
-            let gone = transaction.execute(
+            let gone = transaction.run(
                 "DELETE FROM pin WHERE tenant = ?1 AND (text = ?2 OR CAST(n AS TEXT) = ?2)",
-                params![tenant, pin],
+                values![tenant, pin],
             )?;
             Ok(gone > 0)
         })

@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use epitome::recall::searchable_in;
 
+use crate::database::{Connection, Value, values};
 use crate::error::StoreError;
+use crate::session::parsed_format;
+use crate::terms::Terms;
+use crate::{blob, index};
 
 /// The newest version that is known; each has a step in [`STEPS`] that leads to it.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -13,7 +17,14 @@ pub(crate) const VERSION: i64 = STEPS.len() as i64;
 const APPLICATION: i64 = 0x4550_4954;
 
 /// From nothing to version 1, from there to 2, and so on.
-const STEPS: [&str; 1] = [FIRST];
+const STEPS: [Step; 2] =
+    [Step { tables: FIRST, then: |_| Ok(()) }, Step { tables: COUNTS, then: indexed_anew }];
+
+/// What leads from one version to the next.
+struct Step {
+    tables: &'static str,
+    then: fn(&Connection) -> Result<(), StoreError>,
+}
 
 const FIRST: &str = "
 CREATE TABLE tenant (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -101,21 +112,83 @@ CREATE TABLE pin (
 );
 ";
 
+/// How often each word occurs in an entry stands with it: the index only says which entries have a word.
+const COUNTS: &str = "
+ALTER TABLE entry ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entry ADD COLUMN counts BLOB NOT NULL DEFAULT x'';
+ALTER TABLE tenant ADD COLUMN entries INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tenant ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
+";
+
+/// Entries that are indexed at a time.
+const AT_ONCE: usize = 256;
+
+/// Makes every tenant's index from what its entries say.
+fn indexed_anew(connection: &Connection) -> Result<(), StoreError> {
+    for mut row in connection.rows("SELECT n FROM tenant", &[])? {
+        let tenant: i64 = row.take(0)?;
+        index::drop(connection, tenant)?;
+        index::make(connection, tenant)?;
+        let all = connection.rows(
+            "SELECT entry.n, entry.blob, session.format FROM entry JOIN session ON session.n = entry.session
+             WHERE session.tenant = ?1 ORDER BY entry.n",
+            values![tenant],
+        )?;
+        for some in all.chunks(AT_ONCE) {
+            let mut entries = Vec::new();
+            for row in some {
+                let mut row = row.clone();
+                let bytes = blob::read(connection, row.take(1)?)?;
+                let format = parsed_format(&row.take::<String>(2)?)?;
+                let words = searchable_in(format, &String::from_utf8_lossy(&bytes));
+                entries.push((row.take(0)?, Terms::of(&words)));
+            }
+            let counts: Vec<_> = entries.iter().map(|(_, terms)| terms.packed()).collect();
+            let rows = entries.iter().zip(&counts);
+            let rows: Vec<_> = rows
+                .map(|((n, terms), counts)| {
+                    [Value::Int(*n), Value::from(terms.length()), Value::Bytes(counts)]
+                })
+                .collect();
+            connection.each("UPDATE entry SET words = ?2, counts = ?3 WHERE n = ?1", &rows)?;
+            let entries: Vec<_> = entries.iter().map(|(n, terms)| (*n, terms)).collect();
+            index::insert(connection, tenant, &entries)?;
+            grown(connection, tenant, &entries)?;
+        }
+    }
+    Ok(())
+}
+
+/// Counts entries that a tenant has more.
+pub(crate) fn grown(
+    connection: &Connection,
+    tenant: i64,
+    entries: &[(i64, &Terms)],
+) -> Result<(), StoreError> {
+    let words: usize = entries.iter().map(|(_, terms)| terms.length()).sum();
+    connection.run(
+        "UPDATE tenant SET entries = entries + ?2, words = words + ?3 WHERE n = ?1",
+        values![tenant, entries.len(), words],
+    )?;
+    Ok(())
+}
+
 /// Whether the file is a store that this program knows; its version.
 pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let not_one = |why| StoreError::NotAStore { path: path.to_owned(), why };
     // In one statement: another process may be making the store between two.
-    let found = connection.query_row(
+    let found = connection.row(
         "SELECT (SELECT application_id FROM pragma_application_id),
             (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)",
-        [],
-        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)),
+        &[],
     );
-    let (application, version, tables) =
-        found.map_err(|error| match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::NotADatabase) => not_one("it is no SQLite database"),
-            _ => error.into(),
-        })?;
+    let found = found.map_err(|error| match error.sqlite_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => not_one("it is no SQLite database"),
+        _ => error,
+    })?;
+    let mut found = found.ok_or_else(|| not_one("it doesn't say what it is"))?;
+    let (application, version, tables): (i64, i64, i64) =
+        (found.take(0)?, found.take(1)?, found.take(2)?);
     match (application, tables) {
         (0, 0) => Ok(0),
         (APPLICATION, _) if version > VERSION => {
@@ -127,35 +200,28 @@ pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i64, Store
 }
 
 /// Brings the database to [`VERSION`], in one go.
-pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     if version(connection, path)? == VERSION {
         return Ok(());
     }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have done it meanwhile.
-    let from = usize::try_from(version(&transaction, path)?).unwrap_or(0);
-    for step in &STEPS[from..] {
-        transaction.execute_batch(step)?;
-    }
-    transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", VERSION)?;
-    Ok(transaction.commit()?)
+    connection.transaction(|connection| {
+        // Another process may have done it meanwhile.
+        let from = usize::try_from(version(connection, path)?).unwrap_or(0);
+        for step in &STEPS[from..] {
+            connection.batch(step.tables)?;
+            (step.then)(connection)?;
+        }
+        connection.batch(&format!(
+            "PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+        ))
+    })
 }
 
-/// The table of a tenant's words: how often a word occurs is nobody else's business.
-pub(crate) fn words_of(tenant: i64) -> String {
-    format!("words_{tenant}")
-}
-
-/// Makes a tenant with its table of words.
+/// Makes a tenant with its index of words.
 pub(crate) fn tenant(connection: &Connection, name: &str) -> Result<i64, StoreError> {
-    connection.execute("INSERT INTO tenant (name) VALUES (?1)", [name])?;
-    let tenant = connection.last_insert_rowid();
-    // Words come from `epitome::text::words`: these characters join an identifier.
-    connection.execute_batch(&format!(
-        "CREATE VIRTUAL TABLE {} USING fts5(words, content='', contentless_delete=1,
-            tokenize=\"unicode61 remove_diacritics 0 tokenchars '_-./:@'\")",
-        words_of(tenant)
-    ))?;
+    let made =
+        connection.one("INSERT INTO tenant (name) VALUES (?1) RETURNING n", values![name])?;
+    let tenant = made.ok_or_else(|| StoreError::damaged("a tenant can't be made"))?;
+    index::make(connection, tenant)?;
     Ok(tenant)
 }

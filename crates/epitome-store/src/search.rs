@@ -1,38 +1,126 @@
 //! Finding originals: by their id, by words.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use epitome::recall::{Found, asked, searchable_in};
-use epitome::text::words::words;
+use epitome::recall::{Found, searchable_in};
+use epitome::text::rank::{MOST_WEIGHT, rarity, weight};
 use epitome::transcript::ContentId;
-use rusqlite::{OptionalExtension as _, params};
 
 use crate::blob;
+use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
-use crate::schema::words_of;
+use crate::index::{self, Within};
 use crate::session::{Session, about_of, id_of, parsed_format};
 use crate::store::Store;
+use crate::terms::{self, Counts, Word};
 
-/// Words of a question beyond these ask for nothing new.
-const MOST_WORDS: usize = 64;
+/// Of the entries that have a word, the newest so many are ranked: a word that more have tells little.
+const MOST: usize = 1000;
 
-/// The words of a text as the index takes them.
-pub(crate) fn indexed(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() * 5 / 4);
-    for word in words(text) {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(&word);
-    }
-    out
+/// The most entries that are ranked for one question.
+const MOST_RANKED: usize = 4 * MOST;
+
+/// Among how many entries is looked, and how long they are on the average.
+#[derive(Clone, Copy, Debug)]
+struct Population {
+    entries: f64,
+    mean: f64,
 }
 
-/// A question as SQLite's index reads it: any of the words.
-fn question(text: &str) -> Option<String> {
-    let quoted = asked(text).into_iter().take(MOST_WORDS).map(|word| format!("\"{word}\""));
-    let all: Vec<String> = quoted.collect();
-    (!all.is_empty()).then(|| all.join(" OR "))
+/// A word that is asked for.
+#[derive(Clone, Debug)]
+struct Asked {
+    word: Word,
+    /// The newest entries that have it.
+    newest: Vec<i64>,
+    /// How much it tells.
+    rarity: f64,
+}
+
+/// An entry that has a word of a question.
+#[derive(Clone, Copy, Debug)]
+struct Ranked {
+    entry: i64,
+    blob: i64,
+    score: f64,
+}
+
+/// The entries that answer best, each content once, best first.
+///
+/// Rare words are looked up before common ones. Those are left out as soon as nothing that has only them
+/// could be among the best any more; all words count in what is found.
+fn ranked(
+    connection: &Connection,
+    tenant: i64,
+    words: &[Word],
+    within: Within,
+    population: Population,
+    limit: usize,
+) -> Result<Vec<Ranked>, StoreError> {
+    let most = MOST.max(limit.min(MOST_RANKED));
+    let mut asked = Vec::new();
+    for word in words {
+        let newest = index::newest(connection, tenant, &[*word], within, most)?;
+        let mut holders = newest.len() as f64;
+        if let Some(oldest) = newest.last().filter(|_| newest.len() == most) {
+            // They are as dense among the older ones.
+            let share = (within.last - within.first + 1) as f64 / (within.last - oldest + 1) as f64;
+            holders = (holders * share).min(population.entries);
+        }
+        asked.push(Asked { word: *word, newest, rarity: rarity(holders, population.entries) });
+    }
+    asked.retain(|one| !one.newest.is_empty());
+    asked.sort_by(|a, b| b.rarity.total_cmp(&a.rarity).then(a.word.cmp(&b.word)));
+    let mut all = BTreeMap::new();
+    let rank = |entries: &[i64], all: &mut BTreeMap<i64, Ranked>| -> Result<(), StoreError> {
+        let new: Vec<_> =
+            entries.iter().filter(|n| !all.contains_key(*n)).map(|n| [Value::Int(*n)]).collect();
+        let sql = "SELECT n, blob, words, counts FROM entry WHERE n = ?1";
+        for mut row in connection.each(sql, &new)?.into_iter().flatten() {
+            let (entry, blob) = (row.take(0)?, row.take(1)?);
+            let length = row.take::<i64>(2)? as f64 / population.mean;
+            let counts: Vec<u8> = row.take(3)?;
+            let counts = Counts::new(&counts);
+            let worth = |one: &Asked| match counts.of(one.word) {
+                0 => 0.0,
+                count => one.rarity * weight(f64::from(count), length),
+            };
+            let score = asked.iter().map(worth).sum();
+            all.insert(entry, Ranked { entry, blob, score });
+        }
+        Ok(())
+    };
+    if asked.len() > 1 && asked.iter().any(|one| one.newest.len() == most) {
+        // Where a word is too common for all that have it to be ranked, those that have all words come first.
+        let words: Vec<Word> = asked.iter().map(|one| one.word).collect();
+        rank(&index::newest(connection, tenant, &words, within, most)?, &mut all)?;
+    }
+    for (at, one) in asked.iter().enumerate() {
+        let possible: f64 = asked[at..].iter().map(|one| one.rarity * MOST_WEIGHT).sum();
+        if all.len() >= MOST_RANKED || best(&all, limit).is_some_and(|least| least >= possible) {
+            break;
+        }
+        rank(&one.newest, &mut all)?;
+    }
+    let mut all: Vec<Ranked> = all.into_values().filter(|one| one.score > 0.0).collect();
+    all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.entry.cmp(&b.entry)));
+    // Forks say much of the same, which is told once.
+    let mut told = HashSet::new();
+    all.retain(|one| told.insert(one.blob));
+    all.truncate(limit);
+    Ok(all)
+}
+
+/// The score that the `limit`-th best content has; `None` if there are fewer.
+fn best(all: &BTreeMap<i64, Ranked>, limit: usize) -> Option<f64> {
+    let mut scores: BTreeMap<i64, f64> = BTreeMap::new();
+    for one in all.values() {
+        scores.insert(one.blob, one.score);
+    }
+    let mut scores: Vec<f64> = scores.into_values().collect();
+    let at = limit.checked_sub(1).filter(|at| *at < scores.len())?;
+    let (_, least, _) = scores.select_nth_unstable_by(at, |a, b| b.total_cmp(a));
+    Some(*least)
 }
 
 impl Store {
@@ -67,18 +155,17 @@ impl Store {
             return Ok(Vec::new());
         };
         let reading = self.reading()?;
-        let mut find = reading.prepare_cached(
-            "SELECT session.name, session.format, entry.entry, entry.about, entry.blob, blob.id, 0.0
-             FROM (SELECT min(entry.n) AS n FROM blob JOIN entry ON entry.blob = blob.n
-                   WHERE blob.tenant = ?1 AND blob.id >= ?2 AND blob.id <= ?3
-                     AND (?5 IS NULL OR entry.session = ?5)
-                   GROUP BY blob.n ORDER BY 1 LIMIT ?4) AS first
-             JOIN entry ON entry.n = first.n JOIN session ON session.n = entry.session
-             JOIN blob ON blob.n = entry.blob ORDER BY entry.n",
-        )?;
         let end = |fill: &str| bytes_of(&format!("{prefix}{}", fill.repeat(64 - prefix.len())));
-        let values = params![tenant, end("0"), end("f"), limit as i64, session];
-        Ok(found(&reading, find.query(values)?, limit)?.0)
+        let (from, to) = (end("0"), end("f"));
+        let first = reading.rows(
+            "SELECT min(entry.n) FROM blob JOIN entry ON entry.blob = blob.n
+             WHERE blob.tenant = ?1 AND blob.id >= ?2 AND blob.id <= ?3
+                AND (CAST(?5 AS BIGINT) IS NULL OR entry.session = ?5)
+             GROUP BY blob.n ORDER BY 1 LIMIT ?4",
+            values![tenant, &from[..], &to[..], limit, session],
+        )?;
+        let first = first.into_iter().map(|mut row| Ok((row.take(0)?, 0.0)));
+        found(&reading, &first.collect::<Result<Vec<_>, StoreError>>()?)
     }
 
     pub(crate) fn search_in(
@@ -87,61 +174,39 @@ impl Store {
         words: &str,
         limit: usize,
     ) -> Result<Vec<(String, Found)>, StoreError> {
-        let (Some(tenant), Some(question)) = (self.tenant, question(words)) else {
-            return Ok(Vec::new());
-        };
+        let asked = terms::of_question(words);
+        let Some(tenant) = self.tenant.filter(|_| !asked.is_empty()) else { return Ok(Vec::new()) };
         let reading = self.reading()?;
-        let table = words_of(tenant);
-        let mut find = reading.prepare_cached(&format!(
-            "SELECT session.name, session.format, entry.entry, entry.about, entry.blob, blob.id, best.rank
-             FROM (SELECT {table}.rowid AS n, {table}.rank AS rank FROM {table}
-                   WHERE {table} MATCH ?1
-                     AND (?2 IS NULL OR {table}.rowid IN (SELECT n FROM entry WHERE session = ?2))
-                   ORDER BY {table}.rank LIMIT ?3) AS best
-             JOIN entry ON entry.n = best.n
-             JOIN session ON session.n = entry.session
-             JOIN blob ON blob.n = entry.blob
-             ORDER BY best.rank, entry.n"
-        ))?;
-        // Forks say much of the same, which is told once.
-        let mut most = limit.saturating_mul(2);
-        loop {
-            let rows =
-                find.query(params![question, session, i64::try_from(most).unwrap_or(i64::MAX)])?;
-            let (all, rows) = found(&reading, rows, limit)?;
-            if all.len() >= limit || rows < most {
-                return Ok(all);
-            }
-            most = most.saturating_mul(4);
-        }
+        let (within, population) = looked_among(&reading, tenant, session)?;
+        let best = ranked(&reading, tenant, &asked, within, population, limit)?;
+        let best: Vec<_> = best.into_iter().map(|one| (one.entry, one.score)).collect();
+        found(&reading, &best)
     }
 
     /// The session in which an entry, or a text, was shown by a view: by the whole text, or by its checkpoint.
     pub fn shown_as(&self, id: ContentId) -> Result<Option<(Session, u64)>, StoreError> {
         let Some(tenant) = self.tenant else { return Ok(None) };
         let reading = self.reading()?;
-        let mut find = reading.prepare_cached(
+        let found = reading.row(
             "SELECT view.session, view.number FROM view JOIN session ON session.n = view.session
              WHERE session.tenant = ?1 AND (view.text_id = ?2 OR view.checkpoint = ?2)
              ORDER BY view.made DESC, view.number DESC LIMIT 1",
+            values![tenant, id.as_bytes().as_slice()],
         )?;
-        let found = find.query_row(params![tenant, id.as_bytes()], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
-        });
-        let Some((session, number)) = found.optional()? else { return Ok(None) };
-        Ok(Some((Session::at(self, session)?, number as u64)))
+        let Some(mut row) = found else { return Ok(None) };
+        Ok(Some((Session::at(self, row.take(0)?)?, row.take(1)?)))
     }
 
     /// The session into which these bytes came.
     pub fn taken_in(&self, raw: ContentId) -> Result<Option<Session>, StoreError> {
         let Some(tenant) = self.tenant else { return Ok(None) };
         let reading = self.reading()?;
-        let mut find = reading.prepare_cached(
+        let found = reading.one(
             "SELECT session.n FROM input JOIN session ON session.n = input.session
              WHERE session.tenant = ?1 AND input.raw_id = ?2 ORDER BY input.made DESC LIMIT 1",
+            values![tenant, raw.as_bytes().as_slice()],
         )?;
-        let found = find.query_row(params![tenant, raw.as_bytes()], |row| row.get::<_, i64>(0));
-        found.optional()?.map(|session| Session::at(self, session)).transpose()
+        found.map(|session| Session::at(self, session)).transpose()
     }
 
     /// A session by its name or the beginning of it.
@@ -149,12 +214,13 @@ impl Store {
         let none = || StoreError::NoSuchSession { name: name.to_owned() };
         let tenant = self.tenant.ok_or_else(none)?;
         let reading = self.reading()?;
-        let mut find = reading.prepare_cached(
-            "SELECT n FROM session WHERE tenant = ?1 AND substr(name, 1, ?3) = ?2 LIMIT 100",
+        let rows = reading.rows(
+            "SELECT n FROM session WHERE tenant = ?1 AND substr(name, 1, CAST(?3 AS INTEGER)) = ?2
+             LIMIT 100",
+            values![tenant, name, name.chars().count()],
         )?;
-        let length = name.chars().count() as i64;
-        let rows = find.query_map(params![tenant, name, length], |row| row.get::<_, i64>(0))?;
-        match rows.collect::<Result<Vec<_>, _>>()?[..] {
+        let rows = rows.into_iter().map(|mut row| row.take(0));
+        match rows.collect::<Result<Vec<i64>, _>>()?[..] {
             [] => Err(none()),
             _ if name.len() < LEAST_PREFIX => Err(none()),
             [row] => Session::at(self, row),
@@ -173,32 +239,61 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| digit(at).expect("only such digits come here")).collect()
 }
 
-/// What the first rows say, each content once and at most `limit` of them; and how many rows there were.
-fn found(
-    connection: &rusqlite::Connection,
-    mut rows: rusqlite::Rows<'_>,
-    limit: usize,
-) -> Result<(Vec<(String, Found)>, usize), StoreError> {
-    let (mut all, mut count, mut told) = (Vec::new(), 0, HashSet::new());
-    while let Some(row) = rows.next()? {
-        count += 1;
-        if all.len() == limit || !told.insert(row.get::<_, i64>(4)?) {
-            continue;
+/// Where is looked, and among what: in all of a tenant, or in one session.
+fn looked_among(
+    connection: &Connection,
+    tenant: i64,
+    session: Option<i64>,
+) -> Result<(Within, Population), StoreError> {
+    let totals =
+        connection.row("SELECT entries, words FROM tenant WHERE n = ?1", values![tenant])?;
+    let mut totals = totals.ok_or_else(|| StoreError::damaged("the tenant is missing"))?;
+    let (entries, words): (i64, i64) = (totals.take(0)?, totals.take(1)?);
+    let mean = (words as f64 / entries.max(1) as f64).max(1.0);
+    let (first, last, entries) = match session {
+        None => {
+            let (first, last) = index::bounds(connection, tenant)?;
+            (first, last, entries)
         }
-        let format = parsed_format(&row.get::<_, String>(1)?)?;
-        let bytes = blob::read(connection, row.get(4)?)?;
-        let raw = String::from_utf8_lossy(&bytes);
-        let entry: i64 = row.get(2)?;
-        let score: f64 = row.get(6)?;
-        let found = Found {
-            id: id_of(&row.get::<_, Vec<u8>>(5)?)?,
-            entry: usize::try_from(entry).unwrap_or(0),
-            about: about_of(&row.get::<_, String>(3)?)?,
-            // SQLite's is the better the lower it is.
-            score: -score,
-            words: searchable_in(format, &raw),
-        };
-        all.push((row.get(0)?, found));
-    }
-    Ok((all, count))
+        Some(session) => {
+            let sql = "SELECT coalesce(min(n), 0), coalesce(max(n), 0), count(*) FROM entry WHERE session = ?1";
+            let row = connection.row(sql, values![session])?;
+            let mut row = row.ok_or_else(|| StoreError::damaged("a count is missing"))?;
+            (row.take(0)?, row.take(1)?, row.take(2)?)
+        }
+    };
+    let population = Population { entries: entries as f64, mean };
+    Ok((Within { session, first, last }, population))
+}
+
+/// What entries say, each with its score.
+fn found(
+    connection: &Connection,
+    entries: &[(i64, f64)],
+) -> Result<Vec<(String, Found)>, StoreError> {
+    let wanted: Vec<_> = entries.iter().map(|(n, _)| [Value::Int(*n)]).collect();
+    let rows = connection.each(
+        "SELECT session.name, session.format, entry.entry, entry.about, entry.blob, blob.id
+         FROM entry JOIN session ON session.n = entry.session JOIN blob ON blob.n = entry.blob
+         WHERE entry.n = ?1",
+        &wanted,
+    )?;
+    let all = entries.iter().zip(rows).filter_map(|((_, score), rows)| {
+        // It may be forgotten by now.
+        rows.into_iter().next().map(|row| told(connection, row, *score))
+    });
+    all.collect()
+}
+
+fn told(connection: &Connection, mut row: Row, score: f64) -> Result<(String, Found), StoreError> {
+    let format = parsed_format(&row.take::<String>(1)?)?;
+    let bytes = blob::read(connection, row.take(4)?)?;
+    let found = Found {
+        id: id_of(&row.take::<Vec<u8>>(5)?)?,
+        entry: row.take(2)?,
+        about: about_of(&row.take::<String>(3)?)?,
+        score,
+        words: searchable_in(format, &String::from_utf8_lossy(&bytes)),
+    };
+    Ok((row.take(0)?, found))
 }

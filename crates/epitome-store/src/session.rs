@@ -1,17 +1,19 @@
 //! One conversation: its originals and its views.
 
+use std::collections::HashSet;
+
 use epitome::archive::{About, Archive, ArchiveError, Kept, Original, Shown};
 use epitome::recall::Found;
 use epitome::transcript::ContentId;
 use epitome::{Format, Request, View, wire};
-use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::blob::{self, Blobs, packed_text, unpacked_text};
+use crate::database::{Connection, Value, values};
 use crate::error::StoreError;
-use crate::schema::words_of;
-use crate::search;
 use crate::store::{Store, now};
 use crate::take_in::pieces;
+use crate::terms::Terms;
+use crate::{index, schema};
 
 /// One conversation in a store.
 #[derive(Clone, Debug)]
@@ -35,10 +37,9 @@ impl Session {
         input: Option<i64>,
     ) -> Result<Self, StoreError> {
         let reading = store.reading()?;
-        let mut find = reading.prepare_cached("SELECT name, format FROM session WHERE n = ?1")?;
-        let (name, format): (String, String) =
-            find.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let format = parsed_format(&format)?;
+        let found = reading.row("SELECT name, format FROM session WHERE n = ?1", values![row])?;
+        let mut found = found.ok_or_else(forgotten)?;
+        let (name, format) = (found.take(0)?, parsed_format(&found.take::<String>(1)?)?);
         Ok(Session { store: store.clone(), row, name, format, input })
     }
 
@@ -64,16 +65,17 @@ impl Session {
     /// Whether view `number` was made from just what this session was opened with.
     pub fn is_of_input(&self, number: u64) -> Result<bool, StoreError> {
         let reading = self.store.reading()?;
-        let mut find = reading.prepare_cached(
-            "SELECT 1 FROM view WHERE session = ?1 AND number = ?2 AND input = ?3",
+        let found = reading.row(
+            "SELECT number FROM view WHERE session = ?1 AND number = ?2 AND input = ?3",
+            values![self.row, number as i64, self.input],
         )?;
-        Ok(find.exists(params![self.row, number as i64, self.input])?)
+        Ok(found.is_some())
     }
 
     /// The bytes that came in last.
     pub fn newest_input(&self) -> Result<Option<Vec<u8>>, StoreError> {
         self.input(
-            "SELECT raw FROM input WHERE session = ?1 AND ?2 = ?2 ORDER BY entries DESC, n DESC LIMIT 1",
+            "SELECT raw FROM input WHERE session = ?1 AND CAST(?2 AS BIGINT) = 0 ORDER BY entries DESC, n DESC LIMIT 1",
             0,
         )
     }
@@ -81,9 +83,8 @@ impl Session {
     fn input(&self, query: &str, number: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let reading = self.store.reading()?;
         let Ok(number) = i64::try_from(number) else { return Ok(None) };
-        let mut find = reading.prepare_cached(query)?;
-        let list = find.query_row(params![self.row, number], |row| row.get::<_, Vec<u8>>(0));
-        list.optional()?.map(|list| blob::joined(&reading, &list)).transpose()
+        let list: Option<Vec<u8>> = reading.one(query, values![self.row, number])?;
+        list.map(|list| blob::joined(&reading, &list)).transpose()
     }
 
     /// Its originals whose id begins like that, oldest first.
@@ -95,10 +96,11 @@ impl Session {
     /// behind it all that was said since.
     pub fn shown_with(&self, number: u64) -> Result<Request, StoreError> {
         let reading = self.store.reading()?;
-        let mut newest = reading.prepare_cached(
+        let newest: Option<Vec<u8>> = reading.one(
             "SELECT text FROM input WHERE session = ?1 ORDER BY entries DESC, n DESC LIMIT 1",
+            values![self.row],
         )?;
-        let list: Vec<u8> = newest.query_row([self.row], |row| row.get(0))?;
+        let list = newest.ok_or_else(forgotten)?;
         let whole = parsed(self.format, blob::text(&reading, &list)?)?;
         let view = self.view(number).map_err(|error| StoreError::damaged(error.to_string()))?;
         let Some(Kept { shown, .. }) = view else { return Ok(whole) };
@@ -121,35 +123,73 @@ impl Session {
         };
         let fates = serde_json::to_string(&shown.view)
             .map_err(|error| StoreError::damaged(format!("a view can't be written: {error}")))?;
-        let mut insert = connection.prepare_cached(
-            "INSERT INTO view (session, number, parent, input, entries, text_id, text, fates, receipt, checkpoint, made)
-             SELECT ?1, ?2, ?3, coalesce(?11,
-                (SELECT n FROM input WHERE session = ?1 AND entries = ?4 ORDER BY n DESC LIMIT 1)),
-                ?4, ?5, ?6, ?7, ?8, ?9, ?10",
-        )?;
         let text_id = ContentId::of_text(&shown.text);
-        let checkpoint = shown.checkpoint.as_ref().map(|id| id.as_bytes().as_slice());
-        insert.execute(params![
-            self.row,
-            number,
-            parent as i64,
-            shown.entries as i64,
-            text_id.as_bytes(),
-            text,
-            packed_text(&fates),
-            packed_text(&shown.receipt),
-            checkpoint,
-            now(),
-            self.input,
-        ])?;
+        connection.run(
+            "INSERT INTO view (session, number, parent, input, entries, text_id, text, fates, receipt, checkpoint, made)
+             VALUES (?1, ?2, ?3, coalesce(?11,
+                (SELECT n FROM input WHERE session = ?1 AND entries = ?4 ORDER BY n DESC LIMIT 1)),
+                ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            values![
+                self.row,
+                number,
+                parent as i64,
+                shown.entries,
+                text_id.as_bytes().as_slice(),
+                &text[..],
+                &packed_text(&fates)[..],
+                &packed_text(&shown.receipt)[..],
+                shown.checkpoint.as_ref().map(|id| id.as_bytes().as_slice()),
+                now(),
+                self.input,
+            ],
+        )?;
         Ok(())
+    }
+
+    /// Keeps originals and indexes their words.
+    fn keep_originals(
+        &self,
+        connection: &Connection,
+        originals: &[Original],
+    ) -> Result<(), StoreError> {
+        let tenant = self.store.owner()?;
+        // Before all else, so that nothing of a session is kept that somebody has forgotten.
+        Store::touch(connection, self.row)?;
+        let contents: Vec<_> =
+            originals.iter().map(|original| (original.id, original.bytes.as_bytes())).collect();
+        let blobs = Blobs::new(connection, tenant)?.put(&contents)?;
+        let wanted: Vec<_> =
+            blobs.iter().map(|blob| [self.row.into(), Value::Int(*blob)]).collect();
+        let known = connection
+            .each("SELECT n FROM entry WHERE session = ?1 AND blob = ?2", &wanted)?
+            .into_iter()
+            .map(|rows| !rows.is_empty());
+        let mut seen = HashSet::new();
+        let new: Vec<New<'_>> = originals
+            .iter()
+            .zip(&blobs)
+            .zip(known)
+            .filter(|((_, blob), known)| !known && seen.insert(**blob))
+            .map(|((original, blob), _)| New::of(original, *blob))
+            .collect();
+        let rows: Vec<_> = new.iter().map(|new| new.values(self.row)).collect();
+        let made = connection.each(
+            "INSERT INTO entry (session, blob, entry, about, words, counts)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING n",
+            &rows,
+        )?;
+        let made = made.into_iter().flatten().zip(&new);
+        let made = made.map(|(mut row, new)| Ok((row.take(0)?, &new.terms)));
+        let made = made.collect::<Result<Vec<_>, StoreError>>()?;
+        index::insert(connection, tenant, &made)?;
+        schema::grown(connection, tenant, &made)
     }
 
     /// Puts `to` in force instead of `from`.
     fn moved(&self, connection: &Connection, from: u64, to: i64) -> Result<Moved, StoreError> {
-        let mut set =
-            connection.prepare_cached("UPDATE session SET head = ?3 WHERE n = ?1 AND head = ?2")?;
-        if set.execute(params![self.row, from as i64, to])? == 1 {
+        // Whoever comes second finds another head, which no row is changed by.
+        let set = "UPDATE session SET head = ?3 WHERE n = ?1 AND head = ?2";
+        if connection.run(set, values![self.row, from as i64, to])? == 1 {
             Store::touch(connection, self.row)?;
             return Ok(Ok(to as u64));
         }
@@ -157,13 +197,45 @@ impl Session {
     }
 }
 
+/// An original that a session hasn't kept yet.
+struct New<'a> {
+    original: &'a Original,
+    blob: i64,
+    about: String,
+    terms: Terms,
+    counts: Vec<u8>,
+}
+
+impl<'a> New<'a> {
+    fn of(original: &'a Original, blob: i64) -> Self {
+        let about = serde_json::to_string(&original.about).expect("it has string keys");
+        let terms = Terms::of(&original.words);
+        let counts = terms.packed();
+        New { original, blob, about, terms, counts }
+    }
+
+    fn values(&self, session: i64) -> [Value<'_>; 6] {
+        [
+            session.into(),
+            self.blob.into(),
+            self.original.entry.into(),
+            self.about.as_str().into(),
+            self.terms.length().into(),
+            self.counts[..].into(),
+        ]
+    }
+}
+
 /// Done, or what stood against it.
 type Moved = Result<u64, ArchiveError>;
 
 fn head(connection: &Connection, session: i64) -> Result<u64, StoreError> {
-    let mut find = connection.prepare_cached("SELECT head FROM session WHERE n = ?1")?;
-    let head: Option<i64> = find.query_row([session], |row| row.get(0)).optional()?;
-    head.map(|head| head as u64).ok_or_else(|| StoreError::damaged("the session was forgotten"))
+    let head = connection.one("SELECT head FROM session WHERE n = ?1", values![session])?;
+    head.ok_or_else(forgotten)
+}
+
+fn forgotten() -> StoreError {
+    StoreError::Forgotten
 }
 
 pub(crate) fn parsed_format(name: &str) -> Result<Format, StoreError> {
@@ -192,28 +264,7 @@ fn continued(shown: &Request, whole: &Request, from: usize) -> String {
 
 impl Archive for Session {
     fn put(&self, originals: &[Original]) -> Result<(), ArchiveError> {
-        let tenant = self.store.owner().map_err(StoreError::writing)?;
-        let done = self.store.write(|transaction| {
-            let mut blobs = Blobs::new(transaction, tenant)?;
-            let mut insert = transaction.prepare_cached(
-                "INSERT INTO entry (session, blob, entry, about) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT DO NOTHING",
-            )?;
-            let mut index = transaction.prepare_cached(&format!(
-                "INSERT INTO {} (rowid, words) VALUES (?1, ?2)",
-                words_of(tenant)
-            ))?;
-            for original in originals {
-                let row = blobs.put_as(original.id, original.bytes.as_bytes())?;
-                let about = serde_json::to_string(&original.about).expect("it has string keys");
-                let entry = original.entry as i64;
-                if insert.execute(params![self.row, row, entry, about])? == 1 {
-                    let words = search::indexed(&original.words);
-                    index.execute(params![transaction.last_insert_rowid(), words])?;
-                }
-            }
-            Store::touch(transaction, self.row)
-        });
+        let done = self.store.write(|transaction| self.keep_originals(transaction, originals));
         done.map_err(StoreError::writing)
     }
 
@@ -234,11 +285,11 @@ impl Archive for Session {
 
     fn commit(&self, parent: u64, shown: &Shown) -> Result<u64, ArchiveError> {
         let done = self.store.write(|transaction| {
-            let number: i64 = transaction.query_row(
-                "SELECT coalesce(max(number), 0) + 1 FROM view WHERE session = ?1",
-                [self.row],
-                |row| row.get(0),
+            let newest: Option<i64> = transaction.one(
+                "SELECT coalesce(max(number), 0) FROM view WHERE session = ?1",
+                values![self.row],
             )?;
+            let number = newest.unwrap_or(0) + 1;
             let moved = self.moved(transaction, parent, number)?;
             if moved.is_ok() {
                 self.keep(transaction, number, parent, shown)?;
@@ -250,11 +301,11 @@ impl Archive for Session {
 
     fn go(&self, from: u64, to: u64) -> Result<(), ArchiveError> {
         let done = self.store.write(|transaction| {
-            let mut find = transaction
-                .prepare_cached("SELECT 1 FROM view WHERE session = ?1 AND number = ?2")?;
+            let find = "SELECT number FROM view WHERE session = ?1 AND number = ?2";
             let number = i64::try_from(to).unwrap_or(i64::MAX);
             let current = head(transaction, self.row)?;
-            if current == from && to != 0 && !find.exists(params![self.row, number])? {
+            let is_there = to == 0 || transaction.row(find, values![self.row, number])?.is_some();
+            if current == from && !is_there {
                 return Ok(Err(ArchiveError::NoSuchView { view: to }));
             }
             self.moved(transaction, from, number)
@@ -266,30 +317,26 @@ impl Archive for Session {
         let Ok(row) = i64::try_from(number) else { return Ok(None) };
         let view = || -> Result<Option<Kept>, StoreError> {
             let reading = self.store.reading()?;
-            let mut find = reading.prepare_cached(
+            let found = reading.row(
                 "SELECT parent, entries, text, fates, receipt, checkpoint FROM view
                  WHERE session = ?1 AND number = ?2",
+                values![self.row, row],
             )?;
-            let found = find.query_row(params![self.row, row], |row| {
-                let parent: i64 = row.get(0)?;
-                let entries: i64 = row.get(1)?;
-                let lists: [Vec<u8>; 3] = [row.get(2)?, row.get(3)?, row.get(4)?];
-                Ok((parent, entries, lists, row.get::<_, Option<Vec<u8>>>(5)?))
-            });
-            let Some((parent, entries, [text, fates, receipt], checkpoint)) = found.optional()?
-            else {
-                return Ok(None);
-            };
+            let Some(mut found) = found else { return Ok(None) };
+            let parent = found.take(0)?;
+            let [text, fates, receipt]: [Vec<u8>; 3] =
+                [found.take(2)?, found.take(3)?, found.take(4)?];
+            let checkpoint: Option<Vec<u8>> = found.take(5)?;
             let view: View = serde_json::from_str(&unpacked_text(&fates)?)
                 .map_err(|error| StoreError::damaged(format!("a view: {error}")))?;
             let shown = Shown {
-                entries: usize::try_from(entries).unwrap_or(0),
+                entries: found.take(1)?,
                 view,
                 text: blob::text(&reading, &text)?,
                 checkpoint: checkpoint.map(|id| id_of(&id)).transpose()?,
                 receipt: unpacked_text(&receipt)?,
             };
-            Ok(Some(Kept { number, parent: parent as u64, shown }))
+            Ok(Some(Kept { number, parent, shown }))
         };
         view().map_err(StoreError::reading)
     }
@@ -297,13 +344,11 @@ impl Archive for Session {
     fn history(&self) -> Result<Vec<(u64, u64)>, ArchiveError> {
         let history = || -> Result<Vec<(u64, u64)>, StoreError> {
             let reading = self.store.reading()?;
-            let mut all = reading.prepare_cached(
+            let views = reading.rows(
                 "SELECT number, parent FROM view WHERE session = ?1 ORDER BY number",
+                values![self.row],
             )?;
-            let views = all.query_map([self.row], |row| {
-                Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64))
-            })?;
-            Ok(views.collect::<Result<_, _>>()?)
+            views.into_iter().map(|mut row| Ok((row.take(0)?, row.take(1)?))).collect()
         };
         history().map_err(StoreError::reading)
     }

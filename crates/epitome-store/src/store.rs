@@ -1,19 +1,13 @@
 //! A store: its connections, and whose it is.
 
-use std::fmt::Write as _;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction};
-use rusqlite::{TransactionBehavior, params};
-
+use crate::database::{Connection, Deleted, sqlite, values};
 use crate::error::StoreError;
 use crate::{folder, schema};
-
-/// How long another process may hold the database before a call gives up.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Readers that are kept open.
 const READERS: usize = 8;
@@ -28,7 +22,8 @@ pub enum Access {
     Write,
     /// It has to be there, and may be changed.
     Existing,
-    /// It has to be there, and nothing in it is changed: a read-only disk will do.
+    /// It has to be there, and nothing in it is changed: a read-only disk will do. Only what an older version
+    /// wrote is brought up to date first.
     Read,
 }
 
@@ -60,19 +55,14 @@ impl Store {
         };
         let (writer, readers) = match access {
             Access::Write | Access::Existing => {
-                let mut writer = connected(&database)?;
-                // First of all, so that nothing of another program's file is touched.
-                schema::version(&writer, folder)?;
-                write_ahead(&writer)?;
-                writer.pragma_update(None, "synchronous", "full")?;
-                writer.pragma_update(None, "secure_delete", "on")?;
-                schema::migrate(&mut writer, folder)?;
-                (Some(Mutex::new(writer)), Vec::new())
+                (Some(Mutex::new(writer(&database, folder)?)), Vec::new())
             }
             Access::Read => {
-                let reader = reader(&database)?;
-                if schema::version(&reader, folder)? == 0 {
-                    return Err(StoreError::Missing { path: folder.to_owned() });
+                let reader = sqlite::reader(&database)?;
+                match schema::version(&reader, folder)? {
+                    0 => return Err(StoreError::Missing { path: folder.to_owned() }),
+                    schema::VERSION => {}
+                    _ => drop(writer(&database, folder)?),
                 }
                 (None, vec![reader])
             }
@@ -84,8 +74,7 @@ impl Store {
     /// The same store, as another tenant sees it.
     pub fn tenant(&self, name: &str) -> Result<Self, StoreError> {
         let find = |connection: &Connection| {
-            let mut find = connection.prepare_cached("SELECT n FROM tenant WHERE name = ?1")?;
-            find.query_row([name], |row| row.get::<_, i64>(0)).optional()
+            connection.one("SELECT n FROM tenant WHERE name = ?1", values![name])
         };
         let tenant = match find(&*self.reading()?)? {
             None if self.shared.writer.is_some() => {
@@ -102,34 +91,44 @@ impl Store {
     /// Does something in one transaction, alone; on the disk when it returns.
     pub(crate) fn write<T>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let writer = self.shared.writer.as_ref().ok_or(StoreError::ReadOnly)?;
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let done = work(&transaction)?;
-        transaction.commit()?;
-        Ok(done)
+        self.writing()?.transaction(work)
     }
 
-    /// Does something with the writing connection outside of a transaction.
-    pub(crate) fn alone<T>(
+    /// The same, with what is deleted overwritten.
+    pub(crate) fn erase<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let writer = self.shared.writer.as_ref().ok_or(StoreError::ReadOnly)?;
-        // Readers that stand open would keep what was forgotten in the log.
-        self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        work(&writer.lock().unwrap_or_else(PoisonError::into_inner))
+        let writer = self.writing()?;
+        writer.batch("PRAGMA secure_delete = on")?;
+        let done = writer.transaction(work);
+        // At other times it would overwrite every page that the index of words gives up when it grows.
+        writer.batch("PRAGMA secure_delete = off")?;
+        done
     }
 
-    /// A connection to read with.
+    /// Whether nothing is left of what was erased; somebody may still read it.
+    pub(crate) fn is_erased(&self, deleted: Deleted) -> Result<bool, StoreError> {
+        // Readers that stand open would keep what was forgotten in the log.
+        self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        sqlite::is_erased(&*self.writing()?, deleted)
+    }
+
+    fn writing(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
+        let writer = self.shared.writer.as_ref().ok_or(StoreError::ReadOnly)?;
+        Ok(writer.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A connection to read with; all that is read with it is as it was at one time.
     pub(crate) fn reading(&self) -> Result<Reading<'_>, StoreError> {
         let idle = self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => reader(&self.shared.database)?,
+            None => sqlite::reader(&self.shared.database)?,
         };
+        connection.batch("BEGIN")?;
         Ok(Reading { connection: Some(connection), pool: &self.shared.readers })
     }
 
@@ -138,12 +137,13 @@ impl Store {
         self.tenant.ok_or(StoreError::ReadOnly)
     }
 
-    /// Sets the time at which a session was last used.
+    /// Sets the time at which a session was last used, if it is still there.
     pub(crate) fn touch(transaction: &Connection, session: i64) -> Result<(), StoreError> {
-        let mut touch = transaction
-            .prepare_cached("UPDATE session SET touched = max(touched, ?2) WHERE n = ?1")?;
-        touch.execute(params![session, now()])?;
-        Ok(())
+        let touched = transaction.run(
+            "UPDATE session SET touched = CASE WHEN touched < ?2 THEN ?2 ELSE touched END WHERE n = ?1",
+            values![session, now()],
+        )?;
+        if touched == 0 { Err(StoreError::Forgotten) } else { Ok(()) }
     }
 }
 
@@ -169,97 +169,23 @@ impl Deref for Reading<'_> {
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        if pool.len() < READERS {
-            pool.extend(self.connection.take());
-        }
-    }
-}
-
-fn connected(database: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    set_up(Connection::open_with_flags(database, flags)?)
-}
-
-/// Lets readers go on beside the writer; the file says so for good, once somebody could.
-fn write_ahead(writer: &Connection) -> Result<(), StoreError> {
-    let since = Instant::now();
-    loop {
-        // Where two try at once, SQLite refuses one of them at once, however patient it is.
-        match writer.pragma_update(None, "journal_mode", "wal") {
-            Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && since.elapsed() < PATIENCE =>
-            {
-                std::thread::sleep(Duration::from_millis(2));
+        let Some(connection) = self.connection.take() else { return };
+        // One that can't even end what it read is of no more use.
+        if connection.batch("COMMIT").is_ok() {
+            let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+            if pool.len() < READERS {
+                pool.push(connection);
             }
-            done => return Ok(done?),
         }
     }
 }
 
-fn set_up(connection: Connection) -> Result<Connection, StoreError> {
-    connection.busy_timeout(PATIENCE)?;
-    connection.pragma_update(None, "foreign_keys", "on")?;
-    connection.pragma_update(None, "trusted_schema", "off")?;
-    Ok(connection)
-}
-
-/// A connection that changes nothing.
-fn reader(database: &Path) -> Result<Connection, StoreError> {
-    // Opened for writing where that is possible: whoever closes last then tidies up after all.
-    let connection = connected(database)?;
-    let looked = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
-    let connection = match looked.map_err(|error| error.sqlite_error_code()) {
-        Err(Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)) => {
-            whole(database)?;
-            unchanging(database)?
-        }
-        _ => connection,
-    };
-    connection.pragma_update(None, "query_only", "on")?;
-    Ok(connection)
-}
-
-/// A log that a crash left behind holds what the database doesn't, and can only be read where it can be written.
-fn whole(database: &Path) -> Result<(), StoreError> {
-    let log = database.with_extension("db-wal");
-    match std::fs::metadata(&log) {
-        Ok(meta) if meta.len() > 0 => Err(StoreError::Unfinished { path: log }),
-        _ => Ok(()),
-    }
-}
-
-/// On a disk that can't be written nobody else writes either, so that nothing needs to be locked.
-fn unchanging(database: &Path) -> Result<Connection, StoreError> {
-    let mut uri = String::from("file:");
-    for c in database.to_string_lossy().chars() {
-        match c {
-            '%' | '?' | '#' => write!(uri, "%{:02x}", c as u32).expect("a string takes all"),
-            c => uri.push(c),
-        }
-    }
-    uri.push_str("?immutable=1");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_URI;
-    set_up(Connection::open_with_flags(uri, flags)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_log_that_cant_be_merged_is_told() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let database = folder.path().join("store.db");
-        assert!(whole(&database).is_ok());
-        std::fs::write(folder.path().join("store.db-wal"), "").expect("written");
-        assert!(whole(&database).is_ok(), "nothing is in it");
-        std::fs::write(folder.path().join("store.db-wal"), "something").expect("written");
-        assert!(matches!(whole(&database), Err(StoreError::Unfinished { .. })));
-    }
+/// A connection that writes to a store of the newest version.
+fn writer(database: &Path, folder: &Path) -> Result<Connection, StoreError> {
+    let writer = sqlite::writer(database)?;
+    // First of all, so that nothing of another program's file is touched.
+    schema::version(&writer, folder)?;
+    sqlite::prepare(&writer)?;
+    schema::migrate(&writer, folder)?;
+    Ok(writer)
 }

@@ -2,10 +2,10 @@
 
 use epitome::Request;
 use epitome::transcript::ContentId;
-use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::blob::Blobs;
-use crate::chain::{self, Link};
+use crate::chain::{self, Chain, Link};
+use crate::database::{Connection, values};
 use crate::error::StoreError;
 use crate::session::Session;
 use crate::store::{Store, now};
@@ -30,7 +30,7 @@ impl Store {
     pub fn take_in(&self, document: &Document<'_>) -> Result<Session, StoreError> {
         let tenant = self.owner()?;
         let request = document.request;
-        let links = chain::of(request);
+        let Chain(links) = Chain::of(request);
         let (session, input) = self.write(|transaction| {
             let found = find(transaction, tenant, &links)?;
             let session = match found {
@@ -40,15 +40,15 @@ impl Store {
                     let least = first_human.map_or(usize::MAX, |at| at + 1);
                     let parent = forked_from.filter(|(_, shared)| *shared >= least);
                     let name = chain::name(&links, document.raw);
-                    let mut insert = transaction.prepare_cached(
-                        "INSERT INTO session (tenant, name, format, source, entries, forked_from, made, touched)
-                         VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?6)
-                         ON CONFLICT DO UPDATE SET touched = excluded.touched RETURNING n",
-                    )?;
                     let parent = parent.map(|(session, _)| session);
                     let (format, source) = (request.format.name(), document.source);
-                    let values = params![tenant, name, format, source, parent, now()];
-                    insert.query_row(values, |row| row.get(0))?
+                    let made = transaction.one(
+                        "INSERT INTO session (tenant, name, format, source, entries, forked_from, made, touched)
+                         VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?6)
+                         ON CONFLICT (tenant, name) DO UPDATE SET touched = excluded.touched RETURNING n",
+                        values![tenant, name.as_str(), format, source, parent, now()],
+                    )?;
+                    made.ok_or_else(|| StoreError::damaged("a session can't be made"))?
                 }
             };
             extend(transaction, session, &links)?;
@@ -57,6 +57,15 @@ impl Store {
             Ok((session, input))
         })?;
         Session::with_input(self, session, Some(input))
+    }
+
+    /// The session in which all of a transcript is said, or that it goes on with.
+    pub fn going_on(&self, chain: &Chain) -> Result<Option<Session>, StoreError> {
+        let Some(tenant) = self.tenant else { return Ok(None) };
+        match find(&*self.reading()?, tenant, &chain.0)? {
+            Match::Same(session) => Session::at(self, session).map(Some),
+            Match::New { .. } => Ok(None),
+        }
     }
 }
 
@@ -67,15 +76,14 @@ enum Match {
 
 /// The session that says all of this, or of which this says all.
 fn find(connection: &Connection, tenant: i64, links: &[Link]) -> Result<Match, StoreError> {
-    let mut with = connection.prepare_cached(
-        "SELECT session.n, session.entries FROM link JOIN session ON session.n = link.session
-         WHERE link.chain = ?1 AND link.entry = ?2 AND session.tenant = ?3
-         ORDER BY session.entries = ?2 + 1 DESC, session.touched DESC, session.n DESC LIMIT 1",
-    )?;
-    let mut at = |entry: usize| {
-        let values = params![links[entry], entry as i64, tenant];
-        let found = with.query_row(values, |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)));
-        found.optional()
+    let at = |entry: usize| -> Result<Option<(i64, i64)>, StoreError> {
+        let found = connection.row(
+            "SELECT session.n, session.entries FROM link JOIN session ON session.n = link.session
+             WHERE link.chain = ?1 AND link.entry = ?2 AND session.tenant = ?3
+             ORDER BY session.entries = ?2 + 1 DESC, session.touched DESC, session.n DESC LIMIT 1",
+            values![&links[entry][..], entry, tenant],
+        )?;
+        found.map(|mut row| Ok((row.take(0)?, row.take(1)?))).transpose()
     };
     let Some(last) = links.len().checked_sub(1) else {
         return Ok(Match::New { forked_from: None });
@@ -103,17 +111,15 @@ fn find(connection: &Connection, tenant: i64, links: &[Link]) -> Result<Match, S
 
 /// Says what was said since.
 fn extend(connection: &Connection, session: i64, links: &[Link]) -> Result<(), StoreError> {
-    let known: i64 =
-        connection
-            .query_row("SELECT entries FROM session WHERE n = ?1", [session], |r| r.get(0))?;
-    let mut insert = connection
-        .prepare_cached("INSERT INTO link (session, entry, chain) VALUES (?1, ?2, ?3)")?;
-    for (entry, link) in links.iter().enumerate().skip(usize::try_from(known).unwrap_or(0)) {
-        insert.execute(params![session, entry as i64, link])?;
-    }
-    connection.execute(
-        "UPDATE session SET entries = max(entries, ?2) WHERE n = ?1",
-        params![session, links.len() as i64],
+    let known: Option<usize> =
+        connection.one("SELECT entries FROM session WHERE n = ?1", values![session])?;
+    let new = links.iter().enumerate().skip(known.unwrap_or(0));
+    let new: Vec<_> =
+        new.map(|(entry, link)| [session.into(), entry.into(), link[..].into()]).collect();
+    connection.each("INSERT INTO link (session, entry, chain) VALUES (?1, ?2, ?3)", &new)?;
+    connection.run(
+        "UPDATE session SET entries = ?2 WHERE n = ?1 AND entries < ?2",
+        values![session, links.len()],
     )?;
     Ok(())
 }
@@ -126,10 +132,10 @@ fn keep(
     document: &Document<'_>,
 ) -> Result<i64, StoreError> {
     let raw_id = ContentId::of_bytes(document.raw);
-    let mut known =
-        connection.prepare_cached("SELECT n FROM input WHERE session = ?1 AND raw_id = ?2")?;
-    let known = known.query_row(params![session, raw_id.as_bytes()], |row| row.get(0));
-    if let Some(input) = known.optional()? {
+    let raw_id = raw_id.as_bytes().as_slice();
+    let known = connection
+        .one("SELECT n FROM input WHERE session = ?1 AND raw_id = ?2", values![session, raw_id])?;
+    if let Some(input) = known {
         return Ok(input);
     }
     let mut blobs = Blobs::new(connection, tenant)?;
@@ -139,12 +145,12 @@ fn keep(
     } else {
         blobs.list(document.raw.split_inclusive(|byte| *byte == b'\n'))?
     };
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO input (session, entries, raw_id, raw, text, made) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    let made = connection.one(
+        "INSERT INTO input (session, entries, raw_id, raw, text, made) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         RETURNING n",
+        values![session, document.request.transcript.len(), raw_id, &raw[..], &text[..], now()],
     )?;
-    let entries = document.request.transcript.len() as i64;
-    insert.execute(params![session, entries, raw_id.as_bytes(), raw, text, now()])?;
-    Ok(connection.last_insert_rowid())
+    made.ok_or_else(|| StoreError::damaged("an input can't be kept"))
 }
 
 /// A request in pieces: entries, which are shared with other versions of it, and what is between.

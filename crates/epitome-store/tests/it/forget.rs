@@ -5,6 +5,7 @@ use std::time::Duration;
 use epitome::archive::{Archive as _, Shown};
 use epitome::transcript::ContentId;
 use epitome_store::{Session, Store};
+use testkit::archives::original;
 
 use crate::{Place, compact, parsed, take_in, talk};
 
@@ -13,13 +14,24 @@ fn filled(store: &Store, about: &str) -> Session {
     let session = take_in(store, &body);
     let outcome = compact(&body, &session);
     session.commit(0, &Shown::of(&outcome, parsed(&body).transcript.len())).expect("kept");
+    // So short that it isn't compressed.
+    session.put(&[original(99, about)]).expect("kept");
     session
 }
 
-/// Whether the files hold a word, in any case; the index keeps it in lower case.
+/// Whether the files hold a word.
 fn holds(place: &Place, word: &str) -> bool {
-    let bytes = place.bytes().to_ascii_lowercase();
-    bytes.windows(word.len()).any(|window| window == word.as_bytes())
+    place.bytes().windows(word.len()).any(|window| window == word.as_bytes())
+}
+
+/// How many words the index of the first tenant holds.
+fn indexed(place: &Place) -> u64 {
+    let database = rusqlite::Connection::open(place.path().join("store.db")).expect("opened");
+    database
+        .execute_batch("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words_1, row)")
+        .expect("looked at");
+    let count = "SELECT count(*) FROM temp.vocabulary";
+    database.query_row(count, [], |row| row.get(0)).expect("counted")
 }
 
 #[test]
@@ -37,10 +49,12 @@ fn not_a_byte_is_left() {
     assert!(store.search("quaggagoes", 10).expect("searchable").is_empty());
     assert!(!store.search("zebrakeeps", 10).expect("searchable").is_empty());
     assert!(other.view(1).expect("readable").is_some());
+    assert!(indexed(&place) > 0);
     assert!(session.head().is_err() && store.session(session.name()).is_err());
     store.forget(&other).expect("forgotten");
     drop((store, session, other));
     assert!(!holds(&place, "zebrakeeps"), "nor after the end");
+    assert_eq!(indexed(&place), 0);
 }
 
 #[test]

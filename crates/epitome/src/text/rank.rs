@@ -81,13 +81,11 @@ impl Bm25 {
             let found = &self.postings[start..];
             let found = &found[..found.partition_point(|posting| posting.word == word)];
             let (holders, all) = (found.len() as f64, self.lengths.len() as f64);
-            let rarity = ((all - holders + 0.5) / (holders + 0.5)).ln_1p();
+            let rarity = rarity(holders, all);
             for posting in found {
                 let count = f64::from(posting.count);
                 let length = f64::from(self.lengths[posting.document as usize]) / self.mean;
-                let weight = count * (SATURATION + 1.0)
-                    / (count + SATURATION * (1.0 - LENGTH + LENGTH * length));
-                scores[posting.document as usize] += rarity * weight;
+                scores[posting.document as usize] += rarity * weight(count, length);
             }
         }
         let mut hits: Vec<Hit> = scores
@@ -101,6 +99,20 @@ impl Bm25 {
         hits
     }
 }
+
+/// How much a word tells that so many of all documents have.
+pub fn rarity(holders: f64, all: f64) -> f64 {
+    ((all - holders + 0.5).max(0.0) / (holders + 0.5)).ln_1p()
+}
+
+/// What a word weighs in a document that has it so often and is so long, where 1 is the mean; at most
+/// [`MOST_WEIGHT`].
+pub fn weight(count: f64, length: f64) -> f64 {
+    count * (SATURATION + 1.0) / (count + SATURATION * (1.0 - LENGTH + LENGTH * length))
+}
+
+/// What no word of a document weighs more than.
+pub const MOST_WEIGHT: f64 = SATURATION + 1.0;
 
 /// Steps of the power iteration; more change no order that matters.
 const STEPS: usize = 24;

@@ -1,0 +1,203 @@
+//! Databases, as what keeps sessions sees them: statements in, rows out.
+//!
+//! Statements are written once, in what SQLite and PostgreSQL share, with parameters as `?1`. What each does
+//! in its own way (where it is, its tables, the index of words, erasing) is said in the file of each.
+
+pub(crate) mod sqlite;
+
+use crate::error::StoreError;
+
+/// A value of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value<'a> {
+    Null,
+    Int(i64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+impl From<i64> for Value<'_> {
+    fn from(value: i64) -> Self {
+        Value::Int(value)
+    }
+}
+
+impl From<usize> for Value<'_> {
+    fn from(value: usize) -> Self {
+        Value::Int(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(value: &'a str) -> Self {
+        Value::Text(value)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Value<'a> {
+    fn from(value: &'a [u8]) -> Self {
+        Value::Bytes(value)
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, Into::into)
+    }
+}
+
+/// Values of the parameters of a statement, in their order.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { &[$($crate::database::Value::from($value)),*] };
+}
+pub(crate) use values;
+
+/// What stands in a column of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell {
+    Null,
+    Int(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// A row of an answer; each column is taken once.
+#[derive(Clone, Debug)]
+pub(crate) struct Row(Vec<Cell>);
+
+impl Row {
+    /// What stands in a column, from 0.
+    pub(crate) fn take<T: FromCell>(&mut self, column: usize) -> Result<T, StoreError> {
+        let cell = self.0.get_mut(column).map(|cell| std::mem::replace(cell, Cell::Null));
+        let found = cell.and_then(T::from_cell);
+        found.ok_or_else(|| StoreError::damaged(format!("column {column} holds something else")))
+    }
+}
+
+/// What a column can be read as.
+pub(crate) trait FromCell: Sized {
+    fn from_cell(cell: Cell) -> Option<Self>;
+}
+
+impl FromCell for i64 {
+    fn from_cell(cell: Cell) -> Option<Self> {
+        if let Cell::Int(value) = cell { Some(value) } else { None }
+    }
+}
+
+impl FromCell for u64 {
+    fn from_cell(cell: Cell) -> Option<Self> {
+        i64::from_cell(cell)?.try_into().ok()
+    }
+}
+
+impl FromCell for usize {
+    fn from_cell(cell: Cell) -> Option<Self> {
+        i64::from_cell(cell)?.try_into().ok()
+    }
+}
+
+impl FromCell for String {
+    fn from_cell(cell: Cell) -> Option<Self> {
+        if let Cell::Text(value) = cell { Some(value) } else { None }
+    }
+}
+
+impl FromCell for Vec<u8> {
+    fn from_cell(cell: Cell) -> Option<Self> {
+        if let Cell::Bytes(value) = cell { Some(value) } else { None }
+    }
+}
+
+impl<T: FromCell> FromCell for Option<T> {
+    fn from_cell(cell: Cell) -> Option<Self> {
+        if cell == Cell::Null { Some(None) } else { T::from_cell(cell).map(Some) }
+    }
+}
+
+/// Whether there is anything to erase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deleted {
+    Something,
+    /// Only what an earlier call had to leave.
+    Nothing,
+}
+
+/// A connection to a database.
+#[derive(Debug)]
+pub(crate) enum Connection {
+    Sqlite(rusqlite::Connection),
+}
+
+impl Connection {
+    /// The rows that a statement gives.
+    pub(crate) fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        match self {
+            Connection::Sqlite(connection) => sqlite::rows(connection, sql, values),
+        }
+    }
+
+    /// The first row that a statement gives.
+    pub(crate) fn row(&self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>, StoreError> {
+        Ok(self.rows(sql, values)?.into_iter().next())
+    }
+
+    /// The first column of the first row.
+    pub(crate) fn one<T: FromCell>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<Option<T>, StoreError> {
+        self.row(sql, values)?.map(|mut row| row.take(0)).transpose()
+    }
+
+    /// How many rows a statement changed.
+    pub(crate) fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        match self {
+            Connection::Sqlite(connection) => sqlite::run(connection, sql, values),
+        }
+    }
+
+    /// The rows that a statement gives for each of several sets of values, one after the other.
+    pub(crate) fn each<const N: usize>(
+        &self,
+        sql: &str,
+        all: &[[Value<'_>; N]],
+    ) -> Result<Vec<Vec<Row>>, StoreError> {
+        match self {
+            Connection::Sqlite(connection) => sqlite::each(connection, sql, all),
+        }
+    }
+
+    /// Runs statements that take nothing and give nothing.
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), StoreError> {
+        match self {
+            Connection::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+        }
+    }
+
+    /// Does something in one transaction, alone; on the disk when it returns, or not done at all.
+    pub(crate) fn transaction<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.batch("BEGIN IMMEDIATE")?;
+        let undo = Undo { connection: self };
+        let done = work(self)?;
+        self.batch("COMMIT")?;
+        std::mem::forget(undo);
+        Ok(done)
+    }
+}
+
+/// Leaves a transaction that wasn't finished: an error, or a panic.
+struct Undo<'a> {
+    connection: &'a Connection,
+}
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        // A failure that ended the transaction itself leaves nothing to undo.
+        let _ended_already = self.connection.batch("ROLLBACK");
+    }
+}

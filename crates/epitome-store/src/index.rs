@@ -1,0 +1,116 @@
+//! Which entries have a word: a tenant's own index, from words to entries.
+
+use std::fmt::Write as _;
+
+use crate::database::{Connection, Value, values};
+use crate::error::StoreError;
+use crate::terms::{Terms, Word};
+
+/// Bytes of new entries' words that SQLite gathers before it writes a segment: all of a batch.
+const GATHERED: i64 = 16 << 20;
+
+/// The table of a tenant's words: how often a word occurs is nobody else's business.
+fn table(tenant: i64) -> String {
+    format!("words_{tenant}")
+}
+
+/// Makes the index of a new tenant.
+pub(crate) fn make(connection: &Connection, tenant: i64) -> Result<(), StoreError> {
+    let table = table(tenant);
+    // Neither texts nor places of words are kept: how often a word occurs stands with the entry.
+    connection.batch(&format!(
+        "CREATE VIRTUAL TABLE {table} USING fts5(words, content='', contentless_delete=1, detail=none,
+            tokenize='ascii');
+         INSERT INTO {table} ({table}, rank) VALUES ('hashsize', {GATHERED});"
+    ))
+}
+
+/// Takes an index away with all that is in it.
+pub(crate) fn drop(connection: &Connection, tenant: i64) -> Result<(), StoreError> {
+    connection.batch(&format!("DROP TABLE {}", table(tenant)))
+}
+
+/// Indexes entries.
+pub(crate) fn insert(
+    connection: &Connection,
+    tenant: i64,
+    entries: &[(i64, &Terms)],
+) -> Result<(), StoreError> {
+    let text = |terms: &Terms| {
+        let mut text = String::new();
+        for word in terms.words() {
+            word.write(&mut text);
+            text.push(' ');
+        }
+        text
+    };
+    let texts: Vec<String> = entries.iter().map(|(_, terms)| text(terms)).collect();
+    let all = entries.iter().zip(&texts);
+    let all: Vec<_> = all.map(|((n, _), text)| [Value::Int(*n), Value::Text(text)]).collect();
+    let table = table(tenant);
+    connection.each(&format!("INSERT INTO {table} (rowid, words) VALUES (?1, ?2)"), &all)?;
+    Ok(())
+}
+
+/// Where entries are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Within {
+    /// Only those of this session.
+    pub(crate) session: Option<i64>,
+    /// The first and the last of them.
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+}
+
+/// The first and the last entry that is indexed.
+pub(crate) fn bounds(connection: &Connection, tenant: i64) -> Result<(i64, i64), StoreError> {
+    let table = table(tenant);
+    let end = |order: &str| -> Result<i64, StoreError> {
+        let sql = format!("SELECT rowid FROM {table} ORDER BY rowid {order} LIMIT 1");
+        Ok(connection.one(&sql, &[])?.unwrap_or(0))
+    };
+    Ok((end("ASC")?, end("DESC")?))
+}
+
+/// The newest entries that have all of some words, newest first, at most so many.
+pub(crate) fn newest(
+    connection: &Connection,
+    tenant: i64,
+    words: &[Word],
+    within: Within,
+    most: usize,
+) -> Result<Vec<i64>, StoreError> {
+    let table = table(tenant);
+    let mut question = String::new();
+    for word in words {
+        let and = if question.is_empty() { "" } else { " AND " };
+        write!(question, "{and}\"").expect("a string takes all");
+        word.write(&mut question);
+        question.push('"');
+    }
+    let rows = connection.rows(
+        &format!(
+            "SELECT rowid FROM {table} WHERE {table} MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+                AND (?4 IS NULL OR EXISTS
+                    (SELECT 1 FROM entry WHERE entry.n = {table}.rowid AND entry.session = ?4))
+             ORDER BY rowid DESC LIMIT ?5"
+        ),
+        values![question.as_str(), within.first, within.last, within.session, most],
+    )?;
+    rows.into_iter().map(|mut row| row.take(0)).collect()
+}
+
+/// Takes the words of a session out of the index.
+pub(crate) fn forget(connection: &Connection, tenant: i64, session: i64) -> Result<(), StoreError> {
+    let table = table(tenant);
+    let sql =
+        format!("DELETE FROM {table} WHERE rowid IN (SELECT n FROM entry WHERE session = ?1)");
+    connection.run(&sql, values![session])?;
+    Ok(())
+}
+
+/// Takes what was deleted out of the index for good: until its segments are merged it stays there.
+pub(crate) fn merge(connection: &Connection, tenant: i64) -> Result<(), StoreError> {
+    let table = table(tenant);
+    connection.batch(&format!("INSERT INTO {table} ({table}) VALUES ('optimize')"))
+}
