@@ -26,6 +26,12 @@ const ASKED_FOR: [&str; 12] = [
     "found", "path",
 ];
 
+/// A word of letters alone, which is one word and no more.
+fn rare(number: usize) -> String {
+    let letter = |place: u32| char::from(b'a' + (number / 26_usize.pow(place) % 26) as u8);
+    std::iter::once('q').chain((0..4).map(letter)).collect()
+}
+
 fn entry(at: usize) -> Original {
     let mut words = format!("entry{at} ");
     let mut next = at as u64 * 2_654_435_761 + 97;
@@ -33,7 +39,8 @@ fn entry(at: usize) -> Original {
         next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let drawn = (next >> 33) as usize;
         if drawn.is_multiple_of(5) {
-            write!(words, "ident_{} ", drawn % 60_000).expect("a string takes all");
+            words.push_str(&rare(drawn % 60_000));
+            words.push(' ');
         } else {
             words.push_str(COMMON[drawn / 7 % COMMON.len()]);
             words.push(' ');
@@ -113,17 +120,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     row("get", timed(|at| Ok(usize::from(session.get(ids[at * 7919 % ids.len()])?.is_some())))?);
     let asked =
         |question: &dyn Fn(usize) -> String| timed(|at| Ok(store.search(&question(at), 10)?.len()));
-    let rare = |at: usize| format!("ident_{}", at * 31);
-    let holders = store.search(&rare(1), usize::MAX)?.len();
-    row(&format!("search: a word that about {holders} entries have"), asked(&rare)?);
+    let holders = store.search(&rare(31), usize::MAX)?.len();
+    row(&format!("search: a word that about {holders} entries have"), asked(&|at| rare(at * 31))?);
     let common = |at: usize| ASKED_FOR[at % ASKED_FOR.len()];
     row(
         "search: such a word and three that all have",
-        asked(&|at| format!("{} {} {} {}", rare(at), common(at), common(at + 7), common(at + 9)))?,
+        asked(&|at| {
+            format!("{} {} {} {}", rare(at * 31), common(at), common(at + 7), common(at + 9))
+        })?,
     );
     row(
         "search: eight such words",
-        asked(&|at| (0..8).map(|n| rare(at + n * 40) + " ").collect())?,
+        asked(&|at| (0..8).map(|n| rare(at * 31 + n * 40) + " ").collect())?,
     );
     row("search: a word that all have", asked(&|at| common(at).to_owned())?);
     row(
