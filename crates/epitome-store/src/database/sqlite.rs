@@ -19,9 +19,6 @@ const STATEMENTS: usize = 64;
 /// What the writer holds of the database in memory, in kibibytes: new digests go all over the index of contents.
 const WRITERS_CACHE: i64 = 64 << 10;
 
-/// What a reader holds: what is ranked lies all over the table of entries.
-const READERS_CACHE: i64 = 32 << 10;
-
 /// Pages in the log before it is written into the database; a page that changes often is so written once.
 const LOG: i64 = 8 << 10;
 
@@ -145,7 +142,6 @@ pub(crate) fn reader(database: &Path) -> Result<Connection, StoreError> {
         }
         _ => connection,
     };
-    connection.pragma_update(None, "cache_size", -READERS_CACHE)?;
     connection.pragma_update(None, "query_only", "on")?;
     Ok(Connection::Sqlite(connection))
 }
