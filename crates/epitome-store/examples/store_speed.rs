@@ -115,7 +115,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         rate(all / 10, last)
     );
     let row = |what: &str, (median, p95): (f64, f64)| {
-        println!("| {what} | {median:.2} ms | {p95:.2} ms |")
+        println!("| {what} | {median:.2} ms | {p95:.2} ms |");
     };
     row("get", timed(|at| Ok(usize::from(session.get(ids[at * 7919 % ids.len()])?.is_some())))?);
     let asked =
