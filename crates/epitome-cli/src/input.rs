@@ -329,6 +329,7 @@ fn failure(error: &OpenError, file: Option<&Path>) -> Failure {
                 (at + 1).max(17) - 16
             )
         }
+        OpenError::Foreign { instead, .. } => instead.replace("FILE", &file),
         OpenError::NotYet { .. } => {
             "write its messages as OpenAI Chat or Anthropic JSON and read those".to_owned()
         }

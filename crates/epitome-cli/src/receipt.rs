@@ -146,7 +146,11 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
         );
     }
     if let Some(cost) = &receipt.cost {
-        costs(out, cost, tense);
+        costs(out, cost);
+        // What goes out as it came in is rewritten nowhere.
+        if !receipt.edits.is_empty() {
+            rewriting(out, cost, tense);
+        }
     }
     for mended in &receipt.repaired {
         let at = mended.entry.map_or_else(String::new, |at| format!(" messages[{at}]"));
@@ -194,7 +198,7 @@ fn summed(out: &mut String, summary: &SummaryReceipt) {
     put(out, "summary", &what);
 }
 
-fn costs(out: &mut String, cost: &Cost, tense: Tense) {
+fn costs(out: &mut String, cost: &Cost) {
     let (before, after) = (&cost.before, &cost.after);
     let day = cost.date.as_deref().map(|date| format!(", prices of {date}")).unwrap_or_default();
     let by = paint(FAINT, format!("({}{day})", line(&cost.model, 60)));
@@ -204,6 +208,13 @@ fn costs(out: &mut String, cost: &Cost, tense: Tense) {
     }
     let warm = format!("{} → {} from a warm cache", before.warm, after.warm);
     put(out, "cost", &format!("{} → {} a request, {warm} {by}", before.cold, after.cold));
+}
+
+/// What the first request after it costs, where prompts are cached, and when that is earned.
+fn rewriting(out: &mut String, cost: &Cost, tense: Tense) {
+    if cost.before.warm == cost.before.cold {
+        return;
+    }
     let earned = match cost.break_even {
         Some(requests) if requests <= 1.0 => "earned by the first request after it".to_owned(),
         Some(requests) => format!("earned by {} further requests", count(requests.ceil() as usize)),

@@ -132,6 +132,14 @@ pub enum OpenError {
         /// Offset of the first one.
         at: usize,
     },
+    /// It is a format of others, for which there is no reader.
+    #[error("the input is {what}, which isn't read")]
+    Foreign {
+        /// What it is.
+        what: &'static str,
+        /// What can be read instead: a command, with `FILE` for the input, or what else to do.
+        instead: &'static str,
+    },
     /// The format is known, but there is no reader for it yet.
     #[error("the input is in the format {name}, which can't be read yet; readable are {}", readable.join(", "))]
     NotYet {

@@ -26,6 +26,7 @@ mod claude_code;
 mod codex;
 mod detect;
 mod error;
+mod foreign;
 mod gemini_cli;
 mod neutral;
 mod notes;

@@ -6,6 +6,7 @@ use epitome::wire::{self, Format};
 use memchr::memchr_iter;
 
 use crate::detect::{Look, look};
+use crate::foreign::{Foreign, around_messages, foreign};
 use crate::{Kind, OpenError, Options, Recording, Tried, read};
 
 /// Formats that the project knows of. Those without a reader get an error that says so.
@@ -99,7 +100,16 @@ impl Reader {
     }
 
     fn shown_by(text: &str) -> Result<Self, OpenError> {
-        match look(text) {
+        let look = look(text);
+        let foreign = match look {
+            Look::Recording(Kind::Opencode) => around_messages(text),
+            Look::Recording(_) => None,
+            _ => foreign(text),
+        };
+        if let Some(Foreign { what, instead }) = foreign {
+            return Err(OpenError::Foreign { what, instead });
+        }
+        match look {
             Look::Recording(kind) => Ok(Reader::Recording(kind)),
             Look::Named(name) => Reader::named(name),
             Look::Request => Ok(Reader::AnyRequest),

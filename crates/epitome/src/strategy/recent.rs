@@ -77,10 +77,8 @@ impl Strategy for Recent {
                 .collect(),
             Older::Fold => {
                 let gone: u64 = older.iter().map(|unit| size(scene, unit)).sum();
-                let rest = scene.draft.total() - gone;
-                let has_room = rest + LEAST_TOKENS <= scene.budget.target && gone > LEAST_TOKENS;
                 // A checkpoint that says nothing new, or is larger than what it stands for, is no gain.
-                if older.iter().all(|unit| is_checkpoint(scene, unit)) || !has_room {
+                if older.iter().all(|unit| is_checkpoint(scene, unit)) || gone <= LEAST_TOKENS {
                     return Vec::new();
                 }
                 let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);

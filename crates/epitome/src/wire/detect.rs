@@ -61,6 +61,14 @@ const MEMBERS: &[(Place, &str, Format, Weight)] = &[
     // Bedrock has one too, beside other evidence.
     (Body, "system", Anthropic, Hint),
     (Body, "thinking", Anthropic, Hint),
+    // Gateways take Claude's name in Chat's form.
+    (Body, "response_format", OpenaiChat, Proof),
+    (Body, "stream_options", OpenaiChat, Proof),
+    (Body, "max_completion_tokens", OpenaiChat, Proof),
+    (Body, "frequency_penalty", OpenaiChat, Hint),
+    (Body, "presence_penalty", OpenaiChat, Hint),
+    (Body, "n", OpenaiChat, Hint),
+    (Body, "seed", OpenaiChat, Hint),
     (Body, "anthropic_version", Anthropic, Proof),
     (Tool, "function", OpenaiChat, Proof),
     (Tool, "input_schema", Anthropic, Proof),
@@ -213,6 +221,8 @@ impl Evidence {
             let inner = match name.as_ref() {
                 "messages" | "input" | "contents" if is(Body) => Some(Entry),
                 "tools" if is(Body) => Some(Tool),
+                // Bedrock's has blocks without a type, as its messages have.
+                "system" if is(Body) => Some(Block),
                 "content" | "output" if is(Entry) => Some(Block),
                 _ => None,
             };
@@ -309,6 +319,18 @@ mod tests {
             (
                 r#"{"system":[{"text":"x"}],"messages":[{"role":"user","content":[{"text":"x"}]}],"inferenceConfig":{}}"#,
                 Bedrock,
+            ),
+            (
+                r#"{"system":[{"text":"x"}],"messages":[{"role":"user","content":[{"text":"x"}]}]}"#,
+                Bedrock,
+            ),
+            (
+                r#"{"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}],"system":[{"type":"text","text":"x"}]}"#,
+                Anthropic,
+            ),
+            (
+                r#"{"model":"claude-x","messages":[{"role":"user","content":"x"}],"response_format":{},"n":2}"#,
+                OpenaiChat,
             ),
             (
                 r#"[{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[]}}]}]"#,
