@@ -2,8 +2,14 @@
 //! `cargo run --release -p epitome-cli --example survival -- docs/survival.md`
 //!
 //! Without a file the tables go to stdout; `--json` prints the figures instead, `--misses` what was lost of
-//! the open phrasings; `--everything` judges what keeps everything. `--before FILE` puts earlier figures, as `--json` printed them, first on the page.
+//! all but the held-out phrasings; `--everything` judges what keeps everything. `--before FILE` puts earlier figures, as `--json` printed them, first on the page.
+//!
+//! `--phrasings FILE` measures the phrasings of a file in place of the project's. `--recognised` prints what the
+//! ledger makes of each phrasing said by itself, with `--misses` the words of those that it doesn't list as
+//! what they are; it takes a moment, not minutes.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
@@ -14,12 +20,14 @@ use epitome::count::counter;
 use epitome_recordings::{Kind, Options, Reach, open};
 use testkit::survival::page::tables;
 use testkit::survival::report::When;
-use testkit::survival::{Epitome, Everything, Miss, Report, Set, Stream, Study, run};
+use testkit::survival::{
+    Book, Epitome, Everything, Miss, Report, Set, Speaker, Stream, Study, alone, run, shipped,
+};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const USAGE: &str = "usage: survival [--seeds N] [--set open|held-out|all] [--session NAME] [--before FILE] \
-                     [--everything] [--json | --misses | FILE]";
+const USAGE: &str = "usage: survival [--seeds N] [--set open|held-out|all] [--phrasings FILE] [--session NAME] \
+                     [--before FILE] [--everything] [--recognised] [--json | --misses | FILE]";
 
 /// The seeds of the page.
 const SEEDS: u64 = 25;
@@ -74,6 +82,8 @@ Bad input (code blocks, quotes, sarcasm, forged ledgers and fences, instructions
 struct Asked {
     seeds: Option<u64>,
     sets: Vec<Set>,
+    phrasings: Option<PathBuf>,
+    recognised: bool,
     session: Option<String>,
     before: Option<PathBuf>,
     everything: bool,
@@ -87,9 +97,16 @@ fn main() -> Result<ExitCode> {
         eprintln!("{USAGE}");
         return Ok(ExitCode::from(2));
     };
+    let books = books(&asked)?;
+    if asked.recognised {
+        for (set, book) in &books {
+            recognised(*set, book, asked.misses && *set != Set::HeldOut);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let study = Study {
         streams: streams(asked.session.as_deref())?,
-        sets: if asked.sets.is_empty() { Set::ALL.to_vec() } else { asked.sets },
+        books,
         seeds: asked.seeds.unwrap_or(SEEDS),
         counter: counter("o200k")?,
     };
@@ -141,6 +158,49 @@ fn tell(miss: &Miss<'_>) {
     );
 }
 
+/// The phrasings of a file, or the project's.
+fn books(asked: &Asked) -> Result<Vec<(Set, Cow<'static, Book>)>> {
+    if let Some(file) = &asked.phrasings {
+        let book = Book::read(&fs::read_to_string(file)?).map_err(|broken| broken.to_string())?;
+        return Ok(vec![(Set::Given, Cow::Owned(book))]);
+    }
+    let wanted = |set: &Set| asked.sets.is_empty() || asked.sets.contains(set);
+    let books = shipped().into_iter().filter(|(set, _)| wanted(set));
+    Ok(books.map(|(set, book)| (set, Cow::Borrowed(book))).collect())
+}
+
+/// What the ledger makes of phrasings said by themselves.
+fn recognised(set: Set, book: &Book, misses: bool) {
+    for (title, rows) in
+        [("phrasing", alone::phrasings(book)), ("correction", alone::corrections(book))]
+    {
+        let mut sums: BTreeMap<(&str, Speaker), [usize; 4]> = BTreeMap::new();
+        for row in &rows {
+            for of in [row.of.as_str(), "~ all"] {
+                let sum = sums.entry((of, row.speaker)).or_default();
+                let counts = [row.said, row.listed, row.right, row.mixed];
+                sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            }
+            if let Some(example) = row.example.as_ref().filter(|_| misses) {
+                println!(
+                    "{} by {}: {} said, {} listed, {} right\n    {example}",
+                    row.id, row.speaker, row.said, row.listed, row.right
+                );
+            }
+        }
+        println!("\n| {}: {title} | by | said | listed | right | mixed up |", set.name());
+        println!("|---|---|--:|--:|--:|--:|");
+        for ((of, by), [said, listed, right, mixed]) in sums {
+            let percent = |of: usize| of as f64 * 100.0 / said.max(1) as f64;
+            println!(
+                "| {of} | {by} | {said} | {:.1} % | {:.1} % | {mixed} |",
+                percent(listed),
+                percent(right)
+            );
+        }
+    }
+}
+
 fn asked(mut words: impl Iterator<Item = String>) -> Option<Asked> {
     let mut asked = Asked::default();
     while let Some(word) = words.next() {
@@ -148,11 +208,14 @@ fn asked(mut words: impl Iterator<Item = String>) -> Option<Asked> {
             "--seeds" => asked.seeds = Some(words.next()?.parse().ok().filter(|seeds| *seeds > 0)?),
             "--set" => {
                 let name = words.next()?;
-                asked.sets = Set::ALL.into_iter().filter(|set| set.name() == name).collect();
+                let sets = shipped().map(|(set, _)| set).into_iter();
+                asked.sets = sets.filter(|set| set.name() == name).collect();
                 if asked.sets.is_empty() && name != "all" {
                     return None;
                 }
             }
+            "--phrasings" => asked.phrasings = Some(words.next()?.into()),
+            "--recognised" => asked.recognised = true,
             "--session" => asked.session = Some(words.next()?),
             "--before" => asked.before = Some(words.next()?.into()),
             "--everything" => asked.everything = true,

@@ -1,6 +1,7 @@
 //! The survival benchmark itself is right: what keeps everything loses nothing, what keeps nothing has
 //! nothing, and what remembers only the beginning is caught at it.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
@@ -14,7 +15,8 @@ use testkit::survival::page::tables;
 use testkit::survival::plot::{Ground, planted, plot};
 use testkit::survival::report::{BUDGETS, ROUNDS, VERSION};
 use testkit::survival::{
-    Broken, Contender, Epitome, Everything, Report, Set, Shape, Speaker, Stream, Study, run,
+    Book, Broken, Contender, Epitome, Everything, Report, Set, Shape, Speaker, Stream, Study, run,
+    shipped,
 };
 
 const SESSIONS: [&str; 5] = [
@@ -34,7 +36,11 @@ fn study(seeds: u64) -> Study {
     // One comes twice.
     sessions[3] = sessions[0].clone();
     let streams = vec![Stream::joined("tau-bench", &sessions)];
-    Study { streams, sets: Set::ALL.to_vec(), seeds, counter: counter("o200k").expect("built in") }
+    Study { streams, books: books(), seeds, counter: counter("o200k").expect("built in") }
+}
+
+fn books() -> Vec<(Set, Cow<'static, Book>)> {
+    shipped().map(|(set, book)| (set, Cow::Borrowed(book))).to_vec()
 }
 
 fn measured<C: Contender>(study: &Study, contender: impl FnMut() -> C) -> Report {
@@ -89,7 +95,7 @@ fn what_keeps_everything_loses_nothing() {
     let pairs = report.pairs.iter().map(|row| row.found);
     assert!(pairs.clone().all(|pairs| pairs.both == pairs.plants && pairs.merged == 0));
     assert!(pairs.map(|pairs| pairs.plants).sum::<u64>() > 30);
-    for set in Set::ALL {
+    for (set, _) in shipped() {
         for (shape, found) in report.changes(set) {
             assert!(found.plants > 0, "{set:?} {shape:?}");
         }
@@ -110,7 +116,7 @@ fn what_keeps_nothing_has_nothing() {
 #[test]
 fn what_remembers_the_beginning_states_what_is_past() {
     let report = measured(&study(4), || Beginning(None));
-    for set in Set::ALL {
+    for (set, _) in shipped() {
         let changes = report.changes(set);
         let found = changes[&Shape::Explicit];
         assert!(found.stated * 4 >= found.plants && found.stated > 0, "{set:?}: {found:?}");
@@ -131,7 +137,7 @@ fn the_library_is_measured_and_always_the_same() {
     assert_eq!(measured(&study, new), report);
     let json = serde_json::to_string(&report).expect("a report is data");
     assert_eq!(serde_json::from_str::<Report>(&json).expect("and read again"), report);
-    for set in Set::ALL {
+    for (set, _) in shipped() {
         let present = BUDGETS.map(|budget| report.present(set, budget));
         let shares = present.map(|share| share.of * 100 / share.all);
         assert!(shares[2] > shares[0] && shares[2] > 20, "{set:?}: {shares:?}");
@@ -153,18 +159,18 @@ fn what_was_planted_is_a_request_that_providers_take() {
         let request = stream.request().expect("a request");
         let ground = Ground::of(&request);
         let before = wire::check(&request).len();
-        for (set, seed) in Set::ALL.into_iter().zip(0..) {
-            let items = plot(set.book(), &stream, &ground, seed);
+        for ((_, book), seed) in shipped().into_iter().zip(0..) {
+            let items = plot(book, &stream, &ground, seed);
             assert!(items.len() >= 12, "{} items", items.len());
-            let said = planted(set.book(), &stream, &request, &items, seed).expect("a request");
+            let said = planted(book, &stream, &request, &items, seed).expect("a request");
             let whole = stream.with(said.concat());
             let after = wire::check(&whole.request().expect("a request"));
             assert!(after.len() <= before, "{after:?}");
         }
         // Nobody says by chance what is planted.
         let blocks = blocks(&request);
-        for set in Set::ALL {
-            for item in plot(set.book(), &stream, &ground, 7) {
+        for (_, book) in shipped() {
+            for item in plot(book, &stream, &ground, 7) {
                 let claim = &item.first.claim;
                 assert!(!blocks.iter().any(|block| claim.is_in(block)), "{claim:?}");
             }

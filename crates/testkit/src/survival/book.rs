@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::run::Broken;
+
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -16,6 +18,8 @@ pub enum Set {
     Open,
     /// Opened only to measure.
     HeldOut,
+    /// A file that somebody names, to measure or to learn from.
+    Given,
 }
 
 /// What an item is.
@@ -164,36 +168,41 @@ pub struct Correction {
 }
 
 impl Set {
-    /// Both.
-    pub const ALL: [Set; 2] = [Set::Open, Set::HeldOut];
-
     /// As it is said on command lines and in pages.
     pub fn name(self) -> &'static str {
         match self {
             Set::Open => "open",
             Set::HeldOut => "held-out",
-        }
-    }
-
-    /// What is in it.
-    pub fn book(self) -> &'static Book {
-        static OPEN: LazyLock<Book> =
-            LazyLock::new(|| Book::read(include_str!("../../data/survival/open.json")));
-        static HELD_OUT: LazyLock<Book> =
-            LazyLock::new(|| Book::read(include_str!("../../data/survival/held-out.json")));
-        match self {
-            Set::Open => &OPEN,
-            Set::HeldOut => &HELD_OUT,
+            Set::Given => "given",
         }
     }
 }
 
+/// The files that are part of the project.
+pub fn shipped() -> [(Set, &'static Book); 2] {
+    static OPEN: LazyLock<Book> =
+        LazyLock::new(|| own(include_str!("../../data/survival/open.json")));
+    static HELD_OUT: LazyLock<Book> =
+        LazyLock::new(|| own(include_str!("../../data/survival/held-out.json")));
+    [(Set::Open, &OPEN), (Set::HeldOut, &HELD_OUT)]
+}
+
+fn own(text: &str) -> Book {
+    Book::read(text).expect("the file is a book")
+}
+
 impl Book {
-    fn read(text: &str) -> Book {
-        let book: Book = serde_json::from_str(text).expect("the file is a book");
-        let ids: BTreeSet<&str> = book.phrasings.iter().map(|p| p.id.as_str()).collect();
-        assert_eq!(ids.len(), book.phrasings.len(), "ids are unique");
-        book
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It is no book, or two phrasings of it have one name.
+    pub fn read(text: &str) -> Result<Book, Broken> {
+        let book: Book = serde_json::from_str(text)?;
+        let mut ids = BTreeSet::new();
+        match book.phrasings.iter().find(|phrasing| !ids.insert(phrasing.id.as_str())) {
+            Some(twice) => Err(Broken(format!("two phrasings are named {}", twice.id))),
+            None => Ok(book),
+        }
     }
 
     /// The phrasings for a matter that `speaker` may use; for a task, of any state.
@@ -330,7 +339,7 @@ mod tests {
             (Kind::Constraint, &["deed", "limit"]),
             (Kind::Task, &["open", "in-progress", "done", "blocked"]),
         ];
-        for book in Set::ALL.map(Set::book) {
+        for (_, book) in shipped() {
             for (kind, forms) in forms {
                 for form in forms {
                     let of: Vec<_> = book
@@ -356,7 +365,7 @@ mod tests {
 
     #[test]
     fn the_held_out_file_is_another_ones() {
-        let [open, held_out] = Set::ALL.map(Set::book);
+        let [open, held_out] = shipped().map(|(_, book)| book);
         let texts = |book: &Book| -> BTreeSet<String> {
             book.phrasings.iter().map(|p| p.text.to_lowercase()).collect()
         };

@@ -6,11 +6,13 @@
 //! - [`plot`]: which items, said by whom and where; deterministic in its seed
 //! - [`contender`]: what is measured
 //! - [`judge`]: whether a request says an item, and where
+//! - [`alone`]: what the ledger makes of each phrasing said by itself, without a compaction
 //! - [`report`], [`page`]: the figures, with intervals
 //! - [`bad_input`]: cases in which somebody says something that must not count, or must not be lost
 //!
-//! The library is seen from outside only: a request goes in, a request comes out.
+//! But for [`alone`] the library is seen from outside only: a request goes in, a request comes out.
 
+pub mod alone;
 pub mod bad_input;
 pub mod book;
 pub mod contender;
@@ -21,7 +23,7 @@ pub mod report;
 mod run;
 pub mod stream;
 
-pub use book::{Book, Kind, Set, Shape, Speaker};
+pub use book::{Book, Kind, Set, Shape, Speaker, shipped};
 pub use contender::{Contender, Epitome, Everything};
 pub use report::Report;
 pub use run::{Broken, Miss, Study, run};

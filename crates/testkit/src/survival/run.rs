@@ -1,12 +1,13 @@
 //! The study: streams × seeds × sizes × compactions.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 use epitome::count::{Tally as Tokens, TokenCounter};
 
-use super::book::{Set, Shape};
+use super::book::{Book, Set, Shape};
 use super::contender::Contender;
 use super::judge::{Block, Claim, Place, blocks, rank};
 use super::plot::{Current, Ground, Item, planted, plot};
@@ -35,7 +36,7 @@ pub struct Study {
     /// Sessions.
     pub streams: Vec<Stream>,
     /// Phrasings.
-    pub sets: Vec<Set>,
+    pub books: Vec<(Set, Cow<'static, Book>)>,
     /// How often each session is planted anew.
     pub seeds: u64,
     /// What counts tokens.
@@ -55,8 +56,8 @@ pub struct Miss<'a> {
     pub what: &'static str,
 }
 
-/// Measures what `contender` makes, a new one for each conversation; `missing` is told what is lost of the
-/// open phrasings, and of no others.
+/// Measures what `contender` makes, a new one for each conversation; `missing` is told what is lost, but of
+/// the held-out phrasings.
 ///
 /// # Errors
 /// A stream that is no request, or a compaction that failed.
@@ -82,11 +83,11 @@ pub fn run<C: Contender>(
             tokens: tokens(&stream.entries)?,
             first: tokens(&stream.entries[segments[0].clone()])?,
         });
-        for set in &study.sets {
+        for (set, book) in &study.books {
             for seed in 0..study.seeds {
                 let seed = seed * 1000 + number as u64;
-                let items = plot(set.book(), stream, &ground, seed);
-                let said = planted(set.book(), stream, &request, &items, seed)?;
+                let items = plot(book, stream, &ground, seed);
+                let said = planted(book, stream, &request, &items, seed)?;
                 let first = tokens(&said[segments[0].clone()].concat())?;
                 for budget in BUDGETS {
                     let mut contender = contender();
@@ -232,7 +233,7 @@ impl Tally {
         for (item, verdict) in items.iter().zip(verdicts) {
             let Some(verdict) = verdict else { continue };
             let mut miss = |what: &'static str| {
-                if when.set == Set::Open {
+                if when.set != Set::HeldOut {
                     let is_changed = verdict.shape.is_some();
                     missing(Miss { when, item, is_changed, what });
                 }

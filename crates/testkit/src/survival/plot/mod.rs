@@ -303,7 +303,7 @@ fn shape(said: Shape, matter: &Matter) -> Shape {
     }
 }
 
-fn claim(
+pub(super) fn claim(
     keys: &[String],
     value: Option<&String>,
     must: &[String],
