@@ -153,6 +153,9 @@ pub struct Correction {
     pub id: String,
     /// How.
     pub shape: Shape,
+    /// Whose words these are.
+    #[serde(default)]
+    pub voice: String,
     /// Families of matters that it fits.
     pub kinds: Vec<String>,
     /// Who may say it.

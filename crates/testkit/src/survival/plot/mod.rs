@@ -237,8 +237,12 @@ impl<'a> Plotter<'a> {
         behind: Option<usize>,
     ) -> Option<Saying> {
         // Nobody is overruled from below: a person by people only, a tool's result by all.
-        let speakers: Vec<Speaker> =
+        let mut speakers: Vec<Speaker> =
             Speaker::ALL.into_iter().filter(|speaker| *speaker <= first.speaker).collect();
+        if wanted == Shape::Anaphoric {
+            // Where it is said a person speaks.
+            speakers = vec![Speaker::Human];
+        }
         let mut slots = slots.clone();
         if let Some(old) = slots.remove("value") {
             slots.insert("old".to_owned(), old);
