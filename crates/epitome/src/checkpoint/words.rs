@@ -100,11 +100,12 @@ impl Word {
     fn part(&self, bytes: usize) -> Option<Word> {
         const NOTE: usize = 48;
         let room = bytes.checked_sub(NOTE).filter(|room| *room >= LEAST_PART)?;
-        let head = cut::head(&self.text, room * 2 / 3);
+        let head = cut::head(&self.text, room - self.tail_room(room));
         let tail = cut::tail(&self.text[head.len()..], room - head.len());
         // Half a sentence may say what the whole doesn't.
         let head = whole_sentences(head);
-        let tail = from_a_sentence(tail);
+        let is_begun = !self.text[..self.text.len() - tail.len()].ends_with('\n');
+        let tail = if is_begun { from_a_sentence(tail) } else { tail };
         // A note is whole or not there.
         let head = match head.rfind(GAP) {
             Some(at) if !head[at..].contains(END) => &head[..at],
@@ -117,6 +118,14 @@ impl Word {
         let gap = self.text.len() - head.len() - tail.len();
         let text = format!("{head}\n{GAP}{gap} bytes not quoted{END}\n{tail}");
         (text.len() <= bytes).then_some(Word { at: self.at, text, whole: self.whole })
+    }
+
+    /// What the end has of `room`: a third, or more where that makes the last paragraph whole. Behind what
+    /// somebody pasted stands what is asked of it.
+    fn tail_room(&self, room: usize) -> usize {
+        let text = self.text.trim_end();
+        let last = text.rfind("\n\n").map_or(0, |at| self.text.len() - at - 2);
+        if last <= room * 3 / 4 { last.max(room / 3) } else { room / 3 }
     }
 
     /// The longest quote found of at most `most` tokens, if it is longer than `quote`.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Change;
 use super::language::{Cue, List};
-use super::words::Words;
+use super::words::{Form, Words};
 
 /// The cues of a sentence.
 #[derive(Clone, Debug, Default)]
@@ -43,20 +43,20 @@ impl Cues {
                 }
             }
         }
-        // `is now moving`
-        let goes_on = |at: usize| {
-            let next = words.low(at + 1);
-            matches!(words.low(at), "now" | "currently") && next.len() > 4 && next.ends_with("ing")
-        };
-        if (0..words.len()).any(goes_on) {
+        if (0..words.len()).any(|at| goes_on(words, at)) {
             cues.see(Cue::Underway, 0..0, words);
+        }
+        if (0..words.len()).any(|at| is_past(words, at)) {
+            cues.see(Cue::Done, 0..0, words);
+            cues.add(Cue::Reported);
         }
         if cues.has(Cue::Again) && cues.has(Cue::Allows) {
             cues.see(Cue::Lifts, 0..0, words);
         }
         // `Owner: Dana`; not `Note: Dana owns it`.
-        let label = (1..words.len().min(9))
-            .find(|&at| words.get(at - 1).is_some_and(|word| word.after == ':'));
+        let label = (1..words.len().min(9)).find(|&at| {
+            words.get(at - 1).is_some_and(|word| matches!(word.after, ':' | '|' | '—'))
+        });
         let notice = |at: usize| at == 1 && words.is(0, List::Notices);
         if let Some(label) = label.filter(|label| cues.links.is_empty() && !notice(*label)) {
             cues.links.push(label..label);
@@ -107,6 +107,11 @@ impl Cues {
             Cue::Because => {
                 self.count += 1;
                 self.reason = Some(self.reason.map_or(at.start, |first| first.min(at.start)));
+            }
+            // `done` may be meant otherwise, `done and dusted` isn't.
+            Cue::Done if at.len() > 1 => {
+                self.count += 1;
+                self.add(Cue::Reported);
             }
             Cue::Again | Cue::Allows | Cue::Social => {}
             _ => self.count += 1,
@@ -206,6 +211,119 @@ fn commands(words: &Words) -> bool {
     }
 }
 
+/// `is now moving`, `I'm porting`, `Dana is porting`.
+fn goes_on(words: &Words, at: usize) -> bool {
+    const NONE: [&str; 14] = [
+        "going",
+        "being",
+        "having",
+        "using",
+        "looking",
+        "trying",
+        "missing",
+        "getting",
+        "nothing",
+        "something",
+        "anything",
+        "seeing",
+        "asking",
+        "saying",
+    ];
+    let next = words.low(at + 1);
+    let named = || {
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        before.is_some_and(|before| before.form == Form::Name)
+    };
+    let goes = match words.low(at) {
+        "now" | "currently" | "i'm" | "im" | "we're" | "today" => true,
+        "am" => at > 0 && words.low(at - 1) == "i",
+        "is" | "are" | "been" => named() || at == 0,
+        _ => false,
+    };
+    goes && next.len() > 5 && next.ends_with("ing") && !NONE.contains(&next)
+}
+
+/// `I've moved`, `has already ported`, `Moved the cron`.
+fn is_past(words: &Words, at: usize) -> bool {
+    const NONE: [&str; 12] = [
+        "based",
+        "limited",
+        "needed",
+        "supposed",
+        "allowed",
+        "related",
+        "expected",
+        "required",
+        "intended",
+        "tired",
+        "interested",
+        "indeed",
+    ];
+    let past = |at: usize| {
+        let low = words.low(at);
+        let is_plain = words.get(at).is_some_and(|word| word.form == Form::Plain && !word.quoted);
+        is_plain && low.len() > 4 && low.ends_with("ed") && !NONE.contains(&low)
+    };
+    match words.low(at) {
+        "i've" | "we've" => past(at + 1) || past(at + 2),
+        "have" | "has" => past(at + 1) || (words.low(at + 1) == "already" && past(at + 2)),
+        _ => at == 0 && past(0) && words.len() > 3 && !matches!(words.low(1), "by" | "to" | "on"),
+    }
+}
+
+/// What a ticket or a row says of its task, behind its number: `OPS-12  Closed  port it`.
+fn status_of(text: &str) -> Option<Cue> {
+    const STATES: [(&str, Cue); 26] = [
+        ("to do", Cue::Open),
+        ("todo", Cue::Open),
+        ("open", Cue::Open),
+        ("new", Cue::Open),
+        ("backlog", Cue::Open),
+        ("ready", Cue::Open),
+        ("pending", Cue::Open),
+        ("unassigned", Cue::Open),
+        ("closed", Cue::Done),
+        ("done", Cue::Done),
+        ("resolved", Cue::Done),
+        ("merged", Cue::Done),
+        ("fixed", Cue::Done),
+        ("shipped", Cue::Done),
+        ("completed", Cue::Done),
+        ("in progress", Cue::Underway),
+        ("in review", Cue::Underway),
+        ("doing", Cue::Underway),
+        ("started", Cue::Underway),
+        ("wip", Cue::Underway),
+        ("active", Cue::Underway),
+        ("draft", Cue::Underway),
+        ("blocked", Cue::Blocked),
+        ("halted", Cue::Blocked),
+        ("on hold", Cue::Blocked),
+        ("waiting", Cue::Blocked),
+    ];
+    let (number, rest) = text.split_once([' ', '|', '\t', ':'])?;
+    let number = number.trim_start_matches(['#', '[', '(']).trim_end_matches([']', ')', ':']);
+    let is_ticket = number.len() < 14
+        && number.bytes().any(|b| b.is_ascii_digit())
+        && number.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    if !is_ticket {
+        return None;
+    }
+    let rest = rest.trim_start_matches([' ', '|', '\t', ':', '[', '(']);
+    let begins = |state: &&(&str, Cue)| {
+        let is_there = rest.get(..state.0.len()).is_some_and(|s| s.eq_ignore_ascii_case(state.0));
+        let behind = rest.get(state.0.len()..).unwrap_or("");
+        let mut marks = behind.chars();
+        let ends = match (marks.next(), marks.next()) {
+            (Some(']' | ')' | '|' | ':' | '\t'), _) => true,
+            (Some(' '), Some(' ' | '|' | '-' | '—')) => true,
+            _ => false,
+        };
+        is_there && ends
+    };
+    STATES.iter().find(begins).map(|(_, cue)| *cue)
+}
+
 /// What a box or a word in front of a task says of it.
 fn box_of(text: &str) -> Option<Cue> {
     const BOXES: [(&str, Cue); 22] = [
@@ -233,5 +351,6 @@ fn box_of(text: &str) -> Option<Cue> {
         ("ON HOLD", Cue::Blocked),
     ];
     let text = text.trim_start_matches(['-', '*', '+', '•', ' ']);
-    BOXES.iter().find(|(start, _)| text.starts_with(start)).map(|(_, cue)| *cue)
+    let found = BOXES.iter().find(|(start, _)| text.starts_with(start)).map(|(_, cue)| *cue);
+    found.or_else(|| status_of(text))
 }

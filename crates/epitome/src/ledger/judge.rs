@@ -116,7 +116,8 @@ fn state(cues: &Cues, words: &Words) -> Option<Kind> {
         Some(Kind::Underway)
     } else if cues.has(Cue::Open) {
         Some(Kind::Open)
-    } else if cues.has(Cue::Done) && (cues.has(Cue::Boxed) || is_reported(words)) {
+    } else if cues.has(Cue::Done) && (cues.any(&[Cue::Boxed, Cue::Reported]) || is_reported(words))
+    {
         Some(Kind::Done)
     } else {
         None
@@ -220,7 +221,10 @@ fn is_undecided(words: &Words) -> bool {
 fn is_talk(cues: &Cues, words: &Words) -> bool {
     match words.low(0) {
         "let's" | "now" | "first" | "next" => cues.has(Cue::Probes),
-        "i'll" | "i" | "i'm" => cues.has(Cue::Demands) && !cues.has(Cue::Forbids),
+        "i'll" | "i" | "i'm" => {
+            let bounds = cues.has(Cue::Bounds) && cues.has(Cue::Value);
+            cues.has(Cue::Demands) && !cues.has(Cue::Forbids) && !bounds
+        }
         _ => cues.has(Cue::Courts),
     }
 }
@@ -233,7 +237,8 @@ fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
         return None;
     }
     if asks {
-        return cues.has(Cue::Asks).then_some(Kind::Question);
+        let is_real = cues.has(Cue::Asks) || is_plain_question(words);
+        return is_real.then_some(Kind::Question);
     }
     if cues.has(Cue::Boxed) && state(cues, words).is_some() {
         return state(cues, words);
@@ -280,15 +285,31 @@ fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     fact(cues, words)
 }
 
+/// `Should interns sign?`; nothing that is asked of the reader, and no heading of a manual.
+fn is_plain_question(words: &Words) -> bool {
+    const BEGIN: [&str; 22] = [
+        "do", "does", "did", "should", "can", "could", "is", "are", "was", "were", "will", "would",
+        "who", "which", "whose", "when", "where", "has", "have", "may", "must", "shall",
+    ];
+    const READER: [&str; 8] = ["you", "your", "you'd", "i", "my", "me", "this", "it"];
+    let begins = |at: &usize| {
+        let first = *at == 0
+            || words.get(at - 1).is_some_and(|word| matches!(word.after, ':' | '|' | '.' | '—'));
+        first && BEGIN.contains(&words.low(*at))
+    };
+    let Some(start) = (0..words.len()).find(begins) else { return false };
+    words.len() > start + 4 && !(start..words.len()).any(|at| READER.contains(&words.low(at)))
+}
+
 /// Tools, and notes that agents put in: only what reads like prose, and says it itself.
 fn of_others(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if words.len() < 3 {
         return None;
     }
     if asks {
-        return (cues.has(Cue::Asks)
-            && (cues.has(Cue::Social) || words.find("asked").or(words.find("asks")).is_some()))
-        .then_some(Kind::Question);
+        let is_asked = cues.has(Cue::Asks)
+            && (cues.has(Cue::Social) || words.find("asked").or(words.find("asks")).is_some());
+        return (is_asked || is_plain_question(words)).then_some(Kind::Question);
     }
     if cues.has(Cue::Boxed) && state(cues, words).is_some() {
         return state(cues, words);
@@ -335,8 +356,8 @@ fn of_others(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
 fn fact(cues: &Cues, words: &Words) -> Option<Kind> {
     let link = cues.links.first()?;
     let value = words.iter().any(|(at, word, _)| {
-        (word.form.is_value() && (at >= link.end || word.form == Form::Number))
-            || words.is(at, List::Numbers)
+        let first = at == 0 && matches!(word.form, Form::Name | Form::Identifier);
+        (word.form.is_value() && (at >= link.end || !first)) || words.is(at, List::Numbers)
     });
     (value && words.len() <= 40).then_some(Kind::Fact)
 }

@@ -4,6 +4,7 @@
 //! something says where the older stands, not what it said.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::{Kind, Ledger, Line, Speaker};
@@ -21,6 +22,10 @@ const HEADINGS: [(&str, &[Kind]); 6] = [
 
 /// What is worth less isn't listed, whatever room there is.
 const LEAST: i32 = 20;
+
+/// Each line of an entry that is listed makes the next one worth so much less, up to so many.
+const CROWD: i32 = 2;
+const MOST_CROWDED: i32 = 10;
 
 pub(super) const IN_PLACE: &str = " (in place of message ";
 const NEWER: &str = " (newer than message ";
@@ -135,7 +140,21 @@ impl Ledger {
         let score = |at: usize| self.lines[at].weight + recent(at) - many(at);
         order.sort_by_cached_key(|&at| (Reverse(score(at)), Reverse(at)));
         order.retain(|&at| score(at) >= LEAST);
-        order
+        // The more of one output or answer is listed, the less the next line of it tells.
+        let mut listed: HashMap<u32, i32> = HashMap::new();
+        let mut crowd = |at: &usize| {
+            let line = &self.lines[*at];
+            if line.who >= Speaker::System {
+                return 0;
+            }
+            let before = listed.entry(line.at).or_default();
+            *before += 1;
+            CROWD * (*before - 1).min(MOST_CROWDED)
+        };
+        let mut scored: Vec<(i32, usize)> =
+            order.iter().map(|at| (score(*at) - crowd(at), *at)).collect();
+        scored.sort_by_key(|(score, at)| (Reverse(*score), Reverse(*at)));
+        scored.into_iter().map(|(_, at)| at).collect()
     }
 
     fn is_listed(&self, at: usize) -> bool {

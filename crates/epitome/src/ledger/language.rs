@@ -83,6 +83,8 @@ pub(super) enum Cue {
     Commands,
     /// More than a single common word of change.
     Revises,
+    /// A verb in the past says that something was done.
+    Reported,
 }
 
 impl Cue {
@@ -128,11 +130,18 @@ pub(super) struct Id(u32);
 const UNKNOWN: Id = Id(0);
 /// `*` in a phrase: any one word.
 const ANY: Id = Id(u32::MAX);
+/// `...` in a phrase: a few words.
+const SOME: Id = Id(u32::MAX - 1);
 
 impl Id {
     /// Whether this part of a phrase means the word.
     pub(super) fn means(self, word: Self) -> bool {
         self == word || self == ANY
+    }
+
+    /// Whether it stands for a few words.
+    pub(super) fn is_gap(self) -> bool {
+        self == SOME
     }
 }
 
@@ -273,8 +282,10 @@ impl Language {
     }
 
     fn number(&mut self, word: &'static str) -> Id {
-        if word == "*" {
-            return ANY;
+        match word {
+            "*" => return ANY,
+            "..." => return SOME,
+            _ => {}
         }
         *self.ids.entry(word).or_insert_with(|| {
             self.known.push(Known::default());

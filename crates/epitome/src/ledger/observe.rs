@@ -18,10 +18,12 @@ pub(super) const MAX_LINE: usize = 320;
 const MAX_SENTENCE: usize = 1_200;
 /// Longer lines before a list speak of more than its items.
 const MAX_LEAD: usize = 60;
+/// So much behind a question belongs to it.
+const MAX_ANSWER: usize = 80;
 /// Bytes of one text that are read from either end.
 const WINDOW: usize = 48 * 1024;
-/// Lines taken from one output of a tool, the best first come.
-const MAX_OF_OUTPUT: usize = 12;
+/// Lines taken from one output of a tool, the first ones.
+const MAX_OF_OUTPUT: usize = 24;
 /// Lines of tools in all: what comes later is found by search, not by reading.
 const MAX_OF_TOOLS: usize = 4_000;
 
@@ -70,8 +72,13 @@ impl Ledger {
                 raw = &text[question..sentence.range.end];
             }
             asked = raw.ends_with('?').then_some(sentence.range.start);
+            let mut standing = Standing::Free;
             match sentence.kind {
-                Place::Code | Place::Row => continue,
+                Place::Code => continue,
+                Place::Row => {
+                    let Some(row) = output::row(raw) else { continue };
+                    (raw, standing) = (row, Standing::Row);
+                }
                 Place::Heading => {
                     lead = if raw.len() < MAX_LEAD { Lead::of(raw) } else { Lead::default() };
                     continue;
@@ -84,7 +91,7 @@ impl Ledger {
             if raw.len() > MAX_SENTENCE || raw.len() < 10 || raw.starts_with('>') || is_code(raw) {
                 continue;
             }
-            self.note(at, who, shown, raw, Standing::Free, &lead);
+            self.note(at, who, shown, raw, standing, &lead);
         }
     }
 
@@ -96,7 +103,16 @@ impl Ledger {
                 lead = Lead::of(stretch);
                 continue;
             }
-            for sentence in sentences(stretch) {
+            let mut parts =
+                sentences(stretch).into_iter().map(|sentence| sentence.range).peekable();
+            while let Some(mut part) = parts.next() {
+                // `Does it scale? (no answer yet)` is one, and so is a row.
+                let rest = parts.peek().map_or(0, |_| stretch.len() - part.end);
+                let is_asked = stretch[part.clone()].ends_with('?') && rest < MAX_ANSWER;
+                if rest > 0 && (standing == Standing::Row || is_asked) {
+                    part.end = stretch.len();
+                    parts.by_ref().for_each(drop);
+                }
                 if taken >= MAX_OF_OUTPUT || self.of_tools >= MAX_OF_TOOLS {
                     return;
                 }
@@ -104,7 +120,7 @@ impl Ledger {
                     at,
                     Speaker::Tool,
                     shown,
-                    &stretch[sentence.range],
+                    &stretch[part],
                     standing,
                     &lead,
                 ));
@@ -122,7 +138,7 @@ impl Ledger {
         standing: Standing,
         lead: &Lead,
     ) -> bool {
-        let mut words = Words::of(raw);
+        let mut words = Words::of(unmarked(raw));
         if words.known(1).owning.iter().any(|verb| words.follows(1, verb).is_some())
             && !words.is(0, List::Pronouns)
         {
@@ -186,7 +202,8 @@ impl Ledger {
             source: raw.to_owned(),
             shown: shown == Shown::InFull,
             said_in: self.reading.into_iter().collect(),
-            weight: verdict.weight - if standing == Standing::Comment { 15 } else { 0 },
+            weight: verdict.weight
+                - if cues.has(Cue::Boxed) { standing.cost() / 3 } else { standing.cost() },
             change,
             subject,
             text,
@@ -242,6 +259,18 @@ fn unmarked(item: &str) -> &str {
         rest.trim_start()
     } else {
         item
+    }
+}
+
+impl Standing {
+    /// What a line is worth less for standing so.
+    fn cost(self) -> i32 {
+        match self {
+            Self::Comment => 15,
+            Self::Remark => 8,
+            Self::Row => 2,
+            Self::Free | Self::Lead => 0,
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use crate::text::split::lines;
 /// Lines and strings longer than this are dumps.
 const MAX_LONG: usize = 1_200;
 const MIN_LONG: usize = 16;
+/// Longer rows hold more than one thing.
+const MAX_ROW: usize = 240;
 
 /// The stretches of `output` that read as prose, in order, and how each stands there.
 pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
@@ -15,21 +17,41 @@ pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
         let line = without_number(output[line].trim());
         let (bare, standing) = match comment(line) {
             None if in_block => (line, Standing::Comment),
+            Some(inside) if line.starts_with(['#', '<']) => (inside, Standing::Remark),
             Some(inside) => (inside, Standing::Comment),
             None => (line, Standing::Free),
         };
-        let lead = (line.starts_with("# ") || bare.ends_with(':')) && bare.len() < 80;
+        let is_lead = (line.starts_with("# ") || bare.ends_with(':')) && bare.len() < 80;
         let is_item = bare.starts_with(['-', '*', '•']);
-        let whole = if lead {
-            Some((bare, Standing::Lead))
-        } else {
-            let reads = is_prose(bare) || lists && is_item && reads_on(bare);
-            reads.then_some((bare, standing))
+        let row = row(bare).map(|row| (row, Standing::Row));
+        let lead = is_lead.then_some((bare, Standing::Lead));
+        let reads = match standing {
+            Standing::Remark => is_prose(bare) || reads_on(bare) && bare.len() >= MIN_LONG,
+            _ if is_lead => false,
+            _ => is_prose(bare) || lists && is_item && reads_on(bare),
         };
-        lists = lead || lists && is_item;
-        let strings = whole.is_none().then(|| strings(line)).into_iter().flatten();
-        whole.into_iter().chain(strings.map(|text| (text, Standing::Free)))
+        let whole = if row.is_some() { row } else { reads.then_some((bare, standing)) };
+        lists = is_lead || lists && is_item;
+        let strings = (whole.or(lead).is_none()).then(|| strings(line)).into_iter().flatten();
+        // A remark is one by itself, and may stand before a list.
+        whole.into_iter().chain(lead).chain(strings.map(|text| (text, Standing::Free)))
     })
+}
+
+/// A row of a table whose cells are words, without what is around it.
+pub(super) fn row(line: &str) -> Option<&str> {
+    let is_framed = line.starts_with('|') && line.ends_with('|');
+    if !is_framed && !line.contains(" | ") {
+        return None;
+    }
+    let row = line.trim_matches(['|', ' ']);
+    let is_worded = row.split('|').any(|cell| {
+        let gaps = cell.trim().bytes().filter(|byte| *byte == b' ').count();
+        let letters = cell.bytes().filter(|byte| CLASS[*byte as usize] == 1).count();
+        gaps > 0 && letters * 100 >= cell.len() * 80
+    });
+    let is_short = (MIN_LONG..=MAX_ROW).contains(&row.len());
+    (is_short && row.contains('|') && is_worded).then_some(row)
 }
 
 /// Where a sentence stands.
@@ -39,8 +61,12 @@ pub(super) enum Standing {
     Free,
     /// Before a list: it speaks of what follows.
     Lead,
+    /// In a row of a table, with all its cells.
+    Row,
     /// In a comment of code: it speaks of the code, mostly.
     Comment,
+    /// Behind `#`: a comment of a script or of settings, or a heading.
+    Remark,
 }
 
 /// Without the number that a listing puts before each line.
@@ -70,7 +96,7 @@ fn comment(line: &str) -> Option<&str> {
     }
     let marks = ["///", "//!", "//", "/**", "/*", "#", "--", "<!--", "\"\"\""];
     let inside = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
-    Some(inside.trim())
+    Some(inside.trim_start_matches('#').trim_end_matches("-->").trim())
 }
 
 /// The strings of a line of JSON that read as prose.
@@ -110,17 +136,23 @@ fn is_prose(text: &str) -> bool {
     let boxed =
         ["[ ]", "[x]", "[X]", "[~]", "[-]"].iter().find_map(|mark| start.strip_prefix(mark));
     let text = boxed.unwrap_or(text);
-    let start = boxed.map_or(start, |_| "A");
+    let is_ticked = start.starts_with(['✔', '✓', '✅', '☑', '☐', '⬜']);
+    let start = if boxed.is_some() || is_ticked { "A" } else { start };
     if !start.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '[')
         && !start.contains(": ")
     {
-        return false;
+        return reads(text, 5, 86);
     }
     reads_on(text)
 }
 
 /// Whether most of it is words.
 fn reads_on(text: &str) -> bool {
+    reads(text, 2, 72)
+}
+
+/// Whether it has so many gaps and so many letters, in percent.
+fn reads(text: &str, least_gaps: usize, least_letters: usize) -> bool {
     let (mut letters, mut signs, mut gaps) = (0, 0, 0);
     for &byte in text.as_bytes() {
         let class = CLASS[byte as usize];
@@ -128,7 +160,7 @@ fn reads_on(text: &str) -> bool {
         signs += usize::from(class == 2);
         gaps += usize::from(byte == b' ');
     }
-    gaps >= 2 && letters * 100 >= text.len() * 72 && signs * 25 <= text.len()
+    gaps >= least_gaps && letters * 100 >= text.len() * least_letters && signs * 25 <= text.len()
 }
 
 #[cfg(test)]

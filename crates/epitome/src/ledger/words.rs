@@ -37,9 +37,12 @@ pub(super) struct Word {
     pub(super) form: Form,
     /// Between quotation marks or backticks: it is mentioned, not said.
     pub(super) quoted: bool,
-    /// What follows it at once: `:`, `,`, `;`, `.` and the like; a space otherwise.
+    /// What follows it: `:`, `,`, `;`, `.` and the like at once, a dash or `|` at last; a space otherwise.
     pub(super) after: char,
 }
+
+/// A gap in a phrase is so many words at most.
+const GAP: usize = 6;
 
 /// A sentence and its words.
 #[derive(Clone, Debug, Default)]
@@ -98,6 +101,9 @@ impl Words {
                 words.push(text, start..at, &mut quotes);
                 start = next;
             }
+            if matches!(c, '—' | '–') {
+                words.part('—');
+            }
             at = next;
         }
         words.push(text, start..text.len(), &mut quotes);
@@ -115,9 +121,14 @@ impl Words {
         let is_code = raw.starts_with('`') || marks.backtick;
         marks.close(raw, rest);
         if inner.is_empty() {
+            if raw.contains('|') {
+                self.part('|');
+            }
             return;
         }
-        let after = rest[inner.len()..].chars().next().unwrap_or(' ');
+        let inner = if matches!(raw, "->" | "=>" | "-->" | "==>") { "→" } else { inner };
+        let after = rest.get(inner.len()..).and_then(|rest| rest.chars().find(|c| *c != '"'));
+        let after = after.unwrap_or(' ');
         let from = self.lower.len();
         if inner.is_ascii() {
             self.lower.push_str(inner);
@@ -136,12 +147,20 @@ impl Words {
         } else if inner.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'') {
             Form::Plain
         } else {
-            let ends = |before: &Word| matches!(before.after, '.' | '!' | '?' | ':');
+            let ends = |before: &Word| matches!(before.after, '.' | '!' | '?' | ':' | '|' | '—');
             form(inner, self.words.last().is_none_or(ends))
         };
         let (at, low) = (chunk.start + lead.len(), from..self.lower.len());
         let id = english().id(&self.lower[low.clone()]);
-        self.words.push(Word { raw: at..at + inner.len(), low, id, form, quoted, after });
+        let end = (at + inner.len()).min(chunk.end);
+        self.words.push(Word { raw: at..end, low, id, form, quoted, after });
+    }
+
+    /// A dash or the border of a cell stands behind the last word.
+    fn part(&mut self, mark: char) {
+        if let Some(last) = self.words.last_mut().filter(|last| last.after == ' ') {
+            last.after = mark;
+        }
     }
 
     /// Takes the first word for a name: what stands behind it says so.
@@ -180,10 +199,19 @@ impl Words {
 
     /// Whether exactly these words stand at `at`, and where they end.
     pub(super) fn follows(&self, at: usize, phrase: &[Id]) -> Option<usize> {
-        let end = at + phrase.len();
-        let words = self.words.get(at..end)?;
-        let fits = |(word, part): (&Word, &Id)| !word.quoted && part.means(word.id);
-        words.iter().zip(phrase).all(fits).then_some(end)
+        let mut end = at;
+        for (nth, part) in phrase.iter().enumerate() {
+            if part.is_gap() {
+                let rest = &phrase[nth + 1..];
+                return (end + 1..=end + GAP).find_map(|next| self.follows(next, rest));
+            }
+            let word = self.words.get(end)?;
+            if word.quoted || !part.means(word.id) {
+                return None;
+            }
+            end += 1;
+        }
+        Some(end)
     }
 
     /// Whether these words stand at `at`, and where they end.
