@@ -113,7 +113,7 @@ impl Cues {
                 self.count += 1;
                 self.add(Cue::Reported);
             }
-            Cue::Again | Cue::Allows | Cue::Social => {}
+            Cue::Again | Cue::Allows | Cue::Social | Cue::Answers => {}
             _ => self.count += 1,
         }
         self.add(cue);
@@ -134,7 +134,10 @@ impl Cues {
             Cue::Asks,
         ];
         if !self.any(&KINDS) {
+            let before = self.seen;
             self.seen |= lead.seen & KINDS.iter().fold(0, |all, cue| all | 1 << *cue as u64);
+            // It says so of all of them.
+            self.count += if self.seen == before { 0 } else { 2 };
             if lead.has(Cue::Done) {
                 self.add(Cue::Boxed);
             }
@@ -259,6 +262,7 @@ fn is_past(words: &Words, at: usize) -> bool {
         "interested",
         "indeed",
     ];
+    const NOT_DONE: [&str; 9] = ["by", "to", "on", "at", "in", "from", "with", "as", "for"];
     let past = |at: usize| {
         let low = words.low(at);
         let is_plain = words.get(at).is_some_and(|word| word.form == Form::Plain && !word.quoted);
@@ -267,13 +271,21 @@ fn is_past(words: &Words, at: usize) -> bool {
     match words.low(at) {
         "i've" | "we've" => past(at + 1) || past(at + 2),
         "have" | "has" => past(at + 1) || (words.low(at + 1) == "already" && past(at + 2)),
-        _ => at == 0 && past(0) && words.len() > 3 && !matches!(words.low(1), "by" | "to" | "on"),
+        _ => at == 0 && past(0) && words.len() > 3 && !NOT_DONE.contains(&words.low(1)),
     }
 }
 
 /// What a ticket or a row says of its task, behind its number: `OPS-12  Closed  port it`.
 fn status_of(text: &str) -> Option<Cue> {
-    const STATES: [(&str, Cue); 26] = [
+    const STATES: [(&str, Cue); 34] = [
+        ("not started", Cue::Open),
+        ("planned", Cue::Open),
+        ("stalled", Cue::Blocked),
+        ("paused", Cue::Blocked),
+        ("delivered", Cue::Done),
+        ("finished", Cue::Done),
+        ("complete", Cue::Done),
+        ("ongoing", Cue::Underway),
         ("to do", Cue::Open),
         ("todo", Cue::Open),
         ("open", Cue::Open),
@@ -301,6 +313,16 @@ fn status_of(text: &str) -> Option<Cue> {
         ("on hold", Cue::Blocked),
         ("waiting", Cue::Blocked),
     ];
+    let is_state = |text: &str| {
+        let state = text.trim().trim_matches(['[', ']', '*', '(', ')', '`']);
+        STATES.iter().find(|(name, _)| state.eq_ignore_ascii_case(name)).map(|(_, cue)| *cue)
+    };
+    if let Some((state, _)) = text.strip_prefix('[').and_then(|text| text.split_once(']')) {
+        return is_state(state);
+    }
+    if let Some(cue) = text.contains(" | ").then(|| text.split('|').find_map(is_state)).flatten() {
+        return Some(cue);
+    }
     let (number, rest) = text.split_once([' ', '|', '\t', ':'])?;
     let number = number.trim_start_matches(['#', '[', '(']).trim_end_matches([']', ')', ':']);
     let is_ticket = number.len() < 14

@@ -4,7 +4,7 @@ use super::cues::Cues;
 use super::language::{Cue, List};
 use super::words::{Form, Words};
 use super::worth::worth;
-use super::{Kind, Speaker};
+use super::{Change, Kind, Speaker};
 use crate::text::telling::{Tell, tell};
 
 /// What became of a sentence.
@@ -27,6 +27,8 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
     let trimmed = without_tag(text.trim_end());
     let headline = trimmed.starts_with("**")
         && trimmed.trim_end_matches(|c: char| !c.is_ascii()).trim_end().ends_with("**");
+    // `Token data: verified**`, the end of one.
+    let headline = headline || trimmed.ends_with("**") && trimmed.matches("**").count() == 1;
     if words.len() < 2 + usize::from(!cues.has(Cue::Labels))
         || headline
         || trimmed.ends_with(':')
@@ -35,7 +37,9 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
         return None;
     }
     let asks = trimmed.ends_with('?');
+    let is_answer = !asks && cues.has(Cue::Answers) && words.find("whether").is_some();
     let kind = match who {
+        _ if is_answer || answers_itself(trimmed) => Some(Kind::Fact),
         Speaker::Human | Speaker::System => of_authority(cues, words, asks),
         Speaker::Model => of_model(cues, words, asks),
         Speaker::Tool | Speaker::Injected => of_others(cues, words, asks)
@@ -44,6 +48,16 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
     }?;
     let weight = worth(trimmed, words, cues, kind, who);
     Some(Verdict { kind, weight })
+}
+
+/// `Does it scale? Answered: no.`
+fn answers_itself(text: &str) -> bool {
+    let behind = text.split_once("? ").map_or("", |(_, behind)| behind);
+    let behind = behind.trim_start_matches(['|', '-', '—', '→', '(', ' ']).as_bytes();
+    let starts = ["answer", "resolved", "yes, ", "no, ", "a: "];
+    starts.iter().any(|start| {
+        behind.get(..start.len()).is_some_and(|s| s.eq_ignore_ascii_case(start.as_bytes()))
+    })
 }
 
 /// Without a question that only asks for assent.
@@ -231,7 +245,9 @@ fn is_talk(cues: &Cues, words: &Words) -> bool {
 
 /// The model: it decides, finds and reports, and announces a good deal.
 fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
-    let announces = cues.announces.is_some_and(|at| at < 3) || is_talk(cues, words);
+    let announces = cues.announces.is_some_and(|at| at < 3)
+        || words.find("let me").is_some()
+        || is_talk(cues, words);
     if announces && (is_talk(cues, words) || !cues.any(&[Cue::Forbids, Cue::Decides, Cue::Blocked]))
     {
         return None;
@@ -331,7 +347,7 @@ fn of_others(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
         return Some(Kind::Preference);
     }
     if (cues.has(Cue::Bounds) && cues.has(Cue::Value))
-        || (cues.has(Cue::Lifts) && cues.has(Cue::Forbids))
+        || (cues.has(Cue::Lifts) && (cues.has(Cue::Forbids) || cues.change() >= Change::Said))
     {
         return Some(Kind::Constraint);
     }
@@ -341,11 +357,11 @@ fn of_others(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Asks) {
         return Some(Kind::Question);
     }
-    if cues.has(Cue::Aims) && !cues.links.is_empty() {
+    if cues.has(Cue::Aims) && (!cues.links.is_empty() || cues.has(Cue::Value)) {
         return Some(Kind::Goal);
     }
     if cues.any(&[Cue::Blocked, Cue::Underway, Cue::Open])
-        || (cues.has(Cue::Done) && !cues.links.is_empty())
+        || (cues.has(Cue::Done) && (!cues.links.is_empty() || cues.has(Cue::Reported)))
     {
         return state(cues, words);
     }

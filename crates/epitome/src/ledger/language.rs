@@ -71,6 +71,8 @@ pub(super) enum Cue {
     Again,
     /// May be.
     Allows,
+    /// Says that a question has its answer.
+    Answers,
     /// Speaks to whoever makes summaries, or to what rules the model.
     Meddles,
     /// It gives an exact value.
@@ -89,7 +91,7 @@ pub(super) enum Cue {
 
 impl Cue {
     /// Those that phrases stand for.
-    const ALL: [(&'static str, Self); 29] = [
+    const ALL: [(&'static str, Self); 30] = [
         ("forbids", Self::Forbids),
         ("demands", Self::Demands),
         ("lasts", Self::Lasts),
@@ -118,6 +120,7 @@ impl Cue {
         ("social", Self::Social),
         ("again", Self::Again),
         ("allows", Self::Allows),
+        ("answers", Self::Answers),
         ("meddles", Self::Meddles),
     ];
 }
@@ -174,10 +177,13 @@ pub(super) enum List {
     Hints,
     /// What is said before a command.
     Polite,
+    /// Nouns for kinds of things, of which there are many: port, owner, limit.
+    Generic,
 }
 
 impl List {
-    const ALL: [(&'static str, Self); 8] = [
+    const ALL: [(&'static str, Self); 9] = [
+        ("generic", Self::Generic),
         ("commands", Self::Commands),
         ("numbers", Self::Numbers),
         ("contrasts", Self::Contrasts),
@@ -197,7 +203,7 @@ pub(super) struct Known {
     /// What it begins that somebody does with what is theirs.
     pub(super) owning: Vec<Box<[Id]>>,
     /// A bit for each list that it is in.
-    lists: u8,
+    lists: u16,
     /// What kind of measure it is.
     unit: Option<&'static str>,
     /// The word that stands for all of its meaning.
@@ -207,7 +213,7 @@ pub(super) struct Known {
 impl Known {
     /// Whether a list has it.
     pub(super) fn is(&self, list: List) -> bool {
-        self.lists & (1 << list as u8) != 0
+        self.lists & (1 << list as u16) != 0
     }
 }
 
@@ -260,7 +266,7 @@ impl Language {
             self.known_mut(first).phrases.push(phrase);
         } else if let Some((_, list)) = List::ALL.iter().find(|(name, _)| *name == section) {
             let word = self.number(item);
-            self.known_mut(word).lists |= 1 << *list as u8;
+            self.known_mut(word).lists |= 1 << *list as u16;
         } else if let ("units", Some((word, class))) = (section, item.split_once('=')) {
             let word = self.number(word);
             self.known_mut(word).unit = Some(class);

@@ -141,7 +141,7 @@ fn is_prose(text: &str) -> bool {
     if !start.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '[')
         && !start.contains(": ")
     {
-        return reads(text, 5, 86);
+        return start.starts_with(|c: char| c.is_alphabetic()) && reads(text, 5, 86);
     }
     reads_on(text)
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cues::Cues;
-use super::language::{List, english};
+use super::language::{Cue, List, english};
 use super::terms::{Terms, digest};
 use super::words::{Form, Word, Words};
 use crate::text::words::is_stop_word;
@@ -70,6 +70,12 @@ pub(super) struct Subject {
     pub(super) marks: Terms,
     /// What is said to hold no longer.
     pub(super) gone: Terms,
+    /// Words that aren't values and don't only say what kind of thing it is.
+    pub(super) specific: Terms,
+    /// Each word, with the one that it belongs to: `staging` of `staging port`.
+    chain: Vec<(u64, Option<u64>)>,
+    /// Whether it takes a rule back.
+    pub(super) lifts: bool,
     /// Words that aren't values.
     pub(super) words: usize,
     pub(super) values: Vec<Value>,
@@ -87,7 +93,7 @@ const ENDS: [&str; 25] = [
 
 impl Subject {
     pub(super) fn of(words: &Words, cues: &Cues) -> Self {
-        let mut subject = Self::default();
+        let mut subject = Self { lifts: cues.has(Cue::Lifts), ..Self::default() };
         let place = Place::of(words, cues);
         let mut at = 0;
         // Inside `for the staging port`, up to a mark or the next verb.
@@ -138,6 +144,7 @@ impl Subject {
                 Role::Gone => self.gone_words(&text),
                 Role::Topic | Role::Named if term(&text).is_some() => {
                     self.names.push(digest(&text));
+                    self.specific.push(digest(&text));
                     self.mark(digest(&text));
                 }
                 Role::Said if !is_stop_word(&text) && !english().has(List::Empty, &text) => {
@@ -161,6 +168,12 @@ impl Subject {
         if english().has(List::Contrasts, stem) {
             self.marks.push(word);
         }
+        let before = at.checked_sub(1).filter(|at| words.get(*at).is_some_and(|w| w.after == ' '));
+        let before = before.and_then(|at| term(words.low(at)));
+        self.chain.push((word, before.map(digest)));
+        if !english().has(List::Generic, stem) && !english().has(List::Generic, low) {
+            self.specific.push(word);
+        }
         self.words += 1;
         self.bag.push(word);
         next
@@ -180,6 +193,35 @@ impl Subject {
     fn gone_words(&mut self, text: &str) {
         self.gone.push(digest(text));
         text.split(' ').for_each(|word| self.gone.push(digest(word)));
+    }
+
+    /// Whether both speak of the same kind of thing and each says of another one: `staging port`, `production port`.
+    pub(super) fn contrasts(&self, other: &Self) -> bool {
+        self.chain.iter().any(|(word, of)| {
+            let Some(own) = of.filter(|own| !other.bag.has(*own)) else { return false };
+            let mut theirs = other.chain.iter().filter(|(same, _)| same == word).peekable();
+            let differs = |of: &Option<u64>| of.is_some_and(|of| of != own && !self.bag.has(of));
+            theirs.peek().is_some() && theirs.all(|(_, of)| differs(of))
+        })
+    }
+
+    /// Whether it gives the other's value and one more of its sort: `from 20 to 30`.
+    pub(super) fn names_both(&self, other: &Self) -> bool {
+        let of = |value: &Value| other.values.contains(value);
+        let more = |value: &Value| {
+            !of(value)
+                && other.values.iter().any(|old| old.is_like(value) && self.values.contains(old))
+        };
+        self.values.iter().any(of) && self.values.iter().any(more)
+    }
+
+    /// Whether each has words that the other hasn't, values apart.
+    pub(super) fn differs_both_ways(&self, other: &Self) -> bool {
+        let more = |one: &Self, than: &Self| {
+            let is_value = |word: u64| one.values.iter().any(|value| digest(&value.text) == word);
+            one.bag.without(&than.bag).any(|word| !is_value(word))
+        };
+        more(self, other) && more(other, self)
     }
 
     /// Whether it speaks of what `other` says holds no longer.

@@ -19,6 +19,8 @@ pub(super) enum Update {
     Replaces(Vec<usize>),
 }
 
+/// A sentence of more words that say something takes back by the subject alone.
+const MAX_WORDS: usize = 14;
 /// Lines looked at for each term, the newest.
 const LOOK_BACK: usize = 32;
 /// Entries within which `make that 40` is understood.
@@ -150,6 +152,12 @@ enum Relation {
 
 fn relation(new: &Line, old: &Line) -> Relation {
     let (own, theirs) = (&new.subject, &old.subject);
+    // Standing instructions say how things are done, not how far they are.
+    let standing = new.who == Speaker::System || old.who == Speaker::System;
+    let taken_back = own.lifts || theirs.says_gone_of(own);
+    if standing && (new.kind.is_task() || old.kind.is_task() || !taken_back) {
+        return Relation::Apart;
+    }
     if new.kind.is_task() && old.kind.is_task() && new.kind != old.kind && is_same_deed(own, theirs)
     {
         return Relation::Same(100);
@@ -172,7 +180,8 @@ fn relation(new: &Line, old: &Line) -> Relation {
     let all = theirs.bag.len();
     // An answered question, a task that goes on.
     if old.kind == Kind::Question {
-        let answered = new.kind != Kind::Question && said > 1 && said * 10 >= all * 6;
+        let most = said * 10 >= all * 6 || (said > 2 && said * 10 >= all * 4);
+        let answered = new.kind != Kind::Question && said > 1 && most && !own.contrasts(theirs);
         return if answered { Relation::Same(said * 100 / all) } else { Relation::Apart };
     }
     if new.kind.is_task() && old.kind.is_task() {
@@ -187,14 +196,24 @@ fn relation(new: &Line, old: &Line) -> Relation {
     let literal = |value: &Value| value.sort == Sort::Literal && own.bag.has(digest(&value.text));
     let exact = theirs.names.shared(&own.bag) > 0 || theirs.values.iter().any(literal);
     let rules = old.kind == Kind::Constraint && new.kind == Kind::Constraint;
+    let mostly = said > 1 && said * 10 >= own.bag.len() * 6;
+    if rules && own.lifts && mostly && !own_mark && !own.contrasts(theirs) {
+        return Relation::Same(said * 100 / all);
+    }
     if rules && new.change >= Change::Said && said * 2 >= all && (said > 1 || exact) && !own_mark {
         return Relation::Same(said * 100 / all);
     }
     if !says_otherwise(own, theirs) {
         return Relation::Apart;
     }
-    let gone = theirs.says_gone_of(own);
-    let like = own.differs_in_value(theirs);
+    if own.contrasts(theirs) {
+        return Relation::Apart;
+    }
+    let gone = theirs.says_gone_of(own) || own.names_both(theirs);
+    let like = own.differs_in_value(theirs) || own.names_both(theirs);
+    if let Some(share) = in_other_words(new, old, gone, like) {
+        return Relation::Same(share);
+    }
     let apart = missing > 0 && foreign > 0;
     let distinct = own.names.shared(&theirs.bag) > 0;
     match new.change {
@@ -212,7 +231,7 @@ fn relation(new: &Line, old: &Line) -> Relation {
         Change::Hinted if gone && share >= 50 => Relation::Same(share),
         Change::Hinted if missing == 0 && back >= 60 && like => Relation::Same(share),
         Change::Hinted if missing == 0 && back >= 30 && like => Relation::Perhaps,
-        Change::None if share == 100 && like => {
+        Change::None if share == 100 && like && !own.differs_both_ways(theirs) => {
             let one = own.values.len() == 1 && theirs.values.len() == 1;
             match back {
                 100 if one => Relation::Same(share),
@@ -224,6 +243,45 @@ fn relation(new: &Line, old: &Line) -> Relation {
     }
 }
 
+/// How surely a line that takes something back means one about the same subject, however both put it: they share
+/// words that aren't said of everything, and it names the old value, or another one of its sort.
+fn in_other_words(new: &Line, old: &Line, gone: bool, like: bool) -> Option<usize> {
+    let (own, theirs) = (&new.subject, &old.subject);
+    if old.who == Speaker::System && !gone {
+        return None;
+    }
+    let is_long = own.words > MAX_WORDS || theirs.words > MAX_WORDS;
+    if new.who < old.who || new.change == Change::None || new.kind == Kind::Done || is_long {
+        return None;
+    }
+    let common = own.specific.shared(&theirs.specific);
+    let least = own.specific.len().min(theirs.specific.len()).max(1);
+    let share = common * 100 / least;
+    let said = new.change >= Change::Said;
+    let fits = match (gone, like) {
+        (true, _) => share >= 30 && (said || common > 1),
+        (_, true) => share >= if said { 34 } else { 60 } && (said || common > 1),
+        // Words against words: a choice of the same thing.
+        _ => {
+            let chosen = |line: &Line| {
+                matches!(
+                    line.kind,
+                    Kind::Decision | Kind::Preference | Kind::Goal | Kind::Constraint | Kind::Fact
+                )
+            };
+            let covered = theirs.topic.shared(&own.bag) * 2 >= theirs.topic.len();
+            let is_short = own.words < MAX_WORDS / 2;
+            said && is_short
+                && chosen(new)
+                && chosen(old)
+                && theirs.has_topic
+                && covered
+                && share >= 50
+        }
+    };
+    (common > 0 && fits).then(|| (40 + 10 * common + share / 5).min(100))
+}
+
 /// Whether two tasks share most words of the shorter one, whoever does them and whatever they wait for.
 fn is_same_deed(new: &Subject, old: &Subject) -> bool {
     let contrasts = |one: &Subject, other: &Subject| {
@@ -231,7 +289,10 @@ fn is_same_deed(new: &Subject, old: &Subject) -> bool {
     };
     let both = new.bag.shared(&old.bag);
     let least = new.bag.len().min(old.bag.len());
-    let most = both > 2 && both * 100 >= least * 55 || both == 2 && least == 2;
+    let longer = new.bag.len().max(old.bag.len());
+    let most = both > 2 && both * 100 >= least * if least < 8 { 55 } else { 70 }
+        || both == 2 && least == 2;
+    let most = most && both * 100 >= longer * 30;
     most && !(contrasts(new, old) && contrasts(old, new))
 }
 

@@ -30,7 +30,8 @@ pub(super) fn worth(text: &str, words: &Words, cues: &Cues, kind: Kind, who: Spe
             + points(start.starts_with("**") || start.contains(". **"), 6)
             + points(!start.starts_with(|c: char| c.is_ascii()), 6)
             + points(kind == Kind::Fact && names_a_field(cues), 10)
-            + points(leans_on_context(words), 6);
+            + points(leans_on_context(words), 6)
+            + 4 * code_names(words).min(3);
     }
     kind.weight() + who.weight() + for_it - against - reads_as_code(text)
 }
@@ -50,11 +51,39 @@ fn is_exact(words: &Words) -> bool {
     })
 }
 
+/// How many names of code it has: what they are the code says, and can be asked again.
+fn code_names(words: &Words) -> i32 {
+    let of_code = |form: Form| matches!(form, Form::Identifier);
+    let names = words.iter().filter(|(_, word, _)| of_code(word.form)).count();
+    i32::try_from(names).unwrap_or(i32::MAX)
+}
+
 /// Whether one must know what was said before it.
 fn leans_on_context(words: &Words) -> bool {
-    const LEANING: [&str; 16] = [
-        "it", "its", "it's", "this", "that", "that's", "these", "those", "now", "they", "both",
-        "so", "but", "oh", "then", "also",
+    const LEANING: [&str; 23] = [
+        "it",
+        "its",
+        "it's",
+        "this",
+        "that",
+        "that's",
+        "these",
+        "those",
+        "now",
+        "they",
+        "both",
+        "so",
+        "but",
+        "oh",
+        "then",
+        "also",
+        "or",
+        "and",
+        "once",
+        "after",
+        "wait",
+        "therefore",
+        "to",
     ];
     LEANING.contains(&words.low(0))
 }
@@ -87,7 +116,9 @@ fn signs(text: &str) -> usize {
     let text = text.trim_start_matches(['-', '*', '+', ' ']);
     let boxed = text.get(..3).is_some_and(|start| start.starts_with('[') && start.ends_with(']'));
     let text = if boxed { &text[3..] } else { text };
-    text.bytes().filter(|byte| is_sign(*byte)).count() * 100 / text.len().max(1)
+    let is_row = text.contains(" | ");
+    let counts = |byte: &u8| is_sign(*byte) && !(is_row && *byte == b'|');
+    text.bytes().filter(counts).count() * 100 / text.len().max(1)
 }
 
 fn is_sign(byte: u8) -> bool {
