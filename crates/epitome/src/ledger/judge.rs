@@ -247,6 +247,7 @@ fn is_talk(cues: &Cues, words: &Words) -> bool {
 fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     let announces = cues.announces.is_some_and(|at| at < 3)
         || words.find("let me").is_some()
+        || words.low(0) == "i'll" && !cues.any(&[Cue::Forbids, Cue::Bounds, Cue::Decides])
         || is_talk(cues, words);
     if announces && (is_talk(cues, words) || !cues.any(&[Cue::Forbids, Cue::Decides, Cue::Blocked]))
     {

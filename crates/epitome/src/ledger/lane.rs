@@ -21,10 +21,10 @@ const HEADINGS: [(&str, &[Kind]); 6] = [
 ];
 
 /// What is worth less isn't listed, whatever room there is.
-const LEAST: i32 = 16;
+const LEAST: i32 = 20;
 
 /// Each line of an entry that is listed makes the next one worth so much less, up to so many.
-const CROWD: i32 = 2;
+const CROWD: i32 = 3;
 const MOST_CROWDED: i32 = 10;
 
 pub(super) const IN_PLACE: &str = " (in place of message ";
@@ -139,7 +139,6 @@ impl Ledger {
         };
         let score = |at: usize| self.lines[at].weight + recent(at) - many(at);
         order.sort_by_cached_key(|&at| (Reverse(score(at)), Reverse(at)));
-        order.retain(|&at| score(at) >= LEAST);
         // The more of one output or answer is listed, the less the next line of it tells.
         let mut listed: HashMap<u32, i32> = HashMap::new();
         let mut crowd = |at: &usize| {
@@ -153,6 +152,7 @@ impl Ledger {
         };
         let mut scored: Vec<(i32, usize)> =
             order.iter().map(|at| (score(*at) - crowd(at), *at)).collect();
+        scored.retain(|(score, _)| *score >= LEAST);
         scored.sort_by_key(|(score, at)| (Reverse(*score), Reverse(*at)));
         scored.into_iter().map(|(_, at)| at).collect()
     }

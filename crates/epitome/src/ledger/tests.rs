@@ -65,7 +65,7 @@ fn newer_values_replace_older_ones() {
          user: Use spaces instead of tabs.
          user: The staging port is 8080. The production port is 9090.
          user: Staging moved to 8081.",
-        &expect![[r"
+        &expect![[r#"
             Preferences:
             - [6 user] Use spaces instead of tabs. (in place of message 4: use tabs for indentation)
             Facts:
@@ -73,10 +73,9 @@ fn newer_values_replace_older_ones() {
             - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
             - [3 user] The timeout for uploads is now 45 seconds. (in place of message 0)
             - [5 model] The owner of the billing service is Priya now. (in place of message 4)
-            - [7 user] The staging port is 8080.
             - [7 user] The production port is 9090.
-            - [8 user] Staging moved to 8081.
-        "]],
+            - [8 user] Staging moved to 8081. (in place of message 7)
+        "#]],
     );
 }
 

@@ -83,8 +83,10 @@ impl Ledger {
                 .skip(self.since)
                 .rev()
                 .take_while(|(_, old)| is_near(line.at, old.at));
+            // What a tool printed in between nobody takes back so.
             lines.filter(|(_, old)| {
                 old.replaced.is_none()
+                    && old.who >= Speaker::Model
                     && !matches!(old.kind, Kind::Done | Kind::Question)
                     && may_replace(line, old)
             })
