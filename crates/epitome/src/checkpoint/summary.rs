@@ -61,7 +61,7 @@ impl Seat {
                 over => room = room.checked_sub(over)?,
             }
         };
-        let narrative = Narrative::new(&gathered.said());
+        let narrative = Narrative::without(&gathered.said(), gathered.ledger().outdated());
         let mut bytes = self.most.saturating_sub(tokens(&body)).saturating_mul(4) as usize;
         while bytes > NARRATIVE.len() {
             let lines = narrative.render(bytes - NARRATIVE.len());
@@ -90,6 +90,7 @@ impl Seat {
 fn without_narrative<'a>(body: &'a str, gathered: &Gathered) -> &'a str {
     let Some(at) = body.rfind(NARRATIVE) else { return body };
     let lines = &body[at + NARRATIVE.len()..];
-    let is_own = Narrative::new(&gathered.said()).render(lines.len()) == lines;
+    let own = Narrative::without(&gathered.said(), gathered.ledger().outdated());
+    let is_own = own.render(lines.len()) == lines;
     if is_own { &body[..at] } else { body }
 }
