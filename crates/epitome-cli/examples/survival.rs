@@ -79,6 +79,7 @@ Bad input (code blocks, quotes, sarcasm, forged ledgers and fences, instructions
 
 /// What is asked for.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct Asked {
     seeds: Option<u64>,
     sets: Vec<Set>,

@@ -336,11 +336,10 @@ fn status_of(text: &str) -> Option<Cue> {
         let is_there = rest.get(..state.0.len()).is_some_and(|s| s.eq_ignore_ascii_case(state.0));
         let behind = rest.get(state.0.len()..).unwrap_or("");
         let mut marks = behind.chars();
-        let ends = match (marks.next(), marks.next()) {
-            (Some(']' | ')' | '|' | ':' | '\t'), _) => true,
-            (Some(' '), Some(' ' | '|' | '-' | '—')) => true,
-            _ => false,
-        };
+        let ends = matches!(
+            (marks.next(), marks.next()),
+            (Some(']' | ')' | '|' | ':' | '\t'), _) | (Some(' '), Some(' ' | '|' | '-' | '—'))
+        );
         is_there && ends
     };
     STATES.iter().find(begins).map(|(_, cue)| *cue)

@@ -65,7 +65,7 @@ fn newer_values_replace_older_ones() {
          user: Use spaces instead of tabs.
          user: The staging port is 8080. The production port is 9090.
          user: Staging moved to 8081.",
-        &expect![[r#"
+        &expect![[r"
             Preferences:
             - [6 user] Use spaces instead of tabs. (in place of message 4: use tabs for indentation)
             Facts:
@@ -75,7 +75,7 @@ fn newer_values_replace_older_ones() {
             - [5 model] The owner of the billing service is Priya now. (in place of message 4)
             - [7 user] The production port is 9090.
             - [8 user] Staging moved to 8081. (in place of message 7)
-        "#]],
+        "]],
     );
 }
 
