@@ -91,7 +91,7 @@ impl Word {
     /// Leaves out a sentence that message `newer` replaces, and says so.
     pub(super) fn withdraw(&mut self, sentence: &str, newer: u32) {
         if let Some(at) = self.text.find(sentence) {
-            let note = format!("{GAP}{} bytes: replaced by message {newer}{END}", sentence.len());
+            let note = format!("{GAP}replaced by message {newer}{END}");
             self.text.replace_range(at..at + sentence.len(), &note);
         }
     }

@@ -250,9 +250,17 @@ impl Ledger {
         let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
         said.filter_map(|line| {
             let newest = &self.lines[self.newest(line.replaced?)];
-            let told =
-                newest.change > Change::None || line.kind.is_task() || line.kind == Kind::Question;
-            let sure = newest.who == Speaker::Human && told;
+            // Somebody's words are struck out only where he says that they no longer hold.
+            let told = match line.kind {
+                Kind::Question => matches!(newest.kind, Kind::Fact | Kind::Decision),
+                kind if kind.is_task() => newest.kind == Kind::Done,
+                _ => match newest.change {
+                    Change::None => false,
+                    Change::Hinted => newest.subject.differs_in_value(&line.subject),
+                    Change::Said | Change::OfLast => true,
+                },
+            };
+            let sure = newest.who == Speaker::Human && told && newest.at != line.at;
             sure.then_some((line.at, line.source.as_str(), newest.at))
         })
     }
