@@ -249,18 +249,10 @@ impl Ledger {
     pub fn superseded(&self) -> impl Iterator<Item = (u32, &str, u32)> {
         let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
         said.filter_map(|line| {
+            let next = &self.lines[line.replaced?];
             let newest = &self.lines[self.newest(line.replaced?)];
-            // Somebody's words are struck out only where he says that they no longer hold.
-            let told = match line.kind {
-                Kind::Question => matches!(newest.kind, Kind::Fact | Kind::Decision),
-                kind if kind.is_task() => newest.kind == Kind::Done,
-                _ => match newest.change {
-                    Change::None => false,
-                    Change::Hinted => newest.subject.differs_in_value(&line.subject),
-                    Change::Said | Change::OfLast => true,
-                },
-            };
-            let sure = newest.who == Speaker::Human && told && newest.at != line.at;
+            let is_persons = next.who == Speaker::Human && newest.who == Speaker::Human;
+            let sure = is_persons && newest.at != line.at && line.is_taken_back_by(next);
             sure.then_some((line.at, line.source.as_str(), newest.at))
         })
     }
@@ -282,6 +274,25 @@ impl Ledger {
             at = next;
         }
         at
+    }
+}
+
+impl Line {
+    /// Whether `next` says that this holds no longer, so surely that somebody's words may be struck out for it.
+    fn is_taken_back_by(&self, next: &Line) -> bool {
+        let topic = &self.subject.topic;
+        let shared = topic.shared(&next.subject.bag);
+        let differs = next.subject.differs_in_value(&self.subject);
+        match self.kind {
+            Kind::Question => matches!(next.kind, Kind::Fact | Kind::Decision) && shared > 0,
+            kind if kind.is_task() => next.kind == Kind::Done && shared > 0,
+            kind => match next.change {
+                Change::None => false,
+                Change::Hinted => shared == topic.len() && differs,
+                Change::Said => shared > 0 && (differs || kind == Kind::Constraint),
+                Change::OfLast => true,
+            },
+        }
     }
 }
 
