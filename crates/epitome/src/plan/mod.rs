@@ -236,7 +236,7 @@ impl<'a> Subject<'a> {
             let edits = self.squeezes(&work.draft, self.shares());
             work.make("squeeze", edits);
             // With that room a strategy may have more to do, and would have it the next time.
-            if self.stop == Stop::AtEnd {
+            if self.stop == Stop::AtEnd || work.landing() > target {
                 work.run(strategies);
             }
         }
