@@ -8,7 +8,7 @@ use epitome::checkpoint::look_alikes;
 use epitome::transcript::ContentId;
 use epitome::{Outcome, wire};
 use epitome_recordings as recordings;
-use epitome_store::{Access, Document, Session, Store, StoreError};
+use epitome_store::{Access, Document, Session, Store, StoreError, without_password};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ArchiveArg, Channel, KeepArgs, usual_archive};
@@ -75,7 +75,7 @@ impl KeepArgs {
         let document = Document { raw, request: &opened.request, source: &opened.source.file };
         let session = store.take_in(&document).map_err(failed)?;
         let head = session.head().map_err(|error| refused(&error, folder))?;
-        let (folder, entries) = (folder.clone(), transcript.len());
+        let (folder, entries) = (shown(folder), transcript.len());
         let channel = self.recall;
         Ok(Some(Deposit { store, folder, session, head, entries, checkpoints, pins, channel }))
     }
@@ -92,8 +92,12 @@ impl Deposit {
         let channel = self.channel.map(|channel| match channel {
             Channel::Mcp => Ok("`recall_search`, a tool,".to_owned()),
             Channel::Shell => {
-                let folder = std::path::absolute(&self.folder)
-                    .map_err(|error| failure(&io_error(&self.folder, error), &self.folder))?;
+                let folder = if is_on_server(&self.folder) {
+                    self.folder.clone()
+                } else {
+                    std::path::absolute(&self.folder)
+                        .map_err(|error| failure(&io_error(&self.folder, error), &self.folder))?
+                };
                 let folder = operand(&folder);
                 Ok(format!("`epitome recall 'WORDS' --archive {folder}`, run in a shell,"))
             }
@@ -190,9 +194,27 @@ pub(crate) fn make(folder: &Path) -> Result<()> {
     builder.create(above).map_err(|error| failure(&io_error(above, error), above))
 }
 
-/// Opens an archive.
+/// Opens an archive: in a folder, or on a server.
 pub(crate) fn open(folder: &Path, access: Access) -> Result<Store> {
-    Store::open(folder, access).map_err(|error| failure(&error, folder))
+    let opened = match folder.to_str().filter(|_| is_on_server(folder)) {
+        Some(url) => Store::connect(url, std::env::var("PGPASSWORD").ok().as_deref(), access),
+        None => Store::open(folder, access),
+    };
+    opened.map_err(|error| failure(&error, folder))
+}
+
+/// Whether an archive is named by the URL of a PostgreSQL database.
+fn is_on_server(folder: &Path) -> bool {
+    let schemes = ["postgres://", "postgresql://"];
+    folder.to_str().is_some_and(|name| schemes.iter().any(|scheme| name.starts_with(scheme)))
+}
+
+/// An archive as it may be shown: without a password.
+fn shown(folder: &Path) -> PathBuf {
+    match folder.to_str().filter(|_| is_on_server(folder)) {
+        Some(url) => without_password(url).into(),
+        None => folder.to_owned(),
+    }
 }
 
 impl ArchiveArg {
@@ -217,10 +239,19 @@ fn io_error(path: &Path, error: std::io::Error) -> StoreError {
 }
 
 fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
-    let shown = operand(folder);
+    let shown = operand(shown(folder));
     let what = error.to_string();
     let failure = match error {
+        StoreError::Server { is_passing: true, .. } => {
+            Failure::again(what).hint("is the server there? Try again a little later")
+        }
         _ if error.is_busy() => Failure::again(what).hint("another process is writing; try again"),
+        StoreError::Address { .. } => {
+            Failure::usage(what).hint("--archive 'postgres://user@localhost/database'; PGPASSWORD")
+        }
+        StoreError::Server { .. } => {
+            Failure::other(what).hint(format!("psql {shown}; the password may stand in PGPASSWORD"))
+        }
         StoreError::Missing { .. } => {
             Failure::other(what).hint(format!("epitome compact FILE --archive {shown} makes one"))
         }
@@ -247,6 +278,9 @@ fn refused(error: &ArchiveError, folder: &Path) -> anyhow::Error {
     match error {
         ArchiveError::Conflict { .. } => {
             Failure::again(what).hint("nothing was written; try the same again").into()
+        }
+        _ if is_on_server(folder) => {
+            Failure::again(what).hint(format!("psql {}", operand(shown(folder)))).into()
         }
         _ => Failure::other(what).hint(format!("df {}", operand(folder))).into(),
     }

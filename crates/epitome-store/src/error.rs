@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use epitome::archive::ArchiveError;
 
+use crate::database::postgres;
+
 /// What can go wrong with a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -51,6 +53,26 @@ pub enum StoreError {
     /// The database refused something.
     #[error("the store's database: {0}")]
     Database(#[source] rusqlite::Error),
+    /// That is no server, or none that is spoken with.
+    #[error("{url}: {why}")]
+    Address {
+        /// As it was named, without the password.
+        url: String,
+        /// What speaks against it.
+        why: String,
+    },
+    /// The server refused something, or can't be reached.
+    #[error("{url}: {what}")]
+    Server {
+        /// As it was named, without the password.
+        url: String,
+        /// What the server, or the system, said.
+        what: String,
+        /// What the server calls it, as in PostgreSQL's table of error codes.
+        code: Option<String>,
+        /// Whether the same may work a little later.
+        is_passing: bool,
+    },
     /// What is kept isn't what was put.
     #[error("the store is damaged: {what}")]
     Damaged {
@@ -94,6 +116,17 @@ impl StoreError {
         StoreError::Damaged { what: what.into() }
     }
 
+    pub(crate) fn server(url: &str, error: &tokio_postgres::Error) -> Self {
+        let code = error.code().map(|code| code.code().to_owned());
+        // Too many connections, a lock that was waited for too long, a server that starts or ends.
+        let passing = ["53300", "55P03", "57P01", "57P03", "40001", "40P01"];
+        let is_passing = match &code {
+            Some(code) => passing.contains(&code.as_str()),
+            None => true,
+        };
+        StoreError::Server { url: url.to_owned(), what: postgres::said(error), code, is_passing }
+    }
+
     /// What SQLite calls it.
     pub(crate) fn sqlite_code(&self) -> Option<rusqlite::ErrorCode> {
         if let StoreError::Database(error) = self { error.sqlite_error_code() } else { None }
@@ -101,6 +134,9 @@ impl StoreError {
 
     /// Whether the same may work a little later: another process held the database.
     pub fn is_busy(&self) -> bool {
+        if let StoreError::Server { is_passing, .. } = self {
+            return *is_passing;
+        }
         let busy = [rusqlite::ErrorCode::DatabaseBusy, rusqlite::ErrorCode::DatabaseLocked];
         self.sqlite_code().is_some_and(|code| busy.contains(&code))
     }

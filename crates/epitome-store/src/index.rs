@@ -16,6 +16,9 @@ fn table(tenant: i64) -> String {
 
 /// Makes the index of a new tenant.
 pub(crate) fn make(connection: &Connection, tenant: i64) -> Result<(), StoreError> {
+    if let Connection::Postgres(_) = connection {
+        return Ok(());
+    }
     let table = table(tenant);
     // Neither texts nor places of words are kept: how often a word occurs stands with the entry.
     connection.batch(&format!(
@@ -36,20 +39,44 @@ pub(crate) fn insert(
     tenant: i64,
     entries: &[(i64, &Terms)],
 ) -> Result<(), StoreError> {
-    let text = |terms: &Terms| {
-        let mut text = String::new();
-        for word in terms.words() {
-            word.write(&mut text);
-            text.push(' ');
+    let (text, sql): (fn(&Terms) -> String, _) = match connection {
+        Connection::Sqlite(_) => {
+            (tokens, format!("INSERT INTO {} (rowid, words) VALUES (?1, ?2)", table(tenant)))
         }
-        text
+        Connection::Postgres(_) => (
+            |terms| numbers(terms.words()),
+            format!(
+                "INSERT INTO word (entry, tenant, words)
+                 VALUES (?1, {tenant}, CAST(CAST(?2 AS TEXT) AS BIGINT[]))"
+            ),
+        ),
     };
     let texts: Vec<String> = entries.iter().map(|(_, terms)| text(terms)).collect();
     let all = entries.iter().zip(&texts);
     let all: Vec<_> = all.map(|((n, _), text)| [Value::Int(*n), Value::Text(text)]).collect();
-    let table = table(tenant);
-    connection.each(&format!("INSERT INTO {table} (rowid, words) VALUES (?1, ?2)"), &all)?;
+    connection.each(&sql, &all)?;
     Ok(())
+}
+
+/// Words as SQLite's index takes them.
+fn tokens(terms: &Terms) -> String {
+    let mut text = String::new();
+    for word in terms.words() {
+        word.write(&mut text);
+        text.push(' ');
+    }
+    text
+}
+
+/// Words as PostgreSQL writes a list.
+fn numbers(words: impl IntoIterator<Item = Word>) -> String {
+    let mut text = String::from("{");
+    for word in words {
+        let comma = if text.len() == 1 { "" } else { "," };
+        write!(text, "{comma}{}", word.number()).expect("a string takes all");
+    }
+    text.push('}');
+    text
 }
 
 /// Where entries are looked for.
@@ -64,9 +91,12 @@ pub(crate) struct Within {
 
 /// The first and the last entry that is indexed.
 pub(crate) fn bounds(connection: &Connection, tenant: i64) -> Result<(i64, i64), StoreError> {
-    let table = table(tenant);
+    let (table, n) = match connection {
+        Connection::Sqlite(_) => (table(tenant), "rowid"),
+        Connection::Postgres(_) => (format!("word WHERE tenant = {tenant}"), "entry"),
+    };
     let end = |order: &str| -> Result<i64, StoreError> {
-        let sql = format!("SELECT rowid FROM {table} ORDER BY rowid {order} LIMIT 1");
+        let sql = format!("SELECT {n} FROM {table} ORDER BY {n} {order} LIMIT 1");
         Ok(connection.one(&sql, &[])?.unwrap_or(0))
     };
     Ok((end("ASC")?, end("DESC")?))
@@ -80,6 +110,18 @@ pub(crate) fn newest(
     within: Within,
     most: usize,
 ) -> Result<Vec<i64>, StoreError> {
+    if let Connection::Postgres(_) = connection {
+        let words = numbers(words.iter().copied());
+        let rows = connection.rows(
+            "SELECT entry FROM word
+             WHERE tenant = ?1 AND words @> CAST(CAST(?2 AS TEXT) AS BIGINT[]) AND entry BETWEEN ?3 AND ?4
+                AND (CAST(?5 AS BIGINT) IS NULL OR EXISTS
+                    (SELECT 1 FROM entry WHERE entry.n = word.entry AND entry.session = ?5))
+             ORDER BY entry DESC LIMIT ?6",
+            values![tenant, words.as_str(), within.first, within.last, within.session, most],
+        )?;
+        return rows.into_iter().map(|mut row| row.take(0)).collect();
+    }
     let table = table(tenant);
     let mut question = String::new();
     for word in words {
@@ -102,6 +144,10 @@ pub(crate) fn newest(
 
 /// Takes the words of a session out of the index.
 pub(crate) fn forget(connection: &Connection, tenant: i64, session: i64) -> Result<(), StoreError> {
+    if let Connection::Postgres(_) = connection {
+        // They go with their entries.
+        return Ok(());
+    }
     let table = table(tenant);
     let sql =
         format!("DELETE FROM {table} WHERE rowid IN (SELECT n FROM entry WHERE session = ?1)");
@@ -111,6 +157,7 @@ pub(crate) fn forget(connection: &Connection, tenant: i64, session: i64) -> Resu
 
 /// Takes what was deleted out of the index for good: until its segments are merged it stays there.
 pub(crate) fn merge(connection: &Connection, tenant: i64) -> Result<(), StoreError> {
+    let Connection::Sqlite(_) = connection else { return Ok(()) };
     let table = table(tenant);
     connection.batch(&format!("INSERT INTO {table} ({table}) VALUES ('optimize')"))
 }

@@ -1,6 +1,6 @@
 //! An archive on disk: what compactions hide can be had back, searched, and forgotten.
 //!
-//! A [`Store`] is a folder with one SQLite database. Contents are kept once each, by their digest; what came
+//! A [`Store`] is a folder with one SQLite database, or a PostgreSQL server that many processes share. Contents are kept once each, by their digest; what came
 //! in and what is shown are lists of them, so that a session that is compacted fifty times costs its entries
 //! and fifty short lists. A [`Session`] is an [`Archive`](epitome::archive::Archive): one conversation, found
 //! by how it begins.
@@ -39,12 +39,14 @@ mod inputs;
 mod list;
 mod schema;
 mod search;
+mod server;
 mod session;
 mod store;
 mod take_in;
 mod terms;
 
 pub use chain::Chain;
+pub use database::postgres::without_password;
 pub use error::StoreError;
 pub use forget::Forgotten;
 pub use list::{Listed, Pinned, Stored};

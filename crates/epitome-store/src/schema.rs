@@ -1,4 +1,4 @@
-//! What is in the database, and in which version.
+//! What is in SQLite's database, and in which version.
 
 use std::path::Path;
 
@@ -204,7 +204,7 @@ pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), StoreE
     if version(connection, path)? == VERSION {
         return Ok(());
     }
-    connection.transaction(|connection| {
+    connection.transaction(None, |connection| {
         // Another process may have done it meanwhile.
         let from = usize::try_from(version(connection, path)?).unwrap_or(0);
         for step in &STEPS[from..] {
@@ -219,9 +219,15 @@ pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), StoreE
 
 /// Makes a tenant with its index of words.
 pub(crate) fn tenant(connection: &Connection, name: &str) -> Result<i64, StoreError> {
-    let made =
-        connection.one("INSERT INTO tenant (name) VALUES (?1) RETURNING n", values![name])?;
-    let tenant = made.ok_or_else(|| StoreError::damaged("a tenant can't be made"))?;
+    let made = connection.one(
+        "INSERT INTO tenant (name) VALUES (?1) ON CONFLICT (name) DO NOTHING RETURNING n",
+        values![name],
+    )?;
+    let Some(tenant) = made else {
+        // Another process was quicker.
+        let found = connection.one("SELECT n FROM tenant WHERE name = ?1", values![name])?;
+        return found.ok_or_else(|| StoreError::damaged("a tenant can't be made"));
+    };
     index::make(connection, tenant)?;
     Ok(tenant)
 }

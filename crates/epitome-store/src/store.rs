@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::database::postgres::{May, Server};
 use crate::database::{Connection, Deleted, sqlite, values};
 use crate::error::StoreError;
-use crate::{folder, schema};
+use crate::{folder, schema, server};
 
 /// Readers that are kept open.
 const READERS: usize = 8;
@@ -37,9 +38,16 @@ pub struct Store {
 
 #[derive(Debug)]
 struct Shared {
-    database: PathBuf,
+    place: Place,
     writer: Option<Mutex<Connection>>,
     readers: Mutex<Vec<Connection>>,
+}
+
+/// Where a store is.
+#[derive(Debug)]
+enum Place {
+    File(PathBuf),
+    Server(Box<Server>),
 }
 
 impl Store {
@@ -67,7 +75,39 @@ impl Store {
                 (None, vec![reader])
             }
         };
-        let shared = Shared { database, writer, readers: Mutex::new(readers) };
+        Store::at(Place::File(database), writer, readers)
+    }
+
+    /// Connects to the store in a database of a PostgreSQL server, `postgres://user@host:port/database`. All
+    /// of it is in a schema of its own, `epitome`, which [`Access::Write`] makes. The password may stand in the
+    /// URL or beside it.
+    ///
+    /// # Errors
+    /// The server isn't there or says no, there is no store or a newer program made it, or the connection
+    /// would go in the clear to another machine and the URL doesn't say `sslmode=disable`.
+    pub fn connect(url: &str, password: Option<&str>, access: Access) -> Result<Self, StoreError> {
+        let server = Server::new(url, password)?;
+        let may = if access == Access::Read { May::Read } else { May::Write };
+        let connection = server.connect(may)?;
+        if server::version(&connection, server.shown())? != server::VERSION {
+            if access != Access::Write {
+                return Err(StoreError::Missing { path: server.shown().into() });
+            }
+            server::migrate(&connection, server.shown())?;
+        }
+        let (writer, readers) = match may {
+            May::Write => (Some(Mutex::new(connection)), Vec::new()),
+            May::Read => (None, vec![connection]),
+        };
+        Store::at(Place::Server(Box::new(server)), writer, readers)
+    }
+
+    fn at(
+        place: Place,
+        writer: Option<Mutex<Connection>>,
+        readers: Vec<Connection>,
+    ) -> Result<Self, StoreError> {
+        let shared = Shared { place, writer, readers: Mutex::new(readers) };
         Store { shared: Arc::new(shared), tenant: None }.tenant(DEFAULT_TENANT)
     }
 
@@ -93,7 +133,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.writing()?.transaction(work)
+        self.writing()?.transaction(self.tenant, work)
     }
 
     /// The same, with what is deleted overwritten.
@@ -101,34 +141,34 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let writer = self.writing()?;
-        writer.batch("PRAGMA secure_delete = on")?;
-        let done = writer.transaction(work);
-        // At other times it would overwrite every page that the index of words gives up when it grows.
-        writer.batch("PRAGMA secure_delete = off")?;
-        done
+        self.writing()?.erasing(self.tenant, work)
     }
 
     /// Whether nothing is left of what was erased; somebody may still read it.
     pub(crate) fn is_erased(&self, deleted: Deleted) -> Result<bool, StoreError> {
         // Readers that stand open would keep what was forgotten in the log.
         self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        sqlite::is_erased(&*self.writing()?, deleted)
+        self.writing()?.is_erased(deleted)
     }
 
     fn writing(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
         let writer = self.shared.writer.as_ref().ok_or(StoreError::ReadOnly)?;
-        Ok(writer.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Place::Server(server), true) = (&self.shared.place, writer.is_closed()) {
+            *writer = server.connect(May::Write)?;
+        }
+        Ok(writer)
     }
 
     /// A connection to read with; all that is read with it is as it was at one time.
     pub(crate) fn reading(&self) -> Result<Reading<'_>, StoreError> {
         let idle = self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => sqlite::reader(&self.shared.database)?,
+        let connection = match (idle, &self.shared.place) {
+            (Some(connection), _) if !connection.is_closed() => connection,
+            (_, Place::File(database)) => sqlite::reader(database)?,
+            (_, Place::Server(server)) => server.connect(May::Read)?,
         };
-        connection.batch("BEGIN")?;
+        connection.begin_reading()?;
         Ok(Reading { connection: Some(connection), pool: &self.shared.readers })
     }
 

@@ -22,6 +22,11 @@ impl Word {
         Word(hash >> 24)
     }
 
+    /// What stands for it in PostgreSQL's index.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
     /// What stands for it in SQLite's index.
     pub(crate) fn write(self, out: &mut String) {
         const DIGITS: [u8; 32] = *b"abcdefghijklmnopqrstuvwxyz234567";

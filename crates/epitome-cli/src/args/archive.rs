@@ -54,7 +54,7 @@ Examples:
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Archive")]
 pub(crate) struct ArchiveArg {
-    /// The archive, a folder that `compact --archive` made [default: `epitome/archive` in the XDG data folder,
+    /// The archive, a folder or a PostgreSQL database that `compact --archive` made [default: `epitome/archive` in the XDG data folder,
     /// where `compact --apply` keeps originals].
     #[arg(long = "archive", value_name = "STORE", value_hint = ValueHint::DirPath)]
     #[arg(default_value = usual(), hide_default_value = true)]
@@ -65,8 +65,8 @@ pub(crate) struct ArchiveArg {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Archive")]
 pub(crate) struct KeepArgs {
-    /// Keep what is compacted in this archive, a folder that is made if it isn't there, before anything
-    /// is written; its pins stay, and its checkpoints are continued [default with --apply: `epitome/archive` in the
+    /// Keep what is compacted in this archive, a folder that is made if it isn't there or a PostgreSQL
+    /// database (`postgres://user@host/database`, password in `PGPASSWORD`), before anything is written; its pins stay, and its checkpoints are continued [default with --apply: `epitome/archive` in the
     /// XDG data folder].
     #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, conflicts_with = "to", group = "kept")]
     pub(crate) archive: Option<PathBuf>,

@@ -321,3 +321,81 @@ fn a_full_archive_leaves_everything_as_it_was() {
         assert_eq!(bench.run("restore out.json --archive store").code, 0, "reading goes on");
     }
 }
+
+/// Where `EPITOME_POSTGRES` names a server; `./test services` starts one.
+#[test]
+fn eight_at_once_compact_into_a_servers_archive() {
+    let Ok(server) = std::env::var("EPITOME_POSTGRES") else { return };
+    let bench = Bench::new();
+    bench.copy(SESSION, "in");
+    let url = server.replacen("://epitome@", "://epitome:hidden@", 1);
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..8)
+            .map(|at| {
+                let (bench, url) = (&bench, &url);
+                scope.spawn(move || {
+                    bench.run(&format!("compact in --target 10% --archive {url} -o out{at}.json"))
+                })
+            })
+            .collect();
+        for one in all {
+            let ran = one.join().expect("no panic");
+            assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
+            assert!(!ran.err.contains("hidden"), "{}", ran.err);
+        }
+    });
+    for at in 0..8 {
+        assert_eq!(bench.read(&format!("out{at}.json")), bench.read("out0.json"));
+    }
+    let sessions = bench.run(&format!("sessions --archive {server} --json"));
+    let sessions: Value = serde_json::from_str(&sessions.out).expect("JSON");
+    assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(1), "{sessions}");
+    assert_eq!(sessions["sessions"][0]["views"], 1, "{sessions}");
+    let again = bench.run(&format!("restore out3.json --archive {server}"));
+    assert_eq!((again.code, again.out), (0, bench.read("in")), "{}", again.err);
+    let found = bench.run(&format!("recall error --archive {server} --json"));
+    assert!(found.code == 0 && found.out.contains("\"id\""), "{}", found.err);
+    let name = sessions["sessions"][0]["session"].as_str().expect("its name");
+    let gone = bench.run(&format!("forget {name} --archive {server}"));
+    assert_eq!(gone.code, 0, "{}", gone.err);
+}
+
+#[test]
+fn what_is_no_server_is_said() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "in");
+    let ran = bench.run("compact in --archive postgres://me:hidden@db.example/app -o out.json");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("encrypted") && !ran.err.contains("hidden"), "{}", ran.err);
+    let ran = bench.run("recall port --archive postgres://me:hidden@127.0.0.1:1/app");
+    assert_eq!(ran.code, 75, "{}", ran.err);
+    assert!(
+        ran.err.contains("postgres://me@127.0.0.1:1/app") && !ran.err.contains("hidden"),
+        "{}",
+        ran.err
+    );
+}
+
+/// A disk on which files may grow to so many blocks of 1,024 bytes stands for one that is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_archive_as_it_was() {
+    let bench = kept(SHORT);
+    bench.copy(SESSION, "more");
+    let store = |bench: &Bench| bench.run("sessions --archive store --json").out;
+    let before = store(&bench);
+    for blocks in [4, 20, 60, 120] {
+        let ran = bench.shell(&format!(
+            "trap '' XFSZ; ulimit -f {blocks}; exec epitome compact more --target 10% --archive store -o big.json"
+        ));
+        assert!(ran.code == 1 && ran.err.contains("hint"), "{blocks}: {}", ran.shown());
+        assert!(!bench.names().contains(&"big.json".to_owned()), "{blocks}");
+        let again = bench.run("restore out.json --archive store");
+        assert_eq!((again.code, again.out), (0, bench.read("in")), "{blocks}: {}", again.err);
+    }
+    assert_eq!(store(&bench), before, "nothing of it is there");
+    let ran = bench.run("compact more --target 10% --archive store -o big.json");
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
+    let again = bench.run("restore big.json --archive store");
+    assert_eq!((again.code, again.out), (0, bench.read("more")));
+}

@@ -3,6 +3,7 @@
 //! Statements are written once, in what SQLite and PostgreSQL share, with parameters as `?1`. What each does
 //! in its own way (where it is, its tables, the index of words, erasing) is said in the file of each.
 
+pub(crate) mod postgres;
 pub(crate) mod sqlite;
 
 use crate::error::StoreError;
@@ -127,6 +128,7 @@ pub(crate) enum Deleted {
 #[derive(Debug)]
 pub(crate) enum Connection {
     Sqlite(rusqlite::Connection),
+    Postgres(Box<postgres::Link>),
 }
 
 impl Connection {
@@ -134,6 +136,7 @@ impl Connection {
     pub(crate) fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         match self {
             Connection::Sqlite(connection) => sqlite::rows(connection, sql, values),
+            Connection::Postgres(link) => link.rows(sql, values),
         }
     }
 
@@ -155,6 +158,7 @@ impl Connection {
     pub(crate) fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
         match self {
             Connection::Sqlite(connection) => sqlite::run(connection, sql, values),
+            Connection::Postgres(link) => link.run(sql, values),
         }
     }
 
@@ -166,6 +170,7 @@ impl Connection {
     ) -> Result<Vec<Vec<Row>>, StoreError> {
         match self {
             Connection::Sqlite(connection) => sqlite::each(connection, sql, all),
+            Connection::Postgres(link) => link.each(sql, all),
         }
     }
 
@@ -173,20 +178,67 @@ impl Connection {
     pub(crate) fn batch(&self, sql: &str) -> Result<(), StoreError> {
         match self {
             Connection::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+            Connection::Postgres(link) => link.batch(sql),
         }
     }
 
-    /// Does something in one transaction, alone; on the disk when it returns, or not done at all.
+    /// Does something in one transaction; on the disk when it returns, or not done at all. Of those that
+    /// write for the same tenant one does at a time.
     pub(crate) fn transaction<T>(
         &self,
+        tenant: Option<i64>,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.batch("BEGIN IMMEDIATE")?;
+        self.batch(match self {
+            Connection::Sqlite(_) => "BEGIN IMMEDIATE",
+            Connection::Postgres(_) => "BEGIN ISOLATION LEVEL READ COMMITTED",
+        })?;
         let undo = Undo { connection: self };
+        if let (Connection::Postgres(_), Some(tenant)) = (self, tenant) {
+            self.rows("SELECT n FROM tenant WHERE n = ?1 FOR UPDATE", values![tenant])?;
+        }
         let done = work(self)?;
         self.batch("COMMIT")?;
         std::mem::forget(undo);
         Ok(done)
+    }
+
+    /// Begins to read: until `COMMIT` all is as it is now.
+    pub(crate) fn begin_reading(&self) -> Result<(), StoreError> {
+        self.batch(match self {
+            Connection::Sqlite(_) => "BEGIN",
+            Connection::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        })
+    }
+
+    /// A transaction in which what is deleted is overwritten, where that can be asked for.
+    pub(crate) fn erasing<T>(
+        &self,
+        tenant: Option<i64>,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Connection::Sqlite(_) = self else { return self.transaction(tenant, work) };
+        self.batch("PRAGMA secure_delete = on")?;
+        let done = self.transaction(tenant, work);
+        // At other times it would overwrite every page that the index of words gives up when it grows.
+        self.batch("PRAGMA secure_delete = off")?;
+        done
+    }
+
+    /// Whether nothing is left of what was deleted; somebody may still read it.
+    pub(crate) fn is_erased(&self, deleted: Deleted) -> Result<bool, StoreError> {
+        match self {
+            Connection::Sqlite(writer) => sqlite::is_erased(writer, deleted),
+            Connection::Postgres(link) => link.vacuum(deleted).map(|()| true),
+        }
+    }
+
+    /// Whether it leads nowhere any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        match self {
+            Connection::Sqlite(_) => false,
+            Connection::Postgres(link) => link.is_closed(),
+        }
     }
 }
 

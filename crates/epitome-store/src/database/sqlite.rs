@@ -90,7 +90,7 @@ pub(crate) fn writer(database: &Path) -> Result<Connection, StoreError> {
 
 /// Makes ready for writing what is known to be a store.
 pub(crate) fn prepare(writer: &Connection) -> Result<(), StoreError> {
-    let Connection::Sqlite(writer) = writer;
+    let Connection::Sqlite(writer) = writer else { return Ok(()) };
     write_ahead(writer)?;
     writer.pragma_update(None, "cache_size", -WRITERS_CACHE)?;
     writer.pragma_update(None, "synchronous", "full")?;
@@ -175,8 +175,10 @@ fn unchanging(database: &Path) -> Result<rusqlite::Connection, StoreError> {
 const READING: Duration = Duration::from_secs(3);
 
 /// Leaves nothing of what was deleted: whether that is so, or somebody still reads it.
-pub(crate) fn is_erased(writer: &Connection, deleted: Deleted) -> Result<bool, StoreError> {
-    let Connection::Sqlite(writer) = writer;
+pub(super) fn is_erased(
+    writer: &rusqlite::Connection,
+    deleted: Deleted,
+) -> Result<bool, StoreError> {
     // What was deleted is overwritten; in the file that is written anew it has no place either.
     let shrunk = match deleted {
         Deleted::Something => writer.execute_batch("VACUUM"),

@@ -11,7 +11,7 @@ use crate::{Place, take_in, talk};
 
 #[test]
 fn what_is_no_store_is_left_alone() {
-    let place = Place::new();
+    let place = Place::on_disk();
     let open = |access| Store::open(&place.path(), access).expect_err("there is none");
     assert!(matches!(open(Access::Read), StoreError::Missing { .. }));
     assert!(matches!(open(Access::Existing), StoreError::Missing { .. }));
@@ -40,7 +40,7 @@ fn what_is_no_store_is_left_alone() {
 
 #[test]
 fn an_empty_folder_will_do() {
-    let place = Place::new();
+    let place = Place::on_disk();
     fs::create_dir(place.path()).expect("made");
     take_in(&place.open(), &talk("one", 1));
     assert_eq!(place.open().sessions().expect("listed").len(), 1);
@@ -48,7 +48,7 @@ fn an_empty_folder_will_do() {
 
 #[test]
 fn a_newer_store_is_refused_politely() {
-    let place = Place::new();
+    let place = Place::on_disk();
     take_in(&place.open(), &talk("one", 1));
     let database = place.path().join("store.db");
     let newer = rusqlite::Connection::open(&database).expect("opened");
@@ -67,7 +67,7 @@ fn a_newer_store_is_refused_politely() {
 fn it_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
-    let place = Place::new();
+    let place = Place::on_disk();
     let store = place.open();
     take_in(&store, &talk("one", 1));
     assert_eq!(mode(&place.path()), 0o700);
@@ -84,7 +84,7 @@ fn it_is_its_owners_alone() {
 #[test]
 fn links_are_refused() {
     use std::os::unix::fs::symlink;
-    let place = Place::new();
+    let place = Place::on_disk();
     take_in(&place.open(), &talk("one", 1));
     let link = place.path().with_file_name("link");
     symlink(place.path(), &link).expect("linked");
@@ -103,7 +103,7 @@ fn links_are_refused() {
 
 #[test]
 fn reading_leaves_the_folder_as_it_was() {
-    let place = Place::new();
+    let place = Place::on_disk();
     take_in(&place.open(), &talk("one", 1));
     let files = || {
         let all = fs::read_dir(place.path()).expect("listed").map(|file| file.expect("listed"));
@@ -124,7 +124,7 @@ fn reading_leaves_the_folder_as_it_was() {
 /// As the first version had it: words in the index, and no counts of them.
 #[test]
 fn an_older_store_is_brought_up_to_date() {
-    let place = Place::new();
+    let place = Place::on_disk();
     let session = take_in(&place.open(), &talk("one", 1));
     let originals: Vec<_> =
         (0..600).map(|at| original(at, &format!("parseConfig number{at} again"))).collect();

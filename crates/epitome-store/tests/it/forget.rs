@@ -36,7 +36,7 @@ fn indexed(place: &Place) -> u64 {
 
 #[test]
 fn not_a_byte_is_left() {
-    let place = Place::new();
+    let place = Place::on_disk();
     let store = place.open();
     let other = filled(&store, "zebrakeeps");
     let session = filled(&store, "quaggagoes");
@@ -59,7 +59,7 @@ fn not_a_byte_is_left() {
 
 #[test]
 fn what_somebody_still_reads_is_said_to_be_there() {
-    let place = Place::new();
+    let place = Place::on_disk();
     let store = place.open();
     let session = filled(&store, "quaggagoes");
     let database = rusqlite::Connection::open(place.path().join("store.db")).expect("opened");
@@ -163,4 +163,20 @@ fn tenants_are_apart() {
     assert_eq!(take_in(&two, &talk("private", 12)).name(), session.name(), "by its own way");
     two.forget(&two.session(session.name()).expect("its own")).expect("forgotten");
     assert!(one.get(id).expect("readable").is_some());
+}
+
+#[test]
+fn who_comes_after_it_was_forgotten_is_told() {
+    let place = Place::new();
+    let store = place.open();
+    let body = talk("one", 10);
+    let session = take_in(&store, &body);
+    let outcome = compact(&body, &session);
+    store.forget(&store.session(session.name()).expect("there")).expect("forgotten");
+    let shown = Shown::of(&outcome, parsed(&body).transcript.len());
+    let told = [session.put(&[original(1, "too late")]), session.commit(0, &shown).map(|_| ())];
+    for told in told {
+        assert!(told.expect_err("it is gone").to_string().contains("forgotten meanwhile"));
+    }
+    assert_eq!(store.stored().expect("readable").bytes, 0, "nothing of it came back");
 }

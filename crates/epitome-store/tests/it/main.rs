@@ -3,24 +3,34 @@
 mod folder;
 mod forget;
 mod laws;
+mod postgres;
 mod robust;
 mod sessions;
+mod tenants;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use epitome::{Compactor, Options, Outcome, Request, count::counter, wire};
-use epitome_store::{Access, Document, Session, Store};
+use epitome_store::{Access, Document, Session, Store, StoreError};
 use tempfile::TempDir;
 
-/// A folder that is gone in the end, and a store in it.
+/// Where a store is in a test: a folder that is gone in the end, or a database of a server.
 pub(crate) struct Place {
     folder: TempDir,
+    url: Option<String>,
 }
 
 impl Place {
+    /// On the server that `EPITOME_POSTGRES` names; where it names none, on the disk.
     pub(crate) fn new() -> Self {
-        Place { folder: tempfile::tempdir().expect("a temporary folder") }
+        let server = std::env::var("EPITOME_POSTGRES").ok();
+        let url = server.map(|server| postgres::new_database(&server));
+        Place { url, ..Place::on_disk() }
+    }
+
+    pub(crate) fn on_disk() -> Self {
+        Place { folder: tempfile::tempdir().expect("a temporary folder"), url: None }
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -28,7 +38,14 @@ impl Place {
     }
 
     pub(crate) fn open(&self) -> Store {
-        Store::open(&self.path(), Access::Write).expect("a store")
+        self.opened(Access::Write).expect("a store")
+    }
+
+    pub(crate) fn opened(&self, access: Access) -> Result<Store, StoreError> {
+        match &self.url {
+            Some(url) => Store::connect(url, None, access),
+            None => Store::open(&self.path(), access),
+        }
     }
 
     /// All bytes of all files.

@@ -29,7 +29,7 @@ fn victim() {
 
 #[test]
 fn whatever_was_acknowledged_survives_a_kill() {
-    let place = Place::new();
+    let place = Place::on_disk();
     let rounds: usize =
         std::env::var("EPITOME_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(8);
     let mut least = 0;
@@ -76,7 +76,7 @@ fn whatever_was_acknowledged_survives_a_kill() {
 #[test]
 fn many_make_one_store() {
     for _ in 0..25 {
-        let place = Place::new();
+        let place = Place::on_disk();
         std::thread::scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| place.open().sessions().expect("readable"));
@@ -87,7 +87,7 @@ fn many_make_one_store() {
 
 #[test]
 fn two_handles_share_a_store() {
-    let place = Place::new();
+    let place = Place::on_disk();
     let (one, two) = (place.open(), place.open());
     let (mine, theirs) = (take_in(&one, &talk("one", 3)), take_in(&two, &talk("one", 3)));
     assert_eq!(mine.name(), theirs.name());
@@ -113,7 +113,7 @@ fn two_handles_share_a_store() {
 
 #[test]
 fn readers_go_on_while_somebody_writes() {
-    let place = Place::new();
+    let place = Place::on_disk();
     let store = place.open();
     let session = take_in(&store, &talk("one", 3));
     session.put(&[original(0, "findable")]).expect("kept");
@@ -132,7 +132,7 @@ fn readers_go_on_while_somebody_writes() {
 
 #[test]
 fn damage_is_told_and_nothing_invented() {
-    let place = Place::new();
+    let place = Place::on_disk();
     let session = take_in(&place.open(), &talk("one", 3));
     session.put(&[original(0, "some words that were said")]).expect("kept");
     let name = session.name().to_owned();

@@ -62,7 +62,7 @@ fn what_came_in_is_had_back_byte_for_byte() {
     let shown = Shown::of(&outcome, parsed(&body).transcript.len());
     assert_eq!(session.commit(0, &shown), Ok(1));
     drop((session, store));
-    let store = Store::open(&place.path(), Access::Read).expect("it is there");
+    let store = place.opened(Access::Read).expect("it is there");
     for id in [ContentId::of_text(outcome.rendered()), shown.checkpoint.expect("folded")] {
         let (session, view) = store.shown_as(id).expect("readable").expect("known");
         assert_eq!(view, 1);

@@ -1,0 +1,375 @@
+//! PostgreSQL: statements, and connecting to the server.
+//!
+//! Calls wait where they are made, as those of SQLite do; what goes over the wire meanwhile is seen to by a
+//! thread of its own, so that it doesn't matter whether the caller is inside of a runtime.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Config, NoTls, Statement};
+
+use super::{Cell, Connection, Deleted, Row, Value};
+use crate::error::StoreError;
+
+/// How long a server may take to answer a first call.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What every connection is told: tables are in a schema of their own, what is acknowledged is on the disk,
+/// nobody is waited for without end, and plans fit the words that are looked for.
+const SETTINGS: &str =
+    "SET search_path TO epitome; SET synchronous_commit TO on; SET lock_timeout TO '20s';
+    SET plan_cache_mode TO force_custom_plan; SET client_min_messages TO warning;";
+
+/// A server, and the database on it.
+#[derive(Clone)]
+pub(crate) struct Server {
+    config: Config,
+    /// Without the password.
+    shown: String,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("shown", &self.shown).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Reads a URL.
+    pub(crate) fn new(url: &str, password: Option<&str>) -> Result<Self, StoreError> {
+        let shown = without_password(url);
+        let wrong = |why: String| StoreError::Address { url: shown.clone(), why };
+        let mut config: Config = url.parse().map_err(|error| wrong(said(&error)))?;
+        if let (None, Some(password)) = (config.get_password(), password) {
+            config.password(password);
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(PATIENCE);
+        }
+        let is_asked_for = url.contains("sslmode=disable");
+        match config.get_ssl_mode() {
+            // What conversations say is nobody else's business on the way either.
+            SslMode::Disable => {}
+            SslMode::Prefer if is_asked_for || is_near(&config) => {
+                config.ssl_mode(SslMode::Disable);
+            }
+            _ => {
+                let why = "connections to other machines would have to be encrypted, which this program \
+                    can't: go through a tunnel or a proxy on this machine, or say sslmode=disable";
+                return Err(wrong(why.to_owned()));
+            }
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("epitome");
+        }
+        Ok(Server { config, shown })
+    }
+
+    /// The URL, without the password.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// Connects.
+    pub(crate) fn connect(&self, may: May) -> Result<Connection, StoreError> {
+        let failed = |error| StoreError::server(&self.shown, &error);
+        let config = self.config.clone();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        runtime()?.spawn(async move {
+            match config.connect(NoTls).await {
+                Ok((client, connection)) => {
+                    // Whoever asked may have given up.
+                    let _gone = sender.send(Ok(client));
+                    // What goes wrong later is told to whoever asks next.
+                    let _told = connection.await;
+                }
+                Err(error) => {
+                    let _gone = sender.send(Err(error));
+                }
+            }
+        });
+        let answer = receiver.recv().map_err(|_| StoreError::Address {
+            url: self.shown.clone(),
+            why: "nobody sees to connections any more".to_owned(),
+        })?;
+        let client = answer.map_err(failed)?;
+        let link = Link { client, statements: RefCell::default(), shown: self.shown.clone() };
+        link.batch(SETTINGS)?;
+        if may == May::Read {
+            link.batch("SET default_transaction_read_only TO on")?;
+        }
+        Ok(Connection::Postgres(Box::new(link)))
+    }
+}
+
+/// What a connection may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum May {
+    Read,
+    Write,
+}
+
+/// The thread that sees to all connections; it is never ended, because that can't be waited for everywhere.
+fn runtime() -> Result<&'static Runtime, StoreError> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let built = Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("epitome-store")
+        .enable_all()
+        .build()
+        .map_err(StoreError::io("a thread for connections".as_ref()))?;
+    Ok(RUNTIME.get_or_init(|| built))
+}
+
+/// Whether the server is on this machine.
+fn is_near(config: &Config) -> bool {
+    let is_near = |host: &Host| match host {
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    };
+    config.get_hosts().iter().all(is_near) && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
+}
+
+/// A URL with its password left out.
+pub fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) => {
+            let user = user.split_once(':').map_or(user, |(user, _)| user);
+            format!("{user}@{host}")
+        }
+        None => authority.to_owned(),
+    };
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let kept: Vec<&str> = query
+        .split('&')
+        .filter(|one| !one.is_empty() && !one.to_ascii_lowercase().starts_with("password"))
+        .collect();
+    let mark = if kept.is_empty() { "" } else { "?" };
+    format!("{scheme}://{authority}{path}{mark}{}", kept.join("&"))
+}
+
+/// A connection to a server.
+pub(crate) struct Link {
+    client: Client,
+    statements: RefCell<HashMap<String, Statement>>,
+    shown: String,
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").field("shown", &self.shown).finish_non_exhaustive()
+    }
+}
+
+impl Link {
+    /// Whether the server has gone away, or was started again.
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    fn failed(&self) -> impl Fn(tokio_postgres::Error) -> StoreError {
+        |error| StoreError::server(&self.shown, &error)
+    }
+
+    fn prepared(&self, sql: &str) -> Result<Statement, StoreError> {
+        if let Some(statement) = self.statements.borrow().get(sql) {
+            return Ok(statement.clone());
+        }
+        // No statement has a question mark of another meaning.
+        let statement = wait(self.client.prepare(&sql.replace('?', "$"))).map_err(self.failed())?;
+        self.statements.borrow_mut().insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    pub(super) fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let statement = self.prepared(sql)?;
+        let found = wait(self.client.query(&statement, &parameters(values)));
+        found.map_err(self.failed())?.iter().map(read).collect()
+    }
+
+    pub(super) fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let statement = self.prepared(sql)?;
+        wait(self.client.execute(&statement, &parameters(values))).map_err(self.failed())
+    }
+
+    /// All of them are on their way before the first answer is there.
+    pub(super) fn each<const N: usize>(
+        &self,
+        sql: &str,
+        all: &[[Value<'_>; N]],
+    ) -> Result<Vec<Vec<Row>>, StoreError> {
+        if all.is_empty() {
+            return Ok(Vec::new());
+        }
+        let statement = self.prepared(sql)?;
+        let parameters: Vec<_> = all.iter().map(|values| parameters(values)).collect();
+        let asked = parameters.iter().map(|values| self.client.query(&statement, values));
+        let found = wait(try_join_all(asked)).map_err(self.failed())?;
+        found.iter().map(|rows| rows.iter().map(read).collect()).collect()
+    }
+
+    /// Frees what was deleted, for others to be written over it: giving pages back to the system would wait for
+    /// everybody who reads. The server's log and backups are its operator's.
+    pub(super) fn vacuum(&self, deleted: Deleted) -> Result<(), StoreError> {
+        if deleted == Deleted::Something {
+            for table in ["blob", "word", "entry", "input", "link", "view", "session"] {
+                self.batch(&format!("VACUUM (TRUNCATE FALSE) {table}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn batch(&self, sql: &str) -> Result<(), StoreError> {
+        wait(self.client.batch_execute(sql)).map_err(self.failed())
+    }
+}
+
+fn parameters<'v>(values: &'v [Value<'_>]) -> Vec<&'v (dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+fn read(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
+    let cell = |at: usize| {
+        let wrong = |error| StoreError::damaged(format!("column {at}: {}", said(&error)));
+        let kind = row.columns()[at].type_();
+        let cell = match *kind {
+            Type::INT8 => row.try_get::<_, Option<i64>>(at).map(|v| v.map(Cell::Int)),
+            Type::INT4 => row.try_get::<_, Option<i32>>(at).map(|v| v.map(|v| Cell::Int(v.into()))),
+            Type::TEXT => row.try_get::<_, Option<String>>(at).map(|v| v.map(Cell::Text)),
+            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at).map(|v| v.map(Cell::Bytes)),
+            _ => return Err(StoreError::damaged(format!("column {at} is of type {kind}"))),
+        };
+        Ok(cell.map_err(wrong)?.unwrap_or(Cell::Null))
+    };
+    Ok(Row((0..row.len()).map(cell).collect::<Result<_, StoreError>>()?))
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Int(value) if *kind == Type::INT4 => i32::try_from(*value)?.to_sql(kind, out),
+            Value::Int(value) if *kind == Type::INT8 => value.to_sql(kind, out),
+            Value::Text(text) if *kind == Type::TEXT => text.to_sql(kind, out),
+            Value::Bytes(bytes) if *kind == Type::BYTEA => bytes.to_sql(kind, out),
+            _ => Err(format!("{self:?} is no {kind}").into()),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        [Type::INT4, Type::INT8, Type::TEXT, Type::BYTEA].contains(kind)
+    }
+
+    to_sql_checked!();
+}
+
+/// An error with what it comes from: the outermost says only that it is one.
+pub(crate) fn said(error: &tokio_postgres::Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        let mut text = error.message().to_owned();
+        if let Some(detail) = error.detail() {
+            write!(text, " ({detail})").expect("a string takes all");
+        }
+        return text;
+    }
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        write!(text, ": {error}").expect("a string takes all");
+        source = error.source();
+    }
+    text
+}
+
+/// Waits for what another thread sees to.
+fn wait<T>(work: impl Future<Output = T>) -> T {
+    struct Waiting(Thread);
+
+    impl Wake for Waiting {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let mut work = pin!(work);
+    let waker = Waker::from(Arc::new(Waiting(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match work.as_mut().poll(&mut context) {
+            Poll::Ready(done) => return done,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let shown = [
+            ("postgres://me:secret@db.example/app", "postgres://me@db.example/app"),
+            ("postgres://me:a@b@db.example/app?x=1", "postgres://me@db.example/app?x=1"),
+            ("postgresql:///app?host=/run&password=secret", "postgresql:///app?host=/run"),
+            ("postgres://localhost", "postgres://localhost"),
+        ];
+        for (url, expected) in shown {
+            assert_eq!(without_password(url), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_goes_over_a_network_in_the_clear_unless_that_is_said() {
+        let is_fine = |url: &str| Server::new(url, None).is_ok();
+        assert!(
+            is_fine("postgres://me@localhost/app") && is_fine("postgres://me@127.0.0.1:5433/app")
+        );
+        assert!(is_fine("postgres:///app?host=/run/postgresql"));
+        assert!(is_fine("postgres://me@db.example/app?sslmode=disable"));
+        assert!(!is_fine("postgres://me@db.example/app"));
+        assert!(!is_fine("postgres://me@localhost/app?sslmode=require"));
+        assert!(!is_fine("postgres://me@localhost:no/app"));
+        let url = "postgres://me:secret@db.example/app";
+        let told = Server::new(url, None).expect_err("refused");
+        assert!(!told.to_string().contains("secret"), "{told}");
+        assert!(
+            !format!("{:?}", Server::new("postgres://me:secret@[::1]/", None)).contains("secret")
+        );
+    }
+
+    #[test]
+    fn waiting_ends() {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let thread = thread::spawn(move || sender.send(7));
+        assert_eq!(wait(receiver), Ok(7));
+        thread.join().expect("no panic").expect("sent");
+    }
+}
