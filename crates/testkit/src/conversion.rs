@@ -80,7 +80,8 @@ pub fn said(request: &Request, tongue: Tongue) -> Said {
         };
         let parts: Vec<Part<'_>> = entry.parts().collect();
         let speaks = |p: &Part<'_>| {
-            p.kind() == PartKind::Text && !p.is(Marks::NESTED) && !is_note(&p.text())
+            let is_said = p.kind() == PartKind::Text || written(p).is_some() || found(p).is_some();
+            is_said && !p.is(Marks::NESTED) && !is_note(&p.text())
         };
         if tongue.messages && side == "user" && parts.iter().any(speaks) {
             all.run(side).messages += 1;
@@ -95,6 +96,12 @@ pub fn said(request: &Request, tongue: Tongue) -> Said {
                     if request.format == Format::OpenaiChat && part.raw().starts_with('"') =>
                 {
                     all.words(side, &epitome::json::unquote(part.raw()));
+                }
+                PartKind::Opaque if found(part).is_some() => {
+                    all.words(side, &found(part).unwrap_or_default());
+                }
+                PartKind::Media if written(part).is_some() => {
+                    all.words(side, &written(part).unwrap_or_default());
                 }
                 PartKind::Media if side == "user" && is_carried(part) => {
                     let run = all.run(side);
@@ -136,7 +143,7 @@ impl Said {
     fn words(&mut self, side: &'static str, text: &str) {
         if !is_note(text) {
             let run = self.run(side);
-            run.words += text.trim();
+            run.words += unwrapped(text.trim());
             run.words.push('\n');
         }
     }
@@ -149,6 +156,33 @@ fn is_note(text: &str) -> bool {
         || text.starts_with("<system-reminder>")
         || text.starts_with("[not carried over:")
         || text.starts_with("[the beginning of this conversation")
+}
+
+/// The words of a document that is plain text.
+fn written(part: &Part<'_>) -> Option<String> {
+    if part.kind() != PartKind::Media {
+        return None;
+    }
+    let value: Value = serde_json::from_str(part.raw()).ok()?;
+    let source = &value["source"];
+    let words = if source["type"] == "text" { &source["data"] } else { &source["text"] };
+    words.as_str().map(|words| words.trim().to_owned())
+}
+
+/// A search result, as it is said in words.
+fn found(part: &Part<'_>) -> Option<String> {
+    let value: Value = serde_json::from_str(part.raw()).ok()?;
+    let is_result = part.kind() == PartKind::Opaque && value["type"] == "search_result";
+    let block = if is_result { &value } else { value.get("searchResult")? };
+    let texts = block["content"].as_array()?.iter().filter_map(|text| text["text"].as_str());
+    let head = format!("{} ({})", block["title"].as_str()?, block["source"].as_str()?);
+    Some([head.as_str()].into_iter().chain(texts).collect::<Vec<_>>().join("\n"))
+}
+
+/// A document's words where they stand as text.
+fn unwrapped(text: &str) -> &str {
+    let inside = text.strip_prefix("<document").and_then(|rest| rest.strip_suffix("\n</document>"));
+    inside.and_then(|inside| inside.split_once(">\n")).map_or(text, |(_, words)| words.trim())
 }
 
 fn is_image(part: &Part<'_>) -> bool {
@@ -208,7 +242,9 @@ fn words(request: &Request, part: &Part<'_>, inner: &[&Part<'_>]) -> String {
             value.get("json").map(ToString::to_string)
         };
         let said = inner.iter().filter_map(|part| match part.kind() {
-            PartKind::Text => Some(part.text().into_owned()),
+            PartKind::Text => Some(unwrapped(&part.text()).to_owned()),
+            PartKind::Media => written(part),
+            PartKind::Opaque if found(part).is_some() => found(part),
             PartKind::Opaque if request.format == Format::Bedrock => json(part),
             _ => None,
         });

@@ -190,7 +190,11 @@ fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> C
     let is_document = kind.contains("pdf")
         || kind.contains("document")
         || matches!(kind.as_str(), "file" | "input_file");
-    if is_document || data.starts_with("data:application/pdf") {
+    if format == Format::Anthropic && part.raw_body().starts_with('[') {
+        blocks_count(part.raw_body(), counter)
+    } else if format == Format::Anthropic && is_said(&kind, &data) {
+        counter.text(&data)
+    } else if is_document || data.starts_with("data:application/pdf") {
         counter.document(&media::Document::from_base64(&data))
     } else if let Some(pace) = media::Pace::of(&kind) {
         pace.count(&media::Document::from_base64(&data))
@@ -203,6 +207,34 @@ fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> C
     } else {
         counter.media(&media::Image::from_base64(&data))
     }
+}
+
+/// Whether a document's payload is its words: neither an address nor a file's id.
+fn is_said(kind: &str, data: &str) -> bool {
+    kind == "document" && !data.starts_with("http") && !data.starts_with("file_")
+}
+
+/// A document that is made of blocks: texts and images.
+fn blocks_count(raw: &str, counter: &dyn TokenCounter) -> Count {
+    let member = |block, name| json::member(raw, block, name);
+    let image = |block| {
+        let source = member(block, "source").filter(|source| source.of(raw).starts_with('{'))?;
+        let data = member(source, "data").map_or("".into(), |data| unquote(data.of(raw)));
+        Some(counter.media(&media::Image::from_base64(&data)))
+    };
+    let count = |block: Span| {
+        let is_object = block.of(raw).starts_with('{');
+        let text = is_object.then(|| member(block, "text")).flatten();
+        match text {
+            Some(text) => counter.text(&unquote(text.of(raw))),
+            None => is_object
+                .then(|| image(block))
+                .flatten()
+                .unwrap_or_else(|| counter.text(block.of(raw))),
+        }
+    };
+    let blocks = json::elements(raw, Span::new(0..raw.len())).unwrap_or_default();
+    blocks.into_iter().map(count).sum()
 }
 
 /// Bedrock's names of documents that are read as text.
@@ -228,4 +260,44 @@ fn system_count(raw: &str, counter: &dyn TokenCounter) -> Count {
             None => counter.text(block.of(raw)),
         })
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZeroU32;
+
+    use crate::count::CharsPer;
+    use crate::wire;
+
+    fn tokens(source: &str) -> u64 {
+        let block = format!(r#"{{"type":"document","source":{source}}}"#);
+        let body = format!(r#"{{"messages":[{{"role":"user","content":[{block}]}}]}}"#);
+        let request = wire::parse(Format::Anthropic, body).expect("a request");
+        let part = request.transcript.entry(0).parts().next().expect("a part");
+        part_count(&part, Format::Anthropic, &CharsPer::new(NonZeroU32::new(4).expect("not 0")))
+            .tokens
+    }
+
+    #[test]
+    fn documents_of_words_cost_their_words() {
+        let counter = CharsPer::new(NonZeroU32::new(4).expect("not 0"));
+        let words = "The port is 9444 and nobody logs in as root. ".repeat(40);
+        let said = counter.text(&words).tokens;
+        let of = |kind: &str, key: &str, payload: &str| {
+            tokens(&format!(r#"{{"type":"{kind}","{key}":{payload}}}"#))
+        };
+        let quoted = json::quote(&words);
+        let text = format!(r#"{{"type":"text","text":{quoted}}}"#);
+        assert_eq!(of("content", "content", &quoted), said);
+        assert_eq!(of("content", "content", &format!("[{text},{text}]")), 2 * said);
+        assert_eq!(of("text", r#"media_type":"text/plain","data"#, &quoted), said);
+        let page = counter.document(&media::Document { pages: None, bytes: 0 }).tokens;
+        assert_eq!(of("url", "url", r#""https://example.org/a""#), page);
+        assert_eq!(of("file", "file_id", r#""file_011""#), page);
+        let image =
+            r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBO"}}"#;
+        let large = counter.media(&media::Image { size: None, bytes: 3 }).tokens;
+        assert_eq!(of("content", "content", &format!("[{text},{image}]")), said + large);
+    }
 }

@@ -217,7 +217,8 @@ impl Block {
             }
             "image" | "document" if !self.source.payload.is_empty() => {
                 set(PartKind::Media, self.source.payload);
-                part.name = self.source.media_type;
+                let said = self.source.media_type;
+                part.name = if said.is_empty() { self.kind } else { said };
             }
             "tool_use" => {
                 set(PartKind::Call, self.input);

@@ -54,6 +54,7 @@ pub(super) fn read(
                 Some(read_result(scanner, &mut nested)?)
             }
             ("reasoningContent", Some(b'{')) => read_reasoning(scanner)?,
+            ("guardContent" | "citationsContent", Some(b'{')) => read_words(scanner)?,
             (key, _) => {
                 scanner.value()?;
                 if !BLOCKS.contains(&key) {
@@ -176,6 +177,26 @@ fn read_result(scanner: &mut Scanner<'_>, nested: &mut Vec<PartRow>) -> Result<P
         nested.clear();
     }
     Ok(result)
+}
+
+/// What a person had guarded (`text.text`), or a reply with its sources (`content`, a list of texts): words if there is
+/// one text, else `None`.
+fn read_words(scanner: &mut Scanner<'_>) -> Result<Option<PartRow>, JsonError> {
+    let text = scanner.text();
+    let span = scanner.value()?;
+    let inner = json::member(text, span, "text");
+    let texts =
+        json::member(text, span, "content").and_then(|list| json::elements(text, list).ok());
+    let only = texts.filter(|texts| texts.len() == 1).map(|texts| texts[0]);
+    let said = inner.or(only).and_then(|holder| {
+        let is_object = holder.of(text).starts_with('{');
+        is_object.then(|| json::member(text, holder, "text")).flatten()
+    });
+    Ok(said.filter(|said| said.of(text).starts_with('"')).map(|said| {
+        let mut part = row(PartKind::Text, span, said);
+        part.marks = Marks::LITERAL;
+        part
+    }))
 }
 
 /// `None` where it is of a kind that isn't known.

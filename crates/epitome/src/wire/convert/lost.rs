@@ -43,6 +43,8 @@ pub enum Loss {
     Compaction,
     /// A part or item of a kind of its own.
     Part,
+    /// Plain words in a block or document of its own kind.
+    Words,
     /// History that only the provider has.
     History,
     /// Ids by which the provider knows items.
@@ -79,12 +81,13 @@ pub enum Loss {
 
 impl Loss {
     /// All kinds.
-    pub const ALL: [Loss; 21] = [
+    pub const ALL: [Loss; 22] = [
         Loss::Reasoning,
         Loss::SignedReasoning,
         Loss::ServedTool,
         Loss::Compaction,
         Loss::Part,
+        Loss::Words,
         Loss::History,
         Loss::ItemId,
         Loss::CacheMarker,
@@ -118,6 +121,7 @@ impl Loss {
                 ("provider's compaction", Dropped, "only the provider that made it can read it")
             }
             Loss::Part => ("part of its own kind", Dropped, "no other format has a word for it"),
+            Loss::Words => ("words of their own kind", Changed, "they stand there as plain text"),
             Loss::History => {
                 ("history elsewhere", Dropped, "only the provider that keeps it has it")
             }

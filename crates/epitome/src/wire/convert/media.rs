@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::neutral::{Data, Medium};
+use super::words;
 use crate::transcript::Part;
 use crate::wire::Format;
 
@@ -28,7 +29,8 @@ pub(super) fn read(part: &Part<'_>, format: Format, entry: usize) -> Option<Medi
             let format = value["format"].as_str().unwrap_or_default();
             let source = &value["source"];
             let place = text(&source["s3Location"]["uri"]).map(Data::Elsewhere);
-            let words = text(&source["text"]).map(Data::Text);
+            let blocks = || words::of_blocks(&source["content"]);
+            let words = text(&source["text"]).or_else(blocks).map(Data::Text);
             let data = text(&source["bytes"]).map(Data::Base64).or(place).or(words)?;
             Medium { name: text(&value["name"]), ..medium(mime(format), data) }
         }
@@ -83,6 +85,7 @@ fn anthropic(value: &Value) -> Option<Medium> {
         "url" => medium(kind, Data::Url(text(&source["url"])?)),
         "text" => medium("text/plain", Data::Text(text(&source["data"])?)),
         "file" => medium(kind, Data::Elsewhere(text(&source["file_id"])?)),
+        "content" => medium("text/plain", Data::Text(words::of_blocks(&source["content"])?)),
         _ => return None,
     };
     Some(Medium { name: text(&value["title"]), ..read })

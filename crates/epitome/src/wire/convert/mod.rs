@@ -14,6 +14,7 @@ mod parameters;
 mod read;
 mod result;
 mod tools;
+mod words;
 mod write;
 
 use serde::Serialize;

@@ -152,13 +152,16 @@ impl Neutral {
 }
 
 impl Medium {
-    /// A note of what was there.
-    pub(super) fn note(&self) -> String {
+    /// What stands in its place where it can't be shown: its words, or a note of what was there.
+    pub(super) fn instead(&self) -> String {
         let kind = if self.kind.is_empty() { "a file" } else { &self.kind };
         match &self.data {
-            Data::Base64(data) | Data::Text(data) => {
-                format!("[not carried over: {kind}, {} bytes]", data.len())
+            Data::Text(words) => {
+                let quoted = |name: &String| format!(" title={:?}", name.replace('"', "'"));
+                let title = self.name.as_ref().map(quoted).unwrap_or_default();
+                format!("<document{title}>\n{words}\n</document>")
             }
+            Data::Base64(data) => format!("[not carried over: {kind}, {} bytes]", data.len()),
             Data::Url(name) | Data::Elsewhere(name) => {
                 format!("[not carried over: {kind}, {name}]")
             }

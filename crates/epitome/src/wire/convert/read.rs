@@ -7,7 +7,7 @@ use super::lost::Loss;
 use super::neutral::{
     Answer, Call, CallOutcome, Data, Input, Instruction, Neutral, Piece, Rank, Side, Turn,
 };
-use super::{about, media, parameters, tools};
+use super::{about, media, parameters, tools, words};
 use crate::json::{self, Scanner, Span, unquote};
 use crate::request::Request;
 use crate::transcript::unit::Units;
@@ -189,6 +189,10 @@ impl<'a> Reader<'a> {
                 .filter(|text| !text.is_empty())
                 .map(Piece::Text);
         }
+        if let Some(said) = words::of(part) {
+            self.lose(at, Loss::Words, name);
+            return Some(Piece::Text(said));
+        }
         let what = match name.as_ref() {
             "cachePoint" => Loss::CacheMarker,
             "compaction" => Loss::Compaction,
@@ -212,7 +216,7 @@ impl<'a> Reader<'a> {
         };
         if let Data::Elsewhere(name) = &medium.data {
             self.lose(at, Loss::ProviderFile, name.as_str());
-            return Some(Piece::Text(medium.note()));
+            return Some(Piece::Text(medium.instead()));
         }
         Some(Piece::Media(medium))
     }

@@ -30,7 +30,7 @@ pub(super) fn inside(writer: &mut Writer<'_>, content: &[Piece]) -> Vec<Inside> 
                 inside.push(shown.map_or_else(
                     || {
                         writer.lose_medium(medium);
-                        Inside::Text(medium.note())
+                        Inside::Text(medium.instead())
                     },
                     Inside::Shown,
                 ));

@@ -2,7 +2,7 @@
 
 use super::lost::Loss;
 use super::neutral::{
-    Answer, Call, CallOutcome, Input, Instruction, Medium, Neutral, Piece, Rank, Side, Turn,
+    Answer, Call, CallOutcome, Data, Input, Instruction, Medium, Neutral, Piece, Rank, Side, Turn,
 };
 use super::{media, parameters, result, tools};
 use crate::json::quote;
@@ -236,12 +236,13 @@ impl Writer<'_> {
         let shown = can_show.then(|| media::write(medium, self.to, self.files)).flatten();
         shown.unwrap_or_else(|| {
             self.lose_medium(medium);
-            text(self.to, &medium.note(), side)
+            text(self.to, &medium.instead(), side)
         })
     }
 
     pub(super) fn lose_medium(&mut self, medium: &Medium) {
-        self.neutral.lose(Some(medium.entry), Loss::Medium, medium.kind.as_str());
+        let what = if matches!(medium.data, Data::Text(_)) { Loss::Words } else { Loss::Medium };
+        self.neutral.lose(Some(medium.entry), what, medium.kind.as_str());
     }
 
     fn call(&self, call: &Call, seal: Seal) -> String {
