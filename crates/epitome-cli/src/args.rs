@@ -322,7 +322,7 @@ pub(crate) struct CounterArg {
 }
 
 /// How to compact.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Compaction")]
 pub(crate) struct ShapeArgs {
     /// Where to land: tokens (`20000`, `20k`) or a share of the input (`25%`) [default: 30%].

@@ -16,6 +16,7 @@ use crate::args::HowArgs;
 use crate::config::Settings;
 use crate::failure::Failure;
 use crate::formats;
+use crate::output;
 use crate::reader::{of_format, registry};
 use crate::terminal::{BAD, FAINT, STRONG, WARN, count, line, paint, size};
 
@@ -72,6 +73,9 @@ impl Destination {
         };
         let registry = registry(&Settings::resolve(&HowArgs::default())?)?;
         let known = registry.get(model);
+        if let (None, Err(unknown)) = (registry.tokenizer(model), registry.find(model)) {
+            output::warn(&format!("{unknown}: nothing is known of what it takes"));
+        }
         let reader = if known.is_some() {
             Named::Model(model.clone())
         } else {

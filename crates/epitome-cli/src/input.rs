@@ -146,6 +146,14 @@ pub(crate) fn understood(
             Ok(Opened { request: unclaimed(request), source: Source::plain(name) })
         }
         recordings::Input::Recording(recording) => {
+            if how.run.is_some() && recording.kind != recordings::Kind::TauBench {
+                let what = format!(
+                    "{} is of {}: it has one run only",
+                    shown(named),
+                    recording.kind.name()
+                );
+                return Err(Failure::usage(what).hint("leave --run out").into());
+            }
             if report == Report::Words {
                 tell_damage(&recording.skipped);
                 tell_unknown(&recording.notes);

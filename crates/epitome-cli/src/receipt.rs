@@ -239,11 +239,7 @@ fn floor(out: &mut String, receipt: &Receipt, tense: Tense) {
         );
     }
     let Reached::Unreachable { floor, held_by } = &receipt.reached else { return };
-    let best = if tense == Tense::Done {
-        "this is the best that can be had:"
-    } else {
-        "the best that can be had is"
-    };
+    let best = if tense == Tense::Done { "it came down to" } else { "it would come down to" };
     put(
         out,
         "warning:",

@@ -29,6 +29,8 @@ pub enum About {
         /// The agent's name for it.
         kind: String,
     },
+    /// Replies that were shown to the user and aren't among what the model is sent.
+    ShownOnly,
     /// Results of which the model was shown a shorter stand-in, as the request has them.
     ShortenedResult,
     /// Reasoning of another model than the one that is spoken to; it isn't sent on.
@@ -42,6 +44,7 @@ impl fmt::Display for About {
         match self {
             About::UnknownRow { kind } => write!(f, "rows of unknown type {kind:?}"),
             About::Unworded { kind } => write!(f, "{kind:?}, recorded without its wording"),
+            About::ShownOnly => f.write_str("replies that were shown, but aren't in what is sent"),
             About::ForeignReasoning => f.write_str("reasoning of another model, not sent on"),
             About::UnsentReasoning => f.write_str("reasoning that isn't sent again"),
             About::ShortenedResult => f.write_str("results that the model saw shortened"),

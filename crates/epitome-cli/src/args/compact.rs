@@ -30,7 +30,7 @@ With --json the receipt is JSON: on stderr, or on stdout if -o or --apply takes 
 
 {CONFIGURATION}
 
-Exits with 3, having written the best that can be had, if the target can't be reached.")
+Exits with 3, having written what comes nearest, if the target can't be reached.")
 }
 
 #[derive(Debug, Args)]

@@ -108,6 +108,12 @@ pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
     let failed = args.archive.failed();
     let store = args.archive.open(Access::Read)?;
     let words = args.words.join(" ");
+    if words.trim().is_empty() {
+        let what = "there is nothing to look for: WORDS|ID is blank";
+        return Err(Failure::usage(what)
+            .hint("epitome recall 'which port' --archive STORE")
+            .into());
+    }
     let only = args.session.as_deref().map(|name| store.session(name)).transpose();
     let only = only.map_err(&failed)?;
     let by_id = || match &only {

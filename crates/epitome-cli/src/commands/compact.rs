@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use epitome::archive::Archive;
 use epitome::plan::Reached;
+use epitome::text::figure::counted;
 use epitome::transcript::{ContentId, Entry, PartKind};
 use epitome::trigger::{Gauge, Trigger as _, When};
 use epitome::wire;
@@ -147,12 +148,25 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     if receipt.reached.is_compacted() {
         after.tell(receipt)?.iter().for_each(|failed| output::warn(failed));
     }
+    if receipt.reached == Reached::NotTriggered {
+        warn_of_broken(&written, &opened);
+    }
     // What only the author can mend is in what was written.
     let is_found = match &carried {
         Some(carried) => carried.is_broken() || carried.over() > 0,
         None => !receipt.left.is_empty() && !wire::check(&written).is_empty(),
     };
     Ok(if is_found { Exit::Found } else { exit(&receipt.reached) })
+}
+
+/// What isn't due passes as it came, with what is wrong with it.
+fn warn_of_broken(written: &Request, opened: &Opened) {
+    let found = wire::check(written).len();
+    if found > 0 {
+        let rules = counted(found, "rule");
+        output::warn(&format!("it was passed as it came, and breaks {rules} of its format"));
+        output::note(&format!("hint: epitome check {}", opened.source.operand()));
+    }
 }
 
 /// The receipt as it is written: where the result was converted, with what became of it.
@@ -434,7 +448,28 @@ fn due(when: &When, reader: &Reader, helpers: &Helpers) -> Result<Option<u64>> {
         let what = format!("the trigger `{when}` needs the window of a model, and none is known");
         return Err(Failure::usage(what).hint("say --window 200k, or --model ID").into());
     }
+    let reserve = reserved(when);
+    if let Some(window) =
+        reader.window.filter(|window| reserve.is_some_and(|reserve| reserve >= *window))
+    {
+        let what = format!(
+            "the trigger `{when}` would always fire: it leaves nothing of a window of {}",
+            count(window)
+        );
+        return Err(Failure::usage(what)
+            .hint("say how much is to be free: --trigger window-20k")
+            .into());
+    }
     Ok(reader.window)
+}
+
+/// The most tokens that a trigger wants free beside the prompt.
+fn reserved(when: &When) -> Option<u64> {
+    match when {
+        When::Reserve(reserve) => Some(*reserve),
+        When::Any(all) | When::All(all) => all.iter().filter_map(reserved).max(),
+        _ => None,
+    }
 }
 
 /// Whether the default target is allowed by a window even if every byte is a token.

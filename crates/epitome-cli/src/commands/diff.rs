@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::compact::{Done, Shape, exit};
 use crate::align::{Row, align};
-use crate::args::{DiffArgs, ReadingArgs};
+use crate::args::{DiffArgs, ReadingArgs, ShapeArgs};
 use crate::failure::{Exit, Failure};
 use crate::input::{self, Opened, Source};
 use crate::output::{self, Report};
@@ -81,6 +81,12 @@ const JSON_WORDS: usize = 160;
 
 /// Shows what becomes of A, or how it became B.
 pub(crate) fn run(args: &DiffArgs, report: Report) -> Result<Exit> {
+    if args.compacted.is_some() && args.how.shape != ShapeArgs::default() {
+        let what = "between two files nothing is compacted, so that no flag can say how";
+        return Err(Failure::usage(what)
+            .hint("epitome diff A B, or epitome diff A --target 25%")
+            .into());
+    }
     let shape = Shape::new(&args.how)?.counting_again();
     let both_stdin = [&args.file, &args.compacted]
         .iter()

@@ -29,9 +29,13 @@ pub(crate) fn manual(command: Option<&str>, report: Report) -> Result<Exit> {
     all.build();
     let page = match command {
         None => all,
-        Some(name) => all.find_subcommand(name).cloned().ok_or_else(|| {
-            Failure::usage(format!("there is no command {name:?}")).hint("epitome --help")
-        })?,
+        Some(name) => {
+            let found =
+                name.split_whitespace().try_fold(&all, |held, name| held.find_subcommand(name));
+            found.cloned().ok_or_else(|| {
+                Failure::usage(format!("there is no command {name:?}")).hint("epitome --help")
+            })?
+        }
     };
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text).context("the page can't be written")?;

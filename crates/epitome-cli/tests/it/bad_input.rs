@@ -321,3 +321,56 @@ fn a_purpose_names_what_it_is_checked_for() {
     }
     assert_eq!(bench.run("check r.json --for openai-chat:o1:free").code, 0);
 }
+
+#[test]
+fn flags_that_could_do_nothing_are_errors() {
+    let bench = Bench::new();
+    bench.write("r.json", r#"[{"role":"user","content":"Go."}]"#);
+    bench.write("s.json", r#"[{"role":"user","content":"Go on."}]"#);
+    let refused = [
+        ("compact --trigger window-300k --window 200k r.json", "would always fire"),
+        ("compact --trigger 80%,window-200k --window 200k r.json", "would always fire"),
+        ("diff r.json s.json --target 20%", "between two files nothing is compacted"),
+        ("man pin-add", "there is no command"),
+    ];
+    for (command, says) in refused {
+        let ran = bench.run(command);
+        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
+        assert!(ran.err.contains(says), "{command}: {}", ran.err);
+        assert!(ran.err.contains("hint: "), "{command}: {}", ran.err);
+    }
+    for name in ["codex/rollout-b.jsonl", "claude-code/edge_cases.jsonl"] {
+        bench.copy(name, "recording.jsonl");
+        let ran = bench.run("stats --run 2 recording.jsonl");
+        assert_eq!(ran.code, 2, "{name}: {}", ran.err);
+        assert!(ran.err.contains("it has one run only"), "{name}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_broken_request_that_is_passed_as_it_came_is_told_of() {
+    let bench = Bench::new();
+    let body =
+        r#"[{"role":"user","content":"Go."},{"role":"tool","tool_call_id":"x","content":"lost"}]"#;
+    bench.write("r.json", body);
+    let ran = bench.run("compact r.json --trigger 80% --window 200k -o out.json");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("breaks 1 rule of its format"), "{}", ran.err);
+    assert!(ran.err.contains("hint: epitome check r.json"), "{}", ran.err);
+    assert_eq!(bench.read("out.json"), body);
+}
+
+#[test]
+fn a_model_that_nobody_knows_is_told_of_where_it_is_converted_for() {
+    let bench = Bench::new();
+    bench.write("r.json", r#"[{"role":"user","content":"Go."}]"#);
+    let ran = bench.run("convert --to gemini:gemenni-9 r.json -o out.json");
+    assert!(ran.err.contains("gemenni-9"), "{}", ran.err);
+}
+
+#[test]
+fn commands_of_commands_have_pages() {
+    let page = Bench::new().command(&["man", "pin add"]).output().expect("it runs");
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(page.contains("epitome\\-pin\\-add"), "{page}");
+}

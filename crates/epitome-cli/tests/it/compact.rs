@@ -138,7 +138,7 @@ fn the_best_is_written_where_the_target_cant_be_reached() {
          head # edits −#
         warning: messages[#] (the task (first human message)) is larger than its share of the target: an excerpt, # → # tokens
         kept prefix # message, # tokens: what a prompt cache can keep
-        warning: the target of # can't be reached; this is the best that can be had: # (floor #)
+        warning: the target of # can't be reached; it came down to # (floor #)
         what must stay, and its tokens:
          # system messages
          # the task (first human message)

@@ -87,6 +87,9 @@ impl<'a> History<'a> {
                             history.say(row.line, words, Origin::Human);
                         }
                     }
+                    "agent_message" if told.is_shown_only(&row.payload) => {
+                        notes.take(row.line, About::ShownOnly);
+                    }
                     "token_count" => history.count(&row.payload),
                     "thread_rolled_back" => history.roll_back(&row.payload, skipped),
                     _ => {}
@@ -281,6 +284,8 @@ struct Told<'a> {
     human: HashSet<usize>,
     /// Events that no item repeats, with their words as literals.
     alone: HashMap<usize, &'a str>,
+    /// What the model's own messages say.
+    replies: HashSet<String>,
 }
 
 impl<'a> Told<'a> {
@@ -291,7 +296,12 @@ impl<'a> Told<'a> {
             is_users.then(|| text_of(&row.payload))
         };
         let said: Vec<Option<String>> = (0..rows.all.len()).map(said).collect();
-        let mut told = Told { human: HashSet::new(), alone: HashMap::new() };
+        let replies = rows.all.iter().filter(|row| is_reply(row)).map(|row| text_of(&row.payload));
+        let mut told = Told {
+            human: HashSet::new(),
+            alone: HashMap::new(),
+            replies: replies.map(|said| said.trim().to_owned()).collect(),
+        };
         for (place, row) in rows.all.iter().enumerate() {
             let Some(literal) = told_by(row) else { continue };
             let words = epitome::json::unquote(literal);
@@ -316,6 +326,13 @@ impl<'a> Told<'a> {
             }
         }
         told
+    }
+
+    /// Whether an event tells of a reply that no message of the model's says. (Its thoughts are told of, too.)
+    fn is_shown_only(&self, event: &Object<'_>) -> bool {
+        let words = event.text("message").unwrap_or_default();
+        let words = words.trim();
+        !words.is_empty() && !self.replies.iter().any(|said| said.contains(words))
     }
 }
 

@@ -31,6 +31,7 @@ fn row_of(short: &str) -> Value {
         "event" => {
             row("event_msg", json!({ "type": "user_message", "message": format!("{text}\n") }))
         }
+        "shown" => row("event_msg", json!({ "type": "agent_message", "message": text })),
         "rollback" => {
             row("event_msg", json!({ "type": "thread_rolled_back", "num_turns": number(0) }))
         }
@@ -332,4 +333,13 @@ fn the_recorded_session_is_what_was_sent() {
     );
     // Each reply has its counts: what was asked before the compaction is gone with its replies.
     assert_eq!(read.usage.len(), 3);
+}
+
+#[test]
+fn replies_that_only_an_event_tells_of_are_noted() {
+    let rows =
+        ["human Fix it.", "text On it.", "shown On it.", "shown All is mended.", "text Done."];
+    let read = of_rows(LAST, &rows);
+    let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(notes, ["1 × replies that were shown, but aren't in what is sent (first in row 4)"]);
 }

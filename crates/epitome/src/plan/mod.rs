@@ -38,7 +38,7 @@ pub enum Reached {
     Target,
     /// Above the target, though the floor isn't: the chosen strategies go no further.
     Short,
-    /// The floor is above the target; the plan is the best that can be had.
+    /// The floor is above the target; the plan is what comes nearest.
     Unreachable {
         /// The least that can be reached; receipts say it for every outcome.
         #[serde(skip)]

@@ -28,6 +28,12 @@ impl OldMedia {
     }
 }
 
+/// What OpenAI drew: without its bytes the item is a reference, which brings the stored image back, or is refused where
+/// nothing is stored (PROVIDERS.md B.2).
+fn is_referred_to(part: &Part<'_>) -> bool {
+    part.name() == "image_generation_call"
+}
+
 impl Strategy for OldMedia {
     fn name(&self) -> &'static str {
         "media"
@@ -37,7 +43,7 @@ impl Strategy for OldMedia {
         let old = scene.old_entries(scene.budget.recent());
         let parts = old.flat_map(|entry| scene.editable(entry));
         let mut media: Vec<Part<'_>> =
-            parts.filter(|part| part.kind() == PartKind::Media).collect();
+            parts.filter(|part| part.kind() == PartKind::Media && !is_referred_to(part)).collect();
         media.truncate(media.len().saturating_sub(self.0.keep));
         media
             .into_iter()
