@@ -1,6 +1,10 @@
 //! Formats of others that aren't read, known by a few members, and what can be read instead.
 
-use epitome::text::cut;
+use std::borrow::Cow;
+
+use epitome::json::{JsonError, Scanner, unquote};
+
+use crate::rows::{RawRow, rows};
 
 /// A format that isn't read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,61 +15,31 @@ pub(crate) struct Foreign {
     pub(crate) instead: &'static str,
 }
 
-/// How much of a text is looked at.
-const HEAD: usize = 64 * 1024;
-
-/// What must all stand in a text, white space left out, and what it is then. Within a string its quotes would be
-/// escaped, so that these are members.
-const SIGNS: [(&[&str], Foreign); 10] = [
-    (
-        &["\"part_kind\":\"", "\"kind\":\"re"],
-        Foreign { what: "a dump of Pydantic AI's messages", instead: BODY },
-    ),
-    (
-        &["\"parts\":[{\"type\":\"", "\"role\":\""],
-        Foreign {
-            what: "a list of the Vercel AI SDK's UI messages",
-            instead: "log what convertToModelMessages and the provider make of it: the request body that is sent",
-        },
-    ),
-    (
-        &["\"type\":\"tool-call\"", "\"toolCallId\":\""],
-        Foreign { what: "a list of the Vercel AI SDK's model messages", instead: BODY },
-    ),
-    (
-        &["\"conversations\":[{\"from\":\""],
-        Foreign { what: "a ShareGPT conversation", instead: CHAT },
-    ),
-    (
-        &["\"lc\":1,", "\"kwargs\":{"],
-        Foreign { what: "a dump of LangChain's messages", instead: LANGCHAIN },
-    ),
-    (
-        &["{\"type\":\"human\",\"data\":{\"content\":"],
-        Foreign { what: "a dump of LangChain's messages", instead: LANGCHAIN },
-    ),
-    (
-        &["\"custom_id\":\"", "\"body\":{"],
-        Foreign {
-            what: "a batch of requests, one a line",
-            instead: "sed -n 1p FILE | jq .body | epitome stats",
-        },
-    ),
-    (
-        &["\"custom_id\":\"", "\"params\":{"],
-        Foreign {
-            what: "a batch of requests",
-            instead: "take one out: jq '(.requests[0] // .).params' FILE | epitome stats",
-        },
-    ),
-    (&["\"mapping\":{", "\"message\":{"], Foreign { what: "an export of ChatGPT", instead: CHAT }),
-    (&["\"chat_messages\":["], Foreign { what: "an export of claude.ai", instead: CHAT }),
-];
-
 const BODY: &str = "log the request body that is sent to the provider, and read that";
 const CHAT: &str = "write it as a list of messages: [{\"role\": \"user\", \"content\": \"…\"}, …]";
-const LANGCHAIN: &str = "write what convert_to_openai_messages gives as JSON, and read that";
 
+const PYDANTIC: Foreign = Foreign { what: "a dump of Pydantic AI's messages", instead: BODY };
+const UI_MESSAGES: Foreign = Foreign {
+    what: "a list of the Vercel AI SDK's UI messages",
+    instead: "log what convertToModelMessages and the provider make of it: the request body that is sent",
+};
+const MODEL_MESSAGES: Foreign =
+    Foreign { what: "a list of the Vercel AI SDK's model messages", instead: BODY };
+const LANGCHAIN: Foreign = Foreign {
+    what: "a dump of LangChain's messages",
+    instead: "write what convert_to_openai_messages gives as JSON, and read that",
+};
+const SHAREGPT: Foreign = Foreign { what: "a ShareGPT conversation", instead: CHAT };
+const CHATGPT: Foreign = Foreign { what: "an export of ChatGPT", instead: CHAT };
+const CLAUDE_AI: Foreign = Foreign { what: "an export of claude.ai", instead: CHAT };
+const BATCH_ROWS: Foreign = Foreign {
+    what: "a batch of requests, one a line",
+    instead: "sed -n 1p FILE | jq .body | epitome stats",
+};
+const BATCH: Foreign = Foreign {
+    what: "a batch of requests",
+    instead: "take one out: jq '(.requests[0] // .).params' FILE | epitome stats",
+};
 const TRAJECTORY: Foreign = Foreign {
     what: "a trajectory around plain messages, as mini-swe-agent writes it",
     instead: "jq .messages FILE | epitome stats",
@@ -77,35 +51,147 @@ const EMBEDDINGS: Foreign = Foreign {
 const REQUESTS: Foreign =
     Foreign { what: "several requests, one a line", instead: "sed -n 1p FILE | epitome stats" };
 
-/// What a text is, if it is none of ours.
+/// How many rows of a text, and elements of a list, are looked at.
+const MOST: usize = 32;
+
+/// What a text is, if it is none of ours. Members tell only where these formats have them: what a tool takes or
+/// a message says may look like anything.
 pub(crate) fn foreign(text: &str) -> Option<Foreign> {
-    let head = head(text);
-    let has = |signs: &[&str]| signs.iter().all(|sign| head.contains(sign));
-    if let Some((_, foreign)) = SIGNS.iter().find(|(signs, _)| has(signs)) {
-        return Some(*foreign);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if text.starts_with('[') {
+        return objects(text).iter().find_map(item);
     }
-    // A conversation's items have roles or types.
-    let has_items = head.contains("\"role\":\"") || head.contains("\"type\":\"");
-    let model = head.split_once("\"model\":\"").and_then(|(_, rest)| rest.split('"').next());
-    let embeds = model.is_some_and(|model| model.contains("embed"));
-    let lists = head.contains("\"input\":[\"");
-    if head.starts_with('{') && head.contains("\"input\":") && (embeds || lists) && !has_items {
+    let rows: Vec<RawRow<'_>> = rows(text).take(MOST).collect();
+    let on_lines = rows.len() > 1 && rows[0].line != rows[1].line;
+    let rows: Vec<Object<'_>> = rows.iter().map(|row| Object::read(row.text)).collect();
+    if let [one] = &rows[..]
+        && is_for_embeddings(one)
+    {
         return Some(EMBEDDINGS);
     }
-    let mut rows = text.lines().map(str::trim).filter(|row| !row.is_empty());
-    let is_body = |row: &str| row.starts_with("{\"messages\":") && row.ends_with('}');
-    (rows.next().is_some_and(is_body) && rows.next().is_some_and(is_body)).then_some(REQUESTS)
+    let is_body = |row: &Object<'_>| row.has("messages", '[') && row.is_whole;
+    let are_bodies = on_lines && rows[..2].iter().all(is_body);
+    rows.iter().find_map(item).or(are_bodies.then_some(REQUESTS))
 }
 
 /// Whether what has `info` and `messages`, as opencode's sessions do, has plain ones in them.
 pub(crate) fn around_messages(text: &str) -> Option<Foreign> {
-    head(text).contains("\"messages\":[{\"role\":\"").then_some(TRAJECTORY)
+    let session = Object::read(text.trim_start_matches('\u{feff}'));
+    let messages = session.objects("messages");
+    messages.first().is_some_and(|first| first.has("role", '"')).then_some(TRAJECTORY)
 }
 
-/// The first of a text, without its white space.
-fn head(text: &str) -> String {
-    let head = cut::head(text, HEAD).trim_start_matches('\u{feff}');
-    head.chars().filter(|c| !c.is_ascii_whitespace()).collect()
+/// What a whole value, a row, or an element of a list of such is.
+fn item(object: &Object<'_>) -> Option<Foreign> {
+    let is_request = ["messages", "contents", "input"].iter().any(|list| object.has(list, '['));
+    if is_request {
+        return object.objects("messages").iter().find_map(message);
+    }
+    if object.has("custom_id", '"') {
+        if object.has("body", '{') {
+            return Some(BATCH_ROWS);
+        }
+        if object.has("params", '{') {
+            return Some(BATCH);
+        }
+    }
+    if object.objects("requests").iter().any(|one| one.has("custom_id", '"')) {
+        return Some(BATCH);
+    }
+    if object.objects("conversations").iter().any(|said| said.has("from", '"')) {
+        return Some(SHAREGPT);
+    }
+    let nodes = object.object("mapping").members;
+    if nodes.iter().take(MOST).any(|(_, node)| Object::read(node).has("message", '{')) {
+        return Some(CHATGPT);
+    }
+    if object.has("chat_messages", '[') {
+        return Some(CLAUDE_AI);
+    }
+    message(object)
+}
+
+/// What a message is.
+fn message(object: &Object<'_>) -> Option<Foreign> {
+    let parts = object.objects("parts");
+    if object.text("kind").starts_with("re") && parts.iter().any(|part| part.has("part_kind", '"'))
+    {
+        return Some(PYDANTIC);
+    }
+    if object.has("role", '"') && parts.iter().any(|part| part.has("type", '"')) {
+        return Some(UI_MESSAGES);
+    }
+    let is_of_call =
+        |part: &Object<'_>| part.has("toolCallId", '"') && part.text("type").starts_with("tool-");
+    if object.objects("content").iter().any(is_of_call) {
+        return Some(MODEL_MESSAGES);
+    }
+    let is_said = ["human", "ai", "system", "tool"].contains(&&*object.text("type"))
+        && object.object("data").get("content").is_some();
+    (is_said || object.get("lc") == Some("1") && object.has("kwargs", '{')).then_some(LANGCHAIN)
+}
+
+fn is_for_embeddings(object: &Object<'_>) -> bool {
+    let Some(input) = object.get("input") else { return false };
+    let first = input.strip_prefix('[').map(str::trim_start);
+    match first {
+        Some(first) if first.starts_with('"') => true,
+        Some(first) if first.starts_with('{') => false,
+        _ => object.text("model").contains("embed") && object.get("tools").is_none(),
+    }
+}
+
+/// The members of an object, as far as the text is good.
+struct Object<'a> {
+    members: Vec<(Cow<'a, str>, &'a str)>,
+    is_whole: bool,
+}
+
+impl<'a> Object<'a> {
+    fn read(text: &'a str) -> Self {
+        let mut members = Vec::new();
+        let whole = Scanner::new(text).object(|scanner, key| {
+            let value = scanner.value()?;
+            members.push((unquote(key.of(text)), value.of(text)));
+            Ok::<_, JsonError>(())
+        });
+        Object { members, is_whole: whole.is_ok() }
+    }
+
+    fn get(&self, name: &str) -> Option<&'a str> {
+        self.members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
+
+    /// Whether a member's value begins so.
+    fn has(&self, name: &str, opening: char) -> bool {
+        self.get(name).is_some_and(|value| value.starts_with(opening))
+    }
+
+    /// What a member says, nothing where it is no string.
+    fn text(&self, name: &str) -> Cow<'a, str> {
+        self.get(name).filter(|value| value.starts_with('"')).map(unquote).unwrap_or_default()
+    }
+
+    fn object(&self, name: &str) -> Object<'a> {
+        Object::read(self.get(name).unwrap_or_default())
+    }
+
+    fn objects(&self, name: &str) -> Vec<Object<'a>> {
+        self.get(name).map(objects).unwrap_or_default()
+    }
+}
+
+/// The first elements of a list, as objects.
+fn objects(list: &str) -> Vec<Object<'_>> {
+    let mut found = Vec::new();
+    let _end = Scanner::new(list).array(|scanner| {
+        if found.len() == MOST {
+            return Err(scanner.error("seen enough"));
+        }
+        found.push(Object::read(scanner.value()?.of(list)));
+        Ok::<_, JsonError>(())
+    });
+    found
 }
 
 #[cfg(test)]
@@ -143,10 +229,21 @@ mod tests {
                 r#"{"custom_id":"r","method":"POST","body":{"messages":[]}}"#,
                 "a batch of requests, one a line",
             ),
+            (r#"{"requests":[{"custom_id":"r","params":{"messages":[]}}]}"#, "a batch of requests"),
+            (
+                r#"[{"title":"t","mapping":{"root":{"message":null},"a":{"message":{"content":{}}}}}]"#,
+                "an export of ChatGPT",
+            ),
+            (r#"[{"uuid":"u","chat_messages":[{"text":"x"}]}]"#, "an export of claude.ai"),
+            (r#"[{"type":"human","data":{"content":"x"}}]"#, "a dump of LangChain's messages"),
             (r#"{"model":"text-embedding-3-small","input":"x"}"#, "a request for embeddings"),
             (r#"{"model":"m","input":["x","y"]}"#, "a request for embeddings"),
             (
                 "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}\n{\"messages\":[]}\n",
+                "several requests, one a line",
+            ),
+            (
+                "{\"model\":\"m\",\"messages\":[]}\n{\"model\":\"m\",\"messages\":[]}\n",
                 "several requests, one a line",
             ),
         ] {
@@ -160,6 +257,53 @@ mod tests {
         assert_eq!(around_messages(plain), Some(TRAJECTORY));
         let opencode = r#"{"info":{"id":"s"},"messages":[{"info":{"role":"user"},"parts":[]}]}"#;
         assert_eq!(around_messages(opencode), None);
+    }
+
+    /// What a tool takes, what it was given and what stands around may be called as foreign members are.
+    #[test]
+    fn members_of_others_within_a_request_tell_nothing() {
+        let within = [
+            r#"{"mapping":{"a":{"message":{}}},"message":{}}"#,
+            r#"{"custom_id":"r","params":{},"body":{}}"#,
+            r#"{"requests":[{"custom_id":"r","params":{}}]}"#,
+            r#"{"chat_messages":[]}"#,
+            r#"{"conversations":[{"from":"human"}]}"#,
+            r#"{"lc":1,"kwargs":{}}"#,
+            r#"{"type":"human","data":{"content":"x"}}"#,
+            r#"{"parts":[{"type":"x","part_kind":"user-prompt"}],"kind":"request","role":"x"}"#,
+            r#"{"role":"x","content":[{"type":"tool-call","toolCallId":"c"}]}"#,
+            r#"{"input":["x","y"],"model":"text-embedding-3-small"}"#,
+        ];
+        for within in within {
+            check(
+                &format!(
+                    r#"{{"messages":[{{"role":"user","content":"x"}}],"metadata":{within},"tools":[{{"input_schema":{{"properties":{within}}}}}]}}"#
+                ),
+                None,
+            );
+            check(
+                &format!(
+                    r#"{{"messages":[{{"role":"assistant","content":[{{"type":"tool_use","id":"c","name":"f","input":{within}}}]}}]}}"#
+                ),
+                None,
+            );
+            check(
+                &format!(
+                    r#"{{"input":[{{"type":"message","role":"user","content":"x"}}],"metadata":{within}}}"#
+                ),
+                None,
+            );
+            check(
+                &format!(
+                    r#"{{"contents":[{{"role":"model","parts":[{{"functionCall":{{"name":"f","args":{within}}}}}]}}]}}"#
+                ),
+                None,
+            );
+            let opencode = format!(
+                r#"{{"info":{{"id":"s"}},"messages":[{{"info":{{"role":"user"}},"parts":[{{"state":{{"input":{{"messages":[{{"role":"x"}}]}}}}}}]}}],"x":{within}}}"#
+            );
+            assert_eq!(around_messages(&opencode), None);
+        }
     }
 
     #[test]
