@@ -456,7 +456,7 @@ pub(crate) struct CountArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArg {
-    /// Write to this file instead of stdout; it is replaced in one go, and may be the input.
+    /// Write to this file instead of stdout; it is replaced in one go.
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 }

@@ -11,7 +11,7 @@ use epitome_recordings::{self as recordings, Applied, ApplyError, Archived, Kind
 
 use crate::failure::Failure;
 use crate::identity::Identity;
-use crate::input;
+use crate::input::{self, Source};
 use crate::output::{self, Parcel, Place};
 use crate::quoting::{name, operand};
 
@@ -120,6 +120,32 @@ pub(crate) fn kind(file: &str, recording: Option<&str>) -> Result<Kind> {
         None => format!("{} is a request", name(file)),
     };
     let what = format!("{what}; in place go recordings of claude-code, codex and pi");
-    let out = operand(file);
-    Err(Failure::usage(what).hint(format!("epitome compact {out} -o {out}")).into())
+    let hint = format!("epitome compact {} -o {}", operand(file), operand(beside(file)));
+    Err(Failure::usage(what).hint(hint).into())
+}
+
+/// Refuses to put a request in place of the recording that it was read from: nobody has that back.
+///
+/// # Errors
+/// A failure of usage.
+pub(crate) fn spare_recording(place: &Place, input: Option<&Path>, source: &Source) -> Result<()> {
+    let (Place::File(out), Some(kind)) = (place, &source.recording) else { return Ok(()) };
+    let input = input.filter(|input| input.as_os_str() != "-");
+    let read = input.map_or_else(Identity::of_stdin, Identity::of_file);
+    if read.is_none() || read != Identity::of_file(out) {
+        return Ok(());
+    }
+    let what = format!("-o {} would put a request where the {kind} recording is", name(out));
+    let hint = format!("name another file: -o {}", operand(beside(out)));
+    Err(Failure::usage(what).hint(hint).into())
+}
+
+/// The name of a file beside another one, for a request that is made from it.
+fn beside(file: &Path) -> PathBuf {
+    let names = (1..).map(|number: u32| match number {
+        1 => "request.json".to_owned(),
+        _ => format!("request-{number}.json"),
+    });
+    let mut free = names.map(|name| file.with_extension(name)).filter(|path| !path.exists());
+    free.next().expect("some number is free")
 }

@@ -11,6 +11,7 @@ use crate::args::CheckArgs;
 use crate::carried::{Carried, Destination};
 use crate::failure::{Exit, Failure};
 use crate::formats;
+use crate::in_place;
 use crate::input::{self, Opened, Source};
 use crate::output::{self, Parcel, Place, Report};
 use crate::suited::Suited;
@@ -162,6 +163,7 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
 fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     let opened = input::open(&args.input, report)?;
+    in_place::spare_recording(&place, args.input.file.as_deref(), &opened.source)?;
     let repaired = wire::repair_except(&opened.request, &args.except);
     output::deliver(&[Parcel { place: &place, text: repaired.request.source().as_bytes() }])?;
     if place.is_screen() {

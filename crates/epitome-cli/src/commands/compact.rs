@@ -73,6 +73,9 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     };
     let raw = if keep.archive.is_some() { bytes.clone() } else { Vec::new() };
     let opened = input::understood(bytes, file, &args.input.reading, report)?;
+    if in_place.is_none() && keep.archive.is_none() {
+        in_place::spare_recording(&place, file, &opened.source)?;
+    }
     let shape = match &in_place {
         Some(_) => shape.announced_as(recordings::announced(in_place::kind(
             &opened.source.file,

@@ -7,12 +7,13 @@ use crate::args::ConvertArgs;
 use crate::carried::Carried;
 use crate::failure::Exit;
 use crate::output::{self, Parcel, Place, Report};
-use crate::{formats, input, terminal};
+use crate::{formats, in_place, input, terminal};
 
 /// Writes the input as a request of the format asked for.
 pub(crate) fn run(args: &ConvertArgs, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     let opened = input::open(&args.input, report)?;
+    in_place::spare_recording(&place, args.input.file.as_deref(), &opened.source)?;
     let (request, carried) = args.to.bound()?.reach(opened.request)?;
     output::deliver(&[Parcel { place: &place, text: request.source().as_bytes() }])?;
     if place.is_screen() {

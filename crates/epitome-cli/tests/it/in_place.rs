@@ -135,6 +135,13 @@ fn only_recordings_that_agents_go_on_from_are_replaced() {
         assert_eq!(ran.code, 2, "{line}: {}", ran.err);
         assert!(ran.err.contains(why), "{line}: {}", ran.err);
     }
+    // What is hinted at leaves the recording alone.
+    let ran = bench.run("compact gemini.json --apply");
+    assert!(
+        ran.err.contains("epitome compact gemini.json -o gemini.request.json\n"),
+        "{}",
+        ran.err
+    );
     assert!(bench.read("s.jsonl") == before);
     // A request isn't put where a recording was.
     assert_eq!(bench.run("compact s.jsonl --target 30% --apply").code, 0);
@@ -270,7 +277,7 @@ fn shared() -> (Bench, bool) {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_recording_that_would_change_hands_is_left_alone() {
-    use std::os::unix::fs::MetadataExt as _;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     use std::os::unix::process::CommandExt as _;
     let (bench, is_root) = shared();
     if !is_root {
@@ -287,7 +294,10 @@ fn a_recording_that_would_change_hands_is_left_alone() {
     assert!(ran.err.contains("can't have its owner (user 1)"), "{}", ran.err);
     assert!(bench.read("s.jsonl") == original);
     // What is no recording is replaced, and it is said.
-    let ran = run(&["convert", "s.jsonl", "--to", "anthropic", "-o", "s.jsonl"]);
+    bench.write("out.json", "old");
+    std::os::unix::fs::chown(bench.path("out.json"), Some(1), Some(1)).expect("root");
+    fs::set_permissions(bench.path("out.json"), fs::Permissions::from_mode(0o666)).expect("own");
+    let ran = run(&["convert", "s.jsonl", "--to", "anthropic", "-o", "out.json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("loses its owner (user 1)"), "{}", ran.err);
     // Whoever may, keeps it.

@@ -24,9 +24,44 @@ fn an_existing_file_is_replaced_in_one_go() {
 #[test]
 fn the_input_may_be_the_output() {
     let bench = bench();
-    let aside = bench.run("compact s.jsonl --target 40%").out;
-    assert_eq!(bench.run("compact s.jsonl --target 40% -o s.jsonl").code, 0);
-    assert_eq!(bench.read("s.jsonl"), aside);
+    assert_eq!(bench.run("convert s.jsonl --to anthropic -o r.json").code, 0);
+    let aside = bench.run("compact r.json --target 40%").out;
+    assert_eq!(bench.run("compact r.json --target 40% -o r.json").code, 0);
+    assert_eq!(bench.read("r.json"), aside);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_request_isnt_put_where_the_only_recording_is() {
+    let bench = bench();
+    let original = bench.read("s.jsonl");
+    std::os::unix::fs::symlink("s.jsonl", bench.path("link.jsonl")).expect("a link");
+    for line in [
+        "compact s.jsonl --target 40% -o s.jsonl",
+        "compact s.jsonl --target 40% -o link.jsonl",
+        "compact s.jsonl --target 40% --to gemini -o s.jsonl",
+        "convert s.jsonl --to anthropic -o s.jsonl",
+        "check s.jsonl --repair -o s.jsonl",
+    ] {
+        let ran = bench.run(line);
+        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+        let why = "s.jsonl would put a request where the claude-code recording is";
+        assert!(ran.err.contains(why), "{line}: {}", ran.err);
+        assert!(ran.err.contains("hint: name another file: -o "), "{}", ran.err);
+        assert!(ran.err.contains("s.request.json\n"), "{}", ran.err);
+        assert!(bench.read("s.jsonl") == original, "{line}");
+    }
+    let ran = bench.shell("epitome compact --target 40% -o s.jsonl < s.jsonl");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(bench.read("s.jsonl") == original);
+    // What is hinted at is never there already.
+    bench.write("s.request.json", "precious");
+    let ran = bench.run("convert s.jsonl --to anthropic -o s.jsonl");
+    assert!(ran.err.contains("-o s.request-2.json\n"), "{}", ran.err);
+    // An archive holds it.
+    let ran = bench.run("compact s.jsonl --target 40% --archive store -o s.jsonl");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(bench.run("restore s.jsonl --archive store").out == original);
 }
 
 #[test]
