@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use epitome::archive::ArchiveError;
 use epitome::count::TokenCounter;
-use epitome::recall::{self, Hit};
+use epitome::recall::{self, Found, Hit, Piece};
+use epitome::text::cut;
+use epitome::text::secrets::masked;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
@@ -36,6 +38,9 @@ const MOST_TOKENS: u64 = 20_000;
 /// The most bytes of one hit of several.
 const STRETCH: usize = 700;
 
+/// The most bytes of a name or of what was asked that an answer says again.
+const ECHO: usize = 120;
+
 /// The server.
 #[derive(Clone, Debug)]
 pub struct Recalls {
@@ -60,7 +65,7 @@ impl Recalls {
                 let limit = usize::try_from(limit).expect("it is at most 20");
                 let found = self.memory.search(words, limit).map_err(|error| told(&error))?;
                 if found.is_empty() {
-                    return Ok(format!("Nothing that was removed says any of: {words}"));
+                    return Ok(format!("Nothing that was removed says any of: {}", short(words)));
                 }
                 let all = found.len();
                 let hits = recall::hits(found, words, STRETCH, tokens, self.counter.as_ref());
@@ -75,29 +80,74 @@ impl Recalls {
             GET => {
                 let id = asked.text("id")?;
                 let tokens = asked.number("max_tokens", TOKENS, MOST_TOKENS)?;
+                let offset = asked.offset()?;
                 let found = self.memory.get(id).map_err(|error| told(&error))?;
-                if found.is_empty() {
+                let Some((_, first)) = found.first() else {
+                    let id = short(id);
                     return Err(format!("Nothing has the id {id:?}; recall_search gives ids."));
+                };
+                // Several sessions may say the same.
+                if found.iter().all(|(_, other)| other.id == first.id) {
+                    return self.read_on(found, offset, tokens);
                 }
-                let hits = recall::hits(found, "", usize::MAX, tokens, self.counter.as_ref());
-                Ok(hits.iter().map(shown).collect())
+                if offset > 0 {
+                    return Err("Several ids begin like that: say all of one.".to_owned());
+                }
+                let hits = recall::hits(found, "", STRETCH, tokens, self.counter.as_ref());
+                let shown: String = hits.iter().map(shown).collect();
+                Ok(format!(
+                    "{shown}Several ids begin like that; all of one: recall_get with its id."
+                ))
             }
             STATS => {
                 let stats = self.memory.stats().map_err(|error| told(&error))?;
                 Ok(serde_json::to_string(&stats).expect("an object of texts and numbers"))
             }
-            _ => Err(format!("There is no tool {tool:?}.")),
+            _ => Err(format!("There is no tool {:?}.", short(tool))),
         }
+    }
+
+    /// What a message says from a byte on, and how the rest is to be had.
+    fn read_on(
+        &self,
+        found: Vec<(String, Found)>,
+        offset: usize,
+        tokens: u64,
+    ) -> Result<String, String> {
+        let words = found.first().map(|(_, first)| masked(&first.words).into_owned());
+        let words = words.unwrap_or_default();
+        let all = words.len();
+        if offset > 0 && offset >= all {
+            return Err(format!("It ends before `offset` {offset}: it has {all} bytes."));
+        }
+        let Piece { text, from, next } =
+            recall::piece(&words, offset, tokens, self.counter.as_ref());
+        let mut hits = recall::hits(found, "", usize::MAX, 1, self.counter.as_ref());
+        let mut out = String::new();
+        if let Some(hit) = hits.first_mut() {
+            text.clone_into(&mut hit.text);
+            out = shown(hit);
+        }
+        if let Some(next) = next {
+            writeln!(out, "Cut: bytes {from} to {next} of {all}. The rest: offset {next}")
+                .expect("it takes all");
+        }
+        Ok(out)
     }
 }
 
 fn told(error: &ArchiveError) -> String {
-    error.to_string()
+    short(&error.to_string()).to_owned()
+}
+
+/// The first of something that may be as long as whoever asks likes.
+fn short(text: &str) -> &str {
+    cut::head(text, ECHO)
 }
 
 /// What a hit says, marked as what a recall gave.
 fn shown(hit: &Hit) -> String {
-    let tool = hit.tool.as_deref().map(|tool| format!(", {tool}")).unwrap_or_default();
+    let tool = hit.tool.as_deref().map(|tool| format!(", {}", short(tool))).unwrap_or_default();
     let origin = serde_json::to_value(hit.origin).unwrap_or(Value::Null);
     let origin = origin.as_str().unwrap_or("other");
     format!(
@@ -106,7 +156,7 @@ fn shown(hit: &Hit) -> String {
         hit.id,
         hit.turn,
         hit.entry,
-        hit.session,
+        short(&hit.session),
         hit.text
     )
 }
@@ -118,6 +168,17 @@ impl Asked<'_> {
     fn text(&self, name: &str) -> Result<&str, String> {
         let text = self.0.get(name).and_then(Value::as_str).map(str::trim);
         text.filter(|text| !text.is_empty()).ok_or_else(|| format!("`{name}` must be a text."))
+    }
+
+    /// The byte from which on a message is wanted.
+    fn offset(&self) -> Result<usize, String> {
+        match self.0.get("offset") {
+            None | Some(Value::Null) => Ok(0),
+            Some(value) => value
+                .as_u64()
+                .and_then(|number| usize::try_from(number).ok())
+                .ok_or_else(|| "`offset` must be a number from 0.".to_owned()),
+        }
     }
 
     fn number(&self, name: &str, usual: u64, most: u64) -> Result<u64, String> {
@@ -156,11 +217,12 @@ pub fn definitions() -> Vec<Tool> {
         ),
         tool(
             GET,
-            "Get the full text of a removed message by an id from recall_search.",
+            "Get a removed message by an id from recall_search. A long one comes in parts: each says the offset of the next.",
             json!({
                 "type": "object",
                 "properties": {
                     "id": { "type": "string", "description": "The id" },
+                    "offset": { "type": "integer", "description": "Byte to go on from (default 0)" },
                     "max_tokens": tokens,
                 },
                 "required": ["id"],

@@ -103,6 +103,47 @@ pub fn hits(
     hits
 }
 
+/// A part of a find that is read piece by piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// What it says.
+    pub text: &'a str,
+    /// The byte at which it begins.
+    pub from: usize,
+    /// The byte at which the next one begins, if there is more.
+    pub next: Option<usize>,
+}
+
+/// What `text` says from byte `from` on, as much as fits into so many tokens, and something always. All pieces, each
+/// from the `next` of the one before, are the whole text. A text with secrets is masked before, in all of it: half a
+/// secret has no shape.
+pub fn piece<'a>(text: &'a str, from: usize, tokens: u64, counter: &dyn TokenCounter) -> Piece<'a> {
+    let from = text.floor_char_boundary(from.min(text.len()));
+    let rest = &text[from..];
+    let mut end =
+        cut::floor(rest, usize::try_from(tokens.saturating_mul(16)).unwrap_or(usize::MAX));
+    loop {
+        let size = counter.text(&rest[..end]).tokens;
+        if size <= tokens {
+            break;
+        }
+        // Less by a tenth than what would fit if all of it were alike.
+        let fitting = (end as u128 * u128::from(tokens) / u128::from(size) * 9 / 10) as usize;
+        let shorter = cut::floor(rest, fitting);
+        if shorter == 0 {
+            end = 0;
+            break;
+        }
+        end = shorter;
+    }
+    if end < rest.len() {
+        // At the end of a line, where one is near.
+        end = rest[..end].rfind('\n').map(|at| at + 1).filter(|at| at * 2 > end).unwrap_or(end);
+        end = end.max(cut::ceil(rest, 1));
+    }
+    Piece { text: &rest[..end], from, next: (end < rest.len()).then_some(from + end) }
+}
+
 /// What can be searched of an entry: its words, its calls with their arguments, its results. Media,
 /// sealed reasoning and ids aren't words, and what a recall gave isn't found again.
 pub fn searchable(entry: Entry<'_>) -> String {
@@ -252,6 +293,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn pieces_are_the_whole_text(text in "(.|\n|é|👍🏽){0,300}", tokens in 1u64..60) {
+            let counter = crate::count::counter("o200k").expect("built in");
+            let (mut at, mut whole) = (0, String::new());
+            loop {
+                let piece = piece(&text, at, tokens, counter.as_ref());
+                prop_assert_eq!(piece.from, at);
+                whole.push_str(piece.text);
+                let Some(next) = piece.next else { break };
+                prop_assert!(next > at, "it comes on");
+                at = next;
+            }
+            prop_assert_eq!(whole, text);
+        }
+
         #[test]
         fn stretches_are_of_the_text(text in ".{0,300}", question in ".{0,20}", most in 1usize..200) {
             let stretch = around(&text, &question, most);

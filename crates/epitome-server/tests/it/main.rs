@@ -71,6 +71,51 @@ fn what_was_said_is_found_and_given() {
 }
 
 #[test]
+fn a_long_message_comes_back_whole_in_parts() {
+    let long: String = (0..12_000).map(|line| format!("line {line}: é {line}\n")).collect();
+    let archive = MemoryArchive::default();
+    archive.put(&[original(0, &long)]).expect("kept");
+    let recalls = Recalls::new(Arc::new(Said(archive)), counter("o200k").expect("built in"));
+    let ask = |tool: &str, arguments: Value| {
+        let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+        recalls.answer(tool, &arguments)
+    };
+    let found = ask("recall_search", json!({ "query": "line 77" })).expect("found");
+    let id = &found[MARK.len()..found.find(']').expect("it ends")];
+    let (mut whole, mut offset, mut parts) = (String::new(), 0, 0);
+    loop {
+        let asked = json!({ "id": id, "offset": offset, "max_tokens": 1_000_000 });
+        let part = ask("recall_get", asked).expect("there");
+        assert!(counter("o200k").expect("built in").text(&part).tokens < 20_100);
+        parts += 1;
+        let (_, said) = part.split_once('\n').expect("a heading");
+        let Some((said, rest)) = said.rsplit_once("\n\nCut: bytes ") else {
+            whole.push_str(said.strip_suffix("\n\n").expect("an end"));
+            break;
+        };
+        whole.push_str(said);
+        let (place, next) = rest.split_once(". The rest: offset ").expect("it says where");
+        let next = next.trim().parse().expect("a number");
+        assert_eq!(place, format!("{offset} to {next} of {}", long.len()));
+        offset = next;
+    }
+    assert!(whole == long && parts > 3, "{parts} parts of {} bytes", whole.len());
+    let beyond = ask("recall_get", json!({ "id": id, "offset": long.len() })).expect_err("none");
+    assert!(beyond.contains(&long.len().to_string()), "{beyond}");
+}
+
+#[test]
+fn what_is_asked_isnt_said_again_at_length() {
+    let long = "zzzz ".repeat(40_000);
+    let words = ask("recall_search", json!({ "query": long })).expect("an answer");
+    let id = ask("recall_get", json!({ "id": long })).expect_err("no such");
+    let tool = ask(&long, json!({})).expect_err("no such");
+    for told in [words, id, tool] {
+        assert!(told.contains("zzzz") && told.len() < 400, "{} bytes", told.len());
+    }
+}
+
+#[test]
 fn limits_hold() {
     let count = |arguments| ask("recall_search", arguments).expect("found").matches(MARK).count();
     assert_eq!(count(json!({ "query": "filler" })), 5);
@@ -89,6 +134,7 @@ fn mistakes_are_told_in_words() {
         ("recall_search", json!({ "query": "a", "limit": -1 })),
         ("recall_search", json!({ "query": "a", "max_tokens": "many" })),
         ("recall_get", json!({ "id": "no-such-id" })),
+        ("recall_get", json!({ "id": "a", "offset": -1 })),
         ("recall_erase", json!({ "id": "a" })),
     ] {
         let why = ask(tool, arguments.clone()).expect_err("a mistake");
