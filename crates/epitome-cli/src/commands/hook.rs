@@ -1,5 +1,6 @@
 //! `hook`: what an agent runs around its own compactions. Nothing in here fails the agent.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +12,7 @@ use epitome::archive::{Archive as _, Original};
 use epitome::ledger::{Ledger, Shown};
 use epitome::text::figure::counted;
 use epitome::text::secrets::masked;
-use epitome::transcript::{Entry, Origin, PartKind};
+use epitome::transcript::{ContentId, Entry, Origin, PartKind};
 use epitome_store::{Access, Document, Store};
 use serde::Deserialize;
 
@@ -128,19 +129,38 @@ fn after(transcript: &Path, folder: &Path) -> Result<()> {
     let Ok(kept) = archive::open(folder, Access::Read) else {
         return output::data(&masked(&out));
     };
+    let is_kept = |id: ContentId| kept.get(id).is_ok_and(|it| it.is_some());
+    let newest: Vec<&Original> = newest.iter().filter(|it| is_kept(it.id)).collect();
     if !newest.is_empty() {
         out.push_str("What the user said, by ids:\n");
-        for original in newest.iter().filter(|it| kept.get(it.id).is_ok_and(|it| it.is_some())) {
+        for original in newest {
             let id = original.id.short();
             // Masked before it is cut: half a secret has no shape.
             let words = line(&masked(&original.words), 100);
             writeln!(out, "- {id} {words}").expect("a string takes all");
         }
     }
+    let shown = read(transcript, Reading::Last)?;
+    let shown: HashSet<ContentId> =
+        Original::of(&shown, |_| true).into_iter().map(|original| original.id).collect();
+    let hidden: Vec<ContentId> = Original::of(&whole, |_| true)
+        .into_iter()
+        .map(|original| original.id)
+        .filter(|id| !shown.contains(id))
+        .collect();
+    let archived = hidden.iter().filter(|id| is_kept(**id)).count();
+    if archived == 0 {
+        return output::data(&masked(&out));
+    }
+    let what = if archived == hidden.len() {
+        "All that was said before is archived".to_owned()
+    } else {
+        format!("{archived} of the {} messages that were said before are archived", hidden.len())
+    };
     let store = operand(folder);
     writeln!(
         out,
-        "All that was said before is archived. To have it back: the tools recall_search and recall_get of the MCP server \
+        "{what}. To have it back: the tools recall_search and recall_get of the MCP server \
          epitome, or in a shell `epitome recall 'WORDS' --archive {store}` and `epitome recall ID --archive {store}`."
     )
     .expect("a string takes all");
