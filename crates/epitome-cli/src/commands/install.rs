@@ -32,18 +32,21 @@ struct Change {
 /// Puts hooks, the MCP server and a status line into an agent's settings.
 pub(crate) fn install(args: &InstallArgs, report: Report) -> Result<Exit> {
     let agent = args.agent;
+    // Looked at first, so that what is refused leaves nothing behind.
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::other(format!("this program's own file isn't known: {error}")))?;
+    let folder = std::path::absolute(archive::named_or_usual(args.archive.as_deref())?)?;
+    let wanted = agent.wanted(&program, &folder)?;
+    let _held = lock(agent, args.dry_run)?;
     if Journal::read(agent.name())?.is_some() {
         let what = format!("it is installed for {} already; nothing was changed", agent.name());
         let hint =
             format!("to do it anew: epitome uninstall {0} && epitome install {0}", agent.name());
         return Err(Failure::usage(what).hint(hint).into());
     }
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::other(format!("this program's own file isn't known: {error}")))?;
-    let folder = std::path::absolute(archive::named_or_usual(args.archive.as_deref())?)?;
     let mut changes = Vec::new();
     let mut touched = Vec::new();
-    for (path, entries) in agent.wanted(&program, &folder)? {
+    for (path, entries) in wanted {
         let path = followed(path);
         let (change, put) = put_into(read(&path)?, &path, &entries)?;
         changes.push((change, entries));
@@ -98,10 +101,10 @@ pub(crate) fn install(args: &InstallArgs, report: Report) -> Result<Exit> {
 /// Takes all of it out again.
 pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
     let agent = args.agent;
-    let Some(journal) = Journal::read(agent.name())? else {
-        let what = format!("nothing was installed for {}", agent.name());
-        return Err(Failure::usage(what).hint(format!("epitome install {}", agent.name())).into());
-    };
+    installed(agent)?;
+    let _held = lock(agent, args.dry_run)?;
+    // Somebody else may have taken it out in that moment.
+    let journal = installed(agent)?;
     let mut changes = Vec::new();
     let mut remaining = Vec::new();
     for touched in &journal.files {
@@ -127,6 +130,19 @@ pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
     }
     tell(agent, "uninstall", args.dry_run, &changes, report)?;
     Ok(if is_all { Exit::Ok } else { Exit::Found })
+}
+
+/// What was touched for an agent.
+fn installed(agent: Agent) -> Result<Journal> {
+    Journal::read(agent.name())?.ok_or_else(|| {
+        let what = format!("nothing was installed for {}", agent.name());
+        Failure::usage(what).hint(format!("epitome install {}", agent.name())).into()
+    })
+}
+
+/// What whoever changes something holds meanwhile.
+fn lock(agent: Agent, is_dry: bool) -> Result<Option<fs::File>> {
+    (!is_dry).then(|| Journal::lock(agent.name())).transpose()
 }
 
 /// What becomes of a file that says `now`, and what is noted of it; nothing where nothing is put in.

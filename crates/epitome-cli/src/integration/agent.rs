@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::Entry;
 use crate::failure::Failure;
-use crate::quoting::shell;
+use crate::quoting::{name, shell};
 
 /// An agent that can be told of Epitome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -32,7 +32,7 @@ impl Agent {
     /// What is put into which file. `program` is this one, `archive` where it keeps what it archives.
     ///
     /// # Errors
-    /// There is no home folder.
+    /// There is no home folder, or a path that settings can't say.
     pub(crate) fn wanted(
         self,
         program: &Path,
@@ -55,7 +55,7 @@ impl Agent {
                 json!({ "hooks": [command("session-start")], "matcher": "compact" }),
             ),
         ];
-        let (program, archive) = (program.to_string_lossy(), archive.to_string_lossy());
+        let (program, archive) = (sayable(program)?, sayable(archive)?);
         let folder =
             |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let home = folder("HOME").ok_or_else(|| {
@@ -88,7 +88,7 @@ impl Agent {
                     None => home?.join(".codex"),
                 };
                 // Basic strings of TOML are written as JSON's are.
-                let (program, archive) = (quote(&program), quote(&archive));
+                let (program, archive) = (quote(program), quote(archive));
                 let text = format!(
                     "[mcp_servers.epitome]\ncommand = {program}\nargs = [\"mcp\", \"--archive\", {archive}]\n"
                 );
@@ -97,4 +97,12 @@ impl Agent {
             }
         }
     }
+}
+
+/// A path as JSON and TOML can say it, which are UTF-8.
+fn sayable(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| {
+        let what = format!("{} isn't UTF-8, so that no settings can name it", name(path));
+        Failure::usage(what).hint("name a folder with a plain name: --archive FOLDER").into()
+    })
 }

@@ -1,6 +1,6 @@
 //! What was touched, with the exact bytes of before.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -70,19 +70,29 @@ impl Journal {
         Ok(Some(journal))
     }
 
+    /// Keeps others from installing for an agent, and from uninstalling, as long as what comes back is held.
+    ///
+    /// # Errors
+    /// Somebody is at it.
+    pub(crate) fn lock(agent: &str) -> Result<File> {
+        let path = Journal::path(agent)?.with_extension("lock");
+        make_folder_of(&path)?;
+        let failed = |error: std::io::Error| cant(&path, &error);
+        let lock = File::options().create(true).append(true).open(&path).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(lock),
+            Err(TryLockError::WouldBlock) => {
+                let what = format!("another process is installing or uninstalling for {agent}");
+                Err(Failure::again(what).hint("try the same again").into())
+            }
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+
     /// Writes it, for its owner alone: settings may hold keys.
     pub(crate) fn write(&self, agent: &str) -> Result<()> {
         let path = Journal::path(agent)?;
-        let folder = path.parent().expect("it is in a folder");
-        let failed = |error: std::io::Error| {
-            Failure::other(format!("{} can't be written: {error}", name(&path)))
-                .hint(format!("ls -ld {}", operand(folder)))
-        };
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder).map_err(failed)?;
+        make_folder_of(&path)?;
         let text = format!("{}\n", serde_json::to_string_pretty(self)?);
         output::deliver_private(&path, text.as_bytes())
     }
@@ -95,6 +105,23 @@ impl Journal {
             Failure::other(what).hint(format!("rm {}", operand(&path))).into()
         })
     }
+}
+
+/// Makes the folder that a file of ours is in, for its owner alone.
+fn make_folder_of(path: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let folder = path.parent().expect("it is in a folder");
+    builder.create(folder).map_err(|error| cant(path, &error))
+}
+
+fn cant(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    let folder = path.parent().unwrap_or(path);
+    Failure::other(format!("{} can't be written: {error}", name(path)))
+        .hint(format!("ls -ld {}", operand(folder)))
+        .into()
 }
 
 fn unreadable(path: &Path, why: &str) -> anyhow::Error {

@@ -149,6 +149,61 @@ fn what_somebody_changed_since_stays_changed() {
 }
 
 #[test]
+fn one_at_a_time_is_installed() {
+    let bench = Bench::new();
+    for round in 0..6 {
+        let started: Vec<_> = (0..4)
+            .map(|_| {
+                let mut command = bench.command(&["install", "claude-code"]);
+                command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs")
+            })
+            .collect();
+        let ended = started.into_iter().map(|mut child| child.wait().expect("over").code());
+        let ended: Vec<Option<i32>> = ended.collect();
+        assert_eq!(ended.iter().filter(|code| **code == Some(0)).count(), 1, "{ended:?}");
+        assert!(ended.iter().all(|code| matches!(code, Some(0 | 2 | 75))), "{ended:?}");
+        assert_eq!(bench.run("uninstall claude-code").code, 0);
+        for file in [".claude/settings.json", ".claude.json"] {
+            assert!(!bench.path(file).exists(), "{round}: {}", bench.read(file));
+        }
+    }
+    // Whoever comes while another one is at it is told so.
+    assert_eq!(bench.run("install codex").code, 0);
+    let lock = fs::File::options()
+        .append(true)
+        .open(bench.path(".local/share/epitome/installed/claude-code.lock"))
+        .expect("it is there");
+    let is_refused = |line: &str| {
+        lock.lock().expect("nobody has it");
+        let ran = bench.run(line);
+        assert_eq!(ran.code, 75, "{line}: {}", ran.err);
+        assert!(ran.err.contains("is installing or uninstalling for claude-code"), "{}", ran.err);
+        assert_eq!(bench.run(&format!("{line} --dry-run")).code, 0, "it changes nothing");
+        lock.unlock().expect("it is held");
+    };
+    is_refused("install claude-code");
+    assert_eq!(bench.run("install claude-code").code, 0);
+    is_refused("uninstall claude-code");
+    assert_eq!(bench.run("uninstall codex").code, 0);
+    assert_eq!(bench.run("uninstall claude-code").code, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_settings_cant_say_is_refused() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let bench = Bench::new();
+    for agent in ["codex", "claude-code"] {
+        let mut command = bench.command(&["install", agent, "--archive"]);
+        let ran = Ran::of(&command.arg(OsStr::from_bytes(b"caf\xe9")).output().expect("it runs"));
+        assert_eq!(ran.code, 2, "{agent}: {}", ran.err);
+        assert!(ran.err.contains("caf\\351") && ran.err.contains("isn't UTF-8"), "{}", ran.err);
+        assert_eq!(bench.names(), [""; 0], "{agent}: nothing was written");
+    }
+}
+
+#[test]
 fn hooks_arent_put_in_twice() {
     let bench = claude();
     assert_eq!(bench.run("install claude-code").code, 0);
@@ -320,6 +375,42 @@ fn after_a_compaction_pins_and_ids_are_said_again() {
     assert_eq!(hook(&bench, "session-start", &said("startup")).out, "");
     let line = hook(&bench, "status-line", &said("")).out;
     assert!(line.contains("1 compaction") && line.lines().count() == 1, "{line}");
+}
+
+#[test]
+fn only_what_is_archived_is_said_to_be() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "s.jsonl");
+    let store = ".local/share/epitome/archive";
+    assert_eq!(bench.run("compact s.jsonl --target 10% --apply --archive elsewhere").code, 0);
+    let said = json!({ "transcript_path": bench.path("s.jsonl"), "source": "compact" });
+    let told = || hook(&bench, "session-start", &said).out;
+    assert!(!told().contains("archived"), "there is no archive: {}", told());
+    // One that another session made, and that holds a pin.
+    bench.copy("claude-code/session-9eda1058.jsonl", "other.jsonl");
+    let other = json!({ "transcript_path": bench.path("other.jsonl") });
+    assert_eq!(hook(&bench, "pre-compact", &other).code, 0);
+    assert_eq!(bench.run(&format!("pin add never-push --archive {store}")).code, 0);
+    let out = told();
+    assert!(out.contains("- never-push\n") && !out.contains("archived"), "{out}");
+    assert!(!out.contains("by ids") && !out.contains("recall"), "{out}");
+    // What it was before some of it was said.
+    let all = bench.run("restore s.jsonl --archive elsewhere").out;
+    let some: String = all.split_inclusive('\n').take(all.lines().count() / 2).collect();
+    bench.write("half.jsonl", some);
+    let half = json!({ "transcript_path": bench.path("half.jsonl") });
+    assert_eq!(hook(&bench, "pre-compact", &half).code, 0);
+    let out = told();
+    let counts = out.split(" messages that were said before are archived. To").next();
+    let counts = counts.and_then(|out| out.lines().last()).expect("it says how many");
+    let (some, of) = counts.split_once(" of the ").expect("so many of so many");
+    let number = |text: &str| text.parse::<usize>().expect("a number");
+    assert!(number(some) > 0 && number(some) < number(of), "{counts}");
+    // All of it.
+    bench.write("whole.jsonl", &all);
+    let whole = json!({ "transcript_path": bench.path("whole.jsonl") });
+    assert_eq!(hook(&bench, "pre-compact", &whole).code, 0);
+    assert!(told().contains("All that was said before is archived. To have it back"), "{}", told());
 }
 
 #[test]
