@@ -126,14 +126,16 @@ impl Store {
         })
     }
 
-    /// Unpins a text, named by itself or by its number; whether there was such a pin.
+    /// Unpins a text, named by its number, or by itself where no pin has that number; whether there was such a pin.
     pub fn unpin(&self, pin: &str) -> Result<bool, StoreError> {
         let tenant = self.owner()?;
         self.write(|transaction| {
-            let gone = transaction.run(
-                "DELETE FROM pin WHERE tenant = ?1 AND (text = ?2 OR CAST(n AS TEXT) = ?2)",
-                values![tenant, pin],
-            )?;
+            let of = values![tenant, pin];
+            let numbered = "DELETE FROM pin WHERE tenant = ?1 AND CAST(n AS TEXT) = ?2";
+            let gone = match transaction.run(numbered, of)? {
+                0 => transaction.run("DELETE FROM pin WHERE tenant = ?1 AND text = ?2", of)?,
+                gone => gone,
+            };
             Ok(gone > 0)
         })
     }

@@ -208,4 +208,12 @@ fn pins_are_kept_once() {
     assert!(store.unpin(&first.to_string()).expect("written"));
     assert!(!store.unpin("never push").expect("written"));
     assert_eq!(texts(&store), ["port 5433"]);
+    // A number is a pin's own before it is the text of another.
+    let foo = store.pin("foo").expect("kept").to_string();
+    let number = store.pin(&foo).expect("kept");
+    assert!(store.unpin(&foo).expect("written"));
+    assert_eq!(texts(&store), ["port 5433", foo.as_str()]);
+    assert!(store.unpin(&foo).expect("written"), "by its text");
+    assert_eq!(texts(&store), ["port 5433"]);
+    assert!(!store.unpin(&number.to_string()).expect("written"));
 }
