@@ -1,13 +1,13 @@
 //! The text of a request, put together from messages as they stand in a recording.
 
-use epitome::json::quote;
+use epitome::json::{quote, unquote};
 use epitome::request::Request;
 use epitome::transcript::{Origin, Slot};
 use epitome::wire::{self, Format};
 
 use crate::Kind;
 use crate::error::ReadError;
-use crate::usage::{Reported, Usage};
+use crate::usage::{Counted, Reported};
 
 /// A request body that grows message by message, one on each line.
 pub(crate) struct Body {
@@ -85,9 +85,12 @@ impl Body {
     }
 
     /// Says what was reported with the newest messages, which are a reply together.
-    pub(crate) fn reported(&mut self, messages: usize, usage: Option<Usage>) {
+    pub(crate) fn reported(&mut self, messages: usize, counted: Option<Counted<'_>>) {
         let reply = self.messages - messages..self.messages;
-        self.usage.extend(usage.map(|usage| Reported { reply, usage }));
+        self.usage.extend(counted.map(|Counted { usage, model }| {
+            let model = model.map(|model| unquote(model).into_owned());
+            Reported { reply, usage, model }
+        }));
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -148,6 +148,8 @@ pub struct Recording {
     pub notes: Vec<Note>,
     /// How many compactions the main line went through, whatever the [`Reach`].
     pub compactions: usize,
+    /// The lines, from 1, on which they stand; nothing in formats that are one value.
+    pub compacted: Vec<usize>,
 }
 
 /// A sub-agent's conversation.

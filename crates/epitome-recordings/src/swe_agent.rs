@@ -50,6 +50,7 @@ pub(crate) fn read(source: &Arc<String>) -> Result<Recording, ReadError> {
         skipped,
         notes: Vec::new(),
         compactions: 0,
+        compacted: Vec::new(),
     })
 }
 

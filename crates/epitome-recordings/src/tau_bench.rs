@@ -64,6 +64,7 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
         skipped,
         notes: Vec::new(),
         compactions: 0,
+        compacted: Vec::new(),
     })
 }
 

@@ -146,7 +146,8 @@ impl<'a> Join<'_, 'a, '_> {
         }
         // Each row has the counts as they were then; the last one's are whole.
         let reported = pieces.iter().rev().find_map(|piece| self.rows.all[*piece].usage);
-        self.body.reported(1, reported.and_then(|raw| Usage::read(raw, Names::ANTHROPIC)));
+        let usage = reported.and_then(|raw| Usage::read(raw, Names::ANTHROPIC));
+        self.body.reported(1, usage.map(|usage| usage.by(first.model)));
         self.answers(&calls);
     }
 

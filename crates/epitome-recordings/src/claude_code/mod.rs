@@ -34,7 +34,7 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
     let mut lines = sides::split(&rows).into_iter();
     let main = lines.next().unwrap_or_default();
     let path = follow(&rows, &main.members, options.reach);
-    let compactions = path.compactions;
+    let compacted = path.compactions.clone();
     let body = message(&mut rows, path, &mut skipped);
     if body.is_empty() {
         return Err(ReadError::NoMessages {
@@ -55,7 +55,8 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
     skipped.sort_by_key(|skipped| skipped.row);
     let notes = rows.notes.finish();
     let kind = Kind::ClaudeCode;
-    Ok(Recording { kind, request, usage, sidechains, skipped, notes, compactions })
+    let compactions = compacted.len();
+    Ok(Recording { kind, request, usage, sidechains, skipped, notes, compactions, compacted })
 }
 
 fn message(rows: &mut Rows<'_>, path: Path, skipped: &mut Vec<Skipped>) -> Body {

@@ -16,7 +16,8 @@ pub(super) struct Path {
     /// Rows that carry messages, in the order of what was said.
     pub(super) order: Vec<usize>,
     pub(super) skipped: Vec<Skipped>,
-    pub(super) compactions: usize,
+    /// The lines of compactions.
+    pub(super) compactions: Vec<usize>,
 }
 
 /// Finds the way through `members`, rows of one conversation in file order.
@@ -332,13 +333,14 @@ impl<'r, 'a> Tree<'r, 'a> {
     }
 }
 
-fn compactions(rows: &Rows<'_>, members: &[usize]) -> usize {
-    let count = |what| members.iter().filter(|row| rows.all[**row].what == what).count();
-    match count(What::Boundary) {
-        // Older versions wrote a summary and no boundary.
-        0 => count(What::Summary),
-        boundaries => boundaries,
-    }
+fn compactions(rows: &Rows<'_>, members: &[usize]) -> Vec<usize> {
+    let lines = |what| {
+        let rows = members.iter().map(|row| &rows.all[*row]).filter(move |row| row.what == what);
+        rows.map(|row| row.line).collect::<Vec<usize>>()
+    };
+    let boundaries = lines(What::Boundary);
+    // Older versions wrote a summary and no boundary.
+    if boundaries.is_empty() { lines(What::Summary) } else { boundaries }
 }
 
 /// A compaction that no row can name is found by its place alone.

@@ -9,7 +9,7 @@ use super::row::{Row, Rows, What, text_of};
 use crate::apply::MARK;
 use crate::notes::{About, Notes};
 use crate::object::Object;
-use crate::usage::{Names, Usage};
+use crate::usage::{Counted, Names, Usage};
 use crate::{Reach, Skipped, Why};
 
 /// Without a replacement, a compaction keeps so much of what people wrote: 20,000 tokens of four
@@ -36,7 +36,8 @@ pub(super) struct History<'a> {
     pub(super) pieces: Vec<Piece<'a>>,
     pub(super) model: Option<&'a str>,
     pub(super) instructions: Option<&'a str>,
-    pub(super) compactions: usize,
+    /// The lines of compactions.
+    pub(super) compactions: Vec<usize>,
     /// The newest piece that the model made, if nothing has been replaced since.
     reply: Option<usize>,
 }
@@ -46,7 +47,7 @@ pub(super) struct History<'a> {
 pub(super) struct Piece<'a> {
     pub(super) item: Cow<'a, str>,
     pub(super) origin: Option<Origin>,
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<Counted<'a>>,
     line: usize,
     is_reply: bool,
     /// Of a message in the user's role, its text.
@@ -64,7 +65,7 @@ impl<'a> History<'a> {
             pieces: Vec::new(),
             model: None,
             instructions: None,
-            compactions: 0,
+            compactions: Vec::new(),
             reply: None,
         };
         let told = Told::of(rows);
@@ -138,7 +139,7 @@ impl<'a> History<'a> {
 
     fn used(&mut self, usage: Option<&'a str>) {
         if let (Some(reply), Some(usage)) = (self.reply, usage) {
-            let usage = Usage::read(usage, Names::CODEX);
+            let usage = Usage::read(usage, Names::CODEX).map(|usage| usage.by(self.model));
             self.pieces[reply].usage = usage.or(self.pieces[reply].usage);
         }
     }
@@ -157,7 +158,7 @@ impl<'a> History<'a> {
     }
 
     fn compact(&mut self, row: &Row<'a>, reach: Reach) {
-        self.compactions += 1;
+        self.compactions.push(row.line);
         let summary = row.payload.literal("message").filter(|text| *text != "\"\"");
         self.reply = None;
         if reach == Reach::Whole {

@@ -54,6 +54,7 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
         sidechains: Vec::new(),
         skipped,
         notes: Notes::finish(notes),
-        compactions: history.compactions,
+        compactions: history.compactions.len(),
+        compacted: history.compactions,
     })
 }

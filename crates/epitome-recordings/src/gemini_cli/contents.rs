@@ -7,7 +7,7 @@ use super::log::Message;
 use crate::neutral::UNSIGNED;
 use crate::notes::{About, Notes};
 use crate::object::{Object, elements};
-use crate::usage::{Names, Usage};
+use crate::usage::{Counted, Names, Usage};
 use crate::{Skipped, Why};
 
 /// Contents in the order of what was said.
@@ -25,7 +25,7 @@ pub(super) struct Content<'a> {
     parts: Vec<Cow<'a, str>>,
     /// As it stands, if it was saved so.
     saved: Option<&'a str>,
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<Counted<'a>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +121,7 @@ impl<'a> Contents<'a> {
             return skipped.push(Skipped { row: message.row, why: Why::NoContent });
         }
         let usage = fields.get("tokens").and_then(|raw| Usage::read(raw, Names::GEMINI_CLI));
+        let usage = usage.map(|usage| usage.by(fields.literal("model")));
         self.all.push(Content { usage, ..Content::new(Role::Model, parts) });
         let results: Vec<Cow<'a, str>> = calls.iter().flat_map(|call| self.results(call)).collect();
         if !results.is_empty() {

@@ -16,7 +16,8 @@ pub(super) struct Log<'a> {
     pub(super) notes: Notes,
     /// How many records of each type there were.
     pub(super) types: BTreeMap<String, usize>,
-    pub(super) compactions: usize,
+    /// The lines of compactions.
+    pub(super) compactions: Vec<usize>,
     /// Whether the first row is broken, which may be the whole file.
     pub(super) is_broken: bool,
     reach: Reach,
@@ -46,7 +47,7 @@ impl<'a> Log<'a> {
             skipped: Vec::new(),
             notes: Notes::default(),
             types: BTreeMap::new(),
-            compactions: 0,
+            compactions: Vec::new(),
             is_broken: false,
             reach,
         };
@@ -147,7 +148,7 @@ impl<'a> Log<'a> {
         if gone.is_empty() {
             return;
         }
-        self.compactions += 1;
+        self.compactions.push(row);
         if self.reach == Reach::Whole {
             self.messages.splice(0..0, gone);
         }

@@ -63,6 +63,7 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
         sidechains: Vec::new(),
         skipped,
         notes: notes.finish(),
-        compactions: log.compactions,
+        compactions: log.compactions.len(),
+        compacted: log.compactions,
     })
 }

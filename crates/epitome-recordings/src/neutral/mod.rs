@@ -18,7 +18,7 @@ use epitome::wire::Format;
 
 use crate::body::Body;
 use crate::object::Object;
-use crate::usage::{Reported, Usage};
+use crate::usage::{Counted, Reported};
 use crate::{Kind, ReadError};
 
 pub(crate) use gemini::{UNSIGNED, wants_signatures};
@@ -63,7 +63,7 @@ pub(crate) enum Message<'a> {
     /// In the user's role.
     User(Vec<Spoken<'a>>),
     /// By the model; with what the provider reported.
-    Model(Vec<Piece<'a>>, Option<Usage>),
+    Model(Vec<Piece<'a>>, Option<Counted<'a>>),
     /// The results of the model's calls, in a row.
     Results(Vec<Answer<'a>>),
 }

@@ -61,6 +61,7 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
         skipped,
         notes: notes.finish(),
         compactions: history.compactions,
+        compacted: Vec::new(),
     })
 }
 

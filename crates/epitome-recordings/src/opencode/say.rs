@@ -9,7 +9,7 @@ use super::history::Message as Recorded;
 use crate::neutral::{Answer, Call, Media, Message, Piece, Raw, Reasoning, Spoken};
 use crate::notes::{About, Notes};
 use crate::object::Object;
-use crate::usage::{Names, Usage};
+use crate::usage::{Counted, Names, Usage};
 use crate::{Skipped, Why};
 
 /// What the agent says where a compaction took place.
@@ -99,6 +99,8 @@ impl<'r, 'a> Speech<'r, 'a> {
         }
         let is_own = self.model.is_of(&message.info);
         let last_step = message.parts.iter().rposition(|part| part.says("type", "step-finish"));
+        let model = message.info.literal("modelID");
+        let usage = |raw: &str| usage(raw).map(|usage| usage.by(model));
         let mut step = Step::default();
         for (at, part) in message.parts.iter().enumerate() {
             match part.text("type").unwrap_or_default().as_ref() {
@@ -225,7 +227,7 @@ impl<'r, 'a> Speech<'r, 'a> {
 struct Step<'a> {
     pieces: Vec<Piece<'a>>,
     answers: Vec<Answer<'a>>,
-    usage: Option<Usage>,
+    usage: Option<Counted<'a>>,
 }
 
 /// The item that OpenAI's Responses take back, if its members are there.
@@ -275,7 +277,7 @@ mod tests {
     #[test]
     fn counts_of_the_cache_stand_apart() {
         let raw = r#"{"total":10,"input":1,"output":2,"reasoning":3,"cache":{"write":4,"read":5}}"#;
-        let all = Usage { input: 1, cache_read: 5, cache_write: 4, output: 5 };
+        let all = Usage { input: 1, cache_read: 5, cache_write: 4, output: 5, ..Usage::default() };
         assert_eq!(usage(raw), Some(all));
         assert_eq!(usage(r#"{"input":0,"output":0,"cache":{"read":0}}"#), None);
     }

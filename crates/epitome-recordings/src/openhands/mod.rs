@@ -53,6 +53,7 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
         skipped,
         notes: notes.finish(),
         compactions: view.condensations,
+        compacted: Vec::new(),
     })
 }
 

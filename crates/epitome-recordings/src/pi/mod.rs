@@ -58,7 +58,8 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
         sidechains: Vec::new(),
         skipped,
         notes: Notes::finish(notes),
-        compactions: path.compactions,
+        compactions: path.compactions.len(),
+        compacted: path.compactions,
     })
 }
 

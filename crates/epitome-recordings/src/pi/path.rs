@@ -12,7 +12,8 @@ pub(super) struct Path {
     /// What the model was shown of it.
     pub(super) context: Vec<usize>,
     pub(super) skipped: Vec<Skipped>,
-    pub(super) compactions: usize,
+    /// The lines of compactions.
+    pub(super) compactions: Vec<usize>,
 }
 
 pub(super) fn follow(rows: &Rows<'_>, reach: Reach) -> Path {
@@ -37,7 +38,7 @@ pub(super) fn follow(rows: &Rows<'_>, reach: Reach) -> Path {
         }
     }
     let is_compaction = |place: &&usize| rows.all[**place].what == What::Compaction;
-    let compactions = way.iter().filter(is_compaction).count();
+    let compactions = way.iter().filter(is_compaction).map(|place| rows.all[*place].line).collect();
     let newest = way.iter().rposition(|place| rows.all[*place].what == What::Compaction);
     let context = match (reach, newest) {
         (Reach::SinceLastCompaction, Some(newest)) => since(rows, &way, newest),

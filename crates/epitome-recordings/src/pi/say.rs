@@ -172,7 +172,8 @@ impl<'r, 'a> Speech<'r, 'a> {
         }
         self.open = calls;
         let usage = message.get("usage").and_then(|usage| Usage::read(usage, Names::PI));
-        self.messages.push(Message::Model(kept, usage));
+        let model = message.literal("model");
+        self.messages.push(Message::Model(kept, usage.map(|usage| usage.by(model))));
     }
 
     fn result(&mut self, line: usize, message: &Object<'a>, content: Option<&'a str>) {

@@ -115,7 +115,7 @@ fn items_are_the_history_and_events_tell_who_speaks() {
     assert_eq!(read.skipped, []);
     let usage: Vec<_> =
         read.usage.iter().map(|reported| (reported.reply.clone(), reported.usage)).collect();
-    let used = |input, cache_read, output| Usage { input, cache_read, cache_write: 0, output };
+    let used = |input, cache_read, output| Usage { input, cache_read, output, ..Usage::default() };
     assert_eq!(usage, [(2..4, used(60, 40, 7)), (5..6, used(20, 100, 5))]);
     // What was said by a person stays so, whatever it looks like.
     let odd = "<environment_context> is my question";

@@ -137,7 +137,7 @@ fn an_object_and_a_log_say_the_same() {
         assert_eq!(shown(&read.request), want);
         assert_eq!((read.request.format, read.skipped.len()), (Format::Gemini, 0));
         let [reported] = &read.usage[..] else { panic!("one was reported") };
-        let usage = Usage { input: 60, cache_read: 40, cache_write: 0, output: 10 };
+        let usage = Usage { input: 60, cache_read: 40, output: 10, ..Usage::default() };
         assert_eq!((reported.reply.clone(), reported.usage), (5..6, usage));
     }
 }
@@ -318,7 +318,7 @@ fn the_shipped_session_says_what_its_messages_say() {
     assert_eq!(read.notes.len(), 1, "of the thoughts");
     let replies = transcript.entries().filter(|entry| entry.role() == Role::Assistant).count();
     assert_eq!((replies, read.usage.len()), (11, 11));
-    let first = Usage { input: 2752, cache_read: 0, cache_write: 0, output: 55 + 156 };
+    let first = Usage { input: 2752, output: 55 + 156, ..Usage::default() };
     assert_eq!(read.usage[0].usage, first);
     // But for the stand-ins of signatures, all keeps its bytes.
     for entry in transcript.entries() {

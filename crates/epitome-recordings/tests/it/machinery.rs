@@ -128,8 +128,9 @@ fn what_the_provider_reported_is_told_with_the_reply() {
         .map(|entry| entry.index)
         .collect();
     assert_eq!(read.usage.iter().map(|reported| reported.reply.start).collect::<Vec<_>>(), replies);
-    let first = Usage { input: 3, cache_read: 0, cache_write: 17_159, output: 265 };
-    assert_eq!(read.usage[0], Reported { reply: 1..2, usage: first });
+    let first = Usage { input: 3, cache_write: 17_159, output: 265, ..Usage::default() };
+    let model = Some("claude-sonnet-4-5-20250929".to_owned());
+    assert_eq!(read.usage[0], Reported { reply: 1..2, usage: first, model });
     // A session only grows.
     let prompts: Vec<u64> = read.usage.iter().map(|reported| reported.usage.prompt()).collect();
     assert!(prompts.is_sorted(), "{prompts:?}");

@@ -118,7 +118,7 @@ fn a_reply_holds_its_calls_with_their_results() {
     );
     assert_eq!((read.request.format, check(&read.request)), (Format::Anthropic, vec![]));
     assert_eq!(read.request.transcript.entry(0).human_text(), "Fix it.");
-    let used = Usage { input: 1, cache_read: 3, cache_write: 4, output: 2 };
+    let used = Usage { input: 1, cache_read: 3, cache_write: 4, output: 2, ..Usage::default() };
     let usage: Vec<_> = read.usage.iter().map(|one| (one.reply.start, one.usage)).collect();
     assert_eq!(usage, [(1, used), (3, used)]);
 }

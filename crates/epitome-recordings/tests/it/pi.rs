@@ -163,7 +163,7 @@ fn without_a_tree_the_order_of_the_file_counts() {
     assert_eq!(read.request.model().as_deref(), Some("claude"));
     assert_eq!(
         (read.usage.len(), read.usage[1].reply.start, read.usage[1].usage),
-        (2, 3, Usage { input: 1, output: 2, cache_read: 3, cache_write: 4 })
+        (2, 3, Usage { input: 1, output: 2, cache_read: 3, cache_write: 4, ..Usage::default() })
     );
     assert_eq!(read.usage[1].usage.prompt(), 8);
 }
