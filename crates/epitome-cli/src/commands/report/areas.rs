@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use epitome::text::figure::counted;
 use maud::{Markup, html};
 
 use super::History;
+use super::became::Compaction;
 use super::history::Epoch;
 use crate::commands::stats::chart::ticks;
 use crate::survey::{Kind, Weights};
@@ -71,19 +73,19 @@ pub(super) fn chart(history: &History, frame: Frame) -> Markup {
         .iter()
         .map(|epoch| Drawn { before: epoch.said_before, epoch, points: epoch.points() })
         .collect();
-    let said = history.epochs.iter().map(Epoch::said).sum::<usize>().max(1);
+    let said = history.epochs.iter().map(Epoch::said).sum::<usize>();
     let totals = epochs.iter().flat_map(|drawn| &drawn.points);
     let tallest = totals.map(|(_, sums)| sums.total().tokens).max().unwrap_or(0);
     let reported = epochs.iter().flat_map(|drawn| prompts(drawn.epoch));
-    let tallest = reported.map(|(_, tokens)| tokens).max().unwrap_or(0).max(tallest).max(1);
+    let tallest = reported.map(|(_, tokens)| tokens).max().unwrap_or(0).max(tallest);
     // A window that is far away would flatten all of it.
-    let window = history.window.filter(|window| *window <= tallest * 3 / 2);
-    let most = tallest.max(window.unwrap_or(0));
-    let plot = Plot { history, frame, said, most: most + most / 40 };
+    let window = history.window.filter(|window| *window <= tallest.saturating_mul(3) / 2);
+    let most = tallest.max(window.unwrap_or(0)).max(1);
+    let plot = Plot { history, frame, said: said.max(1), most: most.saturating_add(most / 40) };
     let Frame { class, width, height } = frame;
     let (right, bottom) = (width - 2.0, height - BELOW);
     let title =
-        format!("The context over {} messages, at most {} tokens", count(said), count(tallest));
+        format!("The context over {}, at most {} tokens", counted(said, "message"), count(tallest));
     html! {
         svg class=(class) viewBox=(format!("0 0 {width} {height}")) role="img" aria-label=(title) {
             @for (value, label) in ticks(most) {
@@ -113,30 +115,28 @@ pub(super) fn chart(history: &History, frame: Frame) -> Markup {
 /// Where each compaction was.
 fn marks(plot: &Plot<'_>, epochs: &[Drawn<'_>]) -> Markup {
     let mut last = f64::NEG_INFINITY;
-    let places: Vec<(usize, f64, bool)> = epochs
-        .iter()
-        .skip(1)
-        .enumerate()
-        .map(|(at, drawn)| {
+    // Every epoch but the first begins with a compaction.
+    let drawn = epochs.iter().skip(1).zip(&plot.history.compactions);
+    let places: Vec<(&Compaction, f64, bool)> = drawn
+        .map(|(drawn, done)| {
             let x = plot.x(drawn.before);
             let is_apart = x - last >= APART;
             if is_apart {
                 last = x;
             }
-            (at + 1, x, is_apart)
+            (done, x, is_apart)
         })
         .collect();
     let bottom = plot.frame.height - BELOW;
     html! {
-        @for (number, x, is_apart) in places {
-            @let done = &plot.history.compactions[number - 1];
-            a href=(format!("#c{number}")) {
+        @for (done, x, is_apart) in places {
+            a href=(format!("#c{}", done.number)) {
                 line class="cut" x1=(n(x)) x2=(n(x)) y1=(n(ABOVE - 6.0)) y2=(n(bottom)) {
-                    title { "compaction " (number) ": " (count(done.before.tokens)) " → " (count(done.after.tokens)) " tokens" }
+                    title { "compaction " (done.number) ": " (count(done.before.tokens)) " → " (count(done.after.tokens)) " tokens" }
                 }
                 @if is_apart {
                     circle class="mark" cx=(n(x.min(plot.frame.width - 10.0))) cy=(n(ABOVE - 15.0)) r="9" {}
-                    text class="number" x=(n(x.min(plot.frame.width - 10.0))) y=(n(ABOVE - 11.0)) { (number) }
+                    text class="number" x=(n(x.min(plot.frame.width - 10.0))) y=(n(ABOVE - 11.0)) { (done.number) }
                 }
             }
         }

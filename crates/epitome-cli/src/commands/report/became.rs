@@ -3,7 +3,7 @@
 use epitome::Request;
 use epitome::count::{Tally, TokenCounter};
 use epitome::ledger::{Kind as Line, Ledger, Shown, Speaker};
-use epitome::transcript::{Entry, Origin};
+use epitome::transcript::{Entry, Origin, Part, PartKind};
 use serde::Serialize;
 
 use super::history::Read;
@@ -28,6 +28,8 @@ impl Sum {
 /// One compaction.
 #[derive(Debug, Serialize)]
 pub(super) struct Compaction {
+    /// Which of all compactions it is, from 1.
+    pub(super) number: usize,
     /// Messages that were said before it, in all.
     pub(super) at: usize,
     /// Whether it is one of Epitome's; else the agent made it.
@@ -75,6 +77,7 @@ pub(super) struct Lost {
 
 /// Looks what a compaction did, and marks in what follows it what stands for what it took.
 pub(super) fn compaction(
+    number: usize,
     before: &Read,
     after: &mut Read,
     counter: &dyn TokenCounter,
@@ -84,6 +87,7 @@ pub(super) fn compaction(
     let (old, new) = (Tally::of(&before.request, counter), Tally::of(&left, counter));
     let is_same: Vec<Row> = align(&before.request.transcript, &left.transcript);
     let mut done = Compaction {
+        number,
         at: before.said_before + before.said(),
         by_epitome: after.is_ours,
         before: Sum { entries: before.request.transcript.len(), tokens: old.total().tokens },
@@ -98,7 +102,7 @@ pub(super) fn compaction(
         weights: (Weights::default(), Weights::default()),
     };
     let said_now = plain(&left);
-    let still = |text: &str| said_now.contains(&squeezed(text));
+    let still = |text: &str| is_quoted(&said_now, text);
     let before_of = |at: &usize| before.request.transcript.entry(*at);
     let mut stand = Vec::new();
     for row in &is_same {
@@ -109,6 +113,10 @@ pub(super) fn compaction(
                 done.gone.add(old.entry(*at));
                 done.summary.add(new.entry(*to));
                 stand.push(*to);
+            }
+            // It says the same in other bytes.
+            Row::Edited(at, to) if words(&before_of(at)) == words(&left.transcript.entry(*to)) => {
+                done.kept.add(old.entry(*at));
             }
             Row::Edited(at, to) => {
                 done.shortened.add(old.entry(*at));
@@ -169,17 +177,66 @@ fn marked(request: &mut Request, at: usize) {
     }
 }
 
-/// What a person says in it.
+/// What a person says in it, in words.
 fn spoken(entry: &Entry<'_>) -> String {
-    let parts = entry.parts().filter(|part| part.origin() == Origin::Human);
+    let is_said = |part: &Part<'_>| part.origin() == Origin::Human && part.kind() == PartKind::Text;
+    let parts = entry.parts().filter(is_said);
     parts.map(|part| part.text().into_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// All that is said, in which white space doesn't count.
-fn plain(request: &Request) -> String {
+/// All that its parts say.
+fn words(entry: &Entry<'_>) -> Vec<String> {
+    entry.parts().map(|part| part.text().into_owned()).collect()
+}
+
+/// All lines that are said, in which white space doesn't count, one space between.
+fn plain(request: &Request) -> Vec<String> {
     let parts = request.transcript.entries().flat_map(|entry| entry.parts().collect::<Vec<_>>());
-    let texts: Vec<String> = parts.map(|part| squeezed(&part.text())).collect();
-    texts.join(" ")
+    let parts = parts.filter(|part| part.kind() != PartKind::Media);
+    parts
+        .map(|part| {
+            let text = part.text();
+            text.lines()
+                .map(squeezed)
+                .filter(|line| !line.is_empty())
+                .collect::<Vec<_>>()
+                .join("\n")
+        })
+        .collect()
+}
+
+/// Words that say little enough to occur by chance.
+const FEW: usize = 3;
+
+/// Whether `text` is said in one of these: not as a part of other words, and, if it is short, not within a sentence.
+fn is_quoted(said: &[String], text: &str) -> bool {
+    let text = squeezed(text);
+    if text.is_empty() {
+        return false;
+    }
+    let is_short = text.split(' ').count() <= FEW;
+    said.iter().any(|said| {
+        let flat = said.replace('\n', " ");
+        flat.match_indices(&text).any(|(at, _)| {
+            // Of the same length, so that places are the same.
+            let (before, after) = (&said[..at], &said[at + text.len()..]);
+            if is_short { stands_alone(before, after) } else { is_apart(before, after) }
+        })
+    })
+}
+
+/// Whether what stands between these is no part of a word.
+fn is_apart(before: &str, after: &str) -> bool {
+    !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+}
+
+/// Whether what stands between these is a line, what a label introduces, or in quotation marks.
+fn stands_alone(before: &str, after: &str) -> bool {
+    const QUOTES: [char; 7] = ['"', '\'', '`', '“', '”', '«', '»'];
+    let ends = after.is_empty() || after.starts_with('\n');
+    let begins = before.is_empty() || before.ends_with('\n');
+    let is_labelled = [": ", "] ", "- ", "> ", "* "].iter().any(|label| before.ends_with(label));
+    (begins || is_labelled) && ends || before.ends_with(QUOTES) && after.starts_with(QUOTES)
 }
 
 fn squeezed(text: &str) -> String {
@@ -206,5 +263,27 @@ impl Compaction {
     /// Tokens of a kind, before and after.
     pub(super) fn of(&self, kind: Kind) -> (u64, u64) {
         (self.weights.0.get(kind).tokens, self.weights.1.get(kind).tokens)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(said: &str, text: &str, want: bool) {
+        assert_eq!(is_quoted(&[said.to_owned()], text), want, "{text:?} in {said:?}");
+    }
+
+    #[test]
+    fn only_words_of_their_own_are_quotes() {
+        check("Nothing is known.", "no", false);
+        check("There is no port.", "no", false);
+        check("Asked twice, the user said \"no\".", "no", true);
+        check("- [3 user] no\n- [4 user] yes", "no", true);
+        check("It was asked.\nno\nIt went on.", " no ", true);
+        check("The user said: The port is 5433 now.", "The port is 5433", true);
+        check("The report is 54330, the port is 54330.", "the port is 5433", false);
+        check("the port\nis 5433 today", "the port is  5433", true);
+        check("anything", "", false);
     }
 }

@@ -1,7 +1,7 @@
 //! What the requests of a session cost.
 
-use epitome::model::{Billed, Model, Money};
-use epitome_recordings::replay;
+use epitome::model::{Billed, Model, Money, Price, Registry};
+use epitome_recordings::{Reported, replay};
 use serde::Serialize;
 
 use super::history::Epoch;
@@ -9,16 +9,27 @@ use super::history::Epoch;
 /// What was spent.
 #[derive(Debug, Serialize)]
 pub(super) struct Spent {
-    /// Whether the provider said so, or it is reckoned here, with a cache that is kept warm and without replies.
+    /// Whether the provider counted the tokens, or they are reckoned here, with a cache that is kept warm and
+    /// without replies.
     pub(super) reported: bool,
-    /// Whose prices, and of which day.
-    pub(super) model: Option<String>,
-    pub(super) priced: Option<String>,
+    /// Whose prices.
+    pub(super) models: Vec<Priced>,
+    /// Requests before the compactions that are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) earlier: Option<Sum>,
     pub(super) epochs: Vec<Sum>,
     pub(super) all: Sum,
 }
 
-/// What the requests between two compactions cost.
+/// A model whose prices are known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Priced {
+    pub(super) model: String,
+    /// The day of its prices.
+    pub(super) date: Option<String>,
+}
+
+/// What some requests cost.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Sum {
     pub(super) requests: usize,
@@ -26,67 +37,111 @@ pub(super) struct Sum {
     pub(super) billed: Billed,
     /// In dollars; nothing where no price is known.
     pub(super) cost: Option<Money>,
+    /// Requests to models whose price isn't known: they aren't in the cost.
+    pub(super) unpriced: usize,
 }
 
 impl Sum {
-    fn add(&mut self, billed: &Billed, model: Option<&Model>) {
-        let price = model.and_then(|model| model.price.as_ref());
-        self.requests += 1;
-        self.billed.fresh += billed.fresh;
-        self.billed.read += billed.read;
-        self.billed.written += billed.written;
-        self.billed.written_long += billed.written_long;
-        self.billed.output += billed.output;
-        self.cost = price.map(|price| self.cost.unwrap_or_default() + price.of(billed));
+    fn add(&mut self, billed: &Billed, price: Option<&Price>) {
+        let cost = price.map(|price| price.of(billed));
+        let unpriced = usize::from(cost.is_none());
+        *self = self.with(Sum { requests: 1, billed: *billed, cost, unpriced });
+    }
+
+    /// Both; counts that nobody can have counted stay at the most that there is.
+    fn with(self, other: Sum) -> Sum {
+        let (one, two) = (self.billed, other.billed);
+        Sum {
+            requests: self.requests + other.requests,
+            billed: Billed {
+                fresh: one.fresh.saturating_add(two.fresh),
+                read: one.read.saturating_add(two.read),
+                written: one.written.saturating_add(two.written),
+                written_long: one.written_long.saturating_add(two.written_long),
+                output: one.output.saturating_add(two.output),
+            },
+            cost: match (self.cost, other.cost) {
+                (Some(one), Some(other)) => Some(one + other),
+                (one, other) => one.or(other),
+            },
+            unpriced: self.unpriced + other.unpriced,
+        }
     }
 }
 
-/// What all of it cost.
-pub(super) fn spent(epochs: &[Epoch], model: Option<&Model>) -> Spent {
-    let reported = epochs.iter().any(|epoch| own(epoch).next().is_some());
+/// By whose prices requests are billed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prices<'a> {
+    pub(super) registry: &'a Registry,
+    /// The one that all of them are to be billed by, if the user said so.
+    pub(super) named: Option<&'a Model>,
+    /// The one that those are billed by of which the recording doesn't say who replied.
+    pub(super) newest: Option<&'a Model>,
+}
+
+impl<'a> Prices<'a> {
+    fn of(&self, reported: &Reported) -> Option<&'a Model> {
+        let own = || match &reported.model {
+            Some(model) => self.registry.get(model),
+            None => self.newest,
+        };
+        self.named.or_else(own)
+    }
+}
+
+/// What all of it cost: the epochs, and what was reported before them.
+pub(super) fn spent(epochs: &[Epoch], earlier: &[Reported], prices: Prices<'_>) -> Spent {
+    let reported =
+        epochs.iter().any(|epoch| own(epoch).next().is_some()) || earlier.iter().any(is_counted);
+    let mut models: Vec<Priced> = Vec::new();
+    let mut add = |sum: &mut Sum, billed: &Billed, model: Option<&Model>| {
+        let priced = model.and_then(|model| Some((model, model.price.as_ref()?)));
+        sum.add(billed, priced.map(|(_, price)| price));
+        if let Some((model, _)) = priced {
+            let priced = Priced { model: model.id.clone(), date: model.date.clone() };
+            if !models.contains(&priced) {
+                models.push(priced);
+            }
+        }
+    };
+    let mut before = Sum::default();
+    for one in earlier.iter().filter(|one| is_counted(one)) {
+        add(&mut before, &billed(one), prices.of(one));
+    }
     let mut sums = Vec::new();
     for epoch in epochs {
         let mut sum = Sum::default();
         if reported {
-            own(epoch).for_each(|billed| sum.add(&billed, model));
-        } else if let Some(model) = model {
-            reckoned(epoch, model).for_each(|billed| sum.add(&billed, Some(model)));
+            own(epoch).for_each(|one| add(&mut sum, &billed(one), prices.of(one)));
+        } else if let Some(model) = prices.named.or(prices.newest) {
+            reckoned(epoch, model).for_each(|billed| add(&mut sum, &billed, Some(model)));
         }
         sums.push(sum);
     }
-    let mut all = Sum::default();
-    for sum in &sums {
-        all.requests += sum.requests;
-        all.billed.fresh += sum.billed.fresh;
-        all.billed.read += sum.billed.read;
-        all.billed.written += sum.billed.written;
-        all.billed.written_long += sum.billed.written_long;
-        all.billed.output += sum.billed.output;
-        all.cost = match (all.cost, sum.cost) {
-            (Some(all), Some(sum)) => Some(all + sum),
-            (one, other) => one.or(other),
-        };
-    }
-    let priced = model.filter(|model| model.price.is_some());
-    Spent {
-        reported,
-        model: priced.map(|model| model.id.clone()),
-        priced: priced.and_then(|model| model.date.clone()),
-        epochs: sums,
-        all,
-    }
+    let all = sums.iter().fold(before, |all, sum| all.with(*sum));
+    let earlier = (before.requests > 0).then_some(before);
+    Spent { reported, models, earlier, epochs: sums, all }
 }
 
 /// What the provider reported of the requests of an epoch.
-fn own(epoch: &Epoch) -> impl Iterator<Item = Billed> {
+fn own(epoch: &Epoch) -> impl Iterator<Item = &Reported> {
     let own = epoch.reported.iter().filter(|reported| reported.reply.start >= epoch.carried);
-    own.filter(|reported| reported.usage.prompt() > 0).map(|reported| Billed {
-        fresh: reported.usage.input,
-        read: reported.usage.cache_read,
-        written: reported.usage.cache_write,
-        output: reported.usage.output,
-        ..Billed::default()
-    })
+    own.filter(|reported| is_counted(reported))
+}
+
+fn is_counted(reported: &Reported) -> bool {
+    reported.usage.prompt() > 0
+}
+
+fn billed(reported: &Reported) -> Billed {
+    let usage = reported.usage;
+    Billed {
+        fresh: usage.input,
+        read: usage.cache_read,
+        written: usage.cache_write.saturating_sub(usage.cache_write_long),
+        written_long: usage.cache_write_long,
+        output: usage.output,
+    }
 }
 
 /// What its requests would be billed, each finding in the cache what the one before it sent.

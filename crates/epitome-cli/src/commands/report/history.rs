@@ -1,11 +1,12 @@
 //! The context between compactions, as a recording tells it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use epitome::Request;
 use epitome::count::{Tally, TokenCounter};
 use epitome::transcript::unit::Units;
-use epitome_recordings::{Kind, Options, Reported, Run, read};
+use epitome_recordings::{Kind, Options, Reach, Reported, Run, read};
 
 use crate::args::ReadingArgs;
 use crate::input::Opened;
@@ -43,7 +44,13 @@ pub(super) struct Read {
 #[derive(Debug)]
 pub(super) struct Epochs {
     pub(super) epochs: Vec<Read>,
+    /// Behind each epoch but the newest, which of all compactions ended it, from 1.
+    pub(super) numbers: Vec<usize>,
     pub(super) not_shown: usize,
+    /// The newest compaction that is too long ago to be shown; 0 if none is.
+    pub(super) too_old: usize,
+    /// What was reported up to that one.
+    pub(super) earlier: Vec<Reported>,
 }
 
 /// The most compactions that are looked at, the newest: each is read twice.
@@ -60,26 +67,48 @@ pub(super) fn epochs(
     let kind =
         Kind::ALL.into_iter().find(|kind| Some(kind.name()) == now.source.recording.as_deref());
     let text = std::str::from_utf8(bytes).ok().filter(|_| now.source.sidechain.is_none());
-    let mut epochs = Vec::new();
+    let mut told = Epochs {
+        epochs: Vec::new(),
+        numbers: Vec::new(),
+        not_shown: 0,
+        too_old: 0,
+        earlier: Vec::new(),
+    };
     let mut left: Option<(Request, bool)> = None;
     let mut said_before = 0;
-    let mut found = 0;
+    let mut newest = Vec::new();
     if let (Some(kind), Some(text)) = (kind, text) {
-        let at = |end: usize| read(kind, Arc::new(text[..end].to_owned()), options).ok();
-        let marks = marks(kind, text);
-        let skipped = marks.len().saturating_sub(MOST);
-        for (start, end) in marks.into_iter().skip(skipped) {
+        let until =
+            |end: usize, options| read(kind, Arc::new(text[..end].to_owned()), options).ok();
+        let all = until(text.len(), options);
+        let (lines, usage) = all.map(|all| (all.compacted, all.usage)).unwrap_or_default();
+        newest = usage;
+        let marks = marks(text, lines);
+        told.too_old = marks.len().saturating_sub(MOST);
+        let is_ours = |mark: &Range<usize>| text[mark.clone()].contains(OURS);
+        if let Some(mark) = told.too_old.checked_sub(1).map(|at| &marks[at]) {
+            let whole = Options { reach: Reach::Whole, ..options };
+            if let Some(before) = until(mark.start, whole) {
+                // The agents' summaries stand in it too, each once.
+                let summaries = marks[..told.too_old - 1].iter().filter(|mark| !is_ours(mark));
+                let said = before.request.transcript.len();
+                said_before = said.saturating_sub(summaries.count());
+                told.earlier = before.usage;
+            }
+            left = until(mark.end, options).map(|after| (after.request, is_ours(mark)));
+        }
+        for (at, mark) in marks.iter().enumerate().skip(told.too_old) {
             tick();
-            let (Some(before), Some(after)) = (at(start), at(end)) else { continue };
+            let both = until(mark.start, options).zip(until(mark.end, options));
+            let Some((before, after)) = both else { continue };
             if after.compactions <= before.compactions {
                 continue;
             }
-            found += 1;
-            let is_ours = text[start..end].contains(OURS);
             let new = before.request.transcript.len();
             let carried = left.as_ref().map_or(0, |(left, _)| left.transcript.len());
-            let (came, was_ours) = left.replace((after.request, is_ours)).unzip();
-            epochs.push(Read {
+            let (came, was_ours) = left.replace((after.request, is_ours(mark))).unzip();
+            told.numbers.push(at + 1);
+            told.epochs.push(Read {
                 request: before.request,
                 left: came,
                 is_ours: was_ours.unwrap_or(false),
@@ -90,52 +119,41 @@ pub(super) fn epochs(
         }
     }
     let (came, is_ours) = left.unzip();
-    let reported = kind
-        .zip(text)
-        .and_then(|(kind, text)| Some(read(kind, Arc::new(text.to_owned()), options).ok()?.usage));
-    epochs.push(Read {
+    told.not_shown = now.source.compactions.saturating_sub(told.numbers.len());
+    told.epochs.push(Read {
         request: now.request.clone(),
         left: came,
         is_ours: is_ours.unwrap_or(false),
-        reported: reported.unwrap_or_default(),
+        reported: newest,
         said_before,
     });
-    Epochs { epochs, not_shown: now.source.compactions.saturating_sub(found) }
+    told
 }
 
-/// By which rows are known that Epitome wrote.
+/// By which rows are known that Epitome wrote; in what is quoted the marks are escaped.
 const OURS: &str = "\"epitome\":";
 
-/// By which the first row of a compaction is known; in what is quoted the marks are escaped.
-fn first(kind: Kind) -> Option<&'static str> {
-    Some(match kind {
-        Kind::ClaudeCode => "\"compact_boundary\"",
-        Kind::Codex => "\"compacted\"",
-        Kind::Pi => "\"compaction\"",
-        Kind::GeminiCli => "\"$set\"",
-        // Others are one value, which can't be cut.
-        _ => return None,
-    })
-}
-
-/// By which others are.
+/// By which rows are known that belong to the compaction right before them.
 const FURTHER: [&str; 2] = ["\"isCompactSummary\"", OURS];
 
-/// Where rows that may belong to a compaction begin and end.
-fn marks(kind: Kind, text: &str) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    let Some(first) = first(kind) else { return found };
+/// Where the rows of compactions begin and end, which stand on these lines.
+fn marks(text: &str, mut lines: Vec<usize>) -> Vec<Range<usize>> {
+    lines.sort_unstable();
+    lines.dedup();
+    let mut found: Vec<Range<usize>> = Vec::with_capacity(lines.len());
+    let mut lines = lines.into_iter().peekable();
     let mut at = 0;
-    for row in text.split_inclusive('\n') {
+    for (line, row) in text.split_inclusive('\n').enumerate() {
         let (start, end) = (at, at + row.len());
         at = end;
-        let is_first = row.contains(first);
-        if !is_first && !FURTHER.iter().any(|mark| row.contains(mark)) {
+        if lines.next_if_eq(&(line + 1)).is_some() {
+            found.push(start..end);
             continue;
         }
-        match found.last_mut() {
-            Some(last) if !is_first && last.1 == start => last.1 = end,
-            _ => found.push((start, end)),
+        if let Some(last) = found.last_mut().filter(|last| last.end == start)
+            && FURTHER.iter().any(|mark| row.contains(mark))
+        {
+            last.end = end;
         }
     }
     found

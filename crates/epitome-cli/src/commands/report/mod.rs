@@ -30,7 +30,7 @@ use crate::survey::{Moment, Slice, Survey, Tool};
 use crate::terminal::line;
 
 use became::Compaction;
-use cost::Spent;
+use cost::{Prices, Spent};
 use history::Epoch;
 
 /// A report; `--json` prints it as it is.
@@ -56,6 +56,9 @@ struct History {
     compactions: Vec<Compaction>,
     /// Compactions that can't be found in the file, or are too long ago to be shown.
     not_shown: usize,
+    /// The newest compaction that is too long ago to be shown; 0 if none is.
+    #[serde(skip)]
+    too_old: usize,
     /// All calls, the heaviest tools first.
     tools: Vec<ToolUse>,
     cost: Spent,
@@ -155,11 +158,11 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
 
     let mut told = history::epochs(&bytes, &now, &args.input.reading, || progress.tick("reading"));
     let mut compactions = Vec::new();
-    for at in 1..told.epochs.len() {
+    for (at, number) in (1..).zip(&told.numbers) {
         progress.tick("comparing");
         let (before, after) = told.epochs.split_at_mut(at);
         let (before, after) = (&before[at - 1], &mut after[0]);
-        compactions.push(became::compaction(before, after, counter, quoting));
+        compactions.push(became::compaction(*number, before, after, counter, quoting));
     }
     let epochs: Vec<Epoch> = told.epochs.into_iter().map(|epoch| epoch.weighed(counter)).collect();
     let newest = epochs.last().expect("there is one at least");
@@ -181,6 +184,13 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
         "-" => "stdin".to_owned(),
         file => quoting.line(file.rsplit('/').next().unwrap_or(file), NAME),
     };
+    let registry = crate::reader::registry(&settings)?;
+    let known = reader.model.as_deref().filter(|_| reader.unknown.is_none());
+    let prices = Prices {
+        registry: &registry,
+        named: known.filter(|_| settings.model.is_some()),
+        newest: known,
+    };
     let mut history = History {
         version: 1,
         file: name,
@@ -197,7 +207,8 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
         compactions,
         not_shown: told.not_shown,
         tools: tools.collect(),
-        cost: cost::spent(&epochs, reader.model.as_deref().filter(|_| reader.unknown.is_none())),
+        too_old: told.too_old,
+        cost: cost::spent(&epochs, &told.earlier, prices),
         biggest: Vec::new(),
         basis: crate::receipt::basis(shown.total, reader.counter.name()),
         epochs: Vec::new(),

@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::areas::{FRAMES, chart};
 use super::became::{Compaction, Lost};
 use super::style::style;
-use super::words::{lost_at_a_glance, size_now};
+use super::words::{how, lost_at_a_glance, not_shown, size_now};
 use super::{History, ToolUse};
 use crate::survey::{Kind, Slice};
 use crate::terminal::{count, percent};
@@ -85,11 +85,7 @@ fn tiles(history: &History) -> Markup {
                 &html! { @match cost.all.cost { Some(cost) => (cost), None => "unknown" } },
                 &html! {
                     @if cost.all.requests > 0 { (counted(cost.all.requests, "request")) ", " }
-                    @match (&cost.model, cost.reported) {
-                        (Some(_), true) => "as the provider counted",
-                        (Some(_), false) => "prompts alone, reckoned",
-                        (None, _) => "no price is known",
-                    }
+                    @if cost.all.cost.is_some() { (how(history)) } @else { "no price is known" }
                 },
             ))
         }
@@ -125,11 +121,7 @@ fn over_time(history: &History) -> Markup {
                 "What the provider reports holds system text and tools too, which a recording may lack."
             }
         }
-        @if history.not_shown > 0 {
-            p.faint.small {
-                (counted(history.not_shown, "compaction")) " can't be shown: too long ago, or not to be found in the file."
-            }
-        }
+        @if let Some(why) = not_shown(history) { p.faint.small { (why) "." } }
     }
 }
 
@@ -192,15 +184,14 @@ fn compactions(history: &History) -> Markup {
         } @else {
             @if first > 0 { p.faint { "The newest " (TOLD) " of " (count(all)) "; " code { "--json" } " tells of all." } }
             div.cards {
-                @for (at, done) in history.compactions.iter().enumerate().skip(first) {
-                    (compaction(at + 1, done, history))
-                }
+                @for done in &history.compactions[first..] { (compaction(done, history)) }
             }
         }
     }
 }
 
-fn compaction(number: usize, done: &Compaction, history: &History) -> Markup {
+fn compaction(done: &Compaction, history: &History) -> Markup {
+    let number = done.number;
     let by = if done.by_epitome { "Epitome" } else { history.kind.as_str() };
     let slices = |pick: fn((u64, u64)) -> u64| -> Vec<(Kind, u64)> {
         Kind::ALL.into_iter().map(|kind| (kind, pick(done.of(kind)))).collect()
@@ -313,9 +304,13 @@ fn costs(history: &History) -> Markup {
                     @if cost.reported { th { "replies" } }
                     @if is_priced { th { "dollars" } }
                 }
+                @if let Some(sum) = &cost.earlier {
+                    tr { (row(&format!("to compaction {}", history.too_old), sum)) }
+                }
                 @if cost.epochs.len() > 1 {
                     @for (at, sum) in cost.epochs.iter().enumerate() {
-                        @let name = if at == 0 { "to the first compaction".to_owned() } else { format!("behind compaction {at}") };
+                        @let before = at.checked_sub(1).map_or(history.too_old, |at| history.compactions[at].number);
+                        @let name = if before == 0 { "to the first compaction".to_owned() } else { format!("behind compaction {before}") };
                         tr { (row(&name, sum)) }
                     }
                 }
@@ -324,8 +319,13 @@ fn costs(history: &History) -> Markup {
             p.faint.small {
                 @if cost.reported { "Tokens as the provider reported them with its replies." }
                 @else { "The recording doesn't tell what the provider counted: reckoned from our counts, prompts alone, with a cache that is kept warm." }
-                @if let Some(model) = &cost.model {
-                    " Prices of " (model) @if let Some(day) = &cost.priced { ", of " (day) } "."
+                @for (at, priced) in cost.models.iter().enumerate() {
+                    @if at == 0 { " Prices of " } @else { "; " }
+                    (priced.model) @if let Some(day) = &priced.date { ", of " (day) }
+                }
+                @if !cost.models.is_empty() { "." }
+                @if cost.all.unpriced > 0 && cost.all.cost.is_some() {
+                    " Not in the dollars: " (counted(cost.all.unpriced, "request")) " to models whose price isn't known."
                 }
             }
         }

@@ -32,6 +32,29 @@ pub(super) fn lost_at_a_glance(history: &History) -> (String, String) {
     (figure, format!("user messages; {} tokens became {}", count(was), count(is)))
 }
 
+/// That some compactions aren't told of.
+pub(super) fn not_shown(history: &History) -> Option<String> {
+    let lost = history.not_shown.saturating_sub(history.too_old);
+    let lost =
+        (lost > 0).then(|| format!("{} can't be found in the file", counted(lost, "compaction")));
+    let old = (history.too_old > 0).then(|| {
+        format!("{} before these, too long ago to be shown", counted(history.too_old, "compaction"))
+    });
+    let both: Vec<String> = old.into_iter().chain(lost).collect();
+    (!both.is_empty()).then(|| both.join("; "))
+}
+
+/// Whose tokens are priced, and which aren't.
+pub(super) fn how(history: &History) -> String {
+    let cost = &history.cost;
+    let how =
+        if cost.reported { "tokens as the provider counted" } else { "prompts alone, reckoned" };
+    match cost.all.unpriced {
+        0 => how.to_owned(),
+        some => format!("{how}; no price is known for {}", counted(some, "request")),
+    }
+}
+
 /// All of it, for a terminal.
 pub(super) fn words(history: &History) -> String {
     let mut out = String::new();
@@ -50,7 +73,7 @@ pub(super) fn words(history: &History) -> String {
     if history.compactions.is_empty() && history.not_shown == 0 {
         put("never compacted: the model is shown all that was said".to_owned());
     }
-    for (at, done) in history.compactions.iter().enumerate() {
+    for done in &history.compactions {
         let lost = match done.human.lost.len() {
             0 => String::new(),
             lost => paint(WARN, format!("; {} of the user's lost", counted(lost, "message"))),
@@ -61,7 +84,7 @@ pub(super) fn words(history: &History) -> String {
         };
         put(format!(
             "{} after message {}: {} → {} tokens, {} kept, {} shortened, {} {instead}{lost}",
-            paint(STRONG, format!("compaction {}", at + 1)),
+            paint(STRONG, format!("compaction {}", done.number)),
             count(done.at),
             count(done.before.tokens),
             count(done.after.tokens),
@@ -70,15 +93,11 @@ pub(super) fn words(history: &History) -> String {
             count(done.gone.entries),
         ));
     }
-    if history.not_shown > 0 {
-        put(format!("{} can't be found in the file", counted(history.not_shown, "compaction")));
+    if let Some(why) = not_shown(history) {
+        put(why);
     }
     if let Some(cost) = history.cost.all.cost {
-        let how = if history.cost.reported {
-            "as the provider counted"
-        } else {
-            "prompts alone, reckoned"
-        };
+        let how = how(history);
         put(String::new());
         put(format!(
             "{cost} for {} {}",
