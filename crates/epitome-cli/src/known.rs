@@ -8,6 +8,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use epitome::checkpoint::look_alikes;
+use epitome::ledger::Delta;
 use epitome::receipt::RECEIPT_VERSION;
 use epitome::transcript::{ContentId, Origin, Part};
 use epitome::{Outcome, Transcript};
@@ -18,9 +19,13 @@ use crate::failure::Failure;
 use crate::output;
 use crate::quoting::{name, operand};
 
-/// The ids that the user vouches for.
+/// What the user vouches for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Known(BTreeSet<ContentId>);
+pub(crate) struct Known {
+    ids: BTreeSet<ContentId>,
+    /// Changes of the ledger that were made.
+    changes: Vec<Delta>,
+}
 
 /// What a receipt says of checkpoints.
 #[derive(Debug, Deserialize)]
@@ -32,6 +37,8 @@ struct Written {
     checkpoint: Option<Named>,
     #[serde(default)]
     standing_checkpoints: Vec<ContentId>,
+    #[serde(default)]
+    ledger_changes: Vec<Delta>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -46,22 +53,29 @@ impl Known {
     /// A receipt that can't be read, or isn't one.
     pub(crate) fn new(receipts: &[impl AsRef<Path>], ids: &[ContentId]) -> Result<Self> {
         let mut known: BTreeSet<ContentId> = ids.iter().copied().collect();
+        let mut changes = Vec::new();
         for file in receipts {
             let written = read(file.as_ref())?;
             known.extend(written.checkpoint.map(|checkpoint| checkpoint.id));
             known.extend(written.standing_checkpoints);
+            changes.extend(written.ledger_changes);
         }
-        Ok(Known(known))
+        Ok(Known { ids: known, changes })
     }
 
     /// Vouches for more.
     pub(crate) fn add(&mut self, ids: impl IntoIterator<Item = ContentId>) {
-        self.0.extend(ids);
+        self.ids.extend(ids);
     }
 
     /// The ids.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ContentId> {
-        self.0.iter().copied()
+        self.ids.iter().copied()
+    }
+
+    /// Changes of the ledger that these compactions made.
+    pub(crate) fn changes(&self) -> &[Delta] {
+        &self.changes
     }
 
     /// Says what the user most likely didn't mean: checkpoints that are continued by nobody, receipts of
@@ -70,7 +84,7 @@ impl Known {
         let transcript = &outcome.base.transcript;
         let is_checkpoint = |part: Part<'_>| part.origin() == Origin::Checkpoint;
         let is_continued = transcript.entries().any(|entry| entry.parts().any(is_checkpoint));
-        if !self.0.is_empty() && !is_continued {
+        if !self.ids.is_empty() && !is_continued {
             output::warn("no message is a checkpoint that was said to be known");
         }
         if let Some(at) = look_alike(transcript) {

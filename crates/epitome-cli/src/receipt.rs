@@ -6,7 +6,7 @@ use epitome::Receipt;
 use epitome::count::{Basis, Count};
 use epitome::model::Cost;
 use epitome::plan::Reached;
-use epitome::summarize::SummaryReceipt;
+use epitome::summarize::{Choice, Quote, Shape, SummaryReceipt};
 use epitome::text::figure::counted;
 
 use crate::terminal::{self, FAINT, GOOD, STRONG, WARN, count, left, line, paint, right, size};
@@ -196,6 +196,27 @@ fn summed(out: &mut String, summary: &SummaryReceipt) {
         None => format!("none that can be used ({took})"),
     };
     put(out, "summary", &what);
+    for Choice { by, shape, why, extension, fenced } in &summary.shapes {
+        let shape = match shape {
+            Shape::Extension => "behind the agent's own prompt",
+            Shape::Fenced => "with a transcript of its own",
+        };
+        let costs = |quote: &Option<Quote>, what: &str| {
+            quote.map(|quote| {
+                format!(
+                    "; {what}: {} tokens, {} of them cached, {}",
+                    count(quote.prompt),
+                    count(quote.cached),
+                    quote.cost
+                )
+            })
+        };
+        let costs: String = [costs(extension, "behind it"), costs(fenced, "by itself")]
+            .into_iter()
+            .flatten()
+            .collect();
+        put(out, "asked", &format!("{} {shape}: {why}{costs}", line(by, 60)));
+    }
 }
 
 fn costs(out: &mut String, cost: &Cost) {

@@ -1,6 +1,7 @@
 //! The request as a body of the model's format, by the library's own conversion.
 
 use epitome::Format;
+use epitome::json::{self, Span};
 use epitome::model::Model as Facts;
 use epitome::summarize::{SYSTEM, SummaryRequest};
 use epitome::wire::{self, Goal};
@@ -18,14 +19,95 @@ pub(crate) fn most_output(max_tokens: u64, facts: Option<&Facts>) -> u64 {
     facts.and_then(|facts| facts.output).map_or(most, |limit| most.min(limit))
 }
 
-/// The body.
-pub(crate) fn body(request: &SummaryRequest, endpoint: &Endpoint, facts: Option<&Facts>) -> String {
-    // A server of one's own has small models, that don't reason unless the table says so.
-    let is_own = endpoint.format == Format::OpenaiChat && !endpoint.is_openai();
+/// A server of one's own has small models, that don't reason unless the table says so.
+fn is_own(endpoint: &Endpoint) -> bool {
+    endpoint.format == Format::OpenaiChat && !endpoint.is_openai()
+}
+
+/// The most tokens of the answer to `request`.
+pub(crate) fn most_answer(
+    request: &SummaryRequest,
+    endpoint: &Endpoint,
+    facts: Option<&Facts>,
+) -> u64 {
     let most = match facts {
-        None if is_own => request.max_tokens.saturating_mul(2).max(256),
+        None if is_own(endpoint) => request.max_tokens.saturating_mul(2).max(256),
         facts => most_output(request.max_tokens, facts),
     };
+    let Some(agents) = &request.body else { return most };
+    // The agent's own budget for thinking is part of the limit, and stays: another one is another prompt.
+    let most = most + budget(agents).unwrap_or_default();
+    facts.and_then(|facts| facts.output).map_or(most, |limit| most.min(limit))
+}
+
+/// Tokens that a request gives to thinking.
+fn budget(body: &str) -> Option<u64> {
+    let inside = |path: &[&str]| {
+        path.iter().try_fold(whole(body), |span, key| json::member(body, span, key))
+    };
+    let said = inside(&["thinking", "budget_tokens"])
+        .or_else(|| inside(&["generationConfig", "thinkingConfig", "thinkingBudget"]))?;
+    said.of(body).parse().ok()
+}
+
+fn whole(body: &str) -> Span {
+    let start = body.find('{').unwrap_or_default();
+    Span::new(start..body.len())
+}
+
+/// The agent's own prompt as it is, but for how the answer comes and how long it may be: neither is part of what
+/// is cached.
+fn behind_agents(body: &str, endpoint: &Endpoint, most: u64) -> String {
+    let mut body = body.to_owned();
+    let most = most.to_string();
+    let has = |body: &str, key| json::member(body, whole(body), key).is_some();
+    match endpoint.format {
+        Format::Gemini => {
+            let limit = format!("{{\"maxOutputTokens\":{most}}}");
+            let config = json::member(&body, whole(&body), "generationConfig");
+            match config.filter(|config| config.of(&body).starts_with('{')) {
+                Some(config) => put(&mut body, config, "maxOutputTokens", &most),
+                None => put_whole(&mut body, "generationConfig", &limit),
+            }
+            return body;
+        }
+        Format::OpenaiResponses => put_whole(&mut body, "max_output_tokens", &most),
+        Format::OpenaiChat => {
+            let is_new = has(&body, "max_completion_tokens")
+                || (!is_own(endpoint) && !has(&body, "max_tokens"));
+            let key = if is_new { "max_completion_tokens" } else { "max_tokens" };
+            put_whole(&mut body, key, &most);
+            put_whole(&mut body, "stream_options", "{\"include_usage\":true}");
+        }
+        _ => put_whole(&mut body, "max_tokens", &most),
+    }
+    put_whole(&mut body, "stream", "true");
+    body
+}
+
+fn put_whole(body: &mut String, key: &str, value: &str) {
+    put(body, whole(body), key, value);
+}
+
+/// Says `key` in the object at `object`, instead of what it says there or before everything else.
+fn put(body: &mut String, object: Span, key: &str, value: &str) {
+    if let Some(said) = json::member(body, object, key) {
+        body.replace_range(said.range(), value);
+        return;
+    }
+    let inside = object.range().start + 1;
+    let is_empty = body[inside..].trim_start().starts_with('}');
+    let comma = if is_empty { "" } else { "," };
+    body.insert_str(inside, &format!("{}:{value}{comma}", json::quote(key)));
+}
+
+/// The body.
+pub(crate) fn body(request: &SummaryRequest, endpoint: &Endpoint, facts: Option<&Facts>) -> String {
+    let most = most_answer(request, endpoint, facts);
+    if let Some(agents) = &request.body {
+        return behind_agents(agents, endpoint, most);
+    }
+    let is_own = is_own(endpoint);
     let mut chat = json!({
         "model": endpoint.model,
         "messages": [
@@ -60,6 +142,7 @@ mod tests {
             ledger: String::new(),
             max_tokens: 500,
             reason: None,
+            body: None,
         };
         let endpoint =
             Endpoint { format, base: base.to_owned(), model: "some-model".to_owned(), key: None };
@@ -67,6 +150,50 @@ mod tests {
         let parsed = wire::parse(format, body.clone()).expect("a body");
         assert!(wire::check(&parsed).is_empty(), "{body}");
         serde_json::from_str(&body).expect("JSON")
+    }
+
+    #[test]
+    fn what_the_agent_sends_stays_but_for_the_answers_length() {
+        for (format, agents, sent) in [
+            (
+                Format::Anthropic,
+                r#" {"model":"m","max_tokens":64,"thinking":{"type":"enabled","budget_tokens":20000},"messages":[{"role":"user","content":"é"}]}"#,
+                r#" {"stream":true,"model":"m","max_tokens":37000,"thinking":{"type":"enabled","budget_tokens":20000},"messages":[{"role":"user","content":"é"}]}"#,
+            ),
+            (
+                Format::OpenaiChat,
+                r#"{"messages":[],"stream":false,"max_tokens":9}"#,
+                r#"{"stream_options":{"include_usage":true},"messages":[],"stream":true,"max_tokens":17000}"#,
+            ),
+            (
+                Format::OpenaiResponses,
+                r#"{"input":"x"}"#,
+                r#"{"stream":true,"max_output_tokens":17000,"input":"x"}"#,
+            ),
+            (
+                Format::Gemini,
+                r#"{"contents":[],"generationConfig":{ }}"#,
+                r#"{"contents":[],"generationConfig":{"maxOutputTokens":17000 }}"#,
+            ),
+            (
+                Format::Gemini,
+                r#"{"contents":[]}"#,
+                r#"{"generationConfig":{"maxOutputTokens":17000},"contents":[]}"#,
+            ),
+        ] {
+            let request = SummaryRequest {
+                version: 1,
+                instruction: String::new(),
+                transcript: String::new(),
+                ledger: String::new(),
+                max_tokens: 500,
+                reason: None,
+                body: Some(agents.into()),
+            };
+            let base = "https://api.openai.com/v1".to_owned();
+            let endpoint = Endpoint { format, base, model: "m".to_owned(), key: None };
+            assert_eq!(body(&request, &endpoint, None), sent);
+        }
     }
 
     #[test]

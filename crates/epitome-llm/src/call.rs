@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use crate::events::Events;
 use crate::heard::Heard;
 use crate::model::{Limits, Model};
+use crate::purse::Hold;
 
 /// The most bytes of an answer.
 pub(crate) const LARGEST: usize = 8 << 20;
@@ -59,12 +60,17 @@ impl From<SummarizeError> for Failed {
 struct Booking<'a> {
     model: &'a Model,
     heard: Heard,
+    /// What is set aside for it.
+    hold: Option<Hold>,
     spent: &'a Mutex<Spent>,
 }
 
 impl Drop for Booking<'_> {
     fn drop(&mut self) {
         let spent = self.model.booked(&self.heard.billed);
+        if let (Some(hold), Some(cost)) = (&mut self.hold, spent.cost) {
+            hold.cost(cost);
+        }
         *self.spent.lock().expect("nothing panics while it is held") += spent;
     }
 }
@@ -80,11 +86,12 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Sends `body`; the text of the answer.
-    pub(crate) async fn send(&self, body: &str) -> Result<String, Failed> {
+    /// Sends `body`, for which so much is set aside; the text of the answer.
+    pub(crate) async fn send(&self, body: &str, hold: Option<Hold>) -> Result<String, Failed> {
         let request = self.client.post(self.url.clone()).headers(self.headers.clone());
         let sending = request.body(body.to_owned()).send();
-        let mut booking = Booking { model: self.model, heard: Heard::default(), spent: self.spent };
+        let (model, spent) = (self.model, self.spent);
+        let mut booking = Booking { model, heard: Heard::default(), hold, spent };
         let response = timeout(self.limits.first_byte, sending)
             .await
             .map_err(|_| silent(self.limits.first_byte))?

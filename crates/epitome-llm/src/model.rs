@@ -8,16 +8,17 @@ use epitome::Format;
 use epitome::count::{TokenCounter, counter};
 use epitome::model::{Billed, Model as Facts, Registry};
 use epitome::summarize::{
-    Answering, FailureKind, Spent, SummarizeError, Summarizer, Summary, SummaryRequest,
+    AgentPrompt, Answering, FailureKind, SYSTEM, Spent, SummarizeError, Summarizer, Summary,
+    SummaryRequest,
 };
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url, redirect};
 use tokio::time::timeout;
 
-use crate::body::{body, most_output};
+use crate::body::{body, most_answer, most_output};
 use crate::call::{Again, Call, Failed};
 use crate::endpoint::{BadEndpoint, Endpoint};
-use crate::purse::Purse;
+use crate::purse::{Hold, Purse};
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +64,7 @@ pub struct Model {
     facts: Option<Facts>,
     counter: Arc<dyn TokenCounter>,
     purse: Option<Arc<Purse>>,
+    is_agents: bool,
 }
 
 impl Model {
@@ -85,7 +87,24 @@ impl Model {
             .build()
             .map_err(|error| BadEndpoint::Client(error.to_string()))?;
         let (facts, counter) = facts(Registry::built_in(), &endpoint.model);
-        Ok(Model { endpoint, url, headers, limits, client, facts, counter, purse })
+        Ok(Model {
+            endpoint,
+            url,
+            headers,
+            limits,
+            client,
+            facts,
+            counter,
+            purse,
+            is_agents: false,
+        })
+    }
+
+    /// The same, which the agent asks too, here and with this key: what the agent sent is in its cache, and may be
+    /// gone on from.
+    #[must_use]
+    pub fn asked_by_agent(self) -> Self {
+        Model { is_agents: true, ..self }
     }
 
     /// The same, with its window and prices as `registry` knows them instead of the one that is built in.
@@ -106,13 +125,10 @@ impl Model {
         }
     }
 
-    /// What a call took whose tokens are billed so; it is taken from the purse.
+    /// What a call took whose tokens are billed so.
     pub(crate) fn booked(&self, billed: &Billed) -> Spent {
         let price = self.facts.as_ref().and_then(|facts| facts.price.as_ref());
         let cost = price.map(|price| price.of(billed));
-        if let (Some(purse), Some(cost)) = (&self.purse, cost) {
-            purse.book(cost);
-        }
         let input = billed.prompt();
         Spent { requests: 1, input, cached: billed.read, output: billed.output, cost }
     }
@@ -136,18 +152,24 @@ impl Model {
         self.facts.as_ref()
     }
 
-    /// Whether the purse allows what this may cost.
-    fn may_spend(&self, request: &SummaryRequest) -> Result<(), SummarizeError> {
-        let Some(purse) = &self.purse else { return Ok(()) };
+    /// Sets aside what this may cost, if the purse allows it.
+    fn set_aside(&self, request: &SummaryRequest) -> Result<Option<Hold>, SummarizeError> {
+        let Some(purse) = &self.purse else { return Ok(None) };
         let refuse = |what: String| Err(SummarizeError::new(FailureKind::SpendCap, what));
         let Some(facts) = &self.facts else {
             return refuse(format!("no price is known of {}", self.endpoint.model));
         };
-        let prompt = self.counter.text(&request.prompt()).upper;
-        let Some(most) = facts.summary_cost(prompt, 0, request.max_tokens) else {
+        let tokens = |text: &str| self.counter.text(text).upper;
+        let prompt = match &request.body {
+            // As if nothing of it were cached: nobody promises that it is.
+            Some(body) => tokens(body),
+            None => tokens(SYSTEM) + tokens(&request.prompt()),
+        };
+        let answer = most_answer(request, &self.endpoint, Some(facts));
+        let Some(most) = facts.summary_cost(prompt, 0, answer) else {
             return refuse(format!("no price is known of {}", self.endpoint.model));
         };
-        purse.stops(most).map_or(Ok(()), refuse)
+        purse.hold(most).map(Some).or_else(refuse)
     }
 
     async fn answer(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {
@@ -159,8 +181,8 @@ impl Model {
             .with_max_times(self.limits.retries);
         // Each try is paid for, so each is asked about.
         let send = async || {
-            self.may_spend(request).map_err(Failed::from)?;
-            call.send(&body).await
+            let hold = self.set_aside(request).map_err(Failed::from)?;
+            call.send(&body, hold).await
         };
         let tries = send.retry(pauses).when(|failed: &Failed| failed.again != Again::Never).adjust(
             |failed, pause| match failed.again {
@@ -199,6 +221,14 @@ impl Summarizer for Model {
         let window = facts.input.or(facts.window)?;
         // What reasoning may take besides.
         Some(window.saturating_sub(most_output(0, Some(facts))).max(window / 2))
+    }
+
+    fn shares_cache(&self, prompt: &AgentPrompt) -> Option<&Facts> {
+        let is_named = prompt.request.model().is_none_or(|model| {
+            model.strip_prefix("models/").unwrap_or(&model) == self.endpoint.model
+        });
+        let is_same = self.is_agents && is_named && prompt.request.format == self.endpoint.format;
+        self.facts.as_ref().filter(|_| is_same)
     }
 
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {

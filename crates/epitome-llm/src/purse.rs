@@ -7,17 +7,36 @@ use epitome::model::Money;
 
 /// Where it is kept what was spent: beyond a process, where a cap is for more than that.
 pub trait Books: fmt::Debug + Send + Sync {
-    /// What was spent so far.
+    /// What was spent so far, what is set aside among it.
     ///
     /// # Errors
     /// It can't be told; no call is made then.
     fn spent(&self) -> Result<Money, String>;
 
-    /// Books what was spent.
+    /// Sets `most` aside, if with that no more than `cap` is spent, whoever else does so meanwhile.
+    ///
+    /// # Errors
+    /// It can't be kept; no call is made then.
+    fn set_aside(&self, most: Money, cap: Money) -> Result<Aside, String>;
+
+    /// Books what it cost in the place of what was set aside on `page`.
     ///
     /// # Errors
     /// It can't be kept; no further call is made then.
-    fn book(&self, cost: Money) -> Result<(), String>;
+    fn book(&self, page: Page, aside: Money, cost: Money) -> Result<(), String>;
+}
+
+/// Where in the books something was set aside: a day's page must be found again on the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Page(pub u64);
+
+/// What became of setting something aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aside {
+    /// It is set aside on this page.
+    On(Page),
+    /// So much is spent that the cap would be exceeded.
+    Over(Money),
 }
 
 /// A cap, and what counts against it.
@@ -50,26 +69,52 @@ impl Purse {
         Purse { caps, failed: Mutex::default() }
     }
 
-    /// Why so much more may not be spent, if it may not.
-    pub fn stops(&self, more: Money) -> Option<String> {
+    /// Sets aside what a call may cost at the most; what it did cost takes its place ([`Hold::cost`]). A call that
+    /// nobody tells the end of, because its process was killed, counts as what it might have cost.
+    ///
+    /// # Errors
+    /// Why so much more may not be spent.
+    pub fn hold(self: &Arc<Self>, most: Money) -> Result<Hold, String> {
         if let Some(failed) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-            return Some(failed.clone());
+            return Err(failed.clone());
         }
-        self.caps.iter().find_map(|cap| match cap.books.spent() {
-            Err(error) => Some(error),
-            Ok(spent) if spent + more > cap.most || spent >= cap.most => {
-                let span = if cap.span.is_empty() { "" } else { " " };
-                Some(format!("{more} more, {spent} of {} spent{span}{}", cap.most, cap.span))
-            }
-            Ok(_) => None,
-        })
-    }
-
-    /// Books what was spent.
-    pub fn book(&self, cost: Money) {
+        let mut hold = Hold { purse: Arc::clone(self), most, pages: Vec::new(), cost: Money::ZERO };
         for cap in &self.caps {
-            if let Err(error) = cap.books.book(cost) {
-                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            match cap.books.set_aside(most, cap.most)? {
+                Aside::On(page) => hold.pages.push(page),
+                Aside::Over(spent) => {
+                    let span = if cap.span.is_empty() { "" } else { " " };
+                    let of = format!("{} spent{span}{}", cap.most, cap.span);
+                    return Err(format!("{most} more, {spent} of {of}"));
+                }
+            }
+        }
+        Ok(hold)
+    }
+}
+
+/// What is set aside for a call. What it cost is booked when this is dropped, however the call ends.
+#[derive(Debug)]
+pub struct Hold {
+    purse: Arc<Purse>,
+    most: Money,
+    /// Of each cap, as far as they were asked.
+    pages: Vec<Page>,
+    cost: Money,
+}
+
+impl Hold {
+    /// Says what the call cost.
+    pub fn cost(&mut self, cost: Money) {
+        self.cost = cost;
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        for (cap, page) in self.purse.caps.iter().zip(&self.pages) {
+            if let Err(error) = cap.books.book(*page, self.most, self.cost) {
+                *self.purse.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }
         }
     }
@@ -89,8 +134,18 @@ impl Books for InMemory {
         Ok(*self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn book(&self, cost: Money) -> Result<(), String> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+    fn set_aside(&self, most: Money, cap: Money) -> Result<Aside, String> {
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if *spent >= cap || *spent + most > cap {
+            return Ok(Aside::Over(*spent));
+        }
+        *spent += most;
+        Ok(Aside::On(Page::default()))
+    }
+
+    fn book(&self, _page: Page, aside: Money, cost: Money) -> Result<(), String> {
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *spent = spent.less(aside) + cost;
         Ok(())
     }
 }

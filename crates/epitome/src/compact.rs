@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::function::Function;
 use crate::request::Request;
 use crate::summarize::{OnFailure, Spent, SummarizeError, Summary};
 use crate::view::Fate;
@@ -127,18 +128,7 @@ where
     F: Fn(Arc<Job>) -> A + Send + Sync + 'static,
     A: Future<Output = Result<Verdict, SummarizeError>> + Send + 'static,
 {
-    Arc::new(Function { name: name.into(), function })
-}
-
-struct Function<F> {
-    name: String,
-    function: F,
-}
-
-impl<F> fmt::Debug for Function<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Function").field("name", &self.name).finish_non_exhaustive()
-    }
+    Arc::new(Function { name: name.into(), call: function })
 }
 
 impl<F, A> Compact for Function<F>
@@ -151,6 +141,6 @@ where
     }
 
     fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting {
-        Box::pin((self.function)(job))
+        Box::pin((self.call)(job))
     }
 }

@@ -11,6 +11,7 @@ use std::pin::Pin as Pinned;
 use std::sync::Arc;
 
 use crate::compact::About;
+use crate::function::Function;
 use crate::guard::Pin;
 use crate::request::Request;
 use crate::summarize::{SummarizeError, Summary};
@@ -95,18 +96,7 @@ where
     F: Fn(Arc<Proposal>) -> A + Send + Sync + 'static,
     A: Future<Output = Result<Wish, SummarizeError>> + Send + 'static,
 {
-    Arc::new(Function { name: name.into(), function })
-}
-
-struct Function<F> {
-    name: String,
-    function: F,
-}
-
-impl<F> fmt::Debug for Function<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Function").field("name", &self.name).finish_non_exhaustive()
-    }
+    Arc::new(Function { name: name.into(), call: function })
 }
 
 impl<F, A> Hook for Function<F>
@@ -119,6 +109,6 @@ where
     }
 
     fn before(self: Arc<Self>, proposal: Arc<Proposal>) -> Heeding {
-        Box::pin((self.function)(proposal))
+        Box::pin((self.call)(proposal))
     }
 }

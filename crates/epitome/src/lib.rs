@@ -24,6 +24,7 @@ pub mod count;
 pub mod draft;
 pub mod engine;
 pub mod events;
+mod function;
 pub mod guard;
 pub mod hook;
 pub mod json;

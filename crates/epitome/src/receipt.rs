@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
 use crate::guard::{Held, Overridden};
+use crate::ledger::Delta;
 use crate::model::Cost;
 use crate::plan::{PlanStep, Reached};
 use crate::request::{Elsewhere, Request};
@@ -185,6 +186,10 @@ pub struct Receipt {
     /// What summarizers had to do with it, if any were asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<SummaryReceipt>,
+    /// Changes of the ledger that summarizers proposed, now and before, and the transcript bears out: the next
+    /// compaction makes them again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ledger_changes: Vec<Delta>,
     /// What became of human messages.
     pub human_messages: HumanMessages,
     /// What was to stay as it was said but is larger than its share of the target.

@@ -138,6 +138,23 @@ impl Request {
         self.frame.elsewhere.map(|(keeper, _)| keeper)
     }
 
+    /// The body without what is long in it: `null` stands for the entries, the system prompt and the tools. To look up
+    /// the other members in; nothing else of it is said as it was.
+    pub(crate) fn slim(&self) -> String {
+        let source = self.source().trim_start_matches('\u{feff}');
+        let shift = self.source().len() - source.len();
+        let mut long = [self.frame.list, self.frame.system, self.frame.tools].map(Span::range);
+        long.sort_by_key(|range| range.start);
+        let (mut out, mut at) = (String::new(), 0);
+        for range in long.into_iter().filter(|range| !range.is_empty()) {
+            out.push_str(&source[at..range.start - shift]);
+            out.push_str("null");
+            at = range.end - shift;
+        }
+        out.push_str(&source[at..]);
+        out
+    }
+
     /// What stands before the first entry.
     pub(crate) fn head(&self) -> &str {
         let end = match self.transcript.entries().next() {

@@ -43,11 +43,13 @@ mod show;
 pub mod simulation;
 mod stage;
 pub mod survival;
+mod wait;
 
 pub use check::{check, check_in};
 pub use features::{Feature, Histogram};
 pub use generate::Case;
 pub use notation::{parse, show, show_view};
+pub use wait::wait;
 
 /// The README's code compiles and runs.
 #[cfg(doctest)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use epitome::archive::Archive;
 use epitome::plan::Reached;
+use epitome::summarize::AgentPrompt;
 use epitome::text::figure::counted;
 use epitome::transcript::{ContentId, Entry, PartKind};
 use epitome::trigger::{Gauge, Trigger as _, When};
@@ -314,9 +315,13 @@ impl Shape {
                 compactor.when(trigger.clone().boxed(), Gauge { window, ..Gauge::default() })
             }
         };
-        let Helpers { hooks, compactors, summaries, .. } = self.helpers.clone();
+        let Helpers { hooks, compactors, summaries, is_agents, .. } = self.helpers.clone();
         let compactor = compactor.summarized_by(summaries).expect("no flag says how long");
         let compactor = compactor.compacted_by(compactors).hooked_by(hooks);
+        let compactor = match opened.source.recording {
+            None if is_agents => compactor.going_on_from(AgentPrompt::of(opened.request.clone())),
+            _ => compactor,
+        };
         let outcome = progress.compact(&compactor, &opened.request, archive)?.map_err(|error| {
             let what = format!("nothing was changed, because the compaction failed: {error}");
             match error {
@@ -334,6 +339,9 @@ impl Shape {
 
     /// Warns of settings that do nothing, and of a result that no window takes.
     pub(super) fn warn(&self, opened: &Opened, done: &Done) {
+        if self.helpers.is_agents && opened.source.recording.is_some() {
+            output::warn("--for does nothing: a recording isn't the request that the agent sends");
+        }
         self.warn_of_tools(&opened.request);
         done.reader.warn_of_unknown();
         self.known.warn(&done.outcome);
@@ -369,7 +377,8 @@ impl Shape {
     fn compacting(&self, reader: &Reader, options: Options) -> Result<Compactor> {
         let compactor = Compactor::new(options, Arc::clone(&reader.counter))
             .map_err(|error| Failure::usage(error.to_string()).hint("epitome compact --help"))?
-            .knowing(self.known.ids());
+            .knowing(self.known.ids())
+            .remembering(self.known.changes());
         let compactor = match &self.channel {
             Some(channel) => compactor.recalling_by(channel),
             None => compactor,

@@ -6,7 +6,9 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::args::{ConfigCommand, HowArgs};
-use crate::config::{KEYS, Layers, Origin, Settings, models_file, project_file, user_file};
+use crate::config::{
+    KEYS, Layers, Origin, Settings, models_file, not_taken, project_file, user_file,
+};
 use crate::failure::Exit;
 use crate::output::{self, Report};
 use crate::quoting::name;
@@ -55,7 +57,7 @@ pub(crate) fn run(command: &ConfigCommand, report: Report) -> Result<Exit> {
 }
 
 fn show(args: &HowArgs, report: Report) -> Result<Exit> {
-    let layers = Layers::read(args)?;
+    let layers = Layers::with_strangers(args)?;
     let merged = layers.merged();
     let preset = merged.preset(merged.window).map(|preset| Settings::of(&preset));
     let setting = |key| setting(&layers, key, merged.said(key), preset.as_ref());
@@ -64,6 +66,10 @@ fn show(args: &HowArgs, report: Report) -> Result<Exit> {
     match report {
         Report::Json => output::json(&shown)?,
         Report::Words => output::words(&words(&shown))?,
+    }
+    // Whoever compacts here is told the same, as a failure.
+    for (key, file) in layers.refused() {
+        output::warn(&not_taken(key, file).to_string());
     }
     Ok(Exit::Ok)
 }
@@ -110,7 +116,8 @@ fn default(key: &str) -> &'static str {
 fn words(shown: &Shown) -> String {
     let mut out = String::new();
     for setting in &shown.settings {
-        let value = line(&setting.value, 60);
+        // All of it: whoever looks here wants to know what holds.
+        let value = line(&setting.value, usize::MAX);
         let value = match setting.origin {
             "default" => paint(FAINT, left(&value, 32)),
             _ => paint(STRONG, left(&value, 32)),

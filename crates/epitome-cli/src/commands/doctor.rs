@@ -18,6 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{self, Report};
 use crate::quoting::name;
 use crate::reader;
+use crate::summarizers::books;
 use crate::terminal::{self, BAD, FAINT, GOOD, WARN, left, paint};
 
 /// A visit, as `--json` prints it.
@@ -56,6 +57,8 @@ pub(crate) fn run(args: &DoctorArgs, report: Report) -> Result<Exit> {
     let settings = settings(&args.files, &mut checks);
     models(&settings, &mut checks);
     checks.extend(summarizers::checks(args, &settings));
+    checks.extend(summarizers::hooks(&settings));
+    checks.extend(spending(&settings));
     counters(&mut checks);
     surroundings(&mut checks);
     recordings(&mut checks);
@@ -140,6 +143,21 @@ fn models(settings: &Settings, checks: &mut Vec<Check>) {
         let failure = reader::unknown(&unknown).hint("epitome models lists what is known");
         checks.push(Check { state: State::Warning, ..wrong("models", &failure.into()) });
     }
+}
+
+/// Whether what was spent can be kept, where a cap by day or session is set.
+fn spending(settings: &Settings) -> Option<Check> {
+    const SUBJECT: &str = "spending";
+    let caps = [("a day", settings.spend_day), ("a session", settings.spend_session)];
+    let caps: Vec<String> =
+        caps.iter().filter_map(|(what, cap)| Some(format!("{} {what}", (*cap)?))).collect();
+    if caps.is_empty() {
+        return None;
+    }
+    Some(match books::looked_at() {
+        Ok(told) => good(SUBJECT, format!("at most {}; {told}", caps.join(", "))),
+        Err(error) => wrong(SUBJECT, &error.into()),
+    })
 }
 
 fn counters(checks: &mut Vec<Check>) {

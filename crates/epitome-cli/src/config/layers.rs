@@ -17,7 +17,11 @@ use crate::quoting::{name, operand, shell};
 
 /// All layers, the nearest first.
 #[derive(Debug)]
-pub(crate) struct Layers(Vec<(Origin, Settings)>);
+pub(crate) struct Layers {
+    layers: Vec<(Origin, Settings)>,
+    /// What a project's file says and isn't its to say.
+    refused: Vec<(&'static str, PathBuf)>,
+}
 
 /// Where a layer is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +40,18 @@ impl Layers {
     /// Reads all layers.
     ///
     /// # Errors
-    /// A file that can't be read, an unknown key, a value that makes no sense.
+    /// A file that can't be read, an unknown key, a value that makes no sense; a project's file that says what
+    /// isn't its to say.
     pub(crate) fn read(how: &HowArgs) -> Result<Self> {
+        let layers = Layers::with_strangers(how)?;
+        match layers.refused.first() {
+            Some((key, file)) => Err(not_taken(key, file).into()),
+            None => Ok(layers),
+        }
+    }
+
+    /// The same, without what a project's file says and isn't its to say: that is told apart.
+    pub(crate) fn with_strangers(how: &HowArgs) -> Result<Self> {
         let HowArgs { shape, counting, counter } = how;
         let said = |texts: &Vec<String>| (!texts.is_empty()).then(|| texts.clone());
         let flags = Settings {
@@ -57,6 +71,7 @@ impl Layers {
             // A command that asks for summaries has flags of its own.
             ..Settings::default()
         };
+        let mut refused = Vec::new();
         let mut layers = vec![
             (Origin::Flag, flags.own()),
             (Origin::Environment, Settings::environment()?.own()),
@@ -65,20 +80,25 @@ impl Layers {
             let settings = Settings::file(file)?.own();
             layers.push((Origin::Project(file.clone()), settings));
         } else if let Some(file) = project_file() {
-            let settings = Settings::file(&file)?;
-            settings.of_a_stranger(&file)?;
+            let mut settings = Settings::file(&file)?;
+            refused.extend(settings.forget_a_strangers().map(|key| (key, file.clone())));
             layers.push((Origin::Project(file), settings));
         }
         if let Some(file) = user_file().filter(|file| file.is_file()) {
             let settings = Settings::file(&file)?.own();
             layers.push((Origin::User(file), settings));
         }
-        Ok(Layers(layers))
+        Ok(Layers { layers, refused })
+    }
+
+    /// What a project's file says and isn't its to say, and the file.
+    pub(crate) fn refused(&self) -> &[(&'static str, PathBuf)] {
+        &self.refused
     }
 
     /// What all of them say together.
     pub(crate) fn merged(&self) -> Settings {
-        let layers = self.0.iter().map(|(_, settings)| settings.clone());
+        let layers = self.layers.iter().map(|(_, settings)| settings.clone());
         layers.reduce(Settings::or).unwrap_or_default()
     }
 
@@ -87,7 +107,7 @@ impl Layers {
         let value = self.merged().said(key)?;
         let says =
             |(_, settings): &&(Origin, Settings)| settings.said(key).as_ref() == Some(&value);
-        self.0.iter().find(says).map(|(origin, _)| origin)
+        self.layers.iter().find(says).map(|(origin, _)| origin)
     }
 }
 
@@ -120,18 +140,17 @@ impl Settings {
 
     /// A project's file comes with what was cloned or unpacked: it names no program that is run and no server
     /// that is sent the transcript, and raises no limit of what that may cost; nor do the prices that it names.
-    fn of_a_stranger(&self, file: &Path) -> Result<()> {
-        let said =
+    /// The keys of these that it says; they aren't taken.
+    fn forget_a_strangers(&mut self) -> impl Iterator<Item = &'static str> + use<> {
+        let said: Vec<&'static str> =
             ["summarizer", "spend", "spend-session", "spend-day", "hook-before", "hook-after"]
                 .into_iter()
-                .find(|key| self.said(key).is_some());
-        let Some(key) = said else { return Ok(()) };
-        let what = format!("`{key}` in {} isn't taken from a project's own file", name(file));
-        let hint = format!(
-            "put it into your own (epitome config path), or name this one: --config {}",
-            operand(file)
-        );
-        Err(Failure::usage(what).hint(hint).into())
+                .filter(|key| self.said(key).is_some())
+                .collect();
+        self.summarizer = None;
+        (self.spend, self.spend_session, self.spend_day) = (None, None, None);
+        (self.hook_before, self.hook_after) = (None, None);
+        said.into_iter()
     }
 
     /// What variables say.
@@ -190,6 +209,15 @@ impl Settings {
         }
         Ok(settings)
     }
+}
+
+/// That a key in a project's own file isn't taken.
+pub(crate) fn not_taken(key: &str, file: &Path) -> Failure {
+    let what = format!("`{key}` in {} isn't taken from a project's own file", name(file));
+    Failure::usage(what).hint(format!(
+        "put it into your own (epitome config path), or name this one: --config {}",
+        operand(file)
+    ))
 }
 
 fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {

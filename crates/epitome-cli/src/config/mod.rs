@@ -23,7 +23,7 @@ use written::{
     window,
 };
 
-pub(crate) use layers::{Layers, Origin, models_file, project_file, user_file};
+pub(crate) use layers::{Layers, Origin, models_file, not_taken, project_file, user_file};
 pub(crate) use written::tail_words;
 
 /// The settings of one layer, or of all of them; what is `None` wasn't said.

@@ -8,10 +8,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use epitome::model::Money;
-use epitome_llm::Books;
+use epitome_llm::{Aside, Books, Page};
 use serde::{Deserialize, Serialize};
 
-use crate::quoting::name;
+use crate::failure::Failure;
+use crate::quoting::{name, operand};
 
 /// Days that are kept: what a session took longer ago than that is forgotten.
 const KEPT: u64 = 90;
@@ -35,7 +36,7 @@ pub(crate) struct Kept {
 /// The file: amounts in millionths of a dollar.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Page {
+struct Spent {
     version: u32,
     /// By days since 1970.
     days: BTreeMap<u64, u64>,
@@ -57,8 +58,42 @@ pub(crate) fn file() -> Option<PathBuf> {
     Some(base.join("epitome/spent.json"))
 }
 
+/// What the file says of today, in words; nothing is written.
+///
+/// # Errors
+/// There is no place for it, or it can't be read.
+pub(crate) fn looked_at() -> Result<String, Failure> {
+    let file = file().ok_or_else(|| {
+        Failure::usage("there is no place to keep what was spent")
+            .hint("set HOME or XDG_STATE_HOME")
+    })?;
+    let shown = name(&file);
+    let remedy =
+        format!("mend it, or move it away, which forgets what was spent: {}", operand(&file));
+    let page = read(&file).map_err(|error| Failure::other(error).hint(remedy))?;
+    let Some(page) = page else { return Ok(format!("nothing was spent yet ({shown})")) };
+    let spent = Money::micro(page.days.get(&today()).copied().unwrap_or_default());
+    Ok(format!("{spent} today ({shown})"))
+}
+
+/// What the file says; `None` where there is none yet.
+fn read(file: &Path) -> Result<Option<Spent>, String> {
+    let shown = name(file);
+    let failed = |error: String| format!("what was spent is kept in {shown}: {error}");
+    let page: Spent = match fs::read(file) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string()))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    if page.version > 1 {
+        let version = page.version;
+        return Err(format!("{shown} is of version {version}: a newer epitome wrote it"));
+    }
+    Ok(Some(page))
+}
+
 impl Kept {
-    fn with<T>(&self, what: impl FnOnce(&mut Page) -> T) -> Result<T, String> {
+    fn with<T>(&self, what: impl FnOnce(&mut Spent) -> T) -> Result<T, String> {
         let shown = name(&self.file);
         let failed = |error: std::io::Error| format!("what was spent is kept in {shown}: {error}");
         let folder = self.file.parent().unwrap_or(Path::new("/"));
@@ -71,16 +106,7 @@ impl Kept {
             .open(self.file.with_extension("lock"))
             .map_err(failed)?;
         lock.lock().map_err(failed)?;
-        let mut page = match fs::read(&self.file) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| format!("what was spent is kept in {shown}: {error}"))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Page::default(),
-            Err(error) => return Err(failed(error)),
-        };
-        if page.version > 1 {
-            let version = page.version;
-            return Err(format!("{shown} is of version {version}: a newer epitome wrote it"));
-        }
+        let mut page = read(&self.file)?.unwrap_or_default();
         page.version = 1;
         let before = serde_json::to_string(&page).expect("it is data");
         let out = what(&mut page);
@@ -104,6 +130,20 @@ impl Kept {
     }
 }
 
+impl Kept {
+    /// The amount of its span, on a day.
+    fn amount<'a>(&self, page: &'a mut Spent, day: u64) -> &'a mut u64 {
+        match self.session() {
+            None => page.days.entry(day).or_default(),
+            Some(session) => {
+                let kept = page.sessions.entry(session).or_default();
+                kept.day = kept.day.max(day);
+                &mut kept.micro_usd
+            }
+        }
+    }
+}
+
 impl Books for Kept {
     fn spent(&self) -> Result<Money, String> {
         let (day, session) = (today(), self.session());
@@ -114,19 +154,25 @@ impl Books for Kept {
         Ok(Money::micro(spent.unwrap_or_default()))
     }
 
-    fn book(&self, cost: Money) -> Result<(), String> {
-        let (day, session, cost) = (today(), self.session(), cost.in_micro());
+    fn set_aside(&self, most: Money, cap: Money) -> Result<Aside, String> {
+        let day = today();
         self.with(|page| {
             page.days.retain(|kept, _| kept + KEPT >= day);
             page.sessions.retain(|_, kept| kept.day + KEPT >= day);
-            match session {
-                None => *page.days.entry(day).or_default() += cost,
-                Some(session) => {
-                    let kept = page.sessions.entry(session).or_default();
-                    kept.micro_usd += cost;
-                    kept.day = day;
-                }
+            let spent = self.amount(page, day);
+            let before = Money::micro(*spent);
+            if before >= cap || before + most > cap {
+                return Aside::Over(before);
             }
+            *spent += most.in_micro();
+            Aside::On(Page(day))
+        })
+    }
+
+    fn book(&self, on: Page, aside: Money, cost: Money) -> Result<(), String> {
+        self.with(|page| {
+            let spent = self.amount(page, on.0);
+            *spent = spent.saturating_sub(aside.in_micro()) + cost.in_micro();
         })
     }
 }

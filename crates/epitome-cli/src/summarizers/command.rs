@@ -8,6 +8,8 @@ use epitome::ledger::Delta;
 use epitome::summarize::{
     Answering, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest,
 };
+use epitome::text::cut;
+use epitome::text::secrets::masked;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process;
@@ -21,9 +23,11 @@ const GRACE: Duration = Duration::from_millis(500);
 /// A program and its arguments.
 #[derive(Debug)]
 pub(crate) struct Command {
-    pub(crate) words: Vec<String>,
+    /// All of it as one line, without what looks like a secret: of two that run one program each is told.
+    name: String,
+    words: Vec<String>,
     /// How long it may take; then it is killed.
-    pub(crate) timeout: Duration,
+    timeout: Duration,
 }
 
 /// What it writes.
@@ -37,7 +41,7 @@ struct Answer {
 
 impl Summarizer for Command {
     fn name(&self) -> &str {
-        &self.words[0]
+        self.name()
     }
 
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
@@ -45,7 +49,23 @@ impl Summarizer for Command {
     }
 }
 
+/// The most characters of a name.
+const LONGEST_NAME: usize = 80;
+
 impl Command {
+    /// The command of these words, of which there is at least one.
+    pub(crate) fn new(words: &[String], timeout: Duration) -> Self {
+        let line = shlex::try_join(words.iter().map(String::as_str));
+        let line = line.expect("an argument holds no NUL");
+        let name = cut::one_line(&masked(&line), LONGEST_NAME);
+        Command { name, words: words.to_vec(), timeout }
+    }
+
+    /// What receipts and warnings call it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// What it writes when it is given `question`.
     pub(crate) async fn ask(&self, question: &impl Serialize) -> Result<Vec<u8>, SummarizeError> {
         let json = serde_json::to_string(question).expect("it is data");

@@ -65,7 +65,7 @@ enum Pinned {
 
 impl Hook for Before {
     fn name(&self) -> &str {
-        &self.0.words[0]
+        self.0.name()
     }
 
     fn before(self: Arc<Self>, proposal: Arc<Proposal>) -> Heeding {
@@ -134,7 +134,7 @@ impl After {
         let mut failed = Vec::new();
         for command in &self.0 {
             if let Err(error) = runtime.block_on(command.ask(&told)) {
-                failed.push(format!("--hook-after {}: {error}", command.words[0]));
+                failed.push(format!("--hook-after {}: {error}", command.name()));
             }
         }
         Ok(failed)
@@ -152,5 +152,5 @@ pub(crate) fn line(text: &str) -> Result<Vec<String>, String> {
 
 /// Commands that take at most `longest` each.
 pub(super) fn commands(lines: &[Vec<String>], longest: Duration) -> impl Iterator<Item = Command> {
-    lines.iter().map(move |words| Command { words: words.clone(), timeout: longest })
+    lines.iter().map(move |words| Command::new(words, longest))
 }

@@ -1,6 +1,6 @@
 //! Who can be asked for summaries, by the names that flags and settings give them.
 
-mod books;
+pub(crate) mod books;
 mod command;
 mod hook;
 pub(crate) mod model;
@@ -47,6 +47,8 @@ pub(crate) struct Helpers {
     pub(crate) compactors: Compactors,
     /// With the narrative.
     pub(crate) summaries: Summaries,
+    /// Whether one of them is the model that the agent runs with.
+    pub(crate) is_agents: bool,
     /// Whose session it is, once that is known: caps on spending count by it.
     pub(crate) session: Arc<OnceLock<String>>,
 }
@@ -98,7 +100,7 @@ pub(crate) fn helpers(
     let purse = purse(args, settings, &session)?;
     let on_failure = args.on_failure.or(settings.on_failure).unwrap_or_default();
     let summaries = Summaries {
-        chain: chain(specs, longest, purse.as_ref(), settings)?,
+        chain: chain(specs, args.agent.as_ref(), longest, purse.as_ref(), settings)?,
         brief: Brief {
             focus: args.focus.clone(),
             prompt: args.prompt.as_deref().map(prompt).transpose()?,
@@ -113,7 +115,8 @@ pub(crate) fn helpers(
         // Where summarizers come next, it is theirs to fail.
         on_failure: if specs.is_empty() { on_failure } else { OnFailure::Extractive },
     };
-    Ok(Helpers { hooks, after, compactors, summaries, session })
+    let is_agents = args.agent.is_some();
+    Ok(Helpers { hooks, after, compactors, summaries, is_agents, session })
 }
 
 /// What may be spent, if anybody says.
@@ -170,19 +173,28 @@ fn wholes(
 
 fn chain(
     specs: &[Spec],
+    agent: Option<&Spec>,
     longest: Duration,
     purse: Option<&Arc<Purse>>,
     settings: &Settings,
 ) -> Result<Vec<Arc<dyn Summarizer>>> {
     one_server(specs)?;
+    if let Some(agent) = agent
+        && !matches!(agent, Spec::Model(_) if specs.contains(agent))
+    {
+        let what = format!("--for {agent} is no model that is asked for a summary");
+        return Err(Failure::usage(what).hint(format!("--summarizer {agent}, or --then")).into());
+    }
     let registry = reader::price_list(settings)?;
     let mut keys = Keys::default();
     let summarizer = |spec: &Spec| -> Result<Arc<dyn Summarizer>> {
         Ok(match spec {
-            Spec::Command(words) => Arc::new(Command { words: words.clone(), timeout: longest }),
+            Spec::Command(words) => Arc::new(Command::new(words, longest)),
             Spec::Model(named) => {
                 let found = model::find(named, &mut keys)?;
-                Arc::new(model::model(named, found, longest, purse.cloned(), &registry)?)
+                let model = model::model(named, found, longest, purse.cloned(), &registry)?;
+                let is_agents = agent == Some(spec);
+                Arc::new(if is_agents { model.asked_by_agent() } else { model })
             }
             Spec::Extractive => unreachable!("the chain ends before it"),
             Spec::Remote(_) => unreachable!("it does more than sum up"),

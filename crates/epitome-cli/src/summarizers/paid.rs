@@ -21,9 +21,9 @@ impl Compact for Paid {
 
     fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting {
         Box::pin(async move {
-            if let Some(why) = self.purse.stops(Money::ZERO) {
-                return Err(SummarizeError::new(FailureKind::SpendCap, why));
-            }
+            // What it takes nobody knows before it says so.
+            let hold = self.purse.hold(Money::ZERO);
+            let mut hold = hold.map_err(|why| SummarizeError::new(FailureKind::SpendCap, why))?;
             let answer = Arc::clone(&self.by).compact(job).await;
             let cost = match &answer {
                 Ok(Verdict::Compacted(compacted)) => compacted.spent.cost,
@@ -31,7 +31,7 @@ impl Compact for Paid {
                 Err(error) => error.spent.cost,
             };
             if let Some(cost) = cost {
-                self.purse.book(cost);
+                hold.cost(cost);
             }
             answer
         })

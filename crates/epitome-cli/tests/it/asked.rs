@@ -313,10 +313,10 @@ fn models_commands_and_code_form_one_chain() {
         ask(&bench, 0, &server.running.url, &["--then", "cmd:sh good", "--then", "extractive"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let told = receipt(&bench);
-    assert_eq!(told["summary"]["by"], "sh");
+    assert_eq!(told["summary"]["by"], "sh good");
     let calls = told["summary"]["calls"].as_array().expect("calls").iter();
     let calls: Vec<_> = calls.map(|call| (call["by"].as_str(), call["result"].as_str())).collect();
-    assert_eq!(calls, [(Some("gpt-4o"), Some("failed")), (Some("sh"), Some("admitted"))]);
+    assert_eq!(calls, [(Some("gpt-4o"), Some("failed")), (Some("sh good"), Some("admitted"))]);
     assert_eq!(told["fallbacks"].as_array().map(Vec::len), Some(1));
 
     let refused =

@@ -35,7 +35,7 @@ fn a_hook_is_told_what_is_planned_and_may_forbid_it() {
     let bench = bench("cat > asked\necho '{\"version\":1,\"veto\":\"it deploys\"}'\n");
     let ran = compact(&bench, &BEFORE);
     assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("nothing done: sh vetoed: it deploys"), "{}", ran.err);
+    assert!(ran.err.contains("nothing done: sh before vetoed: it deploys"), "{}", ran.err);
     let asked: Value = serde_json::from_str(&bench.read("asked")).expect("JSON");
     assert_eq!((&asked["version"], &asked["event"]), (&1.into(), &"before".into()));
     assert!(asked["tokens"].as_u64() > asked["target"].as_u64());
@@ -62,7 +62,7 @@ fn a_hook_may_add_pins_and_instructions_and_write_the_summary() {
         edits.iter().any(|run| run["from"].as_u64() <= Some(at) && run["to"].as_u64() >= Some(at))
     };
     assert!(!edited(&receipt(&all), 9));
-    assert!(ran.err.contains("tokens by sh (1 call)"), "{}", ran.err);
+    assert!(ran.err.contains("tokens by sh summarize (1 call)"), "{}", ran.err);
 
     let own = bench(
         "echo '{\"version\":1,\"summary\":\"The work went on, and is not finished yet.\"}'\n",
@@ -91,7 +91,7 @@ fn a_hook_that_fails_is_named_and_changes_nothing() {
         let told = receipt(&bench);
         let fallback = told["fallbacks"][0].as_str().expect("a reason");
         assert!(
-            fallback.starts_with("sh wasn't heeded: ") && fallback.contains(words),
+            fallback.starts_with("sh before wasn't heeded: ") && fallback.contains(words),
             "{fallback}"
         );
         assert_eq!(bench.read("out"), plain.read("out"), "{script}");
@@ -107,7 +107,7 @@ fn who_is_told_afterwards_has_the_receipt() {
     let told: Value = serde_json::from_str(&bench.read("told")).expect("JSON");
     assert_eq!((&told["version"], &told["event"]), (&1.into(), &"after".into()));
     assert_eq!(told["receipt"], receipt(&bench));
-    assert!(ran.err.contains("--hook-after sh: the command failed"), "{}", ran.err);
+    assert!(ran.err.contains("--hook-after sh missing: the command failed"), "{}", ran.err);
 
     // Below the target nothing is told.
     std::fs::remove_file(bench.path("told")).expect("it was told");

@@ -72,5 +72,9 @@ fn what_is_ignored_stays_ignored() {
     command.args(["-c", line, epitome]).current_dir(bench.path(".")).stdin(Stdio::null());
     let ran = Ran::of(&command.output().expect("it runs"));
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("tokens by sh (1 call)") && bench.path("out").exists(), "{}", ran.err);
+    assert!(
+        ran.err.contains("tokens by sh script (1 call)") && bench.path("out").exists(),
+        "{}",
+        ran.err
+    );
 }

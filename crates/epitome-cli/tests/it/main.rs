@@ -10,6 +10,7 @@ mod agents;
 mod archive;
 mod asked;
 mod bad_input;
+mod behind;
 mod bench;
 mod compact;
 mod conversions;
@@ -21,6 +22,7 @@ mod hooked;
 mod in_place;
 #[cfg(target_os = "linux")]
 mod interrupted;
+mod kinds;
 mod lived;
 mod mcp;
 mod models;

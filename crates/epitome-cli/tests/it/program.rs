@@ -145,3 +145,47 @@ fn doctor_says_what_is_wrong_and_what_to_do() {
     assert_eq!(ran.code, 0, "{}", ran.out);
     assert!(ran.out.contains("warn models") && ran.out.contains("claude-opus-5-5"), "{}", ran.out);
 }
+
+#[test]
+fn config_shows_all_of_a_value_and_warns_of_what_a_project_may_not_say() {
+    let bench = Bench::new();
+    let strategies = "repeats,reasoning,failed,outputs,arguments,media,excerpts,fold";
+    bench.write(
+        "epitome.toml",
+        format!("strategies = \"{strategies}\"\nsummarizer = \"cmd:touch ran\"\nspend = 9\n"),
+    );
+    let ran = bench.run("config show");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains(strategies), "{}", ran.out);
+    for key in ["summarizer", "spend"] {
+        let words = format!("`{key}` in ");
+        assert!(ran.err.contains(&words), "{}", ran.err);
+    }
+    assert!(ran.err.contains("isn't taken from a project's own file"), "{}", ran.err);
+    let row = ran.out.lines().find(|row| row.starts_with("summarizer")).expect("a row");
+    assert!(row.contains("extractive") && row.contains("default"), "{row}");
+    assert!(!bench.path("ran").exists());
+}
+
+#[test]
+fn doctor_looks_at_hooks_and_at_what_was_spent() {
+    let bench = Bench::new();
+    bench.write(
+        ".config/epitome/config.toml",
+        "hook-before = [\"/bin/sh before\"]\nhook-after = [\"nowhere-at-all x\"]\nspend-day = 2\n",
+    );
+    let ran = bench.run("doctor");
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    for words in [
+        "ok   hook       before: /bin/sh: /bin/sh",
+        "bad  hook       after: nowhere-at-all: there is no such program",
+        "spending   at most $2.00 a day; nothing was spent yet (",
+    ] {
+        assert!(ran.out.contains(words), "{words}: {}", ran.out);
+    }
+    assert!(!bench.path(".local/state/epitome/spent.json").exists(), "doctor writes nothing");
+    bench.write(".local/state/epitome/spent.json", "{\"version\":1,\"days\":");
+    let ran = bench.run("doctor");
+    assert!(ran.out.contains("bad  spending   what was spent is kept in"), "{}", ran.out);
+    assert!(ran.out.contains("move it away"), "{}", ran.out);
+}

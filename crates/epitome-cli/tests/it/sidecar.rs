@@ -13,7 +13,13 @@ struct Sidecar(Child, String);
 
 impl Sidecar {
     fn new(bench: &Bench, token: Option<&str>) -> Self {
-        let mut command = bench.command(&["sidecar", "--listen", "127.0.0.1:0"]);
+        Sidecar::with(bench, &[], token)
+    }
+
+    fn with(bench: &Bench, flags: &[&str], token: Option<&str>) -> Self {
+        let words: Vec<&str> =
+            ["sidecar", "--listen", "127.0.0.1:0"].iter().chain(flags).copied().collect();
+        let mut command = bench.command(&words);
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         if let Some(token) = token {
             command.env("EPITOME_RPC_TOKEN", token);
@@ -96,6 +102,47 @@ fn a_token_is_asked_for_and_never_shown() {
 }
 
 #[test]
+fn over_tls_it_is_asked_where_its_authority_is_known() {
+    let bench = bench("");
+    let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]);
+    let made = made.expect("it can be made");
+    bench.write("cert.pem", made.cert.pem());
+    bench.write("key.pem", made.signing_key.serialize_pem());
+    let flags = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+    let sidecar = Sidecar::with(&bench, &flags, Some("t0p-s3cret"));
+    assert!(sidecar.1.starts_with("grpc:https://127.0.0.1:"), "{}", sidecar.1);
+    let run = |authorities: Option<&str>| -> Value {
+        let words: Vec<&str> =
+            COMPACT.iter().chain(&["--summarizer", &sidecar.1]).copied().collect();
+        let mut command = bench.command(&words);
+        command.env("EPITOME_RPC_TOKEN", "t0p-s3cret");
+        if let Some(file) = authorities {
+            command.env("EPITOME_RPC_CA", file);
+        }
+        let ran = Ran::of(&command.output().expect("the binary runs"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str(&bench.read("receipt")).expect("JSON")
+    };
+    let receipt = run(Some("cert.pem"));
+    assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{receipt}");
+    assert_eq!(receipt["steps"][0]["strategy"], sidecar.1.as_str());
+    let receipt = run(None);
+    let told = receipt["fallbacks"][0].as_str().expect("why");
+    assert!(told.contains("can't be reached"), "{told}");
+
+    for (flags, why) in [
+        (&["--tls-cert", "cert.pem"][..], "--tls-key"),
+        (&["--tls-cert", "cert.pem", "--tls-key", "nowhere"], "--tls-key nowhere: "),
+    ] {
+        let words: Vec<&str> =
+            ["sidecar", "--listen", "127.0.0.1:0"].iter().chain(flags).copied().collect();
+        let ran = self::run(&bench, &words, None);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
+}
+
+#[test]
 fn where_nobody_is_it_is_as_the_flags_say() {
     let bench = bench(&good());
     // Nobody listens on a port that was just let go.
@@ -112,7 +159,7 @@ fn where_nobody_is_it_is_as_the_flags_say() {
     // The next one in the chain sums up what the ladder folds.
     let then = ["--summarizer", &nobody, "--then", "cmd:sh script"];
     let (_, receipt) = compact(&bench, &then, None);
-    assert_eq!(receipt["summary"]["by"], "sh", "{receipt}");
+    assert_eq!(receipt["summary"]["by"], "sh script", "{receipt}");
     let (ran, _) = compact(&bench, &["--summarizer", &nobody, "--on-failure", "error"], None);
     assert_eq!(ran.code, 69, "{}", ran.err);
     assert!(ran.err.contains("no compactor gave a view that can be used"), "{}", ran.err);

@@ -143,3 +143,46 @@ fn where_it_cant_be_told_what_was_spent_nobody_is_asked() {
     let why = fallback.as_str().expect("a reason");
     assert!(why.contains("the spend cap is reached: what was spent is kept in"), "{why}");
 }
+
+/// What a call may cost is set aside before it is made, so that what runs at the same time sees it.
+#[test]
+fn two_that_run_at_once_dont_exceed_a_cap_together() {
+    let slow = || Reply { wait: Duration::from_secs(2), ..Reply::text(GOOD) };
+    let (bench, server) = (bench(), Served::new([slow().into(), slow().into()]));
+    ask(&bench, 2, &server.running.url, &["--spend", "0.000001"]);
+    let told = receipt(&bench);
+    let why = told["fallbacks"][0].as_str().expect("a reason");
+    let (_, most) = why.split_once('$').expect("dollars");
+    let most: f64 = most.split(' ').next().expect("a number").parse().expect("a number");
+    // Enough for what one of them may cost, and not for two; as much as both do cost.
+    let cap = format!("{:.6}", most * 1.5);
+    let flags = ["--spend-day", &cap];
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let other = self::bench();
+            // One state folder.
+            let state = bench.path(".local/state");
+            let state = state.to_str().expect("UTF-8");
+            let url = server.running.url.as_str();
+            let flags = [&["--summarizer", "anthropic:claude-haiku-4-5"], &flags[..]].concat();
+            let set = [
+                ("XDG_STATE_HOME", state),
+                ("ANTHROPIC_BASE_URL", url),
+                ("ANTHROPIC_API_KEY", crate::asked::KEY),
+            ];
+            compact(&other, &flags, &set);
+            receipt(&other)
+        });
+        ask(&bench, 2, &server.running.url, &flags);
+        let receipts = [receipt(&bench), other.join().expect("it runs")];
+        let whys = receipts.iter().filter_map(|told| told["fallbacks"][0].as_str());
+        let [why] = whys.collect::<Vec<_>>()[..] else { panic!("{receipts:?}") };
+        assert!(why.contains("the spend cap is reached"), "{why}");
+    });
+    assert_eq!(server.requests(), 1);
+    // What it did cost is all that stays booked.
+    let kept: serde_json::Value =
+        serde_json::from_str(&bench.read(".local/state/epitome/spent.json")).expect("JSON");
+    let spent = kept["days"].as_object().expect("a table").values().next().expect("a day");
+    assert!(spent.as_f64().expect("an amount") / 1e6 < most / 2.0, "{spent} of {most}");
+}

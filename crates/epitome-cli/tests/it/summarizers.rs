@@ -56,8 +56,8 @@ fn a_command_is_given_json_and_its_summary_is_shown() {
     assert!(asked["transcript"].as_str().expect("text").contains(" call "));
     assert!(asked["ledger"].is_string() && asked["max_tokens"].as_u64() > Some(100));
     assert!(bench.read("out").contains("## Summary of the messages not shown"));
-    assert_eq!(receipt(&bench)["summary"]["by"], "sh");
-    assert!(ran.err.contains("tokens by sh (1 call)"), "{}", ran.err);
+    assert_eq!(receipt(&bench)["summary"]["by"], "sh script");
+    assert!(ran.err.contains("tokens by sh script (1 call)"), "{}", ran.err);
     assert_eq!(bench.run("check out").code, 0);
 
     let ran = compact(&bench, &["--prompt", "prompt"]);
@@ -92,8 +92,11 @@ fn each_failure_of_a_command_is_named_and_changes_nothing() {
         assert_eq!(ran.code, 0, "{lines}: {}", ran.err);
         let told = receipt(&bench);
         let fallback = told["fallbacks"][0].as_str().expect("a reason");
-        assert!(fallback.starts_with("sh: ") && fallback.contains(words), "{lines}: {fallback}");
-        assert!(ran.err.contains("fallback sh: "), "{}", ran.err);
+        assert!(
+            fallback.starts_with("sh script: ") && fallback.contains(words),
+            "{lines}: {fallback}"
+        );
+        assert!(ran.err.contains("fallback sh script: "), "{}", ran.err);
         assert_eq!(bench.read("out"), plain.read("out"), "{lines}");
     }
 }
@@ -116,7 +119,10 @@ fn who_writes_without_end_is_stopped() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     let told = receipt(&bench);
-    assert_eq!(told["fallbacks"][0], "sh: the answer can't be read: more than 4194304 bytes");
+    assert_eq!(
+        told["fallbacks"][0],
+        "sh script: the answer can't be read: more than 4194304 bytes"
+    );
 }
 
 #[test]
@@ -150,7 +156,7 @@ fn who_is_too_slow_is_killed() {
     let ran = compact(&bench, &["--timeout", "0.2"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
-    assert_eq!(receipt(&bench)["fallbacks"][0], "sh: no answer in time: 0.2 s");
+    assert_eq!(receipt(&bench)["fallbacks"][0], "sh script: no answer in time: 0.2 s");
 }
 
 #[cfg(target_os = "linux")]
@@ -170,7 +176,7 @@ fn the_next_is_asked_and_the_policy_holds() {
     let ran = compact(&bench, &["--then", "cmd:/nowhere/at-all", "--then", "cmd:sh other"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let told = receipt(&bench);
-    assert_eq!(told["summary"]["by"], "sh");
+    assert_eq!(told["summary"]["by"], "sh other");
     let fallbacks: Vec<&str> =
         told["fallbacks"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
     assert_eq!(fallbacks.len(), 2);
@@ -183,7 +189,7 @@ fn the_next_is_asked_and_the_policy_holds() {
     std::fs::remove_file(bench.path("out")).expect("it was written");
     let ran = compact(&bench, &["--on-failure", "error"]);
     assert_eq!(ran.code, 69, "{}", ran.err);
-    assert!(ran.err.contains("there is no summary: sh: the command failed"), "{}", ran.err);
+    assert!(ran.err.contains("there is no summary: sh script: the command failed"), "{}", ran.err);
     assert!(ran.err.contains("hint: --on-failure extractive"), "{}", ran.err);
     assert!(!bench.path("out").exists());
 }
@@ -218,7 +224,7 @@ fn a_command_may_change_the_ledger_by_what_messages_say() {
     let ran = compact(&bench, &[]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let told = receipt(&bench);
-    assert_eq!(told["summary"]["by"], "sh");
+    assert_eq!(told["summary"]["by"], "sh script");
     assert_eq!(told["summary"]["ledger"][0]["refused"], "unsaid");
     assert!(!bench.read("out").contains("nobody ever said this"));
     let odd =

@@ -38,9 +38,10 @@ async fn words_and_what_they_took_come_back() {
 #[tokio::test]
 async fn a_cap_stops_calls_before_they_are_made() {
     let (format, model) = MODELS[2];
-    let answers = || (0..9).map(|_| Reply::text(WORDS).into());
+    let answers = || (0..99).map(|_| Reply::text(WORDS).into());
     let running = start(Server::new(Queue::new(answers()))).await.expect("a free port");
-    let (most, books) = (Money::micro(4_000), in_memory());
+    // A call may cost what the longest answer does, reasoning included: 16,600 tokens, and a few of the prompt.
+    let (most, books) = (Money::micro(84_000), in_memory());
     let cap = Cap { most, span: "today".to_owned(), books: Arc::clone(&books) };
     let purse = Arc::new(Purse::of(vec![cap]));
     let mut asked = 0;

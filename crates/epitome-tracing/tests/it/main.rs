@@ -5,13 +5,14 @@ use std::fmt::{Debug, Write as _};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::summarize::{FailureKind, Summaries, SummarizeError, Summary, from_fn};
 use epitome::{Compactor, Format, Options, Request, Target};
 use epitome_tracing::Traced;
+use testkit::wait;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -126,16 +127,6 @@ fn traced(run: impl FnOnce()) -> (Vec<Seen>, usize) {
     let spans = kept.0.spans.lock().expect("nobody panicked").values().cloned().collect();
     let closed = kept.0.closed.lock().expect("nobody panicked").len();
     (spans, closed)
-}
-
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::draft::part_text;
-use crate::ledger::{self, Ledger, Shown};
+use crate::ledger::{self, Delta, Ledger, Shown, spoken};
 use crate::text::{Outcome, cut};
 use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
@@ -126,6 +126,30 @@ impl Gathered {
         };
         let parts = entry.parts().filter(|part| shown(part) == Shown::InFull);
         in_full.extend(parts.map(|part| part.slot));
+    }
+
+    /// Makes the changes of the ledger that earlier compactions made and this entry bears out, once it was heard.
+    pub(crate) fn change_again(
+        &mut self,
+        transcript: &Transcript,
+        entry: Entry<'_>,
+        made: &[Delta],
+    ) {
+        // The ledger that was read for another view has them.
+        if self.reread.is_some() {
+            return;
+        }
+        let at = entry.index as u32;
+        for delta in made.iter().filter(|delta| delta.sources.iter().max() == Some(&at)) {
+            self.ledger.change_again(delta, &|at| spoken(transcript, at));
+        }
+    }
+
+    /// Once all was read, the same for lines that were carried over without the messages that bear them out.
+    pub(crate) fn keep_changes(&mut self, made: &[Delta]) {
+        for delta in made {
+            self.ledger.keep_change(delta);
+        }
     }
 
     /// Once all was read: what people took back is no longer quoted as if it held.

@@ -14,11 +14,12 @@ use crate::count::TokenCounter;
 use crate::events::{CompactionId, Event, Observer};
 use crate::guard::{Pin, Predicate, Preserved, Task};
 use crate::hook::Hooks;
+use crate::ledger::Delta;
 use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
 use crate::strategy::{BadOption, Fold, Head, Named, Pipeline, Strategy};
-use crate::summarize::Summaries;
+use crate::summarize::{AgentPrompt, Summaries};
 use crate::transcript::{ContentId, Origin, Part, Role};
 use crate::trigger::{Cause, Gauge, Trigger};
 
@@ -121,9 +122,11 @@ pub struct Compactor {
     watch: Option<Arc<Watch>>,
     hooks: Option<Arc<Hooks>>,
     known: Arc<BTreeSet<ContentId>>,
+    remembered: Arc<[Delta]>,
     model: Option<Arc<Model>>,
     channel: Option<Arc<str>>,
     summaries: Option<Arc<Summaries>>,
+    prompt: Option<Arc<AgentPrompt>>,
     compactors: Option<Arc<Compactors>>,
 }
 
@@ -150,9 +153,11 @@ impl Compactor {
             watch: None,
             hooks: None,
             known: Arc::default(),
+            remembered: Arc::default(),
             model: None,
             channel: None,
             summaries: None,
+            prompt: None,
             compactors: None,
         })
     }
@@ -238,6 +243,13 @@ impl Compactor {
         Compactor { known: Arc::new(known), ..self }
     }
 
+    /// The same, making these changes of the ledger, which earlier compactions made
+    /// ([`Receipt::ledger_changes`](crate::Receipt::ledger_changes)), where the transcript still bears them out.
+    #[must_use]
+    pub fn remembering(self, changes: &[Delta]) -> Self {
+        Compactor { remembered: changes.into(), ..self }
+    }
+
     /// The same, for a model that can have back what it isn't shown, in this way: checkpoints say so, in
     /// a sentence that begins with it.
     #[must_use]
@@ -263,6 +275,13 @@ impl Compactor {
         }
         let summaries = (!summaries.chain.is_empty()).then(|| Arc::new(summaries));
         Ok(Compactor { summaries, ..self })
+    }
+
+    /// The same, knowing what the agent sends by itself: a summarizer that is the agent's own model may go on from it,
+    /// where that costs less than a transcript of its own.
+    #[must_use]
+    pub fn going_on_from(self, prompt: AgentPrompt) -> Self {
+        Compactor { prompt: Some(Arc::new(prompt)), ..self }
     }
 
     /// The same, asking others for the whole compaction first; its own strategies and summarizers are for when
@@ -370,6 +389,11 @@ impl Compactor {
         &self.called
     }
 
+    /// Changes of the ledger that earlier compactions made.
+    pub(super) fn remembered(&self) -> &[Delta] {
+        &self.remembered
+    }
+
     pub(super) fn due(&self) -> Option<&Due> {
         self.due.as_ref()
     }
@@ -385,7 +409,7 @@ impl Compactor {
 
     /// The same without hooks, summarizers and other compactors, for what nobody can wait for.
     pub(crate) fn alone(self) -> Self {
-        Compactor { hooks: None, summaries: None, compactors: None, ..self }
+        Compactor { hooks: None, summaries: None, prompt: None, compactors: None, ..self }
     }
 
     /// What is done, in which order.
@@ -419,6 +443,11 @@ impl Compactor {
     /// Who is asked for summaries, if anybody is.
     pub fn summaries(&self) -> Option<&Arc<Summaries>> {
         self.summaries.as_ref()
+    }
+
+    /// What the agent sends by itself, if that is known.
+    pub(super) fn prompt(&self) -> Option<&Arc<AgentPrompt>> {
+        self.prompt.as_ref()
     }
 
     /// Who is asked for whole compactions, if anybody is.

@@ -174,6 +174,7 @@ impl Compaction {
         let mut place = Place { gathered, seat, checkpoint };
         let changes = self.change_ledger(&tally, &plan, &mut place, ledger);
         let Place { gathered, seat, checkpoint } = place;
+        self.ledger_changes = gathered.ledger().changes().to_vec();
         let seated = seat.take(&text, &gathered, self.compactor.counter());
         let receipt = self.book(call);
         receipt.ledger = changes;

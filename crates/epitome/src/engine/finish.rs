@@ -87,6 +87,7 @@ impl Compaction {
                 }
             }),
             summary: self.summary.clone(),
+            ledger_changes: self.ledger_changes.clone(),
             human_messages,
             excerpted: self.excerpted(tally, plan, &view),
             standing_checkpoints: self.standing_checkpoints(&view),

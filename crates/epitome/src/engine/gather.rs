@@ -55,12 +55,15 @@ impl Compaction {
                 said.add(transcript, units, entry);
             }
             gathered.see(transcript, entry, |part| plan.draft.shown(transcript, part));
+            gathered.change_again(transcript, entry, self.compactor.remembered());
             *next += 1;
         }
         if *next < transcript.len() {
             return State::Gather(gathering);
         }
         let Gathering { tally, units, mut plan, mut gathered, source, given, .. } = *gathering;
+        gathered.keep_changes(self.compactor.remembered());
+        self.ledger_changes = gathered.ledger().changes().to_vec();
         gathered.settle();
         let counter = self.compactor.counter();
         if let Some(reserve) = self.uncovered(&tally, &plan, &gathered) {

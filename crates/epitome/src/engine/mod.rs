@@ -29,7 +29,7 @@ use crate::draft::Hidden;
 use crate::events::{CompactionId, Event};
 use crate::guard::{Guard, Held, Overridden, Wishes};
 use crate::hook::{Question, Wish};
-use crate::ledger::Ledger;
+use crate::ledger::{Delta, Ledger};
 use crate::plan::{Cover, Means, Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
@@ -180,6 +180,8 @@ pub struct Compaction {
     rest: Rest,
     /// Tokens to be left for what edits hide, once that is known.
     reserve: Option<u64>,
+    /// Changes of the ledger that are to outlive this compaction.
+    ledger_changes: Vec<Delta>,
     /// The ledger, where it was read for a plan that is drawn up anew.
     heard: Option<Ledger>,
     originals: Originals,
@@ -190,6 +192,7 @@ impl Compaction {
     pub(crate) fn new(compactor: Compactor, request: Request, originals: Originals) -> Self {
         Compaction {
             number: compactor.number(),
+            ledger_changes: compactor.remembered().to_vec(),
             compactor,
             came_from: Vec::new(),
             request,

@@ -47,6 +47,7 @@ impl Compaction {
         });
         let checkpoint = outcome.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
         let again = self.compactor.again(outcome.receipt.target, pins.collect(), checkpoint);
+        let again = again.remembering(&outcome.receipt.ledger_changes);
         let mut again = Compaction::new(again, outcome.request.clone(), Originals::Caller);
         again.rest = Rest::Assumed;
         loop {

@@ -6,7 +6,7 @@ use crate::checkpoint::{Checkpoint, Seat};
 use crate::count::Tally;
 use crate::events::Event;
 use crate::plan::Plan;
-use crate::summarize::{Next, OnFailure, Said, Source, Summaries, Work};
+use crate::summarize::{Around, Next, OnFailure, Said, Source, Summaries, Work};
 use crate::text::cut;
 use crate::trigger::Cause;
 
@@ -64,7 +64,11 @@ impl Compaction {
         let source = source.around(&self.request.transcript, carried);
         let counter = self.compactor.shared_counter();
         let summaries = wished(summaries, self.compactor.cause());
-        let mut work = Work::new(summaries, source, counter, seat.room, replaced);
+        let last = (0..self.request.transcript.len()).rev().find(|at| plan.draft.is_folded(*at));
+        let newest = self.request.transcript.len() - last.map_or(0, |last| last + 1);
+        let around =
+            self.compactor.prompt().map(|prompt| Around { prompt: prompt.clone(), newest });
+        let mut work = Work::new(summaries, source, counter, seat.room, replaced, around);
         self.tell_said(&mut work);
         State::Sum(Box::new(Summing { tally, plan, gathered, seat, checkpoint, work }))
     }
@@ -92,6 +96,7 @@ impl Compaction {
             receipt.ledger = self.change_ledger(&tally, &plan, &mut place, work.deltas());
         }
         let Place { gathered, seat, checkpoint } = place;
+        self.ledger_changes = gathered.ledger().changes().to_vec();
         if let Some(before) = self.summary.take() {
             receipt.calls.splice(0..0, before.calls);
             receipt.spent += before.spent;

@@ -413,6 +413,19 @@ pub(crate) fn unquote_inner(inner: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// How many characters a literal says, without writing them down.
+pub(crate) fn characters(literal: &str) -> usize {
+    let Some(mut rest) = literal.strip_prefix('"').and_then(|s| s.strip_suffix('"')) else {
+        return literal.chars().count();
+    };
+    let mut said = 0;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        said += rest[..at].chars().count() + 1;
+        rest = &rest[at + escape(&rest[at..]).0..];
+    }
+    said + rest.chars().count()
+}
+
 /// The length of the escape that `text` begins with, of a surrogate pair both, and what it says.
 pub(crate) fn escape(text: &str) -> (usize, char) {
     let (length, said) = match text.as_bytes().get(1) {
@@ -484,6 +497,21 @@ mod tests {
     fn accepts(text: &str) -> bool {
         let mut scanner = Scanner::new(text);
         scanner.value().and_then(|_| scanner.end()).is_ok()
+    }
+
+    #[test]
+    fn characters_are_counted_as_they_are_said() {
+        for literal in [
+            r#""""#,
+            r#""abc é 🎉""#,
+            r#""a\nb\t\"c\\ \u00e9 \ud83c\udf89 \ud83c x""#,
+            r#""\u12""#,
+            r#""\é""#,
+            "7",
+            "null",
+        ] {
+            assert_eq!(characters(literal), unquote(literal).chars().count(), "{literal}");
+        }
     }
 
     #[test]

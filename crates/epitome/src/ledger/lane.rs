@@ -21,7 +21,7 @@ const HEADINGS: [(&str, &[Kind]); 6] = [
 ];
 
 /// What is worth less isn't listed, whatever room there is.
-const LEAST: i32 = 20;
+pub(super) const LEAST: i32 = 20;
 
 /// Each line of an entry that is listed makes the next one worth so much less, up to so many.
 const CROWD: i32 = 3;

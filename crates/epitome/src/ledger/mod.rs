@@ -147,6 +147,8 @@ pub struct Ledger {
     listed: HashSet<String>,
     /// The first line that was said after an earlier checkpoint.
     since: usize,
+    /// Changes that were proposed and made.
+    changes: Vec<Delta>,
     /// For each form of a tool's line, its figures left out, how often it came.
     forms: HashMap<String, u32>,
     /// The parts that were read, in order, and the one that is being read.

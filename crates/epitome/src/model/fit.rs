@@ -329,12 +329,12 @@ fn body(request: &Request, path: &[&str]) -> Option<String> {
     if request.frame.envelope != Envelope::Body {
         return None;
     }
-    let source = request.source().as_str();
-    let start = source.len() - source.trim_start().len();
-    let mut at = Span::new(start..source.trim_end().len());
+    let slim = request.slim();
+    let start = slim.len() - slim.trim_start().len();
+    let mut at = Span::new(start..slim.trim_end().len());
     for name in path {
-        at = json::member(source, at, name)?;
+        at = json::member(&slim, at, name)?;
     }
-    let raw = at.of(source);
+    let raw = at.of(&slim);
     (raw != "null").then(|| unquote(raw).into_owned())
 }

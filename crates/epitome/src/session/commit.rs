@@ -84,6 +84,7 @@ impl Sessions {
         let mut epoch = Epoch::of(&outcome.view, &outcome.base, &chain);
         epoch.number = flight.epoch + 1;
         epoch.spared = before - after;
+        epoch.changing(&receipt.ledger_changes, &chain);
         epoch.checkpoint = receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
         if epoch.binding == Binding::PrefixManual && flight.late.iter().any(Late::reasons) {
             return Committed::Refused { cause: Refusal::BoundMeanwhile };

@@ -8,6 +8,7 @@ use super::chain::Chain;
 use super::intake::Arrival;
 use super::late::Late;
 use super::spot::Spot;
+use crate::ledger::Delta;
 use crate::model::Binding;
 use crate::request::Request;
 use crate::transcript::{ContentId, Entry};
@@ -55,6 +56,9 @@ pub struct Epoch {
     pub checkpoint: Option<ContentId>,
     /// Whether reasoning is bound to the prompt.
     pub binding: Binding,
+    /// Changes of the ledger that its compaction made, their sources counted in links.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<Delta>,
     placed: Option<Placed>,
     lots: Vec<(usize, Lot)>,
     /// What was taken of links as they came.
@@ -73,6 +77,7 @@ impl Epoch {
             spared: 0,
             checkpoint: None,
             binding: Binding::Free,
+            changes: Vec::new(),
             placed: None,
             lots: Vec::new(),
             spares: Vec::new(),
@@ -101,6 +106,29 @@ impl Epoch {
             text: Arc::clone(&placed.text),
         });
         epoch
+    }
+
+    /// Notes the changes of the ledger that its compaction made, whose sources are messages of the request that
+    /// `chain` is of.
+    pub(super) fn changing(&mut self, changes: &[Delta], chain: &Chain) {
+        let link = |at: &u32| chain.entries().binary_search(&(*at as usize)).ok();
+        let sources = |delta: &Delta| {
+            delta.sources.iter().map(|at| Some(link(at)? as u32)).collect::<Option<Vec<u32>>>()
+        };
+        let kept = changes
+            .iter()
+            .filter_map(|delta| Some(Delta { sources: sources(delta)?, ..delta.clone() }));
+        self.changes = kept.collect();
+    }
+
+    /// These changes, for a request that `chain` is of.
+    pub(super) fn changes(&self, chain: &Chain) -> Vec<Delta> {
+        let entry = |link: &u32| chain.entries().get(*link as usize).map(|at| *at as u32);
+        let sources = |delta: &Delta| delta.sources.iter().map(entry).collect::<Option<Vec<u32>>>();
+        self.changes
+            .iter()
+            .filter_map(|delta| Some(Delta { sources: sources(delta)?, ..delta.clone() }))
+            .collect()
     }
 
     /// Links that it has a say on; whatever comes behind is kept.

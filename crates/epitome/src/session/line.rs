@@ -254,6 +254,14 @@ impl Line {
         }
     }
 
+    /// How many leading messages were sent before of a request of which `shown` are shown, as the newest epoch
+    /// shows them.
+    pub(super) fn sent(&self, request: &Request, chain: &Chain, shown: usize) -> usize {
+        let newest = self.sends.last().filter(|send| send.epoch == self.epoch().number);
+        let last = newest.and_then(|send| chain.entries().get(send.links.checked_sub(1)?));
+        last.map_or(0, |last| shown.saturating_sub(request.transcript.len() - last - 1))
+    }
+
     /// Counts a request as it came.
     pub(super) fn weigh(
         &self,

@@ -16,6 +16,7 @@ use crate::guard::Pin;
 use crate::model::Binding;
 use crate::receipt::{Size, Stats};
 use crate::request::Request;
+use crate::summarize::AgentPrompt;
 use crate::transcript::unit::Units;
 use crate::trigger::{Cause, Gauge, Switch};
 use crate::view::View;
@@ -36,12 +37,15 @@ pub(super) struct Subject<'a> {
     pub(super) id: SessionId,
     /// The request, mended.
     pub(super) base: &'a Request,
+    pub(super) chain: &'a Chain,
     /// The model that it is for.
     pub(super) model: &'a str,
     /// Tokens of what is shown of it, as counted.
     pub(super) counted: u64,
     /// Tokens of its frame.
     pub(super) frame: u64,
+    /// What is shown of it, how many messages of that were sent before, and how long ago.
+    pub(super) prompt: Option<(&'a Request, usize, Option<Duration>)>,
     pub(super) now: Duration,
 }
 
@@ -61,7 +65,7 @@ pub(super) struct Seen {
     pub(super) session: SessionId,
     /// The request, mended.
     pub(super) base: Request,
-    chain: Chain,
+    pub(super) chain: Chain,
     /// The model's name.
     model: String,
     taken_in: usize,
@@ -153,7 +157,18 @@ impl Sessions {
             let gauge = around.around(&shown, &units, tokens);
             let counted = glimpse.total.tokens + weight.notes.tokens;
             let frame = weight.frame.tokens;
-            let subject = Subject { id, base: &base, model: &model, counted, frame, now };
+            let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
+            let prompt = Some((&shown, sent, idle));
+            let subject = Subject {
+                id,
+                base: &base,
+                chain: &chain,
+                model: &model,
+                counted,
+                frame,
+                prompt,
+                now,
+            };
             self.decide(&subject, &gauge, &mut verdict);
         }
         let Verdict { stats, wait, begun, stuck } = verdict;
@@ -330,7 +345,8 @@ impl Sessions {
         let demands = cause.demands();
         let target = demands.iter().find_map(|demand| demand.target).unwrap_or(target);
         let pins: Vec<Pin> = demands.iter().flat_map(|demand| demand.pins.clone()).collect();
-        let compactor = self.compactor.clone().because(cause.clone());
+        let changes = line.epoch().changes(subject.chain);
+        let compactor = self.compactor.clone().because(cause.clone()).remembering(&changes);
         let compactor = match urgency {
             Urgency::Economy => compactor,
             Urgency::Must => compactor.at_all_costs(),
@@ -338,6 +354,13 @@ impl Sessions {
         // A demand that is out of range is as good as none.
         let compactor = compactor.clone().wishing(target, pins).unwrap_or(compactor);
         let compactor = compactor.knowing(self.checkpoints.iter().copied());
+        let prompt = subject.prompt.filter(|_| compactor.summaries().is_some());
+        let compactor = match prompt {
+            Some((shown, sent, idle)) => {
+                compactor.going_on_from(AgentPrompt { request: shown.clone(), sent, idle })
+            }
+            None => compactor,
+        };
         Begun { ticket, cause, compaction: compactor.begin(base) }
     }
 }

@@ -98,10 +98,13 @@ impl Sessions {
         let subject = Subject {
             id: seen.session,
             base: &seen.base,
+            chain: &seen.chain,
             model: &sent.model,
             // Another epoch may show more by now.
             counted: seen.glimpse.total.tokens.min(sent.glimpse.total.tokens),
             frame: seen.weight.frame.tokens,
+            // It doesn't fit, so that nothing fits behind it.
+            prompt: None,
             now,
         };
         let is = subject.circumstances(window);

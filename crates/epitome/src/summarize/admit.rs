@@ -114,6 +114,11 @@ impl Door {
         Door { known: source.known(), language, sections, replaced, most }
     }
 
+    /// The same, for who was told more.
+    pub(super) fn knowing(self, known: Known) -> Self {
+        Door { known, ..self }
+    }
+
     /// The text as it may be shown, or why it mayn't.
     ///
     /// # Errors

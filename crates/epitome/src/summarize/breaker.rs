@@ -4,7 +4,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{Answering, End, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest};
+use super::{
+    AgentPrompt, Answering, End, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest,
+};
+use crate::model::Model;
 
 /// Tells how long something has been running: the caller's own clock.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
@@ -60,6 +63,10 @@ impl Summarizer for Breaker {
 
     fn window(&self) -> Option<u64> {
         self.inner.window()
+    }
+
+    fn shares_cache(&self, prompt: &AgentPrompt) -> Option<&Model> {
+        self.inner.shares_cache(prompt)
     }
 
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {

@@ -1,10 +1,10 @@
 //! Any function as a summarizer: the host's own agent loop, for one.
 
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
 use super::{Answering, SummarizeError, Summarizer, Summary, SummaryRequest};
+use crate::function::Function;
 
 /// A summarizer that asks `function`.
 ///
@@ -19,18 +19,7 @@ where
     F: Fn(Arc<SummaryRequest>) -> A + Send + Sync + 'static,
     A: Future<Output = Result<Summary, SummarizeError>> + Send + 'static,
 {
-    Arc::new(Function { name: name.into(), function })
-}
-
-struct Function<F> {
-    name: String,
-    function: F,
-}
-
-impl<F> fmt::Debug for Function<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Function").field("name", &self.name).finish_non_exhaustive()
-    }
+    Arc::new(Function { name: name.into(), call: function })
 }
 
 impl<F, A> Summarizer for Function<F>
@@ -43,6 +32,6 @@ where
     }
 
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
-        Box::pin((self.function)(request))
+        Box::pin((self.call)(request))
     }
 }

@@ -12,6 +12,7 @@ mod fit;
 mod function;
 mod language;
 mod prompt;
+mod shape;
 mod source;
 mod specifics;
 mod work;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Delta, Proposed};
-use crate::model::Money;
+use crate::model::{Model, Money};
 use crate::text::cut;
 use crate::text::secrets::masked;
 
@@ -33,8 +34,9 @@ pub use breaker::{Breaker, Clock};
 pub(crate) use fit::fitted;
 pub use function::from_fn;
 pub use prompt::{Brief, REQUEST_VERSION, SECTIONS, SYSTEM, SummaryRequest};
+pub use shape::{AgentPrompt, Choice, Quote, Shape, Why};
 pub use source::Source;
-pub(crate) use work::{Next, Said, Work};
+pub(crate) use work::{Around, Next, Said, Work};
 
 /// What a summarizer promises: an answer, later.
 pub type Answering = Pin<Box<dyn Future<Output = Result<Summary, SummarizeError>> + Send>>;
@@ -49,6 +51,13 @@ pub trait Summarizer: fmt::Debug + Send + Sync {
     /// The most tokens that a request and its answer may have together; `None` where it takes any
     /// number. A longer history is given to it in parts.
     fn window(&self) -> Option<u64> {
+        None
+    }
+
+    /// The model that answers, if the agent asks it too, at the same place, with the same key, so that what
+    /// is in `prompt` is in its cache.
+    fn shares_cache(&self, prompt: &AgentPrompt) -> Option<&Model> {
+        let _ = prompt;
         None
     }
 
@@ -277,6 +286,9 @@ pub struct SummaryReceipt {
     pub calls: Vec<SummaryCall>,
     /// What all of them took.
     pub spent: Spent,
+    /// In which shape each was asked, where the agent's own prompt was known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapes: Vec<Choice>,
     /// What became of the changes of the ledger that were proposed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<Proposed>,

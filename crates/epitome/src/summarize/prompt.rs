@@ -1,6 +1,7 @@
 //! What a summarizer is asked: the fenced transcript, what is carried, and the instruction last.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +91,11 @@ pub(super) enum Of {
     },
     /// Summaries of such parts.
     Parts,
+    /// The agent's own prompt, whose newest messages stay.
+    Conversation {
+        /// How many.
+        newest: usize,
+    },
 }
 
 /// What a summarizer is asked for. A command gets it as JSON.
@@ -99,7 +105,7 @@ pub struct SummaryRequest {
     pub version: u32,
     /// What to do with the transcript.
     pub instruction: String,
-    /// What was said, in words, between fences that it can't close.
+    /// What was said, in words, between fences that it can't close; empty where it stands in `body`.
     pub transcript: String,
     /// What is known from the messages by extraction, and from earlier checkpoints: rules, decisions, facts and tasks
     /// as they hold now, then anchors; may be empty.
@@ -109,17 +115,24 @@ pub struct SummaryRequest {
     /// Why the compaction is made, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// All of it behind the agent's own prompt, as a body of the agent's format, for who is the agent's own
+    /// model ([`shares_cache`](super::Summarizer::shares_cache)). But for how the answer comes and how long
+    /// it may be, it is sent as it is.
+    #[serde(skip)]
+    pub body: Option<Arc<str>>,
 }
 
 impl SummaryRequest {
     pub(super) fn new(brief: &Brief, of: Of, text: &str, ledger: &str, max_tokens: u64) -> Self {
+        let is_there = matches!(of, Of::Conversation { .. });
         SummaryRequest {
             version: REQUEST_VERSION,
             instruction: instruction(brief, of, max_tokens),
-            transcript: fenced(text),
+            transcript: if is_there { String::new() } else { fenced(text) },
             ledger: ledger.to_owned(),
             max_tokens,
             reason: brief.reason.clone(),
+            body: None,
         }
     }
 
@@ -136,14 +149,16 @@ impl SummaryRequest {
     pub fn prompt(&self) -> String {
         let mut out = self.transcript.clone();
         if !self.ledger.is_empty() {
+            let gap = if out.is_empty() { "" } else { "\n\n" };
             let _ = write!(
                 out,
-                "\n\nExtracted by code, for reference: first what holds, where a later line stands for an earlier \
+                "{gap}Extracted by code, for reference: first what holds, where a later line stands for an earlier \
                  one, then files, commands and the like:\n{}",
                 fenced(&self.ledger)
             );
         }
-        let _ = write!(out, "\n\n{}", self.instruction);
+        let gap = if out.is_empty() { "" } else { "\n\n" };
+        let _ = write!(out, "{gap}{}", self.instruction);
         out
     }
 }
@@ -155,6 +170,11 @@ fn instruction(brief: &Brief, of: Of, max_tokens: u64) -> String {
         Of::Parts => "The text above are summaries of consecutive parts of one transcript, oldest first. Merge them \
                       into one; where they disagree, the later one holds. "
             .to_owned(),
+        Of::Conversation { newest } => format!(
+            "This isn't part of the task. The conversation has grown long, and what you write now will stand for its older \
+             messages: don't go on with the task, answer nothing, and call no tool. Its newest {newest} messages stay \
+             as they are. \"The transcript above\" is all of this conversation before this message.\n\n"
+        ),
     };
     out.push_str(brief.prompt.as_deref().unwrap_or(
         "Summarise the transcript above for somebody who goes on with this work and can't see it any more. Write in the \
@@ -174,7 +194,9 @@ fn instruction(brief: &Brief, of: Of, max_tokens: u64) -> String {
             };
         }
     }
-    if brief.prompt.is_none() && of != Of::Parts {
+    // Which number a message has is seen in a fenced transcript only.
+    let has_numbers = matches!(of, Of::Whole | Of::Part { .. });
+    if brief.prompt.is_none() && has_numbers {
         let _ = write!(out, "\n\n{LEDGER_CHANGES}");
     }
     if let Some(focus) = &brief.focus {

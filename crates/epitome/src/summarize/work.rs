@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::admit::{Door, Fault};
 use super::prompt::Of;
+use super::shape::Scales;
 use super::source::{Source, runs};
 use super::{
-    Ask, CallResult, End, FailureKind, Summaries, SummarizeError, Summarizer, Summary, SummaryCall,
-    SummaryReceipt, SummaryRequest,
+    AgentPrompt, Ask, CallResult, Choice, End, FailureKind, Shape, Summaries, SummarizeError,
+    Summarizer, Summary, SummaryCall, SummaryReceipt, SummaryRequest, Why,
 };
 use crate::count::TokenCounter;
 use crate::ledger::{Delta, split};
@@ -52,6 +53,14 @@ struct Job {
     text: Option<String>,
 }
 
+/// What the agent sends by itself, and how much of it stays.
+#[derive(Clone, Debug)]
+pub(crate) struct Around {
+    pub(crate) prompt: Arc<AgentPrompt>,
+    /// Messages behind the last one that is summed up.
+    pub(crate) newest: usize,
+}
+
 /// Asking, under way.
 #[derive(Debug)]
 pub(crate) struct Work {
@@ -67,6 +76,9 @@ pub(crate) struct Work {
     rounds: usize,
     next_id: u32,
     receipt: SummaryReceipt,
+    around: Option<Around>,
+    /// Whether what is asked goes on from the agent's own prompt.
+    is_extension: bool,
     whys: Vec<String>,
     /// What was proposed beside summaries that were admitted.
     deltas: Vec<Delta>,
@@ -82,6 +94,7 @@ impl Work {
         counter: Arc<dyn TokenCounter>,
         room: u64,
         replaced: u64,
+        around: Option<Around>,
     ) -> Self {
         let most = summaries.brief.max_tokens.map_or(room, |most| most.min(room));
         let mut work = Work {
@@ -96,6 +109,8 @@ impl Work {
             rounds: 0,
             next_id: 0,
             receipt: SummaryReceipt::default(),
+            around,
+            is_extension: false,
             whys: Vec::new(),
             deltas: Vec::new(),
             done: None,
@@ -165,6 +180,17 @@ impl Work {
                 call.result = CallResult::Failed;
                 call.why = Some(error.to_string());
                 self.receipt.calls.push(call);
+                let may_be_the_shape = matches!(
+                    error.kind,
+                    FailureKind::ToolCall
+                        | FailureKind::Refusal
+                        | FailureKind::Rejected
+                        | FailureKind::Malformed
+                        | FailureKind::SpendCap
+                );
+                if self.is_extension && may_be_the_shape {
+                    return self.ask_fenced(&error.to_string());
+                }
                 self.give_up_for(&error.to_string(), Some(error.kind));
             }
             Ok(summary) => match self.admitted(&summary.text) {
@@ -203,6 +229,9 @@ impl Work {
 
     /// Once more with a reminder, or no more.
     fn rejected(&mut self, id: u32, fault: &Fault) {
+        if self.is_extension {
+            return self.ask_fenced(&fault.to_string());
+        }
         let next = self.next_id;
         let job = self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
         if std::mem::replace(&mut job.reminded, true) {
@@ -226,11 +255,55 @@ impl Work {
             self.done = Some(Err(why));
             return;
         };
-        let texts = match self.space(by.as_ref()) {
-            None => vec![self.source.text()],
-            Some(0) => return self.give_up("its window is too small for any part"),
-            Some(space) => self.source.runs(space, self.counter.as_ref()),
+        let Some(texts) = self.texts(by.as_ref()) else {
+            return self.give_up("its window is too small for any part");
         };
+        self.ask(&texts, Of::Whole);
+        self.go_on_from_prompt(by.as_ref());
+    }
+
+    /// The source in as many parts as `by` has to be asked; `None` if it can be asked for none.
+    fn texts(&self, by: &dyn Summarizer) -> Option<Vec<String>> {
+        match self.space(by) {
+            None => Some(vec![self.source.text()]),
+            Some(0) => None,
+            Some(space) => Some(self.source.runs(space, self.counter.as_ref())),
+        }
+    }
+
+    /// Asks behind the agent's own prompt instead, where that costs less.
+    fn go_on_from_prompt(&mut self, by: &dyn Summarizer) {
+        let Some(Around { prompt, newest }) = self.around.clone() else { return };
+        let brief = &self.summaries.brief;
+        let of = Of::Conversation { newest };
+        let carried = self.source.carried();
+        let asked = SummaryRequest::new(brief, of, "", carried, self.most);
+        let counter = self.counter.as_ref();
+        let model = by.shares_cache(&prompt);
+        let scales = Scales { prompt: &prompt, counter, by: by.name(), model };
+        let fenced = self.jobs.iter().map(|job| job.request.as_ref());
+        let (choice, body) = scales.weigh(&asked, &fenced.collect::<Vec<_>>());
+        self.receipt.shapes.push(choice);
+        let Some(body) = body else { return };
+        let known = prompt.known(carried);
+        let door = Door::new(&self.source, brief.sections(), self.replaced, self.most);
+        self.door = Some(door.knowing(known));
+        let request = Arc::new(SummaryRequest { body: Some(body), ..asked });
+        let id = self.next_id;
+        self.next_id += 1;
+        self.jobs = vec![Job { id, request, is_out: false, reminded: false, text: None }];
+        self.is_extension = true;
+    }
+
+    /// What going on from the agent's prompt gave can't be used: the same one is asked as any other.
+    fn ask_fenced(&mut self, why: &str) {
+        let by = Arc::clone(&self.summaries.chain[self.link]);
+        self.whys.push(format!("{}, going on from the agent's prompt: {why}", by.name()));
+        let last = self.receipt.shapes.last().cloned().expect("it was chosen");
+        self.receipt.shapes.push(Choice { shape: Shape::Fenced, why: Why::NotUsed, ..last });
+        self.is_extension = false;
+        self.deltas.clear();
+        let texts = self.texts(by.as_ref()).expect("there were some before");
         self.ask(&texts, Of::Whole);
     }
 
@@ -304,6 +377,7 @@ impl Work {
         self.said.push(Said::FellBack { by: name, why: why.to_owned(), kind });
         self.jobs.clear();
         self.deltas.clear();
+        self.is_extension = false;
         self.link += 1;
         self.begin();
     }

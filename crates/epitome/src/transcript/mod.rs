@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use crate::json::Span;
-use crate::json::unquote;
+use crate::json::{self, unquote};
 pub use id::ContentId;
 pub(crate) use id::canonical_json;
 
@@ -379,6 +379,12 @@ impl<'a> Part<'a> {
         } else {
             Cow::Borrowed(self.raw_body())
         }
+    }
+
+    /// How many characters its words have.
+    pub fn characters(&self) -> usize {
+        let body = self.raw_body();
+        if self.is(Marks::LITERAL) { json::characters(body) } else { body.chars().count() }
     }
 
     /// Whether its payload is words, and its own: a list's elements are parts themselves, and media

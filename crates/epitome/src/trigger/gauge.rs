@@ -85,7 +85,7 @@ impl Default for Gauge {
 impl Gauge {
     /// The sizes of a request; the rest is for the caller to add.
     pub fn of(request: &Request, units: &Units, tokens: Count) -> Self {
-        let said = |part: Part<'_>| part.text().chars().count() as u64;
+        let said = |part: Part<'_>| part.characters() as u64;
         let parts = request.transcript.entries().flat_map(|entry| entry.parts());
         Gauge {
             items: request.transcript.len(),

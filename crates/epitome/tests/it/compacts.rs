@@ -1,9 +1,7 @@
 //! Whole compactions by somebody else: what is taken, what is turned away, and what is done then.
 
 use std::fmt::Write as _;
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
 use epitome::compact::{About, Compact, Compacted, Compactors, Job, Verdict, from_fn};
 use epitome::count::counter;
@@ -18,7 +16,7 @@ use epitome::wire::Format;
 use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target};
 use proptest::prelude::*;
 use testkit::laws::check_view;
-use testkit::{Case, generate};
+use testkit::{Case, generate, wait};
 
 const TARGET: u64 = 10_000;
 
@@ -39,16 +37,6 @@ fn session() -> Request {
     }
     notation += "user Go on with the rest.\n";
     testkit::parse(Format::OpenaiChat, &notation)
-}
-
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
 }
 
 fn says(

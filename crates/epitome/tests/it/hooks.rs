@@ -1,9 +1,7 @@
 //! Hooks: what they may change before a compaction, and what becomes of it where they fail.
 
 use std::fmt::Write as _;
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
 use epitome::compact::About;
 use epitome::count::counter;
@@ -17,6 +15,7 @@ use epitome::summarize::{
 use epitome::wire::Format;
 use epitome::{Compactor, Options, Outcome, Pin, Request, Target};
 use testkit::laws::check_view;
+use testkit::wait;
 
 fn compactor() -> Compactor {
     let options = Options { target: Target::Tokens(4_000), ..Options::default() };
@@ -35,16 +34,6 @@ fn session() -> Request {
     }
     notation += "user Go on with the rest.\n";
     testkit::parse(Format::OpenaiChat, &notation)
-}
-
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
 }
 
 fn wishes(name: &str, wish: impl Fn(&Proposal) -> Wish + Send + Sync + 'static) -> Arc<dyn Hook> {

@@ -1,10 +1,7 @@
 //! Summaries: what is asked, what is admitted, who is asked next, and what is left when nobody helps.
 
 use std::fmt::Write as _;
-use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
 use epitome::archive::{Archive, MemoryArchive};
 use epitome::checkpoint::read;
@@ -20,6 +17,7 @@ use epitome::summarize::{
 use epitome::trigger::{Asker, Cause, Demand};
 use epitome::wire::Format;
 use epitome::{CompactError, Compactor, Options, Outcome, Request, Target};
+use testkit::wait;
 
 const TARGET: u64 = 4_000;
 
@@ -53,17 +51,6 @@ fn summary(line: &str) -> String {
         let _ = writeln!(text, "## {section}\n{said}");
     }
     text
-}
-
-/// Polls until it is ready: what is asked here answers at once.
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
 }
 
 fn says(name: &str, text: impl Into<String>) -> Arc<dyn Summarizer> {

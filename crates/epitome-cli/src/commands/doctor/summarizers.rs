@@ -13,7 +13,7 @@ use epitome_llm::Model;
 use epitome_rpc::Address;
 
 use super::{Check, State, good, wrong};
-use crate::args::DoctorArgs;
+use crate::args::{DoctorArgs, Line};
 use crate::config::Settings;
 use crate::quoting::name;
 use crate::reader;
@@ -36,7 +36,7 @@ pub(super) fn checks(args: &DoctorArgs, settings: &Settings) -> Vec<Check> {
     for spec in said.unwrap_or_default() {
         checks.push(match &spec {
             Spec::Extractive => break,
-            Spec::Command(words) => command(&words[0]),
+            Spec::Command(words) => command(SUBJECT, "cmd:", &words[0]),
             Spec::Model(named) => served(named, &mut keys, args, settings),
             Spec::Remote(address) => whole(address, args),
         });
@@ -177,7 +177,17 @@ fn whole(address: &Address, args: &DoctorArgs) -> Check {
     bad(format!("{told}; it answers, and knows no compactor of that name"), remedy)
 }
 
-fn command(program: &str) -> Check {
+/// One for each hook, in the order in which they run.
+pub(super) fn hooks(settings: &Settings) -> Vec<Check> {
+    let of = |label: &'static str, lines: &Option<Vec<Line>>| -> Vec<Check> {
+        lines.iter().flatten().map(|line| command("hook", label, &line.0[0])).collect()
+    };
+    let mut checks = of("before: ", &settings.hook_before);
+    checks.extend(of("after: ", &settings.hook_after));
+    checks
+}
+
+fn command(subject: &'static str, label: &str, program: &str) -> Check {
     let path = Path::new(program);
     let found = if path.components().count() > 1 {
         Some(path.to_owned()).filter(|path| is_program(path))
@@ -187,11 +197,11 @@ fn command(program: &str) -> Check {
         places.into_iter().find(|path: &PathBuf| is_program(path))
     };
     match found {
-        Some(path) => good(SUBJECT, format!("cmd:{}: {}", line(program, 60), name(&path))),
+        Some(path) => good(subject, format!("{label}{}: {}", line(program, 60), name(&path))),
         None => Check {
-            subject: SUBJECT,
+            subject,
             state: State::Bad,
-            found: format!("cmd:{}: there is no such program", line(program, 60)),
+            found: format!("{label}{}: there is no such program", line(program, 60)),
             remedy: Some("say its whole path, or put its folder into PATH".to_owned()),
         },
     }

@@ -27,9 +27,7 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     if request.frame.envelope != Envelope::Body {
         return findings;
     }
-    // Without its messages a body is short.
-    let body = format!("{}{}", request.head(), request.tail());
-    let Ok(frame) = serde_json::from_str::<Frame>(body.trim_start_matches('\u{feff}')) else {
+    let Ok(frame) = serde_json::from_str::<Frame>(&request.slim()) else {
         return findings;
     };
     let budget = frame.thinking["budget_tokens"].as_i64();

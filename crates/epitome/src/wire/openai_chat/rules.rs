@@ -48,6 +48,10 @@ fn is_function(call: &Part<'_>) -> bool {
 
 fn is_from_function(entry: Entry<'_>) -> bool {
     let raw = entry.raw();
+    // Few are, and to find the role of one all of it has to be read.
+    if !json::may_mention(raw, "function") {
+        return false;
+    }
     let role = json::member(raw, Span::new(0..raw.len()), "role");
     role.is_some_and(|role| json::unquote(role.of(raw)) == "function")
 }

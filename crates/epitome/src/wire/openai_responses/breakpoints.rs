@@ -44,12 +44,12 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
 
 /// Whether the provider sets a breakpoint besides: it does unless told not to.
 fn writes_one_itself(request: &Request) -> bool {
-    let source = request.source();
-    let start = source.find('{').unwrap_or(source.len());
-    let body = Span::new(start..source.len());
-    let mode = (request.frame.envelope == Envelope::Body)
-        .then(|| json::member(source, body, "prompt_cache_options"))
-        .flatten()
-        .and_then(|options| json::member(source, options, "mode"));
-    mode.is_none_or(|mode| unquote(mode.of(source)) != "explicit")
+    if request.frame.envelope != Envelope::Body {
+        return true;
+    }
+    let slim = request.slim();
+    let body = Span::new(slim.find('{').unwrap_or(slim.len())..slim.len());
+    let mode = json::member(&slim, body, "prompt_cache_options")
+        .and_then(|options| json::member(&slim, options, "mode"));
+    mode.is_none_or(|mode| unquote(mode.of(&slim)) != "explicit")
 }

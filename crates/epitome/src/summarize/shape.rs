@@ -1,0 +1,314 @@
+//! Two ways to ask for a summary: a fenced transcript, which any model can be given, or what the agent sends
+//! anyway with the instruction behind it, most of which the provider has in its cache. Prices decide.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::specifics::Known;
+use super::{SYSTEM, SummaryRequest};
+use crate::count::{Tally, TokenCounter};
+use crate::draft::part_text;
+use crate::json::{Span, member, unquote};
+use crate::model::cache::Life;
+use crate::model::{Billed, Model, Money, Scheme};
+use crate::request::Request;
+use crate::transcript::Role;
+use crate::view::{Placed, View};
+use crate::wire::{self, Format};
+
+/// What the agent sends by itself, and what of it its provider's cache may hold.
+#[derive(Clone, Debug)]
+pub struct AgentPrompt {
+    /// The request, byte for byte as it goes out.
+    pub request: Request,
+    /// How many of its leading messages were sent before.
+    pub sent: usize,
+    /// Time since then; `None` where the caller knows that the cache is warm.
+    pub idle: Option<Duration>,
+}
+
+/// A shape of the requests to a summarizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// The agent's own prompt, and the instruction as its last message.
+    Extension,
+    /// The folded messages in words, between fences.
+    Fenced,
+}
+
+/// What asking in one shape takes, as reckoned beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quote {
+    /// Requests.
+    pub requests: u32,
+    /// Tokens of their prompts.
+    pub prompt: u64,
+    /// Of those, tokens that the cache is taken to hold.
+    pub cached: u64,
+    /// Money, the answers included at their full length.
+    pub cost: Money,
+}
+
+/// How the shape of the requests to a summarizer was chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Who was asked.
+    pub by: String,
+    /// In which shape.
+    pub shape: Shape,
+    /// Why.
+    pub why: Why,
+    /// What going on from the agent's prompt takes, where that was possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extension: Option<Quote>,
+    /// What the fenced transcript takes, where that was reckoned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fenced: Option<Quote>,
+}
+
+/// Why a shape was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Why {
+    /// It costs less than the other one.
+    Cheaper,
+    /// The agent's prompt is in another model's cache, or at another place.
+    AnotherModel,
+    /// No price is known.
+    NoPrice,
+    /// Prompt and answer don't fit in the window.
+    Window,
+    /// The agent's request forces a tool, and without that it is another prompt.
+    ForcesTool,
+    /// It demands an answer of a certain form.
+    Structured,
+    /// It names history that isn't in it.
+    Elsewhere,
+    /// No message can stand behind it, as it is.
+    Broken,
+    /// What going on from the agent's prompt gave can't be used.
+    NotUsed,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Why::Cheaper => "it costs less",
+            Why::AnotherModel => "the agent runs with another model",
+            Why::NoPrice => "no price is known",
+            Why::Window => "the agent's prompt leaves no room for an answer",
+            Why::ForcesTool => "the agent's request forces a tool",
+            Why::Structured => "the agent's request demands an answer of a certain form",
+            Why::Elsewhere => "the agent's request names history that isn't in it",
+            Why::Broken => "no message can stand behind the agent's request",
+            Why::NotUsed => "what going on from the agent's prompt gave can't be used",
+        })
+    }
+}
+
+impl AgentPrompt {
+    /// A request of which all was sent before but what answers the model's newest messages, and these, a
+    /// moment ago.
+    pub fn of(request: Request) -> Self {
+        let is_models = |at: &usize| request.transcript.entry(*at).role() == Role::Assistant;
+        let newest = (0..request.transcript.len()).rev().find(is_models);
+        let sent = newest
+            .map_or(0, |newest| (0..=newest).rev().take_while(is_models).last().unwrap_or(newest));
+        AgentPrompt { request, sent, idle: None }
+    }
+
+    /// Why no summary can be asked for behind it, if none can.
+    fn obstacle(&self) -> Option<Why> {
+        let source = self.request.source().as_str();
+        let start = source.find(|c: char| !c.is_whitespace()).unwrap_or_default();
+        let body = Span::new(start..source.len());
+        let at = |path: &[&str]| {
+            let found = path.iter().try_fold(body, |span, key| {
+                span.of(source).starts_with('{').then(|| member(source, span, key))?
+            });
+            found.map(|span| span.of(source)).filter(|raw| *raw != "null")
+        };
+        let says = |path: &[&str], harmless: &[&str]| {
+            at(path).is_some_and(|raw| !harmless.contains(&unquote(raw).as_ref()))
+        };
+        let (forces, structured) = match self.request.format {
+            Format::OpenaiChat => (
+                says(&["tool_choice"], &["auto", "none"]),
+                says(&["response_format", "type"], &["text"]),
+            ),
+            Format::OpenaiResponses => (
+                says(&["tool_choice"], &["auto", "none"]),
+                says(&["text", "format", "type"], &["text"]),
+            ),
+            Format::Anthropic => (
+                says(&["tool_choice", "type"], &["auto", "none"]),
+                at(&["output_config", "format"]).is_some() || at(&["output_format"]).is_some(),
+            ),
+            Format::Gemini => {
+                let calling = ["toolConfig", "functionCallingConfig", "mode"];
+                let schema = |key| at(&["generationConfig", key]).is_some();
+                (
+                    says(&calling, &["AUTO", "NONE", "MODE_UNSPECIFIED"]),
+                    says(&["generationConfig", "responseMimeType"], &["text/plain"])
+                        || schema("responseSchema")
+                        || schema("responseJsonSchema"),
+                )
+            }
+            Format::Bedrock => (
+                at(&["toolConfig", "toolChoice", "auto"]).is_none()
+                    && at(&["toolConfig", "toolChoice"]).is_some(),
+                false,
+            ),
+        };
+        match () {
+            () if !body.of(source).starts_with('{') => Some(Why::Broken),
+            () if forces => Some(Why::ForcesTool),
+            () if structured => Some(Why::Structured),
+            () if self.request.elsewhere().is_some() => Some(Why::Elsewhere),
+            () => None,
+        }
+    }
+
+    /// The body with `text` as its last message; `None` where the provider wouldn't take it.
+    fn extended(&self, text: &str) -> Option<Arc<str>> {
+        let entries = self.request.transcript.len();
+        let mut view = View::whole(entries);
+        view.place(Placed { before: entries, text: text.into() });
+        let body = wire::render(&self.request, &view);
+        let read = wire::parse(self.request.format, body.clone()).ok()?;
+        wire::check(&read).is_empty().then(|| body.into())
+    }
+
+    /// What is said in it, for looking up.
+    pub(super) fn known(&self, carried: &str) -> Known {
+        let transcript = &self.request.transcript;
+        let parts = transcript.entries().flat_map(|entry| entry.parts());
+        let texts: Vec<_> = parts.map(|part| part_text(transcript, &part)).collect();
+        let system = self.request.system().map(unquote);
+        let texts = texts.iter().chain(&system).map(AsRef::as_ref);
+        Known::of(texts.chain([carried]))
+    }
+
+    /// How it is billed with `more` tokens behind it.
+    fn billed(&self, tally: &Tally, model: &Model, more: u64) -> Billed {
+        let all = tally.total().tokens;
+        let cold = Billed { fresh: all + more, ..Billed::default() };
+        let Some(cache) = &model.cache else { return cold };
+        let source = self.request.source();
+        let life = if source.contains("\"1h\"") { Life::Long } else { Life::Short };
+        let ttl = match life {
+            Life::Short => cache.ttl,
+            Life::Long => cache.ttl_long.or(cache.ttl),
+        };
+        let is_warm =
+            self.idle.is_none_or(|idle| ttl.is_none_or(|ttl| idle < Duration::from_secs(ttl)));
+        let sent = (0..self.sent.min(tally.len())).map(|at| tally.entry(at)).sum::<u64>();
+        let known = if is_warm && self.sent > 0 { tally.frame.total().tokens + sent } else { 0 };
+        match cache.scheme {
+            // Nothing of it is in the cache.
+            Scheme::Marked if !source.contains("\"cache_control\"") => cold,
+            // The instruction stands behind all marks.
+            Scheme::Marked => {
+                let billed = cache.bill(all, known, life);
+                Billed { fresh: billed.fresh + more, ..billed }
+            }
+            Scheme::Open | Scheme::Automatic => cache.bill(all + more, known, life),
+        }
+    }
+}
+
+/// What the two shapes are weighed by.
+pub(super) struct Scales<'a> {
+    pub(super) prompt: &'a AgentPrompt,
+    pub(super) counter: &'a dyn TokenCounter,
+    /// Who is asked.
+    pub(super) by: &'a str,
+    /// What is known of it, if the agent runs with it too.
+    pub(super) model: Option<&'a Model>,
+}
+
+impl Scales<'_> {
+    /// The cheaper shape, and the body of an extension if that is it. `asked` is what stands behind the agent's
+    /// prompt then, `parts` are the fenced requests.
+    pub(super) fn weigh(
+        &self,
+        asked: &SummaryRequest,
+        parts: &[&SummaryRequest],
+    ) -> (Choice, Option<Arc<str>>) {
+        let choice = |why, extension, fenced| Choice {
+            by: self.by.to_owned(),
+            shape: Shape::Fenced,
+            why,
+            extension,
+            fenced,
+        };
+        let Some(model) = self.model else {
+            return (choice(Why::AnotherModel, None, None), None);
+        };
+        let Some(price) = &model.price else { return (choice(Why::NoPrice, None, None), None) };
+        let fenced = self.fenced(model, parts);
+        if let Some(why) = self.prompt.obstacle() {
+            return (choice(why, None, fenced), None);
+        }
+        let tally = Tally::of(&self.prompt.request, self.counter);
+        let text = asked.prompt();
+        let more = self.counter.text(&text).tokens;
+        let billed = self.prompt.billed(&tally, model, more);
+        let billed = Billed { output: asked.max_tokens, ..billed };
+        let extension = Quote {
+            requests: 1,
+            prompt: billed.prompt(),
+            cached: billed.read,
+            cost: price.of(&billed),
+        };
+        let all = tally.total().upper + more + 2 * asked.max_tokens;
+        if model.window.is_some_and(|window| all > window)
+            || model.most_input().is_some_and(|most| tally.total().upper + more > most)
+        {
+            return (choice(Why::Window, Some(extension), fenced), None);
+        }
+        if fenced.is_some_and(|fenced| fenced.cost <= extension.cost) {
+            return (choice(Why::Cheaper, Some(extension), fenced), None);
+        }
+        let Some(body) = self.prompt.extended(&text) else {
+            return (choice(Why::Broken, Some(extension), fenced), None);
+        };
+        let chosen = choice(Why::Cheaper, Some(extension), fenced);
+        (Choice { shape: Shape::Extension, ..chosen }, Some(body))
+    }
+
+    /// What the fenced requests take; of several, with the one that merges their answers.
+    fn fenced(&self, model: &Model, parts: &[&SummaryRequest]) -> Option<Quote> {
+        let price = model.price.as_ref()?;
+        let tokens = |text: &str| self.counter.text(text).tokens;
+        let mut sizes: Vec<(u64, u64)> = parts
+            .iter()
+            .map(|part| (tokens(SYSTEM) + tokens(&part.prompt()), part.max_tokens))
+            .collect();
+        if sizes.len() > 1 {
+            let answers = sizes.iter().map(|(_, answer)| answer).sum();
+            sizes.push((answers, sizes[0].1));
+        }
+        let cost = sizes.iter().map(|(prompt, answer)| {
+            // Nothing of it is marked.
+            let marked = model.cache.is_some_and(|cache| cache.scheme == Scheme::Marked);
+            let billed = if marked {
+                Billed { fresh: *prompt, ..Billed::default() }
+            } else {
+                model.bill(*prompt, 0)
+            };
+            price.of(&Billed { output: *answer, ..billed })
+        });
+        Some(Quote {
+            requests: sizes.len() as u32,
+            prompt: sizes.iter().map(|(prompt, _)| prompt).sum(),
+            cached: 0,
+            cost: cost.sum(),
+        })
+    }
+}
