@@ -4,6 +4,7 @@
 mod belongings;
 mod delivery;
 mod exchange;
+mod leftover;
 mod place;
 
 use std::io::{self, ErrorKind, Write};
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::terminal;
 
 pub(crate) use delivery::{Parcel, deliver, deliver_private, remove, replace};
+pub(crate) use leftover::leftovers;
 pub(crate) use place::{Place, apart};
 
 /// The form of reports.

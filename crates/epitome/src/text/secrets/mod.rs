@@ -345,6 +345,8 @@ fn private_key(text: &str) -> Option<Secret> {
     let after = BEGIN.len() + title.len() + 5;
     let body = &text[after..];
     let body = &body[..body.find(['"', '\'', '`']).unwrap_or(body.len())];
+    // One before a quote belongs to it.
+    let body = body.trim_end_matches('\\');
     let to = body.find(END).map_or(body.len(), |end| {
         body[end + END.len()..].find("-----").map_or(body.len(), |at| end + END.len() + at + 5)
     });
@@ -581,6 +583,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn json_stays_json(
+            said in prop::collection::vec(prop_oneof![
+                ".{0,20}",
+                Just("-----BEGIN RSA PRIVATE KEY-----\nMIIE".to_owned()),
+                Just("password: \"Xk29fjQ0pzLm\"".to_owned()),
+                Just("x://u:pa\"ss\\word@h".to_owned()),
+                Just("ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned()),
+                Just("\\".to_owned()),
+                Just("\"".to_owned()),
+            ], 0..8),
+        ) {
+            let text = said.concat();
+            let json = serde_json::json!({ "text": text, "password": text, "list": [text, 1] }).to_string();
+            for json in [masked(&json).into_owned(), masked(&serde_json::Value::from(json).to_string()).into_owned()] {
+                prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+            }
+        }
+
         #[test]
         fn any_text_can_be_masked_and_again(text in ".{0,200}") {
             let once = masked(&text).into_owned();
