@@ -49,7 +49,9 @@ impl InPlace {
         found.is_free()?;
         for left in output::leftovers(path.parent().unwrap_or(Path::new("."))) {
             let left = name(&left);
-            output::warn(&format!("{left} is left of a run that was killed: look whether it says more than the recordings beside it, then remove it"));
+            output::warn(&format!(
+                "{left} is left of a run that was killed: look whether it says more than the recordings beside it, then remove it"
+            ));
         }
         Ok(found)
     }

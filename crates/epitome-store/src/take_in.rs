@@ -40,12 +40,16 @@ impl Store {
         let Document { raw, request, source } = *document;
         let raw = std::str::from_utf8(raw).map_err(|_| StoreError::Unredactable)?;
         let text = masked(request.source()).into_owned();
-        let request_now = wire::parse(request.format, text).map_err(|_| StoreError::Unredactable)?;
+        let request_now =
+            wire::parse(request.format, text).map_err(|_| StoreError::Unredactable)?;
         if request_now.transcript.len() != request.transcript.len() {
             return Err(StoreError::Unredactable);
         }
         let raw = masked(raw);
-        self.keep_all(&Document { raw: raw.as_bytes(), request: &request_now, source }, Kept::Redacted)
+        self.keep_all(
+            &Document { raw: raw.as_bytes(), request: &request_now, source },
+            Kept::Redacted,
+        )
     }
 
     /// Whether secrets were masked in what came in and has this digest.

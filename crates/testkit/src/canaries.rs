@@ -240,7 +240,8 @@ pub fn canaries(seed: u64, each: usize) -> Vec<Canary> {
                 let said = said(place, &text, &text[secret]);
                 // In base64 none of it stands as it is.
                 let drawn = if place.contains("base64") {
-                    let words = said.split(|c: char| !c.is_ascii_alphanumeric() && !"+/".contains(c));
+                    let words =
+                        said.split(|c: char| !c.is_ascii_alphanumeric() && !"+/".contains(c));
                     words.filter(|word| word.len() > 20).map(str::to_owned).collect()
                 } else {
                     stretches.iter().filter(|one| one.len() >= 8).cloned().collect()
@@ -268,7 +269,9 @@ fn said(place: &str, text: &str, secret: &str) -> String {
     match place {
         "alone" => text.to_owned(),
         "in a sentence" => format!("Use this one for now: {text}, and I change it later. Thanks!"),
-        "in JSON" => format!("{{\"role\":\"user\",\"content\":\"first\\n{}\\nlast\"}}", escaped(text)),
+        "in JSON" => {
+            format!("{{\"role\":\"user\",\"content\":\"first\\n{}\\nlast\"}}", escaped(text))
+        }
         "in JSON in JSON" => {
             let inner = format!("{{\"command\":\"echo \\\"{}\\\"\"}}", escaped(&escaped(text)));
             format!("{{\"arguments\":\"{}\"}}", escaped(&inner))
@@ -277,11 +280,18 @@ fn said(place: &str, text: &str, secret: &str) -> String {
         "in a log, coloured" => {
             let coloured = text.replace(secret, &format!("\u{1b}[1;33m{secret}\u{1b}[0m"));
             // Where a name tells it, colour between both hides neither.
-            if text == secret { format!("INFO  {coloured}") } else { format!("INFO  \u{1b}[36m{text}\u{1b}[0m") }
+            if text == secret {
+                format!("INFO  {coloured}")
+            } else {
+                format!("INFO  \u{1b}[36m{text}\u{1b}[0m")
+            }
         }
         "in base64" => format!("data: {}\n", base64(&format!("x: {text}\n"))),
         "in base64 in JSON" => {
-            format!("{{\"content\":\"{}\",\"encoding\":\"base64\"}}", base64(&format!("x: {text}\n")))
+            format!(
+                "{{\"content\":\"{}\",\"encoding\":\"base64\"}}",
+                base64(&format!("x: {text}\n"))
+            )
         }
         other => unreachable!("{other} is no place"),
     }
@@ -296,7 +306,10 @@ mod tests {
         assert!(KINDS.len() >= 60, "{}", KINDS.len());
         for canary in canaries(1, 1) {
             assert!(!canary.drawn.is_empty(), "{canary:?}");
-            assert!(canary.drawn.iter().all(|one| canary.said.contains(one.as_str())), "{canary:?}");
+            assert!(
+                canary.drawn.iter().all(|one| canary.said.contains(one.as_str())),
+                "{canary:?}"
+            );
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::delivery::{PREFIX, SUFFIX};
 
 /// Whoever is still at it is through long before.
-const LONG_AGO: Duration = Duration::from_secs(60);
+const LONG_AGO: Duration = Duration::from_mins(1);
 
 /// The files in a folder that a run left there. One of them may be the only place where something stands that an agent
 /// wrote in the moment of the kill.
@@ -17,7 +17,11 @@ pub(crate) fn leftovers(folder: &Path) -> Vec<PathBuf> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_ours = name.starts_with(PREFIX) && name.ends_with(SUFFIX);
         // A clock that went back makes it look new for a while, no more.
-        let is_old = || fs::symlink_metadata(path).and_then(|meta| meta.modified()).is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LONG_AGO));
+        let is_old = || {
+            fs::symlink_metadata(path)
+                .and_then(|meta| meta.modified())
+                .is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LONG_AGO))
+        };
         is_ours && is_old()
     };
     let mut found: Vec<PathBuf> =

@@ -196,20 +196,34 @@ fn an_archive_without_secrets_says_that_it_is_one() {
     let bench = Bench::new();
     let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     let say = |at: usize| {
-        let (kind, id, parent) = if at % 2 == 0 { ("user", at, at.checked_sub(1)) } else { ("assistant", at, Some(at - 1)) };
+        let (kind, id, parent) = if at.is_multiple_of(2) {
+            ("user", at, at.checked_sub(1))
+        } else {
+            ("assistant", at, Some(at - 1))
+        };
         let text = format!("{} the token {secret} of step {at}", "some filler words ".repeat(30));
-        let content = if kind == "user" { text.into() } else { serde_json::json!([{"type": "text", "text": text}]) };
+        let content = if kind == "user" {
+            text.into()
+        } else {
+            serde_json::json!([{"type": "text", "text": text}])
+        };
         serde_json::json!({"type": kind, "uuid": id.to_string(), "parentUuid": parent.map(|at| at.to_string()), "sessionId": "s",
             "timestamp": "2025-06-14T11:00:00Z", "cwd": "/x", "version": "2.0.0", "message": {"role": kind, "content": content}})
     };
     let rows: Vec<String> = (0..40).map(|at| say(at).to_string()).collect();
     bench.write("in.jsonl", rows.join("\n") + "\n");
-    let ran = bench.run("compact in.jsonl --target 20% --archive store --redact-archive -o out.json");
+    let ran =
+        bench.run("compact in.jsonl --target 20% --archive store --redact-archive -o out.json");
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(bench.read("out.json").contains(secret), "what is kept is the user's");
     for what in ["out.json", "in.jsonl"] {
         let ran = bench.run(&format!("restore {what} --archive store"));
-        assert_eq!(ran.out, bench.read("in.jsonl").replace(secret, "[masked: github-token]"), "{}", ran.err);
+        assert_eq!(
+            ran.out,
+            bench.read("in.jsonl").replace(secret, "[masked: github-token]"),
+            "{}",
+            ran.err
+        );
         assert!(ran.err.contains("aren't the bytes"), "{}", ran.err);
     }
     for file in ["store/store.db", "store/store.db-wal"] {
@@ -220,7 +234,8 @@ fn an_archive_without_secrets_says_that_it_is_one() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(!bench.read("now.json").contains(secret), "it isn't there any more");
     // Once more, and it is the same session; whole this time, which is another input of it or another session.
-    let again = bench.run("compact in.jsonl --target 20% --archive store --redact-archive -o out.json");
+    let again =
+        bench.run("compact in.jsonl --target 20% --archive store --redact-archive -o out.json");
     assert_eq!(again.code, 0, "{}", again.err);
     let listed = bench.run("sessions --archive store --json");
     let listed: Value = serde_json::from_str(&listed.out).expect("JSON");

@@ -13,7 +13,8 @@ fn all() -> Vec<Canary> {
 
 /// A session in which people, the model, its calls and tools say secrets, long ago; then much else is said.
 fn talk(canaries: &[Canary]) -> String {
-    let mut messages = vec![json!({"role": "user", "content": "Fix the build, and never push to main."})];
+    let mut messages =
+        vec![json!({"role": "user", "content": "Fix the build, and never push to main."})];
     for (at, canary) in canaries.iter().enumerate() {
         let id = format!("call_{at}");
         messages.push(json!({"role": "user", "content": format!("Never forget this rule. {} It is the key that we use.", canary.said)}));
@@ -32,7 +33,8 @@ fn talk(canaries: &[Canary]) -> String {
 
 /// The canaries that a text shows.
 fn shown(canaries: &[Canary], text: &str) -> Vec<String> {
-    let is_shown = |canary: &&Canary| canary.drawn.iter().any(|drawn| text.contains(drawn.as_str()));
+    let is_shown =
+        |canary: &&Canary| canary.drawn.iter().any(|drawn| text.contains(drawn.as_str()));
     canaries.iter().filter(is_shown).map(|canary| canary.kind.name.to_owned()).collect()
 }
 
@@ -56,7 +58,10 @@ fn nothing_that_is_shown_or_written_anew_has_a_secret() {
         ("report in.json", &[]),
         ("report in.json --json -o report.json", &["report.json"]),
         ("simulate in.json --target 20%", &[]),
-        ("compact in.json --target 10% --archive store -o out.json --receipt receipt.json", &["out.json", "receipt.json"]),
+        (
+            "compact in.json --target 10% --archive store -o out.json --receipt receipt.json",
+            &["out.json", "receipt.json"],
+        ),
         ("compact in.json --target 10% --json -o again.json", &["again.json"]),
         ("diff in.json out.json", &[]),
         ("diff in.json out.json --json", &[]),
@@ -109,7 +114,8 @@ fn what_is_pinned_or_asked_for_tells_nothing() {
         let ran = bench.run(command);
         assert!(!tells(&ran), "{command}: {}", ran.shown());
     }
-    let mut hook = json!({"hook_event_name": "PreCompact", "session_id": "s", "cwd": "/x", "trigger": "auto"});
+    let mut hook =
+        json!({"hook_event_name": "PreCompact", "session_id": "s", "cwd": "/x", "trigger": "auto"});
     hook["transcript_path"] = Value::from(bench.path("in.json").to_string_lossy());
     let ran = bench.pipe("hook PreCompact", hook.to_string().as_bytes());
     assert!(!tells(&ran) && shown(&canaries, &ran.out).is_empty(), "{}", ran.shown());

@@ -8,7 +8,6 @@ mod page;
 mod style;
 mod words;
 
-
 use anyhow::Result;
 use epitome::Request;
 use epitome::count::Tally;

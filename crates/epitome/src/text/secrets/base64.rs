@@ -116,13 +116,10 @@ mod tests {
         let said = "data: REFUQUJBU0VfUEFTU1dPUkQ9WGsyOWZqUTBwekxt and more";
         assert_eq!(masked(said), "data: [masked: secret] and more");
         // "token ghp_0123456789abcdefghijABCDEFGHIJ012345, please\n", in lines of 64.
-        let said = "dG9rZW4gZ2hwXzAxMjM0NTY3ODlhYmNkZWZnaGlqQUJDREVGR0hJSjAxMjM0NSwg\ncGxlYXNlCg==\nrest";
+        let said =
+            "dG9rZW4gZ2hwXzAxMjM0NTY3ODlhYmNkZWZnaGlqQUJDREVGR0hJSjAxMjM0NSwg\ncGxlYXNlCg==\nrest";
         assert_eq!(masked(said), "[masked: github-token]\nrest");
-        assert_eq!(
-            masked(&said.replace('\n', "\\n")),
-            "[masked: github-token]\\nrest",
-            "in JSON"
-        );
+        assert_eq!(masked(&said.replace('\n', "\\n")), "[masked: github-token]\\nrest", "in JSON");
     }
 
     #[test]

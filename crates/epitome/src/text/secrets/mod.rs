@@ -201,11 +201,7 @@ impl Iterator for Secrets<'_> {
             // Secrets and what leads to them begin with a letter, a digit or a dash, high or low.
             let may_begin = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
             let may_begin = byte == b':' || may_begin && is_start(bytes, self.at);
-            let found = if may_begin {
-                self.found()
-            } else {
-                None
-            };
+            let found = if may_begin { self.found() } else { None };
             let start = self.at;
             match found {
                 Some(Secret { name, from, to }) => {
@@ -229,7 +225,7 @@ fn is_escape(bytes: &[u8], at: usize) -> bool {
     let before = &bytes[..at];
     // By their beginnings, because nearly every letter has none of them before it.
     let ends = |escape: &[u8], digits: usize| {
-        let from = at.checked_sub(digits).unwrap_or_default();
+        let from = at.saturating_sub(digits);
         before[..from].ends_with(escape) && before[from..].iter().all(u8::is_ascii_hexdigit)
     };
     matches!(before, [.., b'\\', b'n' | b't' | b'r'])
@@ -302,7 +298,7 @@ fn marked(text: &str, word: usize) -> Option<Secret> {
             let key = text[word..].strip_prefix('.')?;
             one("airtable-token", word + 1 + of(Class::Hexadecimal, key, 64..=64)?)
         }
-        1..=24 if first.is_ascii_digit() => {
+        1..=23 if first.is_ascii_digit() => {
             let numbers = |byte: &u8| byte.is_ascii_digit() || *byte == b'/';
             let numbers = text.bytes().take(48).take_while(numbers).count();
             let key = text[numbers..].strip_prefix(':')?;
@@ -374,7 +370,7 @@ fn credentials(text: &str) -> Option<Secret> {
         let length = Class::Symbols.length(rest);
         let has_digit = rest[..length].bytes().any(|byte| byte.is_ascii_digit());
         // Eight bytes of a name and a password, as `Basic` has them, may have no digit in base64.
-        let is_basic = scheme == "Basic " && length % 4 == 0 && rest[..length].ends_with('=');
+        let is_basic = scheme == "Basic " && length.is_multiple_of(4) && rest[..length].ends_with('=');
         let is_one = length >= 16 && (has_digit || is_basic);
         is_one.then(|| Secret {
             name: "credentials",
