@@ -1,5 +1,5 @@
 //! Secrets in everything that commands show or write anew: none of it gets out. What a view keeps of a message, what
-//! is restored and what is converted are the user's own bytes, and hold none of these because they are long ago.
+//! is restored and what is converted are the user's own bytes.
 
 use serde_json::{Value, json};
 use testkit::canaries::{Canary, canaries};
@@ -24,11 +24,22 @@ fn talk(canaries: &[Canary]) -> String {
         messages.push(json!({"role": "tool", "tool_call_id": id,
             "content": format!("error: refused {}\nError: failed with {}\nexit code 1", canary.said, canary.said)}));
     }
-    for at in 0..30 {
+    for at in 0..100 {
         messages.push(json!({"role": "user", "content": format!("Go on with step {at}.")}));
         messages.push(json!({"role": "assistant", "content": format!("Step {at} is done. {}", "It went as planned. ".repeat(12))}));
     }
     json!({"model": "gpt-6-sol", "messages": messages}).to_string()
+}
+
+/// The messages of a view that aren't somebody's own, as they were said.
+fn written_anew(view: &str, said: &str) -> String {
+    let [view, said] = [view, said].map(|body| serde_json::from_str::<Value>(body).expect("JSON"));
+    let said = said["messages"].as_array().expect("a list");
+    let messages = view["messages"].as_array().expect("a list").iter();
+    let anew: Vec<String> =
+        messages.filter(|one| !said.contains(one)).filter_map(|one| Some(one["content"].as_str()?.to_owned() + &one["tool_calls"].to_string())).collect();
+    assert!(!anew.is_empty(), "there is a checkpoint");
+    anew.concat()
 }
 
 /// The canaries that a text shows.
@@ -62,7 +73,8 @@ fn nothing_that_is_shown_or_written_anew_has_a_secret() {
             "compact in.json --target 10% --archive store -o out.json --receipt receipt.json",
             &["out.json", "receipt.json"],
         ),
-        ("compact in.json --target 10% --json -o again.json", &["again.json"]),
+        ("compact in.json --target 4% --json -o again.json", &["again.json"]),
+        ("compact in.json --target 60% --json -o again.json", &["again.json"]),
         ("diff in.json out.json", &[]),
         ("diff in.json out.json --json", &[]),
         ("stats out.json", &[]),
@@ -82,13 +94,14 @@ fn nothing_that_is_shown_or_written_anew_has_a_secret() {
             assert!(found.is_empty(), "{command}, {what}: {found:?}");
         }
         for file in files {
-            let found = holds(&bench.read(file));
+            let text = bench.read(file);
+            let is_view = ["out.json", "again.json"].contains(file);
+            let text = if is_view { written_anew(&text, &bench.read("in.json")) } else { text };
+            let found = holds(&text);
             assert!(found.is_empty(), "{command}, {file}: {found:?}");
         }
     }
     assert_eq!(bench.run("restore out.json --archive store").out, bench.read("in.json"));
-    let open = bench.run("report in.json --unmasked --json");
-    assert!(!holds(&open.out).is_empty(), "it was asked for");
 }
 
 #[test]

@@ -436,7 +436,9 @@ fn is_random(value: &str) -> bool {
         changes += usize::from(kind != before);
         (all, before) = (all + 1, kind);
     }
-    changes * 3 >= all && all > 0
+    // Names in code change too, but have no digits, and words in them.
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    changes * if has_digit { 3 } else { 2 } >= all && all > 0
 }
 
 /// How long a password is that somebody thought of: letters, a digit or more, and signs.
