@@ -125,12 +125,13 @@ fn noise(root: &Path, page: &mut String) -> Result<()> {
         }
     }
     let names: Vec<String> = names.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
     writeln!(
         page,
         "## Real transcripts\n\n{files} sessions in [`examples`](../examples): something is masked in {touched} of {parts} texts, calls and \
-         results (**{:.2} %**), {gone} of {words} words: {}. Were each of them no secret, that would be how often something is masked in vain.",
+         results (**{:.2} %**), {gone} of {words} words{names}. Were each of them no secret, that would be how often something is \
+         masked in vain.",
         percent(touched, parts),
-        names.join(", "),
     )?;
     if touched * 200 > parts {
         return Err(format!("more than 0.5 % is masked: {touched} of {parts}\n{page}").into());

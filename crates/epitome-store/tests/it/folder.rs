@@ -138,6 +138,7 @@ fn an_older_store_is_brought_up_to_date() {
              CREATE VIRTUAL TABLE words_1 USING fts5(words, content='', contentless_delete=1);
              ALTER TABLE entry DROP COLUMN words; ALTER TABLE entry DROP COLUMN counts;
              ALTER TABLE tenant DROP COLUMN words; ALTER TABLE tenant DROP COLUMN entries;
+             ALTER TABLE input DROP COLUMN redacted;
              PRAGMA user_version = 1;",
         )
         .expect("set back");
