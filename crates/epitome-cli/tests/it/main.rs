@@ -12,6 +12,7 @@ mod asked;
 mod bad_input;
 mod behind;
 mod bench;
+mod canaries;
 mod compact;
 mod conversions;
 mod corpus;
