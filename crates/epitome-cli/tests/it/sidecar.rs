@@ -80,6 +80,36 @@ fn the_built_in_engine_compacts_for_others() {
 }
 
 #[test]
+fn what_the_built_in_engine_answers_is_taken() {
+    let bench = Bench::new();
+    bench.copy("codex/rollout-b.jsonl", "codex");
+    bench.copy("claude-code/session-9eda1058.jsonl", "claude");
+    // Long lines: what is shown of one is its beginning and its end.
+    let mut messages = vec![serde_json::json!({"role": "user", "content": "Look at each module."})];
+    for nth in 0..30 {
+        let asked = format!("Step {nth}: go on with module {nth} and say what you see there.");
+        let walks = "The code there walks over the list and collects items one after another. ";
+        let told = format!("Module {nth} holds f{nth} in src/m{nth}.rs. {}", walks.repeat(25));
+        messages.push(serde_json::json!({"role": "user", "content": asked}));
+        messages.push(serde_json::json!({"role": "assistant", "content": told}));
+    }
+    messages.push(serde_json::json!({"role": "user", "content": "What is next?"}));
+    bench.write("chat", &serde_json::json!({"model": "gpt-4o", "messages": messages}).to_string());
+    let sidecar = Sidecar::new(&bench, None);
+    for (file, target) in
+        [("codex", "30%"), ("codex", "15%"), ("claude", "15%"), ("chat", "30%"), ("chat", "15%")]
+    {
+        let words = ["compact", file, "--target", target, "--summarizer", &sidecar.1];
+        let more = ["-o", "out", "--receipt", "receipt"];
+        let ran = run(&bench, &[&words[..], &more].concat(), None);
+        assert_eq!(ran.code, 0, "{file}: {}", ran.err);
+        let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+        assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{file} {target}");
+        assert_eq!(receipt["steps"][0]["strategy"], sidecar.1.as_str(), "{file} {target}");
+    }
+}
+
+#[test]
 fn a_token_is_asked_for_and_never_shown() {
     let bench = bench("");
     let sidecar = Sidecar::new(&bench, Some("t0p-s3cret"));

@@ -127,7 +127,7 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
     let drive = Drive::new(local().compacted_by(compactors).begin(&session()));
     let outcome = drive.await.expect("a view");
     assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
-    assert!(outcome.rendered().contains("[the source of f59]"));
+    assert!(outcome.rendered().contains("[a compactor's words: the source of f59]"));
     assert_eq!(asked.lock().expect("nobody panicked").take(), Some(about));
 
     let outcome = compact(remote(&base, "lazy", None, Limits::default())).await;

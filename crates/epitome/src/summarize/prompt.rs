@@ -44,7 +44,7 @@ const LEDGER_CHANGES: &str = "\
 Behind that, if lines of what holds are missing or outdated, you may add a last section \"## Ledger changes\" with one JSON \
 object a line: {\"op\":\"add\",\"kind\":\"fact\",\"text\":\"…\",\"sources\":[12]}; \"op\" is add, replace or resolve (the last two \
 with the line meant, in \"line\"), \"kind\" is constraint, decision, preference, fact, goal, open or question, and \"text\" is \
-quoted word for word from the message whose number is in \"sources\".";
+one or more whole sentences, word for word, of the message whose number is in \"sources\".";
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
