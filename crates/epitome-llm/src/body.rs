@@ -60,6 +60,7 @@ mod tests {
             ledger: String::new(),
             max_tokens: 500,
             reason: None,
+            ahead: 0,
         };
         let endpoint =
             Endpoint { format, base: base.to_owned(), model: "some-model".to_owned(), key: None };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use backon::{ExponentialBuilder, Retryable as _};
 use epitome::Format;
 use epitome::count::{TokenCounter, counter};
-use epitome::model::{Billed, Model as Facts, Registry};
+use epitome::model::{Billed, Model as Facts, Money, Registry};
 use epitome::summarize::{
     Answering, FailureKind, Spent, SummarizeError, Summarizer, Summary, SummaryRequest,
 };
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::body::{body, most_output};
 use crate::call::{Again, Call, Failed};
 use crate::endpoint::{BadEndpoint, Endpoint};
-use crate::purse::Purse;
+use crate::purse::{Purse, Reserved};
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,15 +106,9 @@ impl Model {
         }
     }
 
-    /// What a call took whose tokens are billed so; it is taken from the purse.
-    pub(crate) fn booked(&self, billed: &Billed) -> Spent {
-        let price = self.facts.as_ref().and_then(|facts| facts.price.as_ref());
-        let cost = price.map(|price| price.of(billed));
-        if let (Some(purse), Some(cost)) = (&self.purse, cost) {
-            purse.book(cost);
-        }
-        let input = billed.prompt();
-        Spent { requests: 1, input, cached: billed.read, output: billed.output, cost }
+    /// What a call costs whose tokens are billed so, where its price is known.
+    pub(crate) fn price_of(&self, billed: &Billed) -> Option<Money> {
+        Some(self.facts.as_ref()?.price.as_ref()?.of(billed))
     }
 
     /// A call that is booked in `spent`.
@@ -136,31 +130,40 @@ impl Model {
         self.facts.as_ref()
     }
 
-    /// Whether the purse allows what this may cost.
-    fn may_spend(&self, request: &SummaryRequest) -> Result<(), SummarizeError> {
-        let Some(purse) = &self.purse else { return Ok(()) };
-        let refuse = |what: String| Err(SummarizeError::new(FailureKind::SpendCap, what));
-        let Some(facts) = &self.facts else {
-            return refuse(format!("no price is known of {}", self.endpoint.model));
-        };
+    /// What one try may cost at most, where its price is known.
+    fn most(&self, request: &SummaryRequest) -> Option<Money> {
+        let facts = self.facts.as_ref()?;
         let prompt = self.counter.text(&request.prompt()).upper;
-        let Some(most) = facts.summary_cost(prompt, 0, request.max_tokens) else {
-            return refuse(format!("no price is known of {}", self.endpoint.model));
+        facts.summary_cost(prompt, 0, request.max_tokens)
+    }
+
+    /// Sets aside what a try may cost, if the purse allows that and what is to follow it.
+    async fn reserve(
+        &self,
+        request: &SummaryRequest,
+        most: Option<Money>,
+    ) -> Result<Option<Reserved<'_>>, SummarizeError> {
+        let Some(purse) = &self.purse else { return Ok(None) };
+        let Some(most) = most else {
+            let what = format!("no price is known of {}", self.endpoint.model);
+            return Err(SummarizeError::new(FailureKind::SpendCap, what));
         };
-        purse.stops(most).map_or(Ok(()), refuse)
+        let besides = most.times(u64::from(request.ahead));
+        purse.reserve(most, besides, self.limits.total).await.map(Some)
     }
 
     async fn answer(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {
         let spent = Mutex::new(Spent::default());
         let call = self.call(&spent);
+        let most = self.most(request);
         let body = body(request, &self.endpoint, self.facts.as_ref());
         let pauses = ExponentialBuilder::default()
             .with_min_delay(self.limits.pause)
             .with_max_times(self.limits.retries);
         // Each try is paid for, so each is asked about.
         let send = async || {
-            self.may_spend(request).map_err(Failed::from)?;
-            call.send(&body).await
+            let reserved = self.reserve(request, most).await.map_err(Failed::from)?;
+            call.send(&body, most, reserved).await
         };
         let tries = send.retry(pauses).when(|failed: &Failed| failed.again != Again::Never).adjust(
             |failed, pause| match failed.again {

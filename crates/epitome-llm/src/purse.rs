@@ -1,23 +1,51 @@
 //! What may be spent, and what was.
+//!
+//! What a call may cost at most is booked before it is made, in one step with the look at what is left, so that caps
+//! hold over calls and processes that run at once. When it ends, what it took stands instead. Who is killed in between
+//! leaves the estimate: the call may have been paid for.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use epitome::model::Money;
+use epitome::summarize::{FailureKind, SummarizeError};
+use tokio::time::{sleep, timeout};
 
-/// Where it is kept what was spent: beyond a process, where a cap is for more than that.
+/// Where it is kept what was spent: beyond a process, where a cap is for more than that. Nothing here waits.
 pub trait Books: fmt::Debug + Send + Sync {
-    /// What was spent so far.
+    /// Books `cost` if no more than `most` is booked then, `besides` with it, and something is left before; else
+    /// nothing is.
     ///
     /// # Errors
-    /// It can't be told; no call is made then.
-    fn spent(&self) -> Result<Money, String>;
+    /// Why nothing was booked.
+    fn take(&self, cost: Money, besides: Money, most: Money) -> Result<Entry, Unbooked>;
 
-    /// Books what was spent.
+    /// Books `cost` instead of what was taken.
     ///
     /// # Errors
-    /// It can't be kept; no further call is made then.
-    fn book(&self, cost: Money) -> Result<(), String>;
+    /// It can't be kept; what was taken stays booked.
+    fn settle(&self, entry: Entry, cost: Money) -> Result<(), Unbooked>;
+}
+
+/// What was booked for a call that isn't over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// How much.
+    pub cost: Money,
+    /// On which page of the books, as they count them.
+    pub page: u64,
+}
+
+/// Why nothing was booked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unbooked {
+    /// It would be too much: this was booked before.
+    Above(Money),
+    /// Somebody else holds the books; in a moment they may be free.
+    Busy,
+    /// It can't be told what was spent, or not be kept.
+    Unknown(String),
 }
 
 /// A cap, and what counts against it.
@@ -35,9 +63,25 @@ pub struct Cap {
 #[derive(Debug, Default)]
 pub struct Purse {
     caps: Vec<Cap>,
-    /// Why the books aren't what they should be.
+    /// Why the books say less than was spent.
     failed: Mutex<Option<String>>,
 }
+
+/// What is set aside for a call. Unless it is settled it counts as spent.
+#[derive(Debug)]
+pub struct Reserved<'a> {
+    purse: &'a Purse,
+    cost: Money,
+    /// One for each cap.
+    entries: Vec<Entry>,
+    /// Whether all of it is there, so that a call may be made.
+    is_whole: bool,
+}
+
+/// Between two looks whether the books are free.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Looks at books that others hold, before what was set aside is left there.
+const LOOKS: usize = 20;
 
 impl Purse {
     /// At most `cap` may be spent, from now on.
@@ -50,47 +94,121 @@ impl Purse {
         Purse { caps, failed: Mutex::default() }
     }
 
-    /// Why so much more may not be spent, if it may not.
-    pub fn stops(&self, more: Money) -> Option<String> {
+    /// Sets `cost` aside, if that and `besides`, which is to follow, may be spent. Books that others hold are
+    /// waited for, no longer than `longest`.
+    ///
+    /// # Errors
+    /// A cap that would be exceeded, or books that can't be read or written.
+    pub async fn reserve(
+        &self,
+        cost: Money,
+        besides: Money,
+        longest: Duration,
+    ) -> Result<Reserved<'_>, SummarizeError> {
         if let Some(failed) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-            return Some(failed.clone());
+            return Err(SummarizeError::new(FailureKind::Unbooked, failed.clone()));
         }
-        self.caps.iter().find_map(|cap| match cap.books.spent() {
-            Err(error) => Some(error),
-            Ok(spent) if spent + more > cap.most || spent >= cap.most => {
-                let span = if cap.span.is_empty() { "" } else { " " };
-                Some(format!("{more} more, {spent} of {} spent{span}{}", cap.most, cap.span))
-            }
-            Ok(_) => None,
-        })
+        // What is given up half-way is given back.
+        let mut reserved = Reserved { purse: self, cost, entries: Vec::new(), is_whole: false };
+        for cap in &self.caps {
+            let taken = timeout(longest, async {
+                loop {
+                    match cap.books.take(cost, besides, cap.most) {
+                        Err(Unbooked::Busy) => sleep(PAUSE).await,
+                        taken => return taken,
+                    }
+                }
+            });
+            let refused = match taken.await {
+                Ok(Ok(entry)) => {
+                    reserved.entries.push(entry);
+                    continue;
+                }
+                Ok(Err(Unbooked::Above(spent))) => {
+                    let span = if cap.span.is_empty() { "" } else { " " };
+                    let more = cost + besides;
+                    let what =
+                        format!("{more} more, {spent} of {} spent{span}{}", cap.most, cap.span);
+                    SummarizeError::new(FailureKind::SpendCap, what)
+                }
+                Ok(Err(Unbooked::Unknown(why))) => SummarizeError::new(FailureKind::Unbooked, why),
+                Ok(Err(Unbooked::Busy)) | Err(_) => SummarizeError::new(
+                    FailureKind::Unbooked,
+                    format!("another process holds the books for {} s", longest.as_secs_f64()),
+                ),
+            };
+            return Err(refused);
+        }
+        reserved.is_whole = true;
+        Ok(reserved)
+    }
+}
+
+impl Reserved<'_> {
+    /// Books what the call took instead.
+    pub fn settle(mut self, cost: Money) {
+        self.book(cost);
     }
 
-    /// Books what was spent.
-    pub fn book(&self, cost: Money) {
-        for cap in &self.caps {
-            if let Err(error) = cap.books.book(cost) {
-                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    fn book(&mut self, cost: Money) {
+        let entries = std::mem::take(&mut self.entries);
+        for (cap, entry) in self.purse.caps.iter().zip(entries) {
+            let mut settled = Err(Unbooked::Busy);
+            for look in 0..LOOKS {
+                if look > 0 {
+                    std::thread::sleep(PAUSE / 2);
+                }
+                settled = cap.books.settle(entry, cost);
+                if settled != Err(Unbooked::Busy) {
+                    break;
+                }
             }
+            // The estimate stays; only where it was too low nobody may be asked any more.
+            if settled.is_err() && cost > self.cost {
+                let what = format!("{cost} was spent and couldn't be booked");
+                *self.purse.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+            }
+        }
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            self.book(Money::ZERO);
         }
     }
 }
 
 /// Books that last as long as they are held.
-pub fn in_memory() -> Arc<dyn Books> {
+pub fn in_memory() -> Arc<InMemory> {
     Arc::new(InMemory::default())
 }
 
 /// What this process spent.
 #[derive(Debug, Default)]
-struct InMemory(Mutex<Money>);
+pub struct InMemory(Mutex<Money>);
+
+impl InMemory {
+    /// What was spent so far, what is set aside included.
+    pub fn spent(&self) -> Money {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Books for InMemory {
-    fn spent(&self) -> Result<Money, String> {
-        Ok(*self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    fn take(&self, cost: Money, besides: Money, most: Money) -> Result<Entry, Unbooked> {
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if *spent + cost + besides > most || *spent >= most {
+            return Err(Unbooked::Above(*spent));
+        }
+        *spent += cost;
+        Ok(Entry { cost, page: 0 })
     }
 
-    fn book(&self, cost: Money) -> Result<(), String> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+    fn settle(&self, entry: Entry, cost: Money) -> Result<(), Unbooked> {
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *spent = spent.less(entry.cost) + cost;
         Ok(())
     }
 }

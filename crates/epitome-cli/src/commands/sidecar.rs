@@ -11,7 +11,7 @@ use epitome::strategy::{Ladder, Pipeline, Setting};
 use epitome::summarize::{FailureKind, SummarizeError};
 use epitome::view::{Fate, Reason};
 use epitome::{Compactor, Options, Pin, Target};
-use epitome_rpc::{Identity, Served, Serving, serve};
+use epitome_rpc::{BadIdentity, Identity, Served, Serving, serve};
 use tokio::net::TcpListener;
 
 use crate::args::SidecarArgs;
@@ -68,8 +68,17 @@ fn identity(args: &SidecarArgs) -> Result<Option<Identity>> {
         std::fs::read(path)
             .map_err(|error| Failure::usage(format!("{flag} {}: {error}", name(path))))
     };
-    let (certificates, key) = (read("--tls-cert", certificates)?, read("--tls-key", key)?);
-    Ok(Some(Identity::from_pem(certificates, key)))
+    let certificates_pem = read("--tls-cert", certificates)?;
+    let key_pem = read("--tls-key", key)?;
+    let identity = Identity::from_pem(certificates_pem, key_pem).map_err(|error| {
+        let what = match error {
+            BadIdentity::NoCertificate => format!("--tls-cert {}", name(certificates)),
+            BadIdentity::NoKey => format!("--tls-key {}", name(key)),
+            _ => format!("--tls-cert {}, --tls-key {}", name(certificates), name(key)),
+        };
+        Failure::usage(format!("{what}: {error}"))
+    })?;
+    Ok(Some(identity))
 }
 
 fn failed(why: impl Into<String>) -> SummarizeError {

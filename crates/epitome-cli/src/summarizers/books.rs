@@ -1,14 +1,14 @@
 //! What models cost, kept beyond the process: by day and by session, in the user's own state.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use epitome::model::Money;
-use epitome_llm::Books;
+use epitome_llm::{Books, Entry, Unbooked};
 use serde::{Deserialize, Serialize};
 
 use crate::quoting::name;
@@ -58,28 +58,36 @@ pub(crate) fn file() -> Option<PathBuf> {
 }
 
 impl Kept {
-    fn with<T>(&self, what: impl FnOnce(&mut Page) -> T) -> Result<T, String> {
+    /// Does it while nobody else does, and doesn't wait for that.
+    fn with<T>(&self, what: impl FnOnce(&mut Page) -> T) -> Result<T, Unbooked> {
         let shown = name(&self.file);
-        let failed = |error: std::io::Error| format!("what was spent is kept in {shown}: {error}");
+        let failed = |error: std::io::Error| {
+            Unbooked::Unknown(format!("what was spent is kept in {shown}: {error}"))
+        };
         let folder = self.file.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(failed)?;
-        // Others wait; the lock goes with the file that is closed.
+        // The lock goes with the file that is closed.
         let lock = File::options()
             .create(true)
             .write(true)
             .truncate(false)
             .open(self.file.with_extension("lock"))
             .map_err(failed)?;
-        lock.lock().map_err(failed)?;
-        let mut page = match fs::read(&self.file) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| format!("what was spent is kept in {shown}: {error}"))?,
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => Unbooked::Busy,
+            TryLockError::Error(error) => failed(error),
+        })?;
+        let mut page: Page = match fs::read(&self.file) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                let hint = "move it away to count from nothing";
+                Unbooked::Unknown(format!("{shown} can't be read ({error}): {hint}"))
+            })?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Page::default(),
             Err(error) => return Err(failed(error)),
         };
         if page.version > 1 {
-            let version = page.version;
-            return Err(format!("{shown} is of version {version}: a newer epitome wrote it"));
+            let what = format!("{shown} is of version {}: a newer epitome wrote it", page.version);
+            return Err(Unbooked::Unknown(what));
         }
         page.version = 1;
         let before = serde_json::to_string(&page).expect("it is data");
@@ -87,7 +95,14 @@ impl Kept {
         let after = serde_json::to_string(&page).expect("it is data");
         if before != after {
             let next = self.file.with_extension("next");
-            let mut written = File::create(&next).map_err(failed)?;
+            // What a run that was killed left, or somebody else's link: it isn't written through.
+            match fs::remove_file(&next) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(failed(error));
+                }
+                _ => {}
+            }
+            let mut written = File::create_new(&next).map_err(failed)?;
             written.write_all(after.as_bytes()).map_err(failed)?;
             written.sync_all().map_err(failed)?;
             fs::rename(&next, &self.file).map_err(failed)?;
@@ -104,29 +119,48 @@ impl Kept {
     }
 }
 
+impl Page {
+    /// What is booked in the span, of which `day` is the newest day.
+    fn amount(&mut self, session: Option<String>, day: u64) -> &mut u64 {
+        // Days to come are those of a clock that was wrong.
+        let is_near = |kept: u64| kept.abs_diff(day) <= KEPT;
+        self.days.retain(|kept, _| is_near(*kept));
+        self.sessions.retain(|_, kept| is_near(kept.day));
+        match session {
+            None => self.days.entry(day).or_default(),
+            Some(session) => {
+                let kept = self.sessions.entry(session).or_default();
+                kept.day = day;
+                &mut kept.micro_usd
+            }
+        }
+    }
+}
+
 impl Books for Kept {
-    fn spent(&self) -> Result<Money, String> {
+    fn take(&self, cost: Money, besides: Money, most: Money) -> Result<Entry, Unbooked> {
         let (day, session) = (today(), self.session());
-        let spent = self.with(|page| match session {
-            None => page.days.get(&day).copied(),
-            Some(session) => page.sessions.get(&session).map(|kept| kept.micro_usd),
-        })?;
-        Ok(Money::micro(spent.unwrap_or_default()))
+        self.with(|page| {
+            let booked = match &session {
+                None => page.days.get(&day).copied(),
+                Some(session) => page.sessions.get(session).map(|kept| kept.micro_usd),
+            };
+            let spent = Money::micro(booked.unwrap_or_default());
+            if spent + cost + besides > most || spent >= most {
+                return Err(Unbooked::Above(spent));
+            }
+            let amount = page.amount(session, day);
+            *amount = amount.saturating_add(cost.in_micro());
+            Ok(Entry { cost, page: day })
+        })?
     }
 
-    fn book(&self, cost: Money) -> Result<(), String> {
-        let (day, session, cost) = (today(), self.session(), cost.in_micro());
+    fn settle(&self, entry: Entry, cost: Money) -> Result<(), Unbooked> {
         self.with(|page| {
-            page.days.retain(|kept, _| kept + KEPT >= day);
-            page.sessions.retain(|_, kept| kept.day + KEPT >= day);
-            match session {
-                None => *page.days.entry(day).or_default() += cost,
-                Some(session) => {
-                    let kept = page.sessions.entry(session).or_default();
-                    kept.micro_usd += cost;
-                    kept.day = day;
-                }
-            }
+            // The day on which it was taken, though another one may have begun.
+            let amount = page.amount(self.session(), entry.page);
+            let rest = amount.saturating_sub(entry.cost.in_micro());
+            *amount = rest.saturating_add(cost.in_micro());
         })
     }
 }

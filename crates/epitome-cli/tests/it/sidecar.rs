@@ -13,7 +13,12 @@ struct Sidecar(Child, String);
 
 impl Sidecar {
     fn new(bench: &Bench, token: Option<&str>) -> Self {
-        let mut command = bench.command(&["sidecar", "--listen", "127.0.0.1:0"]);
+        Self::with(bench, token, &[])
+    }
+
+    fn with(bench: &Bench, token: Option<&str>, flags: &[&str]) -> Self {
+        let listen = ["sidecar", "--listen", "127.0.0.1:0"];
+        let mut command = bench.command(&[&listen[..], flags].concat());
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         if let Some(token) = token {
             command.env("EPITOME_RPC_TOKEN", token);
@@ -126,6 +131,55 @@ fn a_token_is_asked_for_and_never_shown() {
 }
 
 #[test]
+fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
+    let bench = bench("");
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
+    let made = made.expect("it can be made");
+    let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
+    bench.write("c.pem", &made.cert.pem());
+    bench.write("k.pem", &made.signing_key.serialize_pem());
+    bench.write("other.pem", &other.expect("it can be made").signing_key.serialize_pem());
+    for (certificate, key, why) in [
+        ("k.pem", "c.pem", "--tls-cert k.pem: there is no certificate in it (PEM)"),
+        ("c.pem", "c.pem", "--tls-key c.pem: there is no private key in it (PEM)"),
+        ("c.pem", "other.pem", "--tls-cert c.pem, --tls-key other.pem: "),
+        ("gone.pem", "k.pem", "--tls-cert gone.pem: "),
+    ] {
+        let listen = ["sidecar", "--listen", "127.0.0.1:0"];
+        let flags = ["--tls-cert", certificate, "--tls-key", key];
+        let ran = run(&bench, &[listen, &flags[..]].concat(), None);
+        assert_eq!(ran.code, 2, "{certificate} {key}: {}", ran.err);
+        assert!(ran.err.contains(why) && !ran.err.contains("serving"), "{}", ran.err);
+    }
+    let flags = ["--tls-cert", "c.pem", "--tls-key", "k.pem"];
+    let sidecar = Sidecar::with(&bench, Some("t0p-s3cret"), &flags);
+    let address = sidecar.1.replace("//127.0.0.1", "//localhost");
+    let asked = |authorities: &str, address: &str| {
+        let words: Vec<&str> = COMPACT.iter().chain(&["--summarizer", address]).copied().collect();
+        let mut command = bench.command(&words);
+        command.env("EPITOME_RPC_TOKEN", "t0p-s3cret").env("EPITOME_RPC_CA", authorities);
+        Ran::of(&command.output().expect("the binary runs"))
+    };
+    let ran = asked("c.pem", &address);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+    assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{receipt}");
+    bench.write("empty", "");
+    for nothing in ["k.pem", "empty"] {
+        let ran = asked(nothing, &address);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        let why = format!("EPITOME_RPC_CA, {nothing}: there is no certificate");
+        assert!(ran.err.contains(&why), "{}", ran.err);
+    }
+    // In the clear nobody answers there, and it is said why that may be.
+    let ran = asked("c.pem", &sidecar.1.replace("https://", "http://"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+    let told = receipt["fallbacks"][0].as_str().expect("why");
+    assert!(told.contains("where TLS is spoken: https://"), "{told}");
+}
+
+#[test]
 fn where_nobody_is_it_is_as_the_flags_say() {
     let bench = bench(&good());
     // Nobody listens on a port that was just let go.
@@ -165,6 +219,16 @@ fn what_makes_no_sense_is_a_usage_error() {
         let (ran, _) = compact(&bench, flags, None);
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains(why), "{}", ran.err);
+    }
+    // What may be a password or a key is not repeated.
+    for secret in ["grpc:http://me:s3cret@h:1#mine", "grpc:http://h:1/?key=s3cret#mine"] {
+        let flag = format!("--summarizer={secret}");
+        for flags in [&["--summarizer", secret][..], &[&flag]] {
+            let (ran, _) = compact(&bench, flags, None);
+            assert_eq!(ran.code, 2, "{}", ran.err);
+            assert!(ran.err.contains("isn't an address such as"), "{}", ran.err);
+            assert!(!ran.err.contains("s3cret"), "{}", ran.err);
+        }
     }
     let far = ["--summarizer", "grpc:http://10.1.2.3:5#x"];
     let (ran, _) = compact(&bench, &far, Some("t0p-s3cret"));

@@ -27,6 +27,7 @@ pub(crate) fn request() -> SummaryRequest {
         ledger: String::new(),
         max_tokens: 300,
         reason: None,
+        ahead: 0,
     }
 }
 

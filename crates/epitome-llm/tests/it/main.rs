@@ -4,3 +4,4 @@ mod bench;
 mod faults;
 mod formats;
 mod odd;
+mod purses;

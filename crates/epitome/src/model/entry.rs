@@ -245,7 +245,9 @@ pub struct Billed {
 impl Billed {
     /// Tokens of the prompt.
     pub fn prompt(&self) -> u64 {
-        self.fresh + self.read + self.written + self.written_long
+        // Some of it is hearsay.
+        let cached = self.read.saturating_add(self.written).saturating_add(self.written_long);
+        self.fresh.saturating_add(cached)
     }
 }
 

@@ -109,6 +109,14 @@ pub struct SummaryRequest {
     /// Why the compaction is made, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Requests about as large that are to follow for the same summary: other parts, and what merges them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ahead: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl SummaryRequest {
@@ -120,6 +128,11 @@ impl SummaryRequest {
             ledger: ledger.to_owned(),
             max_tokens,
             reason: brief.reason.clone(),
+            ahead: match of {
+                Of::Whole | Of::Parts => 0,
+                // The merging one takes the place of this one.
+                Of::Part { nth, of } => (of + 1).saturating_sub(nth) as u32,
+            },
         }
     }
 
@@ -217,6 +230,15 @@ mod tests {
         assert_eq!(MEANINGS.map(|(name, _)| name), SECTIONS);
         let json = serde_json::to_string(&request).expect("serializable");
         assert_eq!(serde_json::from_str::<SummaryRequest>(&json).expect("its own form"), request);
+    }
+
+    #[test]
+    fn parts_say_how_many_are_to_follow() {
+        let brief = Brief::default();
+        let ahead = |of| SummaryRequest::new(&brief, of, "text", "", 900).ahead;
+        // The other parts, and what merges them.
+        assert_eq!([1, 2, 4].map(|nth| ahead(Of::Part { nth, of: 4 })), [4, 3, 1]);
+        assert_eq!([Of::Whole, Of::Parts].map(ahead), [0, 0]);
     }
 
     #[test]
