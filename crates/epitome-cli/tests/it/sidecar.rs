@@ -147,7 +147,7 @@ fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
     ] {
         let listen = ["sidecar", "--listen", "127.0.0.1:0"];
         let flags = ["--tls-cert", certificate, "--tls-key", key];
-        let ran = run(&bench, &[listen, &flags[..]].concat(), None);
+        let ran = run(&bench, &[&listen[..], &flags[..]].concat(), None);
         assert_eq!(ran.code, 2, "{certificate} {key}: {}", ran.err);
         assert!(ran.err.contains(why) && !ran.err.contains("serving"), "{}", ran.err);
     }
