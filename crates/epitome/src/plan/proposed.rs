@@ -149,8 +149,8 @@ impl Subject<'_> {
         let put = match (&edit.put, part.kind()) {
             (Put::Nothing, PartKind::Reasoning | PartKind::Media) => Some(Put::Nothing),
             (Put::Text(text), PartKind::Text) => {
-                let of_tool = part.origin() == Origin::Tool;
-                let between = if of_tool { Between::Words } else { Between::Sentences };
+                let is_models = part.origin() == Origin::Model;
+                let between = if is_models { Between::Sentences } else { Between::Words };
                 is_excerpt(text, &part.text(), between).then(|| edit.put.clone())
             }
             (Put::Text(text), PartKind::Result) => {
