@@ -182,8 +182,8 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     /// Serve the built-in engine to others over gRPC, as the compactor `epitome`.
     ///
     /// They name it by `--summarizer grpc:http://127.0.0.1:50051#epitome`. Where EPITOME_RPC_TOKEN is set (or
-    /// EPITOME_RPC_TOKEN_FILE names a file that holds it), callers must bear it. TLS isn't spoken. Health and reflection are
-    /// served besides. It runs until it is ended.
+    /// EPITOME_RPC_TOKEN_FILE names a file that holds it), callers must bear it. TLS is spoken with --tls-cert and --tls-key.
+    /// Health and reflection are served besides. It runs until it is ended.
     Sidecar(SidecarArgs),
 
     /// Put the view before the last compaction in force again, and write it.

@@ -97,18 +97,19 @@ impl Failure {
 pub(crate) fn misuse(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && std::env::args_os().nth(1).is_some_and(|word| word == "hook") {
         // An agent takes a failing hook for a veto.
-        output::note(terminal::lines(&error.to_string()).trim_end());
+        output::note(terminal::lines(&without_secrets(&error.to_string())).trim_end());
         return Exit::Ok.into();
     }
     if !error.use_stderr() {
         error.exit();
     }
-    let text = error.to_string();
+    let said = error.to_string();
+    let text = without_secrets(&said);
     if std::env::args_os().all(|word| word != "--json") {
         // Words may come from elsewhere: `epitome stats *` takes whatever files are called.
-        let said = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-        let is_harmless = !said.flat_map(|word| word.chars().collect::<Vec<_>>()).any(is_unseen);
-        if !is_harmless || masked(&text) != text {
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let is_odd = words.flat_map(|word| word.chars().collect::<Vec<_>>()).any(is_unseen);
+        if is_odd || text != said {
             output::note(terminal::lines(&text).trim_end());
             return Exit::Usage.into();
         }
@@ -118,6 +119,26 @@ pub(crate) fn misuse(error: &clap::Error) -> ExitCode {
     let what = what.strip_prefix("error: ").unwrap_or(what);
     let failure = Failure::usage(what.trim_end()).hint("epitome --help");
     tell(&failure.into(), Report::Json).into()
+}
+
+/// `text` without what stands for a password or a key in an address among the arguments.
+fn without_secrets(text: &str) -> String {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    words.fold(text.to_owned(), |text, word| {
+        let value = word.strip_prefix("--").and_then(|flag| flag.split_once('='));
+        let value = value.map_or(word.as_str(), |(_, value)| value);
+        text.replace(value, &without_secret(value))
+    })
+}
+
+fn without_secret(value: &str) -> String {
+    let Some((scheme, rest)) = value.split_once("://") else { return value.to_owned() };
+    let rest = rest.rsplit_once('@').map_or(rest.to_owned(), |(_, rest)| format!("…@{rest}"));
+    let query = rest.split_once('?').map(|(place, query)| {
+        let name = query.rsplit_once('#').map(|(_, name)| format!("#{name}"));
+        format!("{place}?…{}", name.unwrap_or_default())
+    });
+    format!("{scheme}://{}", query.unwrap_or(rest))
 }
 
 /// Tells the failure on stderr; how to end.

@@ -143,6 +143,7 @@ mod tests {
             max_tokens: 500,
             reason: None,
             body: None,
+            ahead: 0,
         };
         let endpoint =
             Endpoint { format, base: base.to_owned(), model: "some-model".to_owned(), key: None };

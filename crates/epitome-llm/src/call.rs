@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use epitome::model::{Billed, Money};
 use epitome::summarize::{FailureKind, Spent, SummarizeError};
 use epitome::text::cut;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
@@ -13,7 +14,7 @@ use tokio::time::timeout;
 use crate::events::Events;
 use crate::heard::Heard;
 use crate::model::{Limits, Model};
-use crate::purse::Hold;
+use crate::purse::Reserved;
 
 /// The most bytes of an answer.
 pub(crate) const LARGEST: usize = 8 << 20;
@@ -60,17 +61,27 @@ impl From<SummarizeError> for Failed {
 struct Booking<'a> {
     model: &'a Model,
     heard: Heard,
-    /// What is set aside for it.
-    hold: Option<Hold>,
     spent: &'a Mutex<Spent>,
+    /// What it may cost at most, where that is known.
+    most: Option<Money>,
+    reserved: Option<Reserved<'a>>,
+    /// Whether the server has taken it, so that it counts though nothing is heard.
+    is_taken: bool,
 }
 
 impl Drop for Booking<'_> {
     fn drop(&mut self) {
-        let spent = self.model.booked(&self.heard.billed);
-        if let (Some(hold), Some(cost)) = (&mut self.hold, spent.cost) {
-            hold.cost(cost);
+        let said = self.heard.billed;
+        let cost = match said == Billed::default() {
+            false => self.model.price_of(&said),
+            true if self.is_taken => self.most,
+            true => self.most.map(|_| Money::ZERO),
+        };
+        if let Some(reserved) = self.reserved.take() {
+            reserved.settle(cost.unwrap_or(Money::ZERO));
         }
+        let (input, cached, output) = (said.prompt(), said.read, said.output);
+        let spent = Spent { requests: 1, input, cached, output, cost };
         *self.spent.lock().expect("nothing panics while it is held") += spent;
     }
 }
@@ -86,17 +97,27 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Sends `body`, for which so much is set aside; the text of the answer.
-    pub(crate) async fn send(&self, body: &str, hold: Option<Hold>) -> Result<String, Failed> {
+    /// Sends `body`, which may cost `most` and has that `reserved`; the text of the answer.
+    pub(crate) async fn send(
+        &self,
+        body: &str,
+        most: Option<Money>,
+        reserved: Option<Reserved<'_>>,
+    ) -> Result<String, Failed> {
         let request = self.client.post(self.url.clone()).headers(self.headers.clone());
         let sending = request.body(body.to_owned()).send();
         let (model, spent) = (self.model, self.spent);
-        let mut booking = Booking { model, heard: Heard::default(), hold, spent };
+        let heard = Heard::default();
+        let mut booking = Booking { model, heard, spent, most, reserved, is_taken: true };
         let response = timeout(self.limits.first_byte, sending)
             .await
             .map_err(|_| silent(self.limits.first_byte))?
-            .map_err(|error| self.broken(&error))?;
+            .map_err(|error| {
+                booking.is_taken = !error.is_connect();
+                self.broken(&error)
+            })?;
         if !response.status().is_success() {
+            booking.is_taken = false;
             return Err(self.refused(response).await);
         }
         self.read(response, &mut booking.heard).await?;

@@ -32,5 +32,5 @@ mod secret;
 
 pub use endpoint::{BadEndpoint, Endpoint, origin};
 pub use model::{Limits, Model, UNKNOWN_WINDOW};
-pub use purse::{Aside, Books, Cap, Hold, Page, Purse, in_memory};
+pub use purse::{Books, Cap, Entry, InMemory, Purse, Reserved, Unbooked, in_memory};
 pub use secret::Secret;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use backon::{ExponentialBuilder, Retryable as _};
 use epitome::Format;
 use epitome::count::{TokenCounter, counter};
-use epitome::model::{Billed, Model as Facts, Registry};
+use epitome::model::{Billed, Model as Facts, Money, Registry};
 use epitome::summarize::{
     AgentPrompt, Answering, FailureKind, SYSTEM, Spent, SummarizeError, Summarizer, Summary,
     SummaryRequest,
@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use crate::body::{body, most_answer, most_output};
 use crate::call::{Again, Call, Failed};
 use crate::endpoint::{BadEndpoint, Endpoint};
-use crate::purse::{Hold, Purse};
+use crate::purse::{Purse, Reserved};
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,12 +125,9 @@ impl Model {
         }
     }
 
-    /// What a call took whose tokens are billed so.
-    pub(crate) fn booked(&self, billed: &Billed) -> Spent {
-        let price = self.facts.as_ref().and_then(|facts| facts.price.as_ref());
-        let cost = price.map(|price| price.of(billed));
-        let input = billed.prompt();
-        Spent { requests: 1, input, cached: billed.read, output: billed.output, cost }
+    /// What a call costs whose tokens are billed so, where its price is known.
+    pub(crate) fn price_of(&self, billed: &Billed) -> Option<Money> {
+        Some(self.facts.as_ref()?.price.as_ref()?.of(billed))
     }
 
     /// A call that is booked in `spent`.
@@ -152,37 +149,44 @@ impl Model {
         self.facts.as_ref()
     }
 
-    /// Sets aside what this may cost, if the purse allows it.
-    fn set_aside(&self, request: &SummaryRequest) -> Result<Option<Hold>, SummarizeError> {
-        let Some(purse) = &self.purse else { return Ok(None) };
-        let refuse = |what: String| Err(SummarizeError::new(FailureKind::SpendCap, what));
-        let Some(facts) = &self.facts else {
-            return refuse(format!("no price is known of {}", self.endpoint.model));
-        };
+    /// What one try may cost at most, where its price is known: as if nothing were cached, since nobody promises that.
+    fn most(&self, request: &SummaryRequest) -> Option<Money> {
+        let facts = self.facts.as_ref()?;
         let tokens = |text: &str| self.counter.text(text).upper;
         let prompt = match &request.body {
-            // As if nothing of it were cached: nobody promises that it is.
             Some(body) => tokens(body),
             None => tokens(SYSTEM) + tokens(&request.prompt()),
         };
-        let answer = most_answer(request, &self.endpoint, Some(facts));
-        let Some(most) = facts.summary_cost(prompt, 0, answer) else {
-            return refuse(format!("no price is known of {}", self.endpoint.model));
+        facts.summary_cost(prompt, 0, most_answer(request, &self.endpoint, Some(facts)))
+    }
+
+    /// Sets aside what a try may cost, if the purse allows that and what is to follow it.
+    async fn reserve(
+        &self,
+        request: &SummaryRequest,
+        most: Option<Money>,
+    ) -> Result<Option<Reserved<'_>>, SummarizeError> {
+        let Some(purse) = &self.purse else { return Ok(None) };
+        let Some(most) = most else {
+            let what = format!("no price is known of {}", self.endpoint.model);
+            return Err(SummarizeError::new(FailureKind::SpendCap, what));
         };
-        purse.hold(most).map(Some).or_else(refuse)
+        let besides = most.times(u64::from(request.ahead));
+        purse.reserve(most, besides, self.limits.total).await.map(Some)
     }
 
     async fn answer(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {
         let spent = Mutex::new(Spent::default());
         let call = self.call(&spent);
+        let most = self.most(request);
         let body = body(request, &self.endpoint, self.facts.as_ref());
         let pauses = ExponentialBuilder::default()
             .with_min_delay(self.limits.pause)
             .with_max_times(self.limits.retries);
         // Each try is paid for, so each is asked about.
         let send = async || {
-            let hold = self.set_aside(request).map_err(Failed::from)?;
-            call.send(&body, hold).await
+            let reserved = self.reserve(request, most).await.map_err(Failed::from)?;
+            call.send(&body, most, reserved).await
         };
         let tries = send.retry(pauses).when(|failed: &Failed| failed.again != Again::Never).adjust(
             |failed, pause| match failed.again {

@@ -1,42 +1,51 @@
 //! What may be spent, and what was.
+//!
+//! What a call may cost at most is booked before it is made, in one step with the look at what is left, so that caps
+//! hold over calls and processes that run at once. When it ends, what it took stands instead. Who is killed in between
+//! leaves the estimate: the call may have been paid for.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use epitome::model::Money;
+use epitome::summarize::{FailureKind, SummarizeError};
+use tokio::time::{sleep, timeout};
 
-/// Where it is kept what was spent: beyond a process, where a cap is for more than that.
+/// Where it is kept what was spent: beyond a process, where a cap is for more than that. Nothing here waits.
 pub trait Books: fmt::Debug + Send + Sync {
-    /// What was spent so far, what is set aside among it.
+    /// Books `cost` if no more than `most` is booked then, `besides` with it, and something is left before; else
+    /// nothing is.
     ///
     /// # Errors
-    /// It can't be told; no call is made then.
-    fn spent(&self) -> Result<Money, String>;
+    /// Why nothing was booked.
+    fn take(&self, cost: Money, besides: Money, most: Money) -> Result<Entry, Unbooked>;
 
-    /// Sets `most` aside, if with that no more than `cap` is spent, whoever else does so meanwhile.
+    /// Books `cost` instead of what was taken.
     ///
     /// # Errors
-    /// It can't be kept; no call is made then.
-    fn set_aside(&self, most: Money, cap: Money) -> Result<Aside, String>;
-
-    /// Books what it cost in the place of what was set aside on `page`.
-    ///
-    /// # Errors
-    /// It can't be kept; no further call is made then.
-    fn book(&self, page: Page, aside: Money, cost: Money) -> Result<(), String>;
+    /// It can't be kept; what was taken stays booked.
+    fn settle(&self, entry: Entry, cost: Money) -> Result<(), Unbooked>;
 }
 
-/// Where in the books something was set aside: a day's page must be found again on the next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Page(pub u64);
-
-/// What became of setting something aside.
+/// What was booked for a call that isn't over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aside {
-    /// It is set aside on this page.
-    On(Page),
-    /// So much is spent that the cap would be exceeded.
-    Over(Money),
+pub struct Entry {
+    /// How much.
+    pub cost: Money,
+    /// On which page of the books, as they count them.
+    pub page: u64,
+}
+
+/// Why nothing was booked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unbooked {
+    /// It would be too much: this was booked before.
+    Above(Money),
+    /// Somebody else holds the books; in a moment they may be free.
+    Busy,
+    /// It can't be told what was spent, or not be kept.
+    Unknown(String),
 }
 
 /// A cap, and what counts against it.
@@ -54,9 +63,25 @@ pub struct Cap {
 #[derive(Debug, Default)]
 pub struct Purse {
     caps: Vec<Cap>,
-    /// Why the books aren't what they should be.
+    /// Why the books say less than was spent.
     failed: Mutex<Option<String>>,
 }
+
+/// What is set aside for a call. Unless it is settled it counts as spent.
+#[derive(Debug)]
+pub struct Reserved<'a> {
+    purse: &'a Purse,
+    cost: Money,
+    /// One for each cap.
+    entries: Vec<Entry>,
+    /// Whether all of it is there, so that a call may be made.
+    is_whole: bool,
+}
+
+/// Between two looks whether the books are free.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Looks at books that others hold, before what was set aside is left there.
+const LOOKS: usize = 20;
 
 impl Purse {
     /// At most `cap` may be spent, from now on.
@@ -69,83 +94,121 @@ impl Purse {
         Purse { caps, failed: Mutex::default() }
     }
 
-    /// Sets aside what a call may cost at the most; what it did cost takes its place ([`Hold::cost`]). A call that
-    /// nobody tells the end of, because its process was killed, counts as what it might have cost.
+    /// Sets `cost` aside, if that and `besides`, which is to follow, may be spent. Books that others hold are
+    /// waited for, no longer than `longest`.
     ///
     /// # Errors
-    /// Why so much more may not be spent.
-    pub fn hold(self: &Arc<Self>, most: Money) -> Result<Hold, String> {
+    /// A cap that would be exceeded, or books that can't be read or written.
+    pub async fn reserve(
+        &self,
+        cost: Money,
+        besides: Money,
+        longest: Duration,
+    ) -> Result<Reserved<'_>, SummarizeError> {
         if let Some(failed) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-            return Err(failed.clone());
+            return Err(SummarizeError::new(FailureKind::Unbooked, failed.clone()));
         }
-        let mut hold = Hold { purse: Arc::clone(self), most, pages: Vec::new(), cost: Money::ZERO };
+        // What is given up half-way is given back.
+        let mut reserved = Reserved { purse: self, cost, entries: Vec::new(), is_whole: false };
         for cap in &self.caps {
-            match cap.books.set_aside(most, cap.most)? {
-                Aside::On(page) => hold.pages.push(page),
-                Aside::Over(spent) => {
+            let taken = timeout(longest, async {
+                loop {
+                    match cap.books.take(cost, besides, cap.most) {
+                        Err(Unbooked::Busy) => sleep(PAUSE).await,
+                        taken => return taken,
+                    }
+                }
+            });
+            let refused = match taken.await {
+                Ok(Ok(entry)) => {
+                    reserved.entries.push(entry);
+                    continue;
+                }
+                Ok(Err(Unbooked::Above(spent))) => {
                     let span = if cap.span.is_empty() { "" } else { " " };
-                    let of = format!("{} spent{span}{}", cap.most, cap.span);
-                    return Err(format!("{most} more, {spent} of {of}"));
+                    let more = cost + besides;
+                    let what =
+                        format!("{more} more, {spent} of {} spent{span}{}", cap.most, cap.span);
+                    SummarizeError::new(FailureKind::SpendCap, what)
+                }
+                Ok(Err(Unbooked::Unknown(why))) => SummarizeError::new(FailureKind::Unbooked, why),
+                Ok(Err(Unbooked::Busy)) | Err(_) => SummarizeError::new(
+                    FailureKind::Unbooked,
+                    format!("another process holds the books for {} s", longest.as_secs_f64()),
+                ),
+            };
+            return Err(refused);
+        }
+        reserved.is_whole = true;
+        Ok(reserved)
+    }
+}
+
+impl Reserved<'_> {
+    /// Books what the call took instead.
+    pub fn settle(mut self, cost: Money) {
+        self.book(cost);
+    }
+
+    fn book(&mut self, cost: Money) {
+        let entries = std::mem::take(&mut self.entries);
+        for (cap, entry) in self.purse.caps.iter().zip(entries) {
+            let mut settled = Err(Unbooked::Busy);
+            for look in 0..LOOKS {
+                if look > 0 {
+                    std::thread::sleep(PAUSE / 2);
+                }
+                settled = cap.books.settle(entry, cost);
+                if settled != Err(Unbooked::Busy) {
+                    break;
                 }
             }
-        }
-        Ok(hold)
-    }
-}
-
-/// What is set aside for a call. What it cost is booked when this is dropped, however the call ends.
-#[derive(Debug)]
-pub struct Hold {
-    purse: Arc<Purse>,
-    most: Money,
-    /// Of each cap, as far as they were asked.
-    pages: Vec<Page>,
-    cost: Money,
-}
-
-impl Hold {
-    /// Says what the call cost.
-    pub fn cost(&mut self, cost: Money) {
-        self.cost = cost;
-    }
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        for (cap, page) in self.purse.caps.iter().zip(&self.pages) {
-            if let Err(error) = cap.books.book(*page, self.most, self.cost) {
-                *self.purse.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            // The estimate stays; only where it was too low nobody may be asked any more.
+            if settled.is_err() && cost > self.cost {
+                let what = format!("{cost} was spent and couldn't be booked");
+                *self.purse.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
             }
+        }
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            self.book(Money::ZERO);
         }
     }
 }
 
 /// Books that last as long as they are held.
-pub fn in_memory() -> Arc<dyn Books> {
+pub fn in_memory() -> Arc<InMemory> {
     Arc::new(InMemory::default())
 }
 
 /// What this process spent.
 #[derive(Debug, Default)]
-struct InMemory(Mutex<Money>);
+pub struct InMemory(Mutex<Money>);
+
+impl InMemory {
+    /// What was spent so far, what is set aside included.
+    pub fn spent(&self) -> Money {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Books for InMemory {
-    fn spent(&self) -> Result<Money, String> {
-        Ok(*self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn set_aside(&self, most: Money, cap: Money) -> Result<Aside, String> {
+    fn take(&self, cost: Money, besides: Money, most: Money) -> Result<Entry, Unbooked> {
         let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if *spent >= cap || *spent + most > cap {
-            return Ok(Aside::Over(*spent));
+        if *spent + cost + besides > most || *spent >= most {
+            return Err(Unbooked::Above(*spent));
         }
-        *spent += most;
-        Ok(Aside::On(Page::default()))
+        *spent += cost;
+        Ok(Entry { cost, page: 0 })
     }
 
-    fn book(&self, _page: Page, aside: Money, cost: Money) -> Result<(), String> {
+    fn settle(&self, entry: Entry, cost: Money) -> Result<(), Unbooked> {
         let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *spent = spent.less(aside) + cost;
+        *spent = spent.less(entry.cost) + cost;
         Ok(())
     }
 }

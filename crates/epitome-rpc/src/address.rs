@@ -35,6 +35,9 @@ pub enum BadAddress {
         /// What is wrong.
         error: String,
     },
+    /// What is to be trusted holds no certificate.
+    #[error("there is no certificate in what is to be trusted (PEM)")]
+    NoAuthority,
     /// A token would be readable on the way.
     #[error("the token isn't sent to {0}, which isn't this machine, without TLS (https://…)")]
     TokenInTheClear(String),
@@ -61,7 +64,8 @@ impl Address {
         let uri: Option<Uri> = self.base.parse().ok();
         let host = uri.as_ref().and_then(Uri::host).unwrap_or_default();
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        host.eq_ignore_ascii_case("localhost")
+            || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 }
 
@@ -78,12 +82,19 @@ impl FromStr for Address {
             return Err(BadAddress::NoName);
         }
         let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
-        let shown = || base.rsplit('@').next().unwrap_or_default().to_owned();
+        // Keys and passwords may stand in what is none.
+        let shown = || {
+            let bare = base.rsplit('@').next().unwrap_or_default();
+            bare.split('?').next().unwrap_or_default().to_owned()
+        };
         let uri: Uri = base.parse().map_err(|_| BadAddress::Malformed(shown()))?;
         let authority = uri.authority().map(ToString::to_string).unwrap_or_default();
         match uri.scheme_str() {
             Some("http" | "https")
-                if uri.port().is_some() && uri.path() == "/" && !authority.contains('@') =>
+                if uri.port().is_some()
+                    && uri.path() == "/"
+                    && uri.query().is_none()
+                    && !authority.contains('@') =>
             {
                 Ok(Address { base, name: name.to_owned() })
             }
@@ -108,6 +119,7 @@ mod tests {
             ("http://127.0.0.1:50051#mine", "http://127.0.0.1:50051", true),
             ("localhost:1/#mine", "http://localhost:1", true),
             ("http://[::1]:7#mine", "http://[::1]:7", true),
+            ("http://LOCALHOST:5#mine", "http://LOCALHOST:5", true),
             ("http://10.0.0.7:50051#mine", "http://10.0.0.7:50051", false),
             ("https://10.0.0.7:50051#mine", "https://10.0.0.7:50051", false),
         ] {
@@ -121,6 +133,8 @@ mod tests {
             ("#mine", BadAddress::NoAddress),
             ("http://here#mine", BadAddress::Malformed("http://here".to_owned())),
             ("http://me:pw@h:1#mine", BadAddress::Malformed("h:1".to_owned())),
+            ("http://h:1/?key=sekrit#mine", BadAddress::Malformed("http://h:1/".to_owned())),
+            ("http://h:1?key=sekrit#mine", BadAddress::Malformed("http://h:1".to_owned())),
             ("ftp://h:1#mine", BadAddress::Malformed("ftp://h:1".to_owned())),
         ] {
             assert_eq!(text.parse::<Address>(), Err(error), "{text}");

@@ -28,7 +28,7 @@ pub mod v1;
 
 pub use address::{Address, BadAddress};
 pub use remote::{Limits, Offer, PRESENCE, Remote, USUAL};
-pub use service::{Identity, Served, Serving, serve};
+pub use service::{BadIdentity, Identity, Served, Serving, serve};
 pub use token::Token;
 
 /// The most bytes of one message, unless another limit is said.

@@ -1,6 +1,6 @@
 //! Jobs and verdicts as messages of the contract.
 
-use epitome::compact::{About, Compacted, Job, Known, Verdict};
+use epitome::compact::{About, Compacted, Job, Known, Skip, Verdict};
 use epitome::model::Money;
 use epitome::summarize::{Spent, Summary};
 use epitome::transcript::{Origin, PartKind, Role, Slot};
@@ -90,18 +90,15 @@ pub(crate) fn job(question: v1::CompactRequest) -> Result<Job, String> {
 
 /// A verdict about `job` as it is told.
 pub(crate) fn told(job: &Job, verdict: Verdict) -> v1::CompactResponse {
-    let mut usage = None;
+    let mut taken = Spent::default();
     let said = match verdict {
-        Verdict::Skip(reason) => Said::Skip(v1::Skip { reason }),
-        Verdict::Compacted(Compacted { fates, summary, mut spent }) => {
-            spent += summary.as_ref().map(|summary| summary.spent).unwrap_or_default();
-            usage = (spent != Spent::default()).then(|| v1::Usage {
-                requests: spent.requests,
-                input: spent.input,
-                cached: spent.cached,
-                output: spent.output,
-                cost_micro_usd: spent.cost.unwrap_or(Money::ZERO).in_micro(),
-            });
+        Verdict::Skip(Skip { why, spent }) => {
+            taken += spent;
+            Said::Skip(v1::Skip { reason: why })
+        }
+        Verdict::Compacted(Compacted { fates, summary, spent }) => {
+            taken += spent;
+            taken += summary.as_ref().map(|summary| summary.spent).unwrap_or_default();
             let mut edits = Vec::new();
             for (entry, fate) in job.request.transcript.entries().zip(&fates) {
                 let Fate::Edit(puts) = fate else { continue };
@@ -125,7 +122,26 @@ pub(crate) fn told(job: &Job, verdict: Verdict) -> v1::CompactResponse {
             Said::Compacted(v1::Compacted { fates, edits, summary })
         }
     };
+    let usage = (taken != Spent::default()).then(|| v1::Usage {
+        requests: taken.requests,
+        input: taken.input,
+        cached: taken.cached,
+        output: taken.output,
+        cost_micro_usd: taken.cost.unwrap_or(Money::ZERO).in_micro(),
+    });
     v1::CompactResponse { verdict: Some(said), usage }
+}
+
+/// What an answer says that it took.
+pub(crate) fn spent(told: &v1::CompactResponse) -> Spent {
+    let said = told.usage.map(|usage| Spent {
+        requests: usage.requests,
+        input: usage.input,
+        cached: usage.cached,
+        output: usage.output,
+        cost: (usage.cost_micro_usd > 0).then(|| Money::micro(usage.cost_micro_usd)),
+    });
+    said.unwrap_or_default()
 }
 
 /// A verdict about `job` as it was told.
@@ -133,16 +149,10 @@ pub(crate) fn told(job: &Job, verdict: Verdict) -> v1::CompactResponse {
 /// # Errors
 /// What isn't of the shape that the contract says.
 pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Verdict, String> {
-    let spent = told.usage.map(|usage| Spent {
-        requests: usage.requests,
-        input: usage.input,
-        cached: usage.cached,
-        output: usage.output,
-        cost: (usage.cost_micro_usd > 0).then(|| Money::micro(usage.cost_micro_usd)),
-    });
+    let spent = spent(&told);
     let v1::Compacted { fates, edits, summary } = match told.verdict {
         None => return Err("it answers neither skip nor compacted".to_owned()),
-        Some(Said::Skip(skip)) => return Ok(Verdict::Skip(skip.reason)),
+        Some(Said::Skip(skip)) => return Ok(Verdict::Skip(Skip { why: skip.reason, spent })),
         Some(Said::Compacted(compacted)) => compacted,
     };
     let mut fates = fates
@@ -182,7 +192,7 @@ pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Verdict, S
         *fate = Fate::Edit(all.into_boxed_slice());
     }
     let summary = (!summary.is_empty()).then(|| Summary::new(summary));
-    Ok(Verdict::Compacted(Compacted { fates, summary, spent: spent.unwrap_or_default() }))
+    Ok(Verdict::Compacted(Compacted { fates, summary, spent }))
 }
 
 fn role(role: Role) -> &'static str {

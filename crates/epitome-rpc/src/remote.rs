@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Status};
 
+use crate::service::{holds_certificate, innermost};
 use crate::v1::DescribeRequest;
 use crate::v1::compactor_client::CompactorClient;
 use crate::{Address, BadAddress, MESSAGE, Token, message};
@@ -87,13 +88,16 @@ impl Remote {
         if !self.address.is_tls() {
             return Ok(self);
         }
+        if !holds_certificate(authorities) {
+            return Err(BadAddress::NoAuthority);
+        }
         self.with(ClientTlsConfig::new().ca_certificate(Certificate::from_pem(authorities)))
     }
 
     fn with(self, tls: ClientTlsConfig) -> Result<Self, BadAddress> {
         let endpoint = self.endpoint.tls_config(tls).map_err(|error| BadAddress::Tls {
             address: self.address.base().to_owned(),
-            error: std::error::Error::source(&error).unwrap_or(&error).to_string(),
+            error: innermost(&error),
         })?;
         Ok(Remote { endpoint, ..self })
     }
@@ -157,8 +161,9 @@ impl Remote {
             }
             Err(status) => return Err(self.failure(&status)),
         };
+        let spent = message::spent(&answer);
         message::verdict(job, answer)
-            .map_err(|shape| SummarizeError::new(FailureKind::Malformed, shape))
+            .map_err(|shape| SummarizeError::new(FailureKind::Malformed, shape).having(spent))
     }
 
     fn asking<T>(&self, message: T) -> Result<Request<T>, SummarizeError> {
@@ -186,7 +191,12 @@ impl Remote {
             Code::OutOfRange | Code::DataLoss => FailureKind::Malformed,
             _ => FailureKind::Upstream,
         };
-        let said = status.message();
+        // Nothing was said: the connection broke.
+        let broken = std::error::Error::source(status).map(|cause| {
+            let tls = if self.address.is_tls() { "" } else { "; where TLS is spoken: https://…" };
+            format!("{}{tls}", innermost(cause))
+        });
+        let said = broken.as_deref().unwrap_or(status.message());
         let said = self.token.as_ref().map_or(said.to_owned(), |token| token.left_out_of(said));
         SummarizeError::new(kind, said)
     }

@@ -55,11 +55,61 @@ pub struct Serving {
 #[derive(Clone)]
 pub struct Identity(tonic::transport::Identity);
 
+/// Why a chain and a key are none, or don't belong together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadIdentity {
+    /// There is no certificate in what is to be the chain.
+    #[error("there is no certificate in it (PEM)")]
+    NoCertificate,
+    /// There is no key in what is to be one.
+    #[error("there is no private key in it (PEM)")]
+    NoKey,
+    /// They can't be read, or the key is another one's.
+    #[error("{0}")]
+    Unusable(String),
+}
+
 impl Identity {
     /// Both as PEM.
-    pub fn from_pem(certificates: impl AsRef<[u8]>, key: impl AsRef<[u8]>) -> Self {
-        Identity(tonic::transport::Identity::from_pem(certificates, key))
+    ///
+    /// # Errors
+    /// They aren't that, or don't belong together.
+    pub fn from_pem(
+        certificates: impl AsRef<[u8]>,
+        key: impl AsRef<[u8]>,
+    ) -> Result<Self, BadIdentity> {
+        if !holds_certificate(certificates.as_ref()) {
+            return Err(BadIdentity::NoCertificate);
+        }
+        if !has(key.as_ref(), "PRIVATE KEY-----") {
+            return Err(BadIdentity::NoKey);
+        }
+        let identity = tonic::transport::Identity::from_pem(certificates, key);
+        // Now, not when somebody calls.
+        Server::builder()
+            .tls_config(ServerTlsConfig::new().identity(identity.clone()))
+            .map_err(|error| BadIdentity::Unusable(innermost(&error)))?;
+        Ok(Identity(identity))
     }
+}
+
+/// Whether there is a certificate in it, as PEM.
+pub(crate) fn holds_certificate(pem: &[u8]) -> bool {
+    has(pem, "-----BEGIN CERTIFICATE-----")
+}
+
+fn has(bytes: &[u8], what: &str) -> bool {
+    bytes.windows(what.len()).any(|window| window == what.as_bytes())
+}
+
+/// The cause of all causes: the outer ones say `transport error`.
+pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
 }
 
 impl std::fmt::Debug for Identity {

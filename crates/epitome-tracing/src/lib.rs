@@ -1,5 +1,5 @@
 //! What happens in compactions, for [`tracing`]: one span for each that begins, with the names that OpenTelemetry
-//! has for GenAI (`gen_ai.*`), and an event in it for each thing that happens. Sizes, names and kinds of failures are
+//! has for GenAI (`gen_ai.*`), and an event in it for each thing that happens in it. Sizes, names and kinds of failures are
 //! written, never content: reasons quote some, and stay out.
 //!
 //! ```
@@ -14,6 +14,9 @@
 //!
 //! The span is named `compaction`, `otel.name` says what OpenTelemetry shows (`compact gpt-6-sol`). Its parent is
 //! the span in which the compaction is driven. Below the trigger there is neither.
+//!
+//! Hooks are asked before anything begins, and one that forbids a compaction leaves nothing to begin: what they do
+//! is an event of the parent. `epitome.compaction` says there, and in the span, which compaction it is.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -50,7 +53,7 @@ impl Observer for Traced {
     fn observe(&self, compaction: CompactionId, event: &Event) {
         match event {
             Event::Started { format, model } => {
-                let span = span(*format, model.as_deref());
+                let span = span(compaction, *format, model.as_deref());
                 self.open().insert(compaction, span);
             }
             Event::Finished { receipt, dropped, retained, .. } => {
@@ -58,12 +61,18 @@ impl Observer for Traced {
             }
             Event::Failed { .. } => fail(&self.close(compaction), "failed"),
             Event::Cancelled => fail(&self.close(compaction), "cancelled"),
+            Event::Vetoed { by, .. } => {
+                info!(epitome.compaction = compaction.number(), by, "compaction vetoed");
+            }
+            Event::HookFailed { by, .. } => {
+                warn!(epitome.compaction = compaction.number(), by, "hook failed");
+            }
             event => write(&self.span(compaction), event),
         }
     }
 }
 
-fn span(format: Format, model: Option<&str>) -> Span {
+fn span(compaction: CompactionId, format: Format, model: Option<&str>) -> Span {
     let name = match model {
         Some(model) => format!("compact {model}"),
         None => "compact".to_owned(),
@@ -79,6 +88,7 @@ fn span(format: Format, model: Option<&str>) -> Span {
         gen_ai.request.model = Empty,
         gen_ai.usage.input_tokens = Empty,
         gen_ai.usage.output_tokens = Empty,
+        epitome.compaction = compaction.number(),
         epitome.outcome = Empty,
         epitome.target = Empty,
         epitome.tokens.before = Empty,
@@ -168,8 +178,6 @@ fn write(span: &Span, event: &Event) {
         Event::CompactorCalled { by } => info!(parent: span, by, "compactor called"),
         Event::CompactorFellBack { by, .. } => warn!(parent: span, by, "compactor fell back"),
         Event::FellBack { .. } => warn!(parent: span, "fell back"),
-        Event::Vetoed { by, .. } => info!(by, "compaction vetoed"),
-        Event::HookFailed { by, .. } => warn!(by, "hook failed"),
         // What is looked at and left alone is nothing that happened.
         _ => {}
     }

@@ -88,10 +88,26 @@ pub struct Known {
 /// What a compactor answers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// All stays as it is this time, for this reason; it may be empty.
-    Skip(String),
+    /// All stays as it is this time.
+    Skip(Skip),
     /// This becomes of it.
     Compacted(Compacted),
+}
+
+/// Why all stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skip {
+    /// In words; it may be empty.
+    pub why: String,
+    /// What it took to say so.
+    pub spent: Spent,
+}
+
+impl Skip {
+    /// For this reason, which cost nothing.
+    pub fn new(why: impl Into<String>) -> Self {
+        Skip { why: why.into(), ..Skip::default() }
+    }
 }
 
 /// What becomes of a request.
@@ -118,9 +134,9 @@ pub struct Delegation {
 /// A compactor that asks `function`.
 ///
 /// ```
-/// use epitome::compact::{Verdict, from_fn};
+/// use epitome::compact::{Skip, Verdict, from_fn};
 ///
-/// let idle = from_fn("idle", |_job| async { Ok(Verdict::Skip("not today".to_owned())) });
+/// let idle = from_fn("idle", |_job| async { Ok(Verdict::Skip(Skip::new("not today"))) });
 /// assert_eq!(idle.name(), "idle");
 /// ```
 pub fn from_fn<F, A>(name: impl Into<String>, function: F) -> Arc<dyn Compact>

@@ -11,6 +11,13 @@ use crate::wire::Format;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CompactionId(pub(crate) u64);
 
+impl CompactionId {
+    /// Its number in this process.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// So much of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount {

@@ -1,5 +1,6 @@
 //! `sidecar`: the built-in engine as a whole compactor for others, over gRPC.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,9 +9,9 @@ use epitome::compact::{Compacted, Job, Verdict, from_fn};
 use epitome::model::Registry;
 use epitome::strategy::{Ladder, Pipeline, Setting};
 use epitome::summarize::{FailureKind, SummarizeError};
-use epitome::view::Fate;
+use epitome::view::{Fate, Reason};
 use epitome::{Compactor, Options, Pin, Target};
-use epitome_rpc::{Identity, Served, Serving, serve};
+use epitome_rpc::{BadIdentity, Identity, Served, Serving, serve};
 use tokio::net::TcpListener;
 
 use crate::args::SidecarArgs;
@@ -67,8 +68,17 @@ fn identity(args: &SidecarArgs) -> Result<Option<Identity>> {
         std::fs::read(path)
             .map_err(|error| Failure::usage(format!("{flag} {}: {error}", name(path))))
     };
-    let (certificates, key) = (read("--tls-cert", certificates)?, read("--tls-key", key)?);
-    Ok(Some(Identity::from_pem(certificates, key)))
+    let certificates_pem = read("--tls-cert", certificates)?;
+    let key_pem = read("--tls-key", key)?;
+    let identity = Identity::from_pem(certificates_pem, key_pem).map_err(|error| {
+        let what = match error {
+            BadIdentity::NoCertificate => format!("--tls-cert {}", name(certificates)),
+            BadIdentity::NoKey => format!("--tls-key {}", name(key)),
+            _ => format!("--tls-cert {}, --tls-key {}", name(certificates), name(key)),
+        };
+        Failure::usage(format!("{what}: {error}"))
+    })?;
+    Ok(Some(identity))
 }
 
 fn failed(why: impl Into<String>) -> SummarizeError {
@@ -77,10 +87,13 @@ fn failed(why: impl Into<String>) -> SummarizeError {
 
 /// What the ladder makes of it, as far as callers let others edit.
 fn plan(job: &Job) -> Result<Verdict, SummarizeError> {
-    let held = job.entries.iter().enumerate().filter(|(_, known)| !known.may_leave);
+    // What belongs together stays together: the caller may see other units than this side.
+    let held: BTreeSet<usize> =
+        job.entries.iter().filter(|known| !known.may_leave).map(|known| known.unit).collect();
+    let pins = job.entries.iter().enumerate().filter(|(_, known)| held.contains(&known.unit));
     let options = Options {
         target: Target::Tokens(job.target),
-        pins: held.map(|(at, _)| Pin::Entry(at)).collect(),
+        pins: pins.map(|(at, _)| Pin::Entry(at)).collect(),
         // A call leaves with its unit alone.
         strategies: Pipeline::Ladder(Ladder { failed: Setting::Off, ..Ladder::default() }),
         ..Options::default()
@@ -107,5 +120,13 @@ fn plan(job: &Job) -> Result<Verdict, SummarizeError> {
         }
         fate => fate.clone(),
     });
-    Ok(Verdict::Compacted(Compacted { fates: fates.collect(), ..Compacted::default() }))
+    let mut fates: Vec<Fate> = fates.collect();
+    let gone = fates.iter().zip(&job.entries).filter(|(fate, _)| !fate.is_shown());
+    let gone: BTreeSet<usize> = gone.map(|(_, known)| known.unit).collect();
+    for (fate, known) in fates.iter_mut().zip(&job.entries) {
+        if fate.is_shown() && gone.contains(&known.unit) {
+            *fate = Fate::Fold(Reason::OlderStep);
+        }
+    }
+    Ok(Verdict::Compacted(Compacted { fates, ..Compacted::default() }))
 }

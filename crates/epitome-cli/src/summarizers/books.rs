@@ -1,14 +1,14 @@
 //! What models cost, kept beyond the process: by day and by session, in the user's own state.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use epitome::model::Money;
-use epitome_llm::{Aside, Books, Page};
+use epitome_llm::{Books, Entry, Unbooked};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -36,7 +36,7 @@ pub(crate) struct Kept {
 /// The file: amounts in millionths of a dollar.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Spent {
+struct Page {
     version: u32,
     /// By days since 1970.
     days: BTreeMap<u64, u64>,
@@ -77,14 +77,16 @@ pub(crate) fn looked_at() -> Result<String, Failure> {
 }
 
 /// What the file says; `None` where there is none yet.
-fn read(file: &Path) -> Result<Option<Spent>, String> {
+fn read(file: &Path) -> Result<Option<Page>, String> {
     let shown = name(file);
-    let failed = |error: String| format!("what was spent is kept in {shown}: {error}");
-    let page: Spent = match fs::read(file) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string()))?,
+    let bytes = match fs::read(file) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error.to_string())),
+        Err(error) => return Err(format!("what was spent is kept in {shown}: {error}")),
     };
+    let page: Page = serde_json::from_slice(&bytes).map_err(|error| {
+        format!("{shown} can't be read ({error}): move it away to count from nothing")
+    })?;
     if page.version > 1 {
         let version = page.version;
         return Err(format!("{shown} is of version {version}: a newer epitome wrote it"));
@@ -93,27 +95,40 @@ fn read(file: &Path) -> Result<Option<Spent>, String> {
 }
 
 impl Kept {
-    fn with<T>(&self, what: impl FnOnce(&mut Spent) -> T) -> Result<T, String> {
+    /// Does it while nobody else does, and doesn't wait for that.
+    fn with<T>(&self, what: impl FnOnce(&mut Page) -> T) -> Result<T, Unbooked> {
         let shown = name(&self.file);
-        let failed = |error: std::io::Error| format!("what was spent is kept in {shown}: {error}");
+        let failed = |error: std::io::Error| {
+            Unbooked::Unknown(format!("what was spent is kept in {shown}: {error}"))
+        };
         let folder = self.file.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(failed)?;
-        // Others wait; the lock goes with the file that is closed.
+        // The lock goes with the file that is closed.
         let lock = File::options()
             .create(true)
             .write(true)
             .truncate(false)
             .open(self.file.with_extension("lock"))
             .map_err(failed)?;
-        lock.lock().map_err(failed)?;
-        let mut page = read(&self.file)?.unwrap_or_default();
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => Unbooked::Busy,
+            TryLockError::Error(error) => failed(error),
+        })?;
+        let mut page = read(&self.file).map_err(Unbooked::Unknown)?.unwrap_or_default();
         page.version = 1;
         let before = serde_json::to_string(&page).expect("it is data");
         let out = what(&mut page);
         let after = serde_json::to_string(&page).expect("it is data");
         if before != after {
             let next = self.file.with_extension("next");
-            let mut written = File::create(&next).map_err(failed)?;
+            // What a run that was killed left, or somebody else's link: it isn't written through.
+            match fs::remove_file(&next) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(failed(error));
+                }
+                _ => {}
+            }
+            let mut written = File::create_new(&next).map_err(failed)?;
             written.write_all(after.as_bytes()).map_err(failed)?;
             written.sync_all().map_err(failed)?;
             fs::rename(&next, &self.file).map_err(failed)?;
@@ -130,14 +145,18 @@ impl Kept {
     }
 }
 
-impl Kept {
-    /// The amount of its span, on a day.
-    fn amount<'a>(&self, page: &'a mut Spent, day: u64) -> &'a mut u64 {
-        match self.session() {
-            None => page.days.entry(day).or_default(),
+impl Page {
+    /// What is booked in the span, of which `day` is the newest day.
+    fn amount(&mut self, session: Option<String>, day: u64) -> &mut u64 {
+        // Days to come are those of a clock that was wrong.
+        let is_near = |kept: u64| kept.abs_diff(day) <= KEPT;
+        self.days.retain(|kept, _| is_near(*kept));
+        self.sessions.retain(|_, kept| is_near(kept.day));
+        match session {
+            None => self.days.entry(day).or_default(),
             Some(session) => {
-                let kept = page.sessions.entry(session).or_default();
-                kept.day = kept.day.max(day);
+                let kept = self.sessions.entry(session).or_default();
+                kept.day = day;
                 &mut kept.micro_usd
             }
         }
@@ -145,34 +164,29 @@ impl Kept {
 }
 
 impl Books for Kept {
-    fn spent(&self) -> Result<Money, String> {
+    fn take(&self, cost: Money, besides: Money, most: Money) -> Result<Entry, Unbooked> {
         let (day, session) = (today(), self.session());
-        let spent = self.with(|page| match session {
-            None => page.days.get(&day).copied(),
-            Some(session) => page.sessions.get(&session).map(|kept| kept.micro_usd),
-        })?;
-        Ok(Money::micro(spent.unwrap_or_default()))
-    }
-
-    fn set_aside(&self, most: Money, cap: Money) -> Result<Aside, String> {
-        let day = today();
         self.with(|page| {
-            page.days.retain(|kept, _| kept + KEPT >= day);
-            page.sessions.retain(|_, kept| kept.day + KEPT >= day);
-            let spent = self.amount(page, day);
-            let before = Money::micro(*spent);
-            if before >= cap || before + most > cap {
-                return Aside::Over(before);
+            let booked = match &session {
+                None => page.days.get(&day).copied(),
+                Some(session) => page.sessions.get(session).map(|kept| kept.micro_usd),
+            };
+            let spent = Money::micro(booked.unwrap_or_default());
+            if spent + cost + besides > most || spent >= most {
+                return Err(Unbooked::Above(spent));
             }
-            *spent += most.in_micro();
-            Aside::On(Page(day))
-        })
+            let amount = page.amount(session, day);
+            *amount = amount.saturating_add(cost.in_micro());
+            Ok(Entry { cost, page: day })
+        })?
     }
 
-    fn book(&self, on: Page, aside: Money, cost: Money) -> Result<(), String> {
+    fn settle(&self, entry: Entry, cost: Money) -> Result<(), Unbooked> {
         self.with(|page| {
-            let spent = self.amount(page, on.0);
-            *spent = spent.saturating_sub(aside.in_micro()) + cost.in_micro();
+            // The day on which it was taken, though another one may have begun.
+            let amount = page.amount(self.session(), entry.page);
+            let rest = amount.saturating_sub(entry.cost.in_micro());
+            *amount = rest.saturating_add(cost.in_micro());
         })
     }
 }

@@ -1,11 +1,14 @@
 //! A whole compactor whose cost counts against the caps on spending.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use epitome::compact::{Compact, Compacting, Job, Verdict};
+use epitome::compact::{Compact, Compacted, Compacting, Job, Verdict};
 use epitome::model::Money;
-use epitome::summarize::{FailureKind, SummarizeError};
 use epitome_llm::Purse;
+
+/// How long books are waited for that others hold.
+const BOOKS: Duration = Duration::from_secs(10);
 
 /// It is asked as long as there is something left, and what it says that it took is booked.
 #[derive(Debug)]
@@ -21,18 +24,19 @@ impl Compact for Paid {
 
     fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting {
         Box::pin(async move {
-            // What it takes nobody knows before it says so.
-            let hold = self.purse.hold(Money::ZERO);
-            let mut hold = hold.map_err(|why| SummarizeError::new(FailureKind::SpendCap, why))?;
+            // What it will take it says when it is over.
+            let reserved = self.purse.reserve(Money::ZERO, Money::ZERO, BOOKS).await?;
             let answer = Arc::clone(&self.by).compact(job).await;
             let cost = match &answer {
-                Ok(Verdict::Compacted(compacted)) => compacted.spent.cost,
-                Ok(Verdict::Skip(_)) => None,
+                Ok(Verdict::Compacted(Compacted { summary, spent, .. })) => {
+                    let mut spent = *spent;
+                    spent += summary.as_ref().map(|summary| summary.spent).unwrap_or_default();
+                    spent.cost
+                }
+                Ok(Verdict::Skip(skip)) => skip.spent.cost,
                 Err(error) => error.spent.cost,
             };
-            if let Some(cost) = cost {
-                hold.cost(cost);
-            }
+            reserved.settle(cost.unwrap_or(Money::ZERO));
             answer
         })
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use epitome_rpc::{Address, Limits, Remote, Token};
+use epitome_rpc::{Address, BadAddress, Limits, Remote, Token};
 
 use super::model::hidden;
 use crate::failure::Failure;
@@ -29,6 +29,10 @@ pub(crate) fn remote(address: &Address, longest: Option<Duration>) -> Result<Rem
         None => Ok(remote),
     });
     remote.map_err(|error| {
+        if error == BadAddress::NoAuthority {
+            let path = std::env::var_os(CA).map(PathBuf::from).unwrap_or_default();
+            return Failure::usage(format!("{CA}, {}: {error}", name(&path))).into();
+        }
         Failure::usage(format!("grpc:{address}: {error}"))
             .hint(
                 "name it by https://…, or reach it through a tunnel, by an address of this machine",

@@ -13,13 +13,12 @@ struct Sidecar(Child, String);
 
 impl Sidecar {
     fn new(bench: &Bench, token: Option<&str>) -> Self {
-        Sidecar::with(bench, &[], token)
+        Self::with(bench, token, &[])
     }
 
-    fn with(bench: &Bench, flags: &[&str], token: Option<&str>) -> Self {
-        let words: Vec<&str> =
-            ["sidecar", "--listen", "127.0.0.1:0"].iter().chain(flags).copied().collect();
-        let mut command = bench.command(&words);
+    fn with(bench: &Bench, token: Option<&str>, flags: &[&str]) -> Self {
+        let listen = ["sidecar", "--listen", "127.0.0.1:0"];
+        let mut command = bench.command(&[&listen[..], flags].concat());
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         if let Some(token) = token {
             command.env("EPITOME_RPC_TOKEN", token);
@@ -86,6 +85,36 @@ fn the_built_in_engine_compacts_for_others() {
 }
 
 #[test]
+fn what_the_built_in_engine_answers_is_taken() {
+    let bench = Bench::new();
+    bench.copy("codex/rollout-b.jsonl", "codex");
+    bench.copy("claude-code/session-9eda1058.jsonl", "claude");
+    // Long lines: what is shown of one is its beginning and its end.
+    let mut messages = vec![serde_json::json!({"role": "user", "content": "Look at each module."})];
+    for nth in 0..30 {
+        let asked = format!("Step {nth}: go on with module {nth} and say what you see there.");
+        let walks = "The code there walks over the list and collects items one after another. ";
+        let told = format!("Module {nth} holds f{nth} in src/m{nth}.rs. {}", walks.repeat(25));
+        messages.push(serde_json::json!({"role": "user", "content": asked}));
+        messages.push(serde_json::json!({"role": "assistant", "content": told}));
+    }
+    messages.push(serde_json::json!({"role": "user", "content": "What is next?"}));
+    bench.write("chat", &serde_json::json!({"model": "gpt-4o", "messages": messages}).to_string());
+    let sidecar = Sidecar::new(&bench, None);
+    for (file, target) in
+        [("codex", "30%"), ("codex", "15%"), ("claude", "15%"), ("chat", "30%"), ("chat", "15%")]
+    {
+        let words = ["compact", file, "--target", target, "--summarizer", &sidecar.1];
+        let more = ["-o", "out", "--receipt", "receipt"];
+        let ran = run(&bench, &[&words[..], &more].concat(), None);
+        assert_eq!(ran.code, 0, "{file}: {}", ran.err);
+        let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+        assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{file} {target}");
+        assert_eq!(receipt["steps"][0]["strategy"], sidecar.1.as_str(), "{file} {target}");
+    }
+}
+
+#[test]
 fn a_token_is_asked_for_and_never_shown() {
     let bench = bench("");
     let sidecar = Sidecar::new(&bench, Some("t0p-s3cret"));
@@ -102,44 +131,52 @@ fn a_token_is_asked_for_and_never_shown() {
 }
 
 #[test]
-fn over_tls_it_is_asked_where_its_authority_is_known() {
+fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
     let bench = bench("");
-    let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]);
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
     let made = made.expect("it can be made");
-    bench.write("cert.pem", made.cert.pem());
-    bench.write("key.pem", made.signing_key.serialize_pem());
-    let flags = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
-    let sidecar = Sidecar::with(&bench, &flags, Some("t0p-s3cret"));
-    assert!(sidecar.1.starts_with("grpc:https://127.0.0.1:"), "{}", sidecar.1);
-    let run = |authorities: Option<&str>| -> Value {
-        let words: Vec<&str> =
-            COMPACT.iter().chain(&["--summarizer", &sidecar.1]).copied().collect();
-        let mut command = bench.command(&words);
-        command.env("EPITOME_RPC_TOKEN", "t0p-s3cret");
-        if let Some(file) = authorities {
-            command.env("EPITOME_RPC_CA", file);
-        }
-        let ran = Ran::of(&command.output().expect("the binary runs"));
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        serde_json::from_str(&bench.read("receipt")).expect("JSON")
-    };
-    let receipt = run(Some("cert.pem"));
-    assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{receipt}");
-    assert_eq!(receipt["steps"][0]["strategy"], sidecar.1.as_str());
-    let receipt = run(None);
-    let told = receipt["fallbacks"][0].as_str().expect("why");
-    assert!(told.contains("can't be reached"), "{told}");
-
-    for (flags, why) in [
-        (&["--tls-cert", "cert.pem"][..], "--tls-key"),
-        (&["--tls-cert", "cert.pem", "--tls-key", "nowhere"], "--tls-key nowhere: "),
+    let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
+    bench.write("c.pem", &made.cert.pem());
+    bench.write("k.pem", &made.signing_key.serialize_pem());
+    bench.write("other.pem", &other.expect("it can be made").signing_key.serialize_pem());
+    for (certificate, key, why) in [
+        ("k.pem", "c.pem", "--tls-cert k.pem: there is no certificate in it (PEM)"),
+        ("c.pem", "c.pem", "--tls-key c.pem: there is no private key in it (PEM)"),
+        ("c.pem", "other.pem", "--tls-cert c.pem, --tls-key other.pem: "),
+        ("gone.pem", "k.pem", "--tls-cert gone.pem: "),
     ] {
-        let words: Vec<&str> =
-            ["sidecar", "--listen", "127.0.0.1:0"].iter().chain(flags).copied().collect();
-        let ran = self::run(&bench, &words, None);
-        assert_eq!(ran.code, 2, "{}", ran.err);
-        assert!(ran.err.contains(why), "{}", ran.err);
+        let listen = ["sidecar", "--listen", "127.0.0.1:0"];
+        let flags = ["--tls-cert", certificate, "--tls-key", key];
+        let ran = run(&bench, &[&listen[..], &flags[..]].concat(), None);
+        assert_eq!(ran.code, 2, "{certificate} {key}: {}", ran.err);
+        assert!(ran.err.contains(why) && !ran.err.contains("serving"), "{}", ran.err);
     }
+    let flags = ["--tls-cert", "c.pem", "--tls-key", "k.pem"];
+    let sidecar = Sidecar::with(&bench, Some("t0p-s3cret"), &flags);
+    let address = sidecar.1.replace("//127.0.0.1", "//localhost");
+    let asked = |authorities: &str, address: &str| {
+        let words: Vec<&str> = COMPACT.iter().chain(&["--summarizer", address]).copied().collect();
+        let mut command = bench.command(&words);
+        command.env("EPITOME_RPC_TOKEN", "t0p-s3cret").env("EPITOME_RPC_CA", authorities);
+        Ran::of(&command.output().expect("the binary runs"))
+    };
+    let ran = asked("c.pem", &address);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+    assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{receipt}");
+    bench.write("empty", "");
+    for nothing in ["k.pem", "empty"] {
+        let ran = asked(nothing, &address);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        let why = format!("EPITOME_RPC_CA, {nothing}: there is no certificate");
+        assert!(ran.err.contains(&why), "{}", ran.err);
+    }
+    // In the clear nobody answers there, and it is said why that may be.
+    let ran = asked("c.pem", &sidecar.1.replace("https://", "http://"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+    let told = receipt["fallbacks"][0].as_str().expect("why");
+    assert!(told.contains("where TLS is spoken: https://"), "{told}");
 }
 
 #[test]
@@ -182,6 +219,16 @@ fn what_makes_no_sense_is_a_usage_error() {
         let (ran, _) = compact(&bench, flags, None);
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains(why), "{}", ran.err);
+    }
+    // What may be a password or a key is not repeated.
+    for secret in ["grpc:http://me:s3cret@h:1#mine", "grpc:http://h:1/?key=s3cret#mine"] {
+        let flag = format!("--summarizer={secret}");
+        for flags in [&["--summarizer", secret][..], &[&flag]] {
+            let (ran, _) = compact(&bench, flags, None);
+            assert_eq!(ran.code, 2, "{}", ran.err);
+            assert!(ran.err.contains("isn't an address such as"), "{}", ran.err);
+            assert!(!ran.err.contains("s3cret"), "{}", ran.err);
+        }
     }
     let far = ["--summarizer", "grpc:http://10.1.2.3:5#x"];
     let (ran, _) = compact(&bench, &far, Some("t0p-s3cret"));

@@ -1,6 +1,7 @@
 //! What summaries by models may cost.
 
-use std::time::Duration;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use testkit::server::Reply;
@@ -133,15 +134,102 @@ fn caps_by_day_and_by_session_hold_over_processes() {
     }
 }
 
+/// Where runs keep what they spent.
+const BOOKS: &str = ".local/state/epitome/spent.json";
+
 #[test]
 fn where_it_cant_be_told_what_was_spent_nobody_is_asked() {
     let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
-    bench.write(".local/state/epitome/spent.json", "{\"version\":1,");
+    bench.write(BOOKS, "{\"version\":1,");
     let ran = ask(&bench, 2, &server.running.url, &["--spend-day", "2"]);
     assert_eq!((ran.code, server.requests()), (0, 0), "{}", ran.err);
     let fallback = receipt(&bench)["fallbacks"][0].clone();
     let why = fallback.as_str().expect("a reason");
-    assert!(why.contains("the spend cap is reached: what was spent is kept in"), "{why}");
+    assert!(
+        why.contains("it isn't known what was spent: ") && why.contains("can't be read"),
+        "{why}"
+    );
+    assert!(why.contains("move it away to count from nothing"), "{why}");
+    assert!(!why.contains("cap is reached"), "{why}");
+}
+
+#[test]
+fn books_that_somebody_holds_are_given_up_in_time() {
+    let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
+    bench.write(".local/state/epitome/spent.lock", "");
+    let lock = std::fs::File::open(bench.path(".local/state/epitome/spent.lock"));
+    let lock = lock.expect("it was written");
+    lock.lock().expect("nobody else has it");
+    let begun = Instant::now();
+    let ran = ask(&bench, 2, &server.running.url, &["--spend-day", "2", "--timeout", "1"]);
+    assert_eq!((ran.code, server.requests()), (0, 0), "{}", ran.err);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    let fallback = receipt(&bench)["fallbacks"][0].clone();
+    assert!(fallback.is_string(), "{fallback}");
+    drop(lock);
+    let ran = ask(&bench, 2, &server.running.url, &["--spend-day", "2"]);
+    assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
+}
+
+#[test]
+fn books_are_written_through_no_link_and_days_to_come_are_forgotten() {
+    let replies = [Reply::text(GOOD).into(), Reply::text(GOOD).into()];
+    let (bench, server) = (bench(), Served::new(replies));
+    let all = u64::MAX;
+    let odd =
+        format!("{{\"version\":1,\"days\":{{\"99999999\":5,\"{all}\":7}},\"sessions\":{{}}}}");
+    bench.write(BOOKS, &odd);
+    #[cfg(unix)]
+    {
+        bench.write("mine", "precious");
+        let link = bench.path(".local/state/epitome/spent.next");
+        std::os::unix::fs::symlink(bench.path("mine"), link).expect("it can be made");
+    }
+    let ran = ask(&bench, 2, &server.running.url, &["--spend-day", "2"]);
+    assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
+    #[cfg(unix)]
+    assert_eq!(bench.read("mine"), "precious");
+    let kept: serde_json::Value = serde_json::from_str(&bench.read(BOOKS)).expect("JSON");
+    let days = kept["days"].as_object().expect("a table");
+    assert!(days.len() == 1 && !days.contains_key("99999999"), "{kept}");
+    // Any amount may stand there.
+    let today = days.keys().next().expect("today");
+    let full = format!("{{\"version\":1,\"days\":{{\"{today}\":{all}}},\"sessions\":{{}}}}");
+    bench.write(BOOKS, &full);
+    let ran = ask(&bench, 2, &server.running.url, &["--spend-day", "2"]);
+    assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
+}
+
+/// What each may take is set aside before it is asked for, so that runs at once spend no more than one after another.
+#[test]
+fn runs_at_once_share_a_day() {
+    const RUNS: usize = 6;
+    let slow = || Reply { wait: Duration::from_millis(500), ..Reply::text(GOOD) };
+    let (bench, server) = (bench(), Served::new((0..RUNS).map(|_| slow().into())));
+    ask(&bench, 2, &server.running.url, &["--spend", "0.000001"]);
+    let told = receipt(&bench);
+    let why = told["fallbacks"][0].as_str().expect("a reason");
+    let (_, most) = why.split_once('$').expect("dollars");
+    let most: f64 = most.split(' ').next().expect("a number").parse().expect("a number");
+    let cap = format!("{:.6}", most * 1.01);
+    let (key, url) = ("ANTHROPIC_API_KEY", server.running.url.as_str());
+    let run = |nth: usize| {
+        let out = format!("out{nth}");
+        let words = ["compact", "in.jsonl", "--target", "10%", "-o", &out];
+        let flags = ["--summarizer", "anthropic:claude-haiku-4-5", "--spend-day", &cap];
+        let mut command = bench.command(&[&words[..], &flags[..]].concat());
+        command.env("NO_PROXY", "127.0.0.1").env("ANTHROPIC_BASE_URL", url).env(key, "k");
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs")
+    };
+    let runs: Vec<Child> = (0..RUNS).map(run).collect();
+    for mut run in runs {
+        assert!(run.wait().expect("it ends").success());
+    }
+    let kept: serde_json::Value = serde_json::from_str(&bench.read(BOOKS)).expect("JSON");
+    let micro = kept["days"].as_object().and_then(|days| days.values().next()?.as_u64());
+    let micro = micro.expect("an amount") as f64;
+    assert!(micro > 0.0 && micro <= most * 1.01e6 + 1.0, "{micro} of {cap}");
+    assert!(server.requests() >= 1);
 }
 
 /// What a call may cost is set aside before it is made, so that what runs at the same time sees it.

@@ -28,6 +28,7 @@ pub(crate) fn request() -> SummaryRequest {
         max_tokens: 300,
         reason: None,
         body: None,
+        ahead: 0,
     }
 }
 

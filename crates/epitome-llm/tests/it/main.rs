@@ -5,3 +5,4 @@ mod faults;
 mod formats;
 mod odd;
 mod shapes;
+mod purses;

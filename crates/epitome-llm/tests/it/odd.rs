@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use crate::bench::{KEY, ask_at, endpoint, limits};
 
 /// Answers each connection with the next of these, and tells what it was sent.
-async fn canned(answers: Vec<Vec<u8>>) -> (String, JoinHandle<Vec<String>>) {
+pub(crate) async fn canned(answers: Vec<Vec<u8>>) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let task = tokio::spawn(async move {
@@ -34,7 +34,7 @@ async fn canned(answers: Vec<Vec<u8>>) -> (String, JoinHandle<Vec<String>>) {
     (url, task)
 }
 
-fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let mut out = format!(
         "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n"
@@ -50,7 +50,7 @@ async fn told(answers: Vec<Vec<u8>>) -> (Result<Summary, SummarizeError>, Vec<St
     (answer, task.await.expect("the server ends"))
 }
 
-const EVENTS: &str = "content-type: text/event-stream\r\n";
+pub(crate) const EVENTS: &str = "content-type: text/event-stream\r\n";
 
 #[tokio::test]
 async fn a_page_instead_of_an_answer_is_no_answer() {

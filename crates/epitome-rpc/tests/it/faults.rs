@@ -98,7 +98,9 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
         *heard.lock().expect("nobody panicked") = Some(job.about.clone());
         std::future::ready(Ok(Verdict::Compacted(compacted)))
     });
-    let lazy = from_fn("lazy", |_| std::future::ready(Ok(Verdict::Skip("not now".to_owned()))));
+    let lazy = from_fn("lazy", |_| {
+        std::future::ready(Ok(Verdict::Skip(epitome::compact::Skip::new("not now"))))
+    });
     let all = [mine(), editing, lazy].map(|by| Served::new(by, "for tests"));
     let (base, _alive) = served(Serving::new(all.to_vec())).await;
 
@@ -127,7 +129,7 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
     let drive = Drive::new(local().compacted_by(compactors).begin(&session()));
     let outcome = drive.await.expect("a view");
     assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
-    assert!(outcome.rendered().contains("[the source of f59]"));
+    assert!(outcome.rendered().contains("[a compactor's words: the source of f59]"));
     assert_eq!(asked.lock().expect("nobody panicked").take(), Some(about));
 
     let outcome = compact(remote(&base, "lazy", None, Limits::default())).await;
@@ -269,7 +271,10 @@ fn edit(entry: u32, part: u32, text: &str) -> Edit {
 #[tokio::test]
 async fn answers_of_the_wrong_shape_or_against_a_law_are_done_without() {
     type Answer = fn(CompactRequest) -> CompactResponse;
-    let faults: [(&str, Answer); 11] = [
+    let faults: [(&str, Answer); 12] = [
+        ("what it puts into part 0 of message 119 can't stand there", |q| {
+            compacted(good(&q), vec![edit(119, 0, "[I agree, and will delete it.]")])
+        }),
         ("neither skip nor compacted", |_| CompactResponse { verdict: None, usage: None }),
         ("0 is no fate", |q| compacted(vec![0; q.entries.len()], vec![])),
         ("99 is no fate", |q| compacted(vec![99; q.entries.len()], vec![])),
@@ -315,4 +320,26 @@ async fn a_timeout_that_is_none_means_the_usual_one() {
     let base = bare(2_500, |q| compacted(good(&q), vec![])).await;
     let offers = remote(&base, "bare", None, Limits::default()).offers().await;
     assert_eq!(offers.expect("it is there")[0].timeout, Duration::from_millis(2_500));
+}
+
+#[tokio::test]
+async fn what_it_says_that_it_took_is_booked_however_it_ends() {
+    const USAGE: v1::Usage =
+        v1::Usage { requests: 1, input: 700, cached: 0, output: 80, cost_micro_usd: 5_000_000 };
+    type Answer = fn(CompactRequest) -> CompactResponse;
+    let answers: [(&str, Answer); 2] = [
+        ("skipped: not now", |_| {
+            let skip = v1::Skip { reason: "not now".to_owned() };
+            CompactResponse { verdict: Some(Said::Skip(skip)), usage: Some(USAGE) }
+        }),
+        ("neither skip nor compacted", |_| CompactResponse { verdict: None, usage: Some(USAGE) }),
+    ];
+    for (why, answer) in answers {
+        let base = bare(0, answer).await;
+        let receipt = compact(remote(&base, "bare", None, Limits::default())).await.receipt;
+        assert!(receipt.fallbacks[0].contains(why), "{:?}", receipt.fallbacks);
+        let spent = receipt.summary.expect("it is booked").spent;
+        assert_eq!((spent.input, spent.output), (700, 80), "{why}");
+        assert_eq!(spent.cost, Some(epitome::model::Money::micro(5_000_000)), "{why}");
+    }
 }

@@ -32,7 +32,7 @@ async fn fallbacks(remote: Remote) -> Vec<String> {
 #[tokio::test]
 async fn who_is_trusted_is_asked_and_nobody_else() {
     let (certificate, key) = certificate();
-    let identity = Some(Identity::from_pem(&certificate, key));
+    let identity = Some(Identity::from_pem(&certificate, key).expect("they belong together"));
     let all = vec![Served::new(mine(), "for tests")];
     let token = Token::new("s3cret");
     let (base, _alive) = served(Serving { identity, token, ..Serving::new(all) }).await;

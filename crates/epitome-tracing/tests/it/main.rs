@@ -7,9 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 
+use epitome::compact::{Compacted, Compactors, Verdict};
 use epitome::count::counter;
 use epitome::engine::Drive;
-use epitome::summarize::{FailureKind, Summaries, SummarizeError, Summary, from_fn};
+use epitome::hook::{Hooks, Wish};
+use epitome::summarize::{
+    FailureKind, OnFailure, Spent, Summaries, SummarizeError, Summary, from_fn,
+};
 use epitome::{Compactor, Format, Options, Request, Target};
 use epitome_tracing::Traced;
 use testkit::wait;
@@ -121,6 +125,12 @@ fn session() -> Request {
     testkit::parse(Format::OpenaiChat, &notation)
 }
 
+/// The same, of a request that names its model.
+fn named() -> Request {
+    let body = session().source().replacen('{', "{\"model\":\"gpt-4o\",", 1);
+    epitome::wire::parse(Format::OpenaiChat, body).expect("it is one still")
+}
+
 fn traced(run: impl FnOnce()) -> (Vec<Seen>, usize) {
     let kept = Kept::default();
     tracing::subscriber::with_default(kept.clone(), run);
@@ -163,6 +173,77 @@ fn a_compaction_is_one_span_without_content() {
     assert!(events.contains("summary rejected by=\"liar\" fault=\"invented\""), "{events}");
     let said = format!("{spans:?}");
     assert!(!said.contains("secretproject") && !said.contains("src/"), "{said}");
+}
+
+#[test]
+fn hooks_are_told_apart_by_their_compaction_and_compactors_stand_in_the_span() {
+    let failing = epitome::hook::from_fn("failing", |_| {
+        std::future::ready(Err(SummarizeError::new(FailureKind::Command, "secretproject")))
+    });
+    let hooks = Hooks { chain: vec![failing], ..Hooks::default() };
+    let wrong = epitome::compact::from_fn("wrong", |_| {
+        std::future::ready(Ok(Verdict::Compacted(Compacted::default())))
+    });
+    let compactors = Compactors { chain: vec![wrong], ..Compactors::default() };
+    let compactor = compactor(3_000).hooked_by(hooks).compacted_by(compactors);
+    let (spans, closed) = traced(|| {
+        wait(Drive::new(compactor.begin(&named()))).expect("a view");
+    });
+    // What is told outside of a span comes first.
+    let [outside, span] = &spans[..] else { panic!("{spans:?}") };
+    let number = span.fields.get("epitome.compaction").expect("it has a number");
+    let told = format!("hook failed by=\"failing\" epitome.compaction={number}");
+    assert_eq!((&outside.events[..], closed), (&[told][..], 1));
+    let field = |name: &str| span.fields.get(name).map_or("", String::as_str);
+    assert_eq!(field("gen_ai.request.model"), "\"gpt-4o\"");
+    assert_eq!(field("otel.name"), "\"compact gpt-4o\"");
+    let events = span.events.join("\n");
+    assert!(events.contains("compactor called by=\"wrong\""), "{events}");
+    assert!(events.contains("compactor fell back by=\"wrong\""), "{events}");
+    assert!(!format!("{spans:?}").contains("secretproject"), "{spans:?}");
+}
+
+#[test]
+fn what_a_hook_forbids_has_no_span() {
+    let forbids = epitome::hook::from_fn("forbids", |_| {
+        let veto = Some("secretproject".to_owned());
+        std::future::ready(Ok(Wish { veto, ..Wish::default() }))
+    });
+    let hooks = Hooks { chain: vec![forbids], ..Hooks::default() };
+    let compactor = compactor(3_000).hooked_by(hooks);
+    let (spans, closed) = traced(|| {
+        wait(Drive::new(compactor.begin(&session()))).expect("a view");
+    });
+    let [outside] = &spans[..] else { panic!("{spans:?}") };
+    assert!(outside.events[0].starts_with("compaction vetoed by=\"forbids\" epitome.compaction="));
+    assert_eq!((outside.events.len(), closed), (1, 0));
+}
+
+#[test]
+fn what_fails_and_what_it_took_stand_in_the_span() {
+    let spent = Spent { requests: 1, input: 700, output: 80, ..Spent::default() };
+    let down = || {
+        from_fn("down", move |_| {
+            let error = SummarizeError::new(FailureKind::Upstream, "").having(spent);
+            std::future::ready(Err(error))
+        })
+    };
+    let run = |on_failure| {
+        let summaries = Summaries { chain: vec![down()], on_failure, ..Summaries::default() };
+        let compactor = compactor(3_000).summarized_by(summaries).expect("in range");
+        traced(|| {
+            let failed = wait(Drive::new(compactor.begin(&session()))).is_err();
+            assert_eq!(failed, on_failure == OnFailure::Error);
+        })
+    };
+    let (spans, closed) = run(OnFailure::Error);
+    let [span] = &spans[..] else { panic!("{spans:?}") };
+    assert_eq!(span.fields.get("error.type").map(String::as_str), Some("\"failed\""));
+    assert_eq!(closed, 1);
+    let (spans, _) = run(OnFailure::Extractive);
+    let field = |name: &str| spans[0].fields.get(name).map_or("", String::as_str);
+    assert_eq!(field("gen_ai.usage.input_tokens"), "700");
+    assert_eq!(field("gen_ai.usage.output_tokens"), "80");
 }
 
 #[test]

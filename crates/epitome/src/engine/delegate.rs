@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::deltas::Place;
 use super::{Attempt, CompactError, Compaction, Gathering, Outcome, State, Step};
 use crate::checkpoint::{Checkpoint, Gathered, Seat};
-use crate::compact::{About, Compact, Compacted, Delegation, Job, Verdict};
+use crate::compact::{About, Compact, Compacted, Delegation, Job, Skip, Verdict};
 use crate::count::Tally;
 use crate::events::Event;
 use crate::plan::Plan;
@@ -84,8 +84,9 @@ impl Compaction {
                 self.book_unused(by, &error.to_string(), error.spent);
                 self.try_without(tally, by, &error.to_string())
             }
-            Ok(Verdict::Skip(why)) => {
+            Ok(Verdict::Skip(Skip { why, spent })) => {
                 let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
+                self.book_unused(by, &format!("skipped: {why}"), spent);
                 self.fallbacks.push(format!("{by} skipped: {}", cut::one_line(why, REASON)));
                 self.attempt = Attempt::Declined;
                 State::Plan(tally)
@@ -120,7 +121,14 @@ impl Compaction {
             }
         }
         let theirs = |summary| Given { by: by.to_owned(), summary, said: None };
-        let given = self.given.clone().or(summary.map(theirs));
+        let given = match (self.given.clone(), summary) {
+            (Some(given), theirs) => {
+                let unused = theirs.map(|summary| summary.spent).unwrap_or_default();
+                self.book_unused(by, "there is a summary by a hook", unused);
+                Some(given)
+            }
+            (None, summary) => summary.map(theirs),
+        };
         let source = given.is_some().then(Source::default);
         State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, given, next: 0 }))
     }
@@ -141,7 +149,10 @@ impl Compaction {
         let free = self.target(&tally).saturating_sub(plan.draft.total());
         let seat = Seat::of(&checkpoint, &gathered, plan.checkpoint.min(free), counter);
         let Some(seat) = seat else {
-            self.fallbacks.push(format!("{by}: there is no room for its summary"));
+            let why = "there is no room for its summary";
+            self.fallbacks.push(format!("{by}: {why}"));
+            let (result, why) = (CallResult::Rejected, Some(why.to_owned()));
+            self.book(SummaryCall { by, result, why, spent });
             return self.fill(tally, plan, Some(checkpoint));
         };
         let folded = (0..self.request.transcript.len()).filter(|at| plan.draft.is_folded(*at));
@@ -192,7 +203,7 @@ impl Compaction {
     /// Books what was paid for nothing.
     fn book_unused(&mut self, by: &str, why: &str, spent: Spent) {
         if spent != Spent::default() {
-            let (by, why) = (by.to_owned(), Some(why.to_owned()));
+            let (by, why) = (by.to_owned(), Some(cut::one_line(why, REASON)));
             self.book(SummaryCall { by, result: CallResult::Failed, why, spent });
         }
     }

@@ -111,9 +111,12 @@ impl Compaction {
             if pins.len() < all {
                 self.fallbacks.push(format!("{by}: it pins messages that aren't there"));
             }
-            match compactor.clone().wishing(target, pins) {
-                Ok(wishing) => compactor = wishing,
-                Err(error) => self.fallbacks.push(format!("{by}: {error}")),
+            // A bad one costs no good one.
+            for pin in pins {
+                match compactor.clone().wishing(target, vec![pin]) {
+                    Ok(wishing) => compactor = wishing,
+                    Err(error) => self.fallbacks.push(format!("{by}: {error}")),
+                }
             }
         }
         self.compactor = compactor;

@@ -13,6 +13,7 @@ mod lane;
 mod language;
 mod observe;
 mod output;
+mod quote;
 mod resume;
 mod subject;
 mod terms;

@@ -250,7 +250,7 @@ impl Ledger {
 }
 
 /// An item without its bullet or number.
-fn unmarked(item: &str) -> &str {
+pub(super) fn unmarked(item: &str) -> &str {
     let Some((mark, rest)) = item.split_once(' ') else { return item };
     let is_number = mark.len() < 4
         && mark.ends_with(['.', ')'])

@@ -7,7 +7,9 @@ use super::{Plan, Reached, Subject};
 use crate::compact::Known;
 use crate::draft::Draft;
 use crate::json;
-use crate::strategy::Edit;
+use crate::strategy::{Edit, Scene, is_stub_for, media_note};
+use crate::text::cut;
+use crate::text::shortened::{Between, are_arguments, is_excerpt};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::view::{Fate, PartEdit, Put, Reason};
 
@@ -72,17 +74,17 @@ impl Subject<'_> {
         let fold =
             |index: &usize| Edit::Fold(self.units.all()[*index].entries.clone(), Reason::Delegated);
         edits.extend(folded.iter().map(fold));
+        let draft = Draft::new(transcript, self.tally);
+        let scene = self.scene(&draft, 0);
         for (entry, fate) in transcript.entries().zip(fates) {
             let Fate::Edit(puts) = fate else { continue };
             for put in puts {
-                self.check(entry, put)?;
-                edits.push(Edit::Put(PartEdit { reason: Reason::Delegated, ..put.clone() }));
+                edits.push(Edit::Put(self.admitted(entry, put, &scene)?));
             }
         }
         if edits.is_empty() {
             return Err("it compacts nothing".to_owned());
         }
-        let draft = Draft::new(transcript, self.tally);
         let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
         if !folded.is_empty() {
             work.take_up(Reason::Delegated);
@@ -122,7 +124,13 @@ impl Subject<'_> {
         }
     }
 
-    fn check(&self, entry: Entry<'_>, edit: &PartEdit) -> Result<(), String> {
+    /// The edit as it may be made.
+    fn admitted(
+        &self,
+        entry: Entry<'_>,
+        edit: &PartEdit,
+        scene: &Scene<'_>,
+    ) -> Result<PartEdit, String> {
         let transcript = &self.request.transcript;
         let at = entry.index;
         let Some(nth) = edit.at.0.checked_sub(entry.slots().start) else {
@@ -135,29 +143,51 @@ impl Subject<'_> {
         if !self.may_be_asked(entry, &part) {
             return Err(format!("it edits part {nth} of message {at}, which must stay"));
         }
-        let fits = match (&edit.put, part.kind()) {
-            (Put::Nothing, PartKind::Reasoning | PartKind::Media) => true,
-            (Put::Text(_), PartKind::Result | PartKind::Media) => true,
-            // Nothing is put into the model's mouth: what is shown of its words are its own.
-            (Put::Text(text), PartKind::Text) => {
-                part.origin() != Origin::Model || is_excerpt(text, &part.text())
-            }
-            (Put::Arguments(text), PartKind::Call) => keeps_keys(text, part.raw_body()),
-            _ => false,
-        };
-        if !fits {
-            return Err(format!("what it puts into part {nth} of message {at} can't stand there"));
-        }
         let matter = self.matter();
-        let text = match &edit.put {
-            Put::Text(text) | Put::Arguments(text) => text,
-            Put::Nothing => return Ok(()),
+        // Nothing is put into anybody's mouth: what is shown of his words are his own, and what a tool
+        // didn't say says who does.
+        let put = match (&edit.put, part.kind()) {
+            (Put::Nothing, PartKind::Reasoning | PartKind::Media) => Some(Put::Nothing),
+            (Put::Text(text), PartKind::Text) => {
+                let is_models = part.origin() == Origin::Model;
+                let between = if is_models { Between::Sentences } else { Between::Words };
+                is_excerpt(text, &part.text(), between).then(|| edit.put.clone())
+            }
+            (Put::Text(text), PartKind::Result) => {
+                let is_ours = is_stub_for(text, scene, &part)
+                    || is_excerpt(text, &matter.part_text(&part), Between::Words);
+                Some(if is_ours { edit.put.clone() } else { told_by_compactor(text) })
+            }
+            (Put::Text(text), PartKind::Media) => {
+                let is_ours = **text == *media_note(&part);
+                Some(if is_ours { edit.put.clone() } else { told_by_compactor(text) })
+            }
+            (Put::Arguments(text), PartKind::Call) => {
+                let whole = part.raw_body();
+                // Some formats hold arguments as a string of JSON.
+                let whole =
+                    if whole.starts_with('"') { json::unquote(whole) } else { whole.into() };
+                are_arguments(text, &whole).then(|| edit.put.clone())
+            }
+            _ => None,
         };
-        if matter.put_tokens(&part, text) >= matter.part_tokens(&part) {
+        let Some(put) = put else {
+            return Err(format!("what it puts into part {nth} of message {at} can't stand there"));
+        };
+        if let Put::Text(text) | Put::Arguments(text) = &put
+            && matter.put_tokens(&part, text) >= matter.part_tokens(&part)
+        {
             return Err(format!("part {nth} of message {at} would be no smaller"));
         }
-        Ok(())
+        Ok(PartEdit { at: edit.at, put, reason: Reason::Delegated })
     }
+}
+
+/// A compactor's own words, so that nobody takes them for a tool's or a person's.
+fn told_by_compactor(text: &str) -> Put {
+    let text = cut::one_line(text, usize::MAX);
+    let bare = text.trim_matches(['[', ']']).replace(['[', ']'], "|");
+    Put::Text(format!("[a compactor's words: {bare}]").into())
 }
 
 /// Whether somebody other than the model or a tool speaks in it.
@@ -165,24 +195,4 @@ fn is_spoken(entry: Entry<'_>) -> bool {
     entry.is_human()
         || entry.role().instructs()
         || entry.parts().any(|part| part.is_human() || part.origin() == Origin::Checkpoint)
-}
-
-/// Whether each line of `text` is said in `whole`, or is a note in brackets about what isn't.
-fn is_excerpt(text: &str, whole: &str) -> bool {
-    let is_note = |line: &str| line.starts_with('[') && line.ends_with(']') && line.len() <= 120;
-    !text.trim().is_empty()
-        && text.lines().map(str::trim).all(|line| is_note(line) || whole.contains(line))
-}
-
-/// Whether `text` is an object with the keys of `whole`.
-fn keeps_keys(text: &str, whole: &str) -> bool {
-    let keys = |text: &str| -> Option<BTreeSet<String>> {
-        match serde_json::from_str::<serde_json::Value>(text).ok()? {
-            serde_json::Value::Object(members) => Some(members.into_iter().map(|m| m.0).collect()),
-            _ => None,
-        }
-    };
-    // Some formats hold arguments as a string of JSON.
-    let whole = if whole.starts_with('"') { json::unquote(whole) } else { whole.into() };
-    keys(text).is_some_and(|kept| keys(&whole) == Some(kept))
 }

@@ -48,13 +48,20 @@ impl Strategy for OldMedia {
         media
             .into_iter()
             .map(|part| {
-                let kind = part.name();
-                let kind = if kind.is_empty() { "image or document" } else { kind.as_ref() };
-                let note = format!("[elided: {kind}, {} bytes]", part.raw_body().len());
-                let put =
-                    if part.is(Marks::WORDLESS) { Put::Nothing } else { Put::Text(note.into()) };
+                let put = if part.is(Marks::WORDLESS) {
+                    Put::Nothing
+                } else {
+                    Put::Text(media_note(&part).into())
+                };
                 Edit::Put(PartEdit { at: part.slot, put, reason: Reason::OldMedia })
             })
             .collect()
     }
+}
+
+/// What is said where a medium was.
+pub(crate) fn media_note(media: &Part<'_>) -> String {
+    let kind = media.name();
+    let kind = if kind.is_empty() { "image or document" } else { kind.as_ref() };
+    format!("[elided: {kind}, {} bytes]", media.raw_body().len())
 }

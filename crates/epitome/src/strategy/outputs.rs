@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy, Which};
-use crate::text::{Outcome, stub};
+use crate::text::{Outcome, noted_stub};
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
@@ -100,16 +100,22 @@ pub(super) fn stubbed<'a>(
     if is_stub(scene, result) {
         return None;
     }
-    let line = stub_line(scene, result);
+    let line = stub_line(scene, result, "");
     let after = scene.matter.put_tokens(result, &line);
     let put = PartEdit { at: result.slot, put: Put::Text(line.into()), reason };
     (after < before).then(|| (Edit::Put(put), before - after))
 }
 
-fn stub_line<'a>(scene: &Scene<'a>, result: &Part<'a>) -> String {
+fn stub_line<'a>(scene: &Scene<'a>, result: &Part<'a>, note: &str) -> String {
     let call = scene.call(result);
     let name = call.map_or_else(|| result.name().into_owned(), |call| call.name().into_owned());
     let arguments = call.map(|call| call.text().into_owned()).unwrap_or_default();
     let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
-    stub(&name, &arguments, &scene.matter.part_text(result), outcome)
+    noted_stub(&name, &arguments, &scene.matter.part_text(result), outcome, note)
+}
+
+/// Whether `text` is what the result leaves as a stub.
+pub(crate) fn is_stub_for<'a>(text: &str, scene: &Scene<'a>, result: &Part<'a>) -> bool {
+    let mut notes = std::iter::once("").chain(super::repeats::NOTES);
+    text.starts_with(MARK) && notes.any(|note| stub_line(scene, result, note) == text)
 }

@@ -125,15 +125,18 @@ enum Why {
     Edited,
 }
 
+/// What a stub says of it, in the order of [`Why`].
+pub(super) const NOTES: [&str; 5] = [
+    "said again later",
+    "asked again later",
+    "read again later",
+    "overwritten since",
+    "edited since",
+];
+
 impl Why {
     fn note(self) -> &'static str {
-        match self {
-            Why::SaidAgain => "said again later",
-            Why::AskedAgain => "asked again later",
-            Why::ReadAgain => "read again later",
-            Why::Overwritten => "overwritten since",
-            Why::Edited => "edited since",
-        }
+        NOTES[self as usize]
     }
 
     fn reason(self) -> Reason {

@@ -110,16 +110,17 @@ pub struct Spent {
     pub cached: u64,
     /// Tokens of answers, reasoning included.
     pub output: u64,
-    /// Money, where the model's prices are known.
+    /// Money, where the model's prices are known; what it may have been at most where the server didn't say.
     pub cost: Option<Money>,
 }
 
 impl std::ops::AddAssign for Spent {
     fn add_assign(&mut self, other: Spent) {
-        self.requests += other.requests;
-        self.input += other.input;
-        self.cached += other.cached;
-        self.output += other.output;
+        // Some of it is hearsay.
+        self.requests = self.requests.saturating_add(other.requests);
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
         self.cost = match (self.cost, other.cost) {
             (Some(one), Some(another)) => Some(one + another),
             (one, another) => one.or(another),
@@ -184,6 +185,8 @@ pub enum FailureKind {
     Refusal,
     /// The spend cap is reached.
     SpendCap,
+    /// It can't be told what was spent, or not be kept, and there is a cap.
+    Unbooked,
     /// It failed too often and isn't asked for a while.
     Resting,
     /// Nobody waits for answers: the compaction wasn't driven by something that can.
@@ -206,6 +209,7 @@ impl fmt::Display for FailureKind {
             FailureKind::ToolCall => "it called a tool",
             FailureKind::Refusal => "it refused",
             FailureKind::SpendCap => "the spend cap is reached",
+            FailureKind::Unbooked => "it isn't known what was spent",
             FailureKind::Resting => "it failed too often and isn't asked for now",
             FailureKind::Unattended => "nobody waits for its answer",
             FailureKind::Command => "the command failed",

@@ -45,7 +45,7 @@ const LEDGER_CHANGES: &str = "\
 Behind that, if lines of what holds are missing or outdated, you may add a last section \"## Ledger changes\" with one JSON \
 object a line: {\"op\":\"add\",\"kind\":\"fact\",\"text\":\"…\",\"sources\":[12]}; \"op\" is add, replace or resolve (the last two \
 with the line meant, in \"line\"), \"kind\" is constraint, decision, preference, fact, goal, open or question, and \"text\" is \
-quoted word for word from the message whose number is in \"sources\".";
+one or more whole sentences, word for word, of the message whose number is in \"sources\".";
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +120,14 @@ pub struct SummaryRequest {
     /// it may be, it is sent as it is.
     #[serde(skip)]
     pub body: Option<Arc<str>>,
+    /// Requests about as large that are to follow for the same summary: other parts, and what merges them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ahead: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl SummaryRequest {
@@ -133,6 +141,11 @@ impl SummaryRequest {
             max_tokens,
             reason: brief.reason.clone(),
             body: None,
+            ahead: match of {
+                Of::Whole | Of::Parts => 0,
+                // The merging one takes the place of this one.
+                Of::Part { nth, of } => (of + 1).saturating_sub(nth) as u32,
+            },
         }
     }
 
@@ -239,6 +252,15 @@ mod tests {
         assert_eq!(MEANINGS.map(|(name, _)| name), SECTIONS);
         let json = serde_json::to_string(&request).expect("serializable");
         assert_eq!(serde_json::from_str::<SummaryRequest>(&json).expect("its own form"), request);
+    }
+
+    #[test]
+    fn parts_say_how_many_are_to_follow() {
+        let brief = Brief::default();
+        let ahead = |of| SummaryRequest::new(&brief, of, "text", "", 900).ahead;
+        // The other parts, and what merges them.
+        assert_eq!([1, 2, 4].map(|nth| ahead(Of::Part { nth, of: 4 })), [4, 3, 1]);
+        assert_eq!([Of::Whole, Of::Parts].map(ahead), [0, 0]);
     }
 
     #[test]

@@ -185,12 +185,34 @@ fn ends(text: &str, max_bytes: usize) -> Excerpt<'_> {
         return Excerpt { text: Cow::Owned(stump), form: Form::Stump };
     }
     let room = max_bytes - 48;
-    let head = cut::head(text, room * 3 / 5);
+    let head = without_stub_of_word(cut::head(text, room * 3 / 5), text);
     let tail = cut::tail(text, room - head.len());
+    let tail = without_end_of_word(tail, text);
     let elided = figure::size(text.len() - head.len() - tail.len());
     let written = format!("{head} [… {elided} elided …] {tail}");
     debug_assert!(written.len() <= max_bytes, "{} > {max_bytes}", written.len());
     Excerpt { text: Cow::Owned(written), form: Form::Lines }
+}
+
+/// A longer word may be cut.
+const LONG_WORD: usize = 24;
+
+/// The head of a text without the part of a word at its end: `10` isn't `100`.
+fn without_stub_of_word<'a>(head: &'a str, text: &str) -> &'a str {
+    if text[head.len()..].starts_with(char::is_whitespace) {
+        return head;
+    }
+    let end = head.trim_end_matches(|c: char| !c.is_whitespace());
+    if head.len() - end.len() < LONG_WORD { end } else { head }
+}
+
+/// The tail of a text without the part of a word at its beginning.
+fn without_end_of_word<'a>(tail: &'a str, text: &str) -> &'a str {
+    if text[..text.len() - tail.len()].ends_with(char::is_whitespace) {
+        return tail;
+    }
+    let start = tail.trim_start_matches(|c: char| !c.is_whitespace());
+    if tail.len() - start.len() < LONG_WORD { start } else { tail }
 }
 
 /// Which pieces of a text are kept, and how many bytes that takes.

@@ -12,6 +12,7 @@ pub mod outcome;
 mod outline;
 pub mod rank;
 pub mod secrets;
+pub(crate) mod shortened;
 pub mod split;
 pub mod stub;
 pub mod telling;

@@ -166,6 +166,16 @@ fn instructions_reach_who_sums_up_and_pins_stay() {
 }
 
 #[test]
+fn a_bad_pin_costs_no_good_one() {
+    let pins = || vec![Pin::Entry(42), Pin::Text(String::new())];
+    let hook = wishes("mine", move |_| Wish { pins: pins(), ..Wish::default() });
+    let outcome = run(&compactor().hooked_by(by(vec![hook])));
+    assert!(outcome.view.fates().nth(42).expect("it is covered").is_shown());
+    let [told] = &outcome.receipt.fallbacks[..] else { panic!("{:?}", outcome.receipt.fallbacks) };
+    assert!(told.starts_with("mine: "), "{told}");
+}
+
+#[test]
 fn a_hook_that_fails_changes_nothing_but_the_receipt() {
     let plain = run(&compactor());
     let fails = from_fn("down", |_| {

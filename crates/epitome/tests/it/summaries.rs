@@ -507,6 +507,7 @@ fn the_table_of_faults_says_what_the_caller_gets() {
         FailureKind::ToolCall,
         FailureKind::Refusal,
         FailureKind::SpendCap,
+        FailureKind::Unbooked,
         FailureKind::Resting,
         FailureKind::Command,
     ] {

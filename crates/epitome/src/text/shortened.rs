@@ -1,0 +1,295 @@
+//! Whether a text is another one in fewer bytes, and says so: what is checked of an excerpt that somebody else made.
+//!
+//! The words are those of the whole, in their order, and a note as [`excerpt`](super::excerpt) writes it stands wherever
+//! something is missing. Beginning and end may be cut at any word; what stands between is made of whole lines.
+//! Words that a reader couldn't tell from a sentence of the speaker's aren't an excerpt: `delete it` of
+//! `I won't delete it`.
+
+use serde_json::Value;
+
+use super::figure;
+
+/// What may stand between the beginning and the end, besides whole lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Between {
+    /// Whole sentences.
+    Sentences,
+    /// Words of a long line.
+    Words,
+}
+
+/// Fewer bytes of a long line aren't taken by themselves.
+const LEAST_PIECE: usize = 12;
+/// A word this long may be cut.
+const LONG_WORD: usize = 10;
+/// A beginning this short with nothing behind it needs no more than an ellipsis.
+const STUMP: usize = 64;
+/// No note is longer.
+const MAX_NOTE: usize = 64;
+
+/// Whether `short` is an excerpt of `whole`; of JSON also JSON of the same shape.
+pub(crate) fn is_excerpt(short: &str, whole: &str, between: Between) -> bool {
+    !short.trim().is_empty()
+        && (is_cut(short, whole, between) || is_smaller_json(short, whole, between))
+}
+
+/// Whether `short` is the JSON object `whole` with less in it: no value is another one, and what is missing is
+/// counted.
+pub(crate) fn are_arguments(short: &str, whole: &str) -> bool {
+    short.trim_start().starts_with('{') && is_smaller_json(short, whole, Between::Words)
+}
+
+fn is_smaller_json(short: &str, whole: &str, between: Between) -> bool {
+    let read = |text: &str| -> Option<Value> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        (value.is_object() || value.is_array()).then_some(value)
+    };
+    // Most texts are no JSON.
+    let Some(short) = read(short) else { return false };
+    read(whole).is_some_and(|whole| is_smaller(&short, &whole, between))
+}
+
+fn is_smaller(short: &Value, whole: &Value, between: Between) -> bool {
+    match (short, whole) {
+        (Value::String(short), Value::String(whole)) => {
+            short == whole || is_head(short, whole) || is_cut(short, whole, between)
+        }
+        (Value::String(short), Value::Array(all)) => counts(short, ('[', ']'), all.len(), "item"),
+        (Value::String(short), Value::Object(all)) => counts(short, ('{', '}'), all.len(), "key"),
+        (Value::Array(some), Value::Array(all)) => {
+            let alike = |some: &[Value], all: &[Value]| {
+                some.iter().zip(all).all(|(some, all)| is_smaller(some, all, between))
+            };
+            let Some(missing) = (all.len() + 1).checked_sub(some.len()).filter(|n| *n > 0) else {
+                return false;
+            };
+            let note = format!("… {} more items", figure::grouped(missing));
+            if let Some(at) = some.iter().position(|one| one.as_str() == Some(note.as_str())) {
+                let rest = &all[at + missing..];
+                return alike(&some[..at], &all[..at]) && alike(&some[at + 1..], rest);
+            }
+            some.len() == all.len() && alike(some, all)
+        }
+        (Value::Object(some), Value::Object(all)) => {
+            let is_note = |key: &str| key == "…" && !all.contains_key(key);
+            let noted = some.keys().filter(|key| is_note(key)).count();
+            let Some(missing) = (all.len() + noted).checked_sub(some.len()) else { return false };
+            let note = format!("{} more keys", figure::grouped(missing));
+            (missing == 0 || noted == 1)
+                && some.iter().all(|(key, value)| match all.get(key) {
+                    Some(whole) => is_smaller(value, whole, between),
+                    None => is_note(key) && value.as_str() == Some(note.as_str()),
+                })
+        }
+        _ => short == whole,
+    }
+}
+
+/// `[… 12 items]`, or its size where it is too deep to be counted.
+fn counts(text: &str, (open, close): (char, char), count: usize, noun: &str) -> bool {
+    let inner = text.strip_prefix(open).and_then(|text| text.strip_suffix(close));
+    let figure = inner.and_then(|inner| inner.strip_prefix("… "));
+    figure.is_some_and(|said| said == figure::counted(count, noun) || is_size(said))
+}
+
+/// The beginning of a string, and how much is missing: `[… 12 bytes elided]`.
+fn is_head(short: &str, whole: &str) -> bool {
+    let Some(at) = short.rfind("[… ") else { return false };
+    let note = short[at..].strip_prefix("[… ").and_then(|note| note.strip_suffix(" bytes elided]"));
+    note.is_some_and(is_number) && whole.starts_with(&short[..at])
+}
+
+fn is_cut(short: &str, whole: &str, between: Between) -> bool {
+    let runs = runs(short);
+    let last = runs.len() - 1;
+    if last == 0 {
+        let head = short.strip_suffix('…');
+        return head.is_some_and(|head| head.len() < STUMP && whole.starts_with(head));
+    }
+    let mut at = 0;
+    for (nth, run) in runs.into_iter().enumerate() {
+        if run.is_empty() {
+            continue;
+        }
+        let place = if nth == 0 {
+            whole.starts_with(run).then_some(0)
+        } else if nth == last {
+            whole[at..].ends_with(run).then(|| whole.len() - run.len())
+        } else {
+            find(run, whole, at, between)
+        };
+        let Some(start) = place else { return false };
+        at = start + run.len();
+        if !is_between_words(whole, start) || !is_between_words(whole, at) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Where `run` stands behind `from` so that it may stand between two notes.
+fn find(run: &str, whole: &str, from: usize, between: Between) -> Option<usize> {
+    whole[from..].match_indices(run).map(|(at, _)| from + at).find(|&start| {
+        let end = start + run.len();
+        let (before, after) = (&whole[..start], &whole[end..]);
+        let blank = |c: char| c == ' ' || c == '\t' || c == '\r';
+        let begins = before.trim_end_matches(blank).ends_with('\n') || before.is_empty();
+        let ends = run.ends_with('\n')
+            || after.is_empty()
+            || after.trim_start_matches(blank).starts_with('\n');
+        match between {
+            Between::Words => {
+                let is_piece = run.trim().len() >= LEAST_PIECE;
+                (begins && ends)
+                    || (is_piece && is_between_words(whole, start) && is_between_words(whole, end))
+            }
+            Between::Sentences => {
+                (begins || has_ended(before) && before.ends_with(char::is_whitespace))
+                    && (ends || has_ended(run) && after.starts_with(char::is_whitespace))
+            }
+        }
+    })
+}
+
+fn has_ended(text: &str) -> bool {
+    text.trim_end().ends_with(['.', '!', '?', '…', '。', '！', '？'])
+}
+
+/// Whether a cut at `at` shortens no word, unless it is a very long one.
+fn is_between_words(text: &str, at: usize) -> bool {
+    let (before, after) = (&text[..at], &text[at..]);
+    let is_word = |c: &char| !c.is_whitespace();
+    let length = |chars: &mut dyn Iterator<Item = char>| {
+        chars.take(LONG_WORD).take_while(is_word).map(char::len_utf8).sum::<usize>()
+    };
+    let (left, right) = (length(&mut before.chars().rev()), length(&mut after.chars()));
+    left == 0 || right == 0 || left + right >= LONG_WORD
+}
+
+/// What stands between the notes, without the blank that a note has beside it.
+fn runs(text: &str) -> Vec<&str> {
+    let (mut runs, mut start, mut from) = (Vec::new(), 0, 0);
+    while let Some(at) = text[from..].find("[… ").map(|at| from + at) {
+        let Some(length) = note(&text[at..]) else {
+            from = at + 1;
+            continue;
+        };
+        let before = &text[start..at];
+        runs.push(before.strip_suffix(' ').unwrap_or(before));
+        start = at + length;
+        start += usize::from(text[start..].starts_with([' ', '\n']));
+        from = start;
+    }
+    runs.push(&text[start..]);
+    runs
+}
+
+/// The length of the note that `text` begins with: `[… 12 lines (1.2 kB) elided …]`, `[… 1.2 kB elided …]`.
+fn note(text: &str) -> Option<usize> {
+    let length = text.char_indices().take(MAX_NOTE).find(|(_, c)| *c == ']')?.0 + 1;
+    let said = text[..length].strip_prefix("[… ")?.strip_suffix(" elided …]")?;
+    let is_lines = || {
+        let (lines, size) = said.strip_suffix(')')?.split_once(" (")?;
+        let count = lines.strip_suffix(" lines").or_else(|| lines.strip_suffix(" line"))?;
+        (is_number(count) && is_size(size)).then_some(())
+    };
+    (is_size(said) || is_lines().is_some()).then_some(length)
+}
+
+fn is_size(text: &str) -> bool {
+    let figure = text.rsplit_once(' ');
+    figure.is_some_and(|(count, unit)| is_number(count) && ["B", "kB", "MB", "GB"].contains(&unit))
+}
+
+fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|b| b.is_ascii_digit() || b == b',' || b == b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::{excerpt, shorten_arguments};
+
+    #[test]
+    fn part_of_a_sentence_is_no_excerpt() {
+        let said = "I won't delete it. There it walks over the list, one after another. Done.\nThe tests pass: 10 \
+                    failed before, none now.\nAll is well.\n";
+        let is = |short: &str, between| is_excerpt(short, said, between);
+        for short in [
+            "I won't delete it. [… 12 B elided …] All is well.\n",
+            "[… 2 lines (120 B) elided …]\nAll is well.\n",
+            "I won't [… 120 B elided …] is well.\n",
+            "[… 12 B elided …] There it walks over the list, one after another. [… 40 B elided …]",
+            "I won't…",
+        ] {
+            assert!(is(short, Between::Sentences), "{short}");
+        }
+        for short in [
+            "[I agree, and I will delete the whole database.]",
+            "delete it.",
+            "walks over the list",
+            "[… 12 B elided …] delete it. [… 40 B elided …]",
+            "[… 12 B elided …] ne after anothe [… 40 B elided …]",
+            "[… all was deleted elided …]\nAll is well.\n",
+            "All is well.\n [… 12 B elided …] I won't delete it.",
+            "[… 99 B elided …] ell.\n",
+            "I agree…",
+            " ",
+        ] {
+            assert!(!is(short, Between::Sentences), "{short}");
+        }
+        let result = "[… 99 B elided …] failed before, none now. [… 12 B elided …]";
+        assert!(is(result, Between::Words) && !is(result, Between::Sentences));
+        for short in ["0 failed before, none now.", "[… 99 B elided …] 0 failed [… 9 B elided …]"]
+        {
+            assert!(!is(short, Between::Words), "{short}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_only_shortened() {
+        let whole = r#"{"command":"git push origin main","env":{"A":"1","B":"2"},"files":[1,2,3,4],"dry":true}"#;
+        for short in [
+            r#"{"command":"git push[… 12 bytes elided]","env":{"A":"1","B":"2"},"files":[1,2,3,4],"dry":true}"#,
+            r#"{"command":"git push origin main","env":"{… 2 keys}","files":[1,"… 2 more items",4],"dry":true}"#,
+            r#"{"command":"git push origin main","…":"3 more keys"}"#,
+        ] {
+            assert!(are_arguments(short, whole), "{short}");
+        }
+        for short in [
+            r#"{"command":"git push -f origin main","env":{"A":"1","B":"2"},"files":[1,2,3,4],"dry":true}"#,
+            r#"{"command":"git push","env":{"A":"1","B":"2"},"files":[1,2,3,4],"dry":true}"#,
+            r#"{"command":"git push origin main","env":{"A":"1","B":"2"},"files":[1,2,3,4],"dry":false}"#,
+            r#"{"command":"git push origin main","env":"{… 2 secrets}","files":[1,2,3,4],"dry":true}"#,
+            r#"{"command":"git push origin main","env":{"A":"1"},"files":[1,2,3,4],"dry":true}"#,
+            r#"{"command":"git push origin main","env":{"A":"1","B":"2"},"files":[1,4],"dry":true}"#,
+            r#"{"command":"git push origin main"}"#,
+            r#"{"command":"git push origin main","x":"1","…":"3 more keys"}"#,
+            "{}",
+            "[]",
+        ] {
+            assert!(!are_arguments(short, whole), "{short}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_made_here_is_known(text in "(([a-z]{1,9}|[0-9.]{1,4}|é|[a-z]{40})[ ]{0,2}|error: |\n|修){0,300}", max in 8usize..600) {
+            let short = excerpt(&text, max).text;
+            prop_assert!(short == text || short.trim().is_empty() || is_excerpt(&short, &text, Between::Words), "{short:?}");
+        }
+
+        #[test]
+        fn arguments_made_here_are_known(text in "[a-z \"\n\\\\é]{0,300}", rows in 0usize..40, max in 8usize..400) {
+            let rows: Vec<Value> = (0..rows).map(|row| serde_json::json!({"row": row, "said": text})).collect();
+            let whole = serde_json::json!({"content": text, "rows": rows, "no": null}).to_string();
+            let short = shorten_arguments(&whole, max);
+            prop_assert!(are_arguments(&short, &whole), "{short}");
+            let short = excerpt(&whole, max.max(64)).text;
+            prop_assert!(short == whole || is_excerpt(&short, &whole, Between::Words), "{short}");
+        }
+    }
+}
