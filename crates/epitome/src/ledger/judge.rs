@@ -168,7 +168,7 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Asks) && is_undecided(words) {
         return Some(Kind::Question);
     }
-    if cues.has(Cue::Asks) && !forbids && !cues.has(Cue::Decides) {
+    if cues.has(Cue::Asks) && !forbids && !cues.has(Cue::Decides) && !tells_news(cues) {
         return Some(Kind::Question);
     }
     if cues.has(Cue::Prefers) && !cues.any(&[Cue::Forbids, Cue::Decides]) {
@@ -222,6 +222,11 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
         );
     }
     state(cues, words)
+}
+
+/// Whether it says what is so now: `Who owns billing changed, it's Dana` asks nothing.
+fn tells_news(cues: &Cues) -> bool {
+    cues.change() >= Change::Said && cues.has(Cue::Value)
 }
 
 /// Whether it is said that something isn't decided, in words of decisions.
@@ -285,7 +290,7 @@ fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Prefers) {
         return Some(Kind::Preference);
     }
-    if cues.has(Cue::Asks) {
+    if cues.has(Cue::Asks) && !tells_news(cues) {
         return Some(Kind::Question);
     }
     if cues.has(Cue::Demands)
@@ -355,7 +360,7 @@ fn of_others(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Demands) && (cues.has(Cue::Social) || cues.count > 1) {
         return Some(Kind::Constraint);
     }
-    if cues.has(Cue::Asks) {
+    if cues.has(Cue::Asks) && !tells_news(cues) {
         return Some(Kind::Question);
     }
     if cues.has(Cue::Aims) && (!cues.links.is_empty() || cues.has(Cue::Value)) {

@@ -205,6 +205,7 @@ impl Ledger {
             weight: verdict.weight
                 - if cues.has(Cue::Boxed) { standing.cost() / 3 } else { standing.cost() },
             change,
+            alone: known,
             subject,
             text,
         };
