@@ -4,11 +4,13 @@
 //! cargo run -p epitome-recordings --example ledger -- lines FILE [BYTES]
 //! cargo run -p epitome-recordings --example ledger -- replaced [FILE…]
 //! cargo run -p epitome-recordings --example ledger -- sample SEED LINES [FILE…]
+//! cargo run --release -p epitome-recordings --example ledger -- cost [FILE…]
 //! ```
 //!
 //! `lines` prints it as a checkpoint would list it. `replaced` prints each line that a later one took the
-//! place of, for somebody to judge. `sample` draws lines that would be listed, as JSON, one a line, with what was
-//! said around each. Without files both read the project's `examples` and the last request of each of its
+//! place of (`+`) or may contradict (`?`), for somebody to judge. `sample` draws lines that would be listed, as JSON, one a line, with what was
+//! said around each. `cost` compares the time of
+//! reading ledger and anchors with that of counting the same texts. Without files they read the project's `examples` and the last request of each of its
 //! captures.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,16 +18,22 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
+use epitome::checkpoint::Gathered;
+use epitome::count::counter;
 use epitome::ledger::{Ledger, Line, Shown};
 use epitome::text::cut;
-use epitome::transcript::{ContentId, Transcript};
+use epitome::transcript::unit::{Instructions, Units};
+use epitome::transcript::{ContentId, Marks, Transcript};
 use epitome_recordings::{Options, open};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const USAGE: &str =
-    "usage: ledger lines FILE [BYTES] | ledger replaced [FILE…] | ledger sample SEED LINES [FILE…]";
+const USAGE: &str = "usage: ledger lines FILE [BYTES] | replaced [FILE…] | sample SEED LINES [FILE…] | cost [FILE…]";
+
+/// How often each is timed.
+const ROUNDS: usize = 5;
 
 /// Bytes before and behind a line that are shown with it.
 const AROUND: usize = 300;
@@ -40,6 +48,7 @@ fn main() -> Result<ExitCode> {
         ["sample", seed, lines, ref files @ ..] => {
             sample(seed.parse()?, lines.parse()?, &given(files)?);
         }
+        ["cost", ref files @ ..] => cost(&given(files)?)?,
         _ => {
             eprintln!("{USAGE}");
             return Ok(ExitCode::from(2));
@@ -60,8 +69,17 @@ impl Read {
         let input = open(fs::read(file)?, None, Options::default())?;
         let transcript = input.request().transcript.clone();
         let mut ledger = Ledger::default();
+        // What a compaction leaves where it was said: instructions, the task, the newest message.
+        let human: Vec<usize> = transcript
+            .entries()
+            .filter(|entry| entry.is_human())
+            .map(|entry| entry.index)
+            .collect();
         for entry in transcript.entries() {
-            ledger.observe_entry(&transcript, entry, |_| Shown::Elsewhere);
+            let stays = entry.role().instructs()
+                || [human.first(), human.last()].contains(&Some(&entry.index));
+            let shown = if stays { Shown::InFull } else { Shown::Elsewhere };
+            ledger.observe_entry(&transcript, entry, |_| shown);
         }
         Ok(Read { file: named, transcript, ledger })
     }
@@ -135,9 +153,46 @@ fn sample(seed: u32, count: usize, read: &[Read]) {
             "context": format!("{before}⟦{}⟧{behind}", line.source()),
             "file": read.file,
             "message": line.at,
+            "worth": line.weight,
         });
         println!("{row}");
     }
+}
+
+/// Ledger and anchors against a count of the same texts, both from nothing, the best of several rounds.
+fn cost(read: &[Read]) -> Result<()> {
+    let (mut reading, mut counting, mut bytes) = (Duration::MAX, Duration::MAX, 0);
+    for _ in 0..ROUNDS {
+        let (mut read_in, mut counted_in) = (Duration::ZERO, Duration::ZERO);
+        bytes = 0;
+        for Read { transcript, .. } in read {
+            let units = Units::of(transcript, Instructions::Anywhere);
+            let started = Instant::now();
+            let mut gathered = Gathered::recalled_by(None);
+            for entry in transcript.entries() {
+                gathered.add(transcript, &units, entry, usize::MAX);
+                gathered.see(transcript, entry, |_| Shown::Elsewhere);
+            }
+            read_in += started.elapsed();
+            let texts: Vec<String> = (transcript.entries().flat_map(|entry| entry.parts()))
+                .filter(|part| !part.is(Marks::NESTED))
+                .map(|part| part.text().into_owned())
+                .collect();
+            bytes += texts.iter().map(String::len).sum::<usize>();
+            let counter = counter("o200k")?;
+            let started = Instant::now();
+            let tokens: u64 = texts.iter().map(|text| counter.text(text).tokens).sum();
+            counted_in += started.elapsed();
+            std::hint::black_box((tokens, gathered.entries()));
+        }
+        reading = reading.min(read_in);
+        counting = counting.min(counted_in);
+    }
+    println!(
+        "{bytes} bytes: ledger and anchors in {reading:?}, counted in {counting:?}: {:.2} of it",
+        reading.as_secs_f64() / counting.as_secs_f64()
+    );
+    Ok(())
 }
 
 /// The files that are named, or the project's.

@@ -119,7 +119,8 @@ impl Cues {
             }
             // `I don't know the number, sorry` takes nothing back.
             Cue::AnewBriefly
-                if at.start > 2 && !LATE.iter().any(|late| words.matches(at.start, late).is_some()) =>
+                if at.start > 2
+                    && !LATE.iter().any(|late| words.matches(at.start, late).is_some()) =>
             {
                 return;
             }

@@ -288,10 +288,9 @@ impl Line {
         let differs = next.subject.differs_in_value(&self.subject);
         match self.kind {
             Kind::Question => next.subject.settles && shared > 0,
-            kind if kind.is_task() => next.kind == Kind::Done && shared > 0,
+            kind if kind.is_task() => shared > 0 && (next.kind.is_task() || differs),
             kind => match next.change {
-                Change::None => false,
-                Change::Hinted => shared == topic.len() && differs,
+                Change::None | Change::Hinted => shared == topic.len() && differs,
                 Change::Said => shared > 0 && (differs || kind == Kind::Constraint),
                 Change::OfLast => true,
             },

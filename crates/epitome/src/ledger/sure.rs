@@ -43,7 +43,9 @@ impl Ledger {
     /// which is newer.
     pub(super) fn may_differ(&self, new: &Line, old: &Line) -> bool {
         let pair = Pair::of(self, new, old);
-        let is_state = |line: &Line| !line.kind.is_task() && line.kind != Kind::Question && !line.subject.is_field;
+        let is_state = |line: &Line| {
+            !line.kind.is_task() && line.kind != Kind::Question && !line.subject.is_field
+        };
         is_state(new)
             && is_state(old)
             && new.who >= Speaker::Model
@@ -67,10 +69,10 @@ struct Pair<'a> {
     old: &'a Line,
     /// Words that both have, values apart.
     shared: usize,
-    /// Names and the like that both give.
-    exact: usize,
     /// Those of them that few lines have.
     rare: usize,
+    /// Names and the like that both give.
+    exact: usize,
     /// Words of the one that has fewer, and of the other.
     fewer: usize,
     more: usize,
@@ -96,7 +98,11 @@ impl<'a> Pair<'a> {
             new,
             old,
             shared: both.len(),
-            exact: theirs.values.iter().filter(|old| old.is_literal() && own.values.contains(old)).count(),
+            exact: theirs
+                .values
+                .iter()
+                .filter(|old| old.is_literal() && own.values.contains(old))
+                .count(),
             rare: both.iter().filter(|word| ledger.is_rare(**word)).count(),
             fewer: one.min(other),
             more: one.max(other),
@@ -121,7 +127,8 @@ impl<'a> Pair<'a> {
     /// Whether each says all of the other's topic.
     fn is_of_one_topic(&self) -> bool {
         let (own, theirs) = (&self.new.subject, &self.old.subject);
-        let within = |one: &Subject, other: &Subject| one.topic.shared(&other.bag) == one.topic.len();
+        let within =
+            |one: &Subject, other: &Subject| one.topic.shared(&other.bag) == one.topic.len();
         own.has_topic && theirs.has_topic && within(own, theirs) && within(theirs, own)
     }
 
@@ -180,7 +187,7 @@ impl<'a> Pair<'a> {
         }
         if self.names_it {
             let names = |value: &Value| value.is_literal() && value.text.len() > 2;
-            let is_exact = old.subject.values.iter().any(names);
+            let is_exact = old.subject.values.iter().any(names) || !old.subject.names.is_empty();
             return self.alike || self.covers(if is_exact { 20 } else { 34 }, 0);
         }
         let is_rule = old.kind == Kind::Constraint && lifts;
@@ -190,8 +197,8 @@ impl<'a> Pair<'a> {
         // Whoever may say less says what it was.
         let is_bold = new.who < old.who || new.who == Speaker::Tool;
         let differs = self.differs && (said || !is_bold);
-        let is_clear = new.alone
-            || said && (differs && new.who == Speaker::Human || self.says_most());
+        let is_clear =
+            new.alone || said && (differs && new.who == Speaker::Human || self.says_most());
         if !is_clear || old.who == Speaker::System || is_bold && !differs || !self.is_short() {
             return false;
         }
@@ -201,7 +208,7 @@ impl<'a> Pair<'a> {
                 is_said && new.who == old.who && differs && self.covers(100, 100)
             }
             Change::Hinted => {
-                differs && !new.kind.is_task() && (self.shared > 1 && self.covers(60, 50))
+                differs && !new.kind.is_task() && self.shared > 1 && self.covers(60, 50)
             }
             _ if differs => self.alike || self.covers(50, 34),
             _ if self.says_most() => true,
@@ -217,16 +224,16 @@ impl<'a> Pair<'a> {
 /// Whether each gives a value that the other doesn't, of one sort, and no mere name in code.
 fn has_other(own: &Subject, theirs: &Subject, fits: impl Fn(&Value, &Value) -> bool) -> bool {
     own.values.iter().filter(|value| value.sort != Sort::Code).any(|value| {
-        let is_other = |old: &Value| {
-            old.sort != Sort::Code && old.is_like(value) && fits(value, old)
-        };
+        let is_other =
+            |old: &Value| old.sort != Sort::Code && old.is_like(value) && fits(value, old);
         !theirs.values.contains(value) && theirs.values.iter().any(is_other)
     })
 }
 
 /// Whether both give the same figure.
 fn has_same_figure(own: &Subject, theirs: &Subject) -> bool {
-    let is_figure = |value: &&Value| !value.is_literal() && value.text.contains(|c: char| c.is_ascii_digit());
+    let is_figure =
+        |value: &&Value| !value.is_literal() && value.text.contains(|c: char| c.is_ascii_digit());
     own.values.iter().filter(is_figure).any(|value| theirs.values.contains(value))
 }
 
@@ -245,8 +252,8 @@ impl Subject {
                     && parts(&value.text).into_iter().all(|part| self.gone.has(part))
         });
         // `one table a day` is a value too, in words.
-        let past = |word: &u64| self.gone.has(*word) && !self.bag.has(*word);
-        let in_words = other.bag.shared(&self.gone) > 1 && other.bag.iter().any(|word| past(&word));
+        let past = |word| self.gone.has(word) && !self.bag.has(word);
+        let in_words = other.bag.shared(&self.gone) > 1 && other.bag.iter().any(past);
         gone || in_words || self.gone.shared(&other.names) > 0 || self.names_both(other)
     }
 }
