@@ -138,6 +138,33 @@ fn reads_as_code(text: &str) -> i32 {
     }
 }
 
+/// Whether a line of a tool's output is code or settings of a program, not said by anybody.
+pub(super) fn is_printed_code(text: &str) -> bool {
+    const STARTS: [&str; 12] = [
+        "private ",
+        "public ",
+        "protected ",
+        "static ",
+        "async ",
+        "await ",
+        "const ",
+        "let ",
+        "var ",
+        "export ",
+        "type ",
+        "interface ",
+    ];
+    let declares = STARTS.iter().any(|start| text.starts_with(start))
+        && (text.contains(['=', ';', '(', '{']) || text.contains(": "));
+    declares
+        || text.starts_with([')', '}', ']', '{', '.'])
+        || text.ends_with(['(', '{', '[', ',', ';', '='])
+        || [" # ", " --", "?: "].iter().any(|mark| text.contains(mark)) && !text.starts_with("- [")
+        || text.contains(" => ")
+        || text.contains("; //")
+        || is_code(text)
+}
+
 /// Whether it is a line of code that somebody pasted.
 pub(super) fn is_code(text: &str) -> bool {
     const STARTS: [&str; 18] = [
