@@ -104,7 +104,7 @@ pub(crate) fn misuse(error: &clap::Error) -> ExitCode {
         error.exit();
     }
     let said = error.to_string();
-    let text = without_secrets(&said);
+    let text = masked(&without_secrets(&said)).into_owned();
     if std::env::args_os().all(|word| word != "--json") {
         // Words may come from elsewhere: `epitome stats *` takes whatever files are called.
         let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());

@@ -190,6 +190,7 @@ mod tests {
                 max_tokens: 500,
                 reason: None,
                 body: Some(agents.into()),
+                ahead: 0,
             };
             let base = "https://api.openai.com/v1".to_owned();
             let endpoint = Endpoint { format, base, model: "m".to_owned(), key: None };

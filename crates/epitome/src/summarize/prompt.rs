@@ -142,7 +142,7 @@ impl SummaryRequest {
             reason: brief.reason.clone(),
             body: None,
             ahead: match of {
-                Of::Whole | Of::Parts => 0,
+                Of::Whole | Of::Parts | Of::Conversation { .. } => 0,
                 // The merging one takes the place of this one.
                 Of::Part { nth, of } => (of + 1).saturating_sub(nth) as u32,
             },
