@@ -3,18 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use epitome::archive::{Archive, ArchiveError, Shown};
+use epitome::archive::{Archive, ArchiveError, Redacted, Shown};
 use epitome::checkpoint::look_alikes;
+use epitome::text::secrets::masked;
 use epitome::transcript::ContentId;
-use epitome::{Outcome, wire};
+use epitome::{Outcome, Request, wire};
 use epitome_recordings as recordings;
-use epitome_store::{Access, Document, Session, Store, StoreError, without_password};
+use epitome_store::{Access, Chain, Document, Session, Store, StoreError, without_password};
 use serde::{Deserialize, Serialize};
 
-use crate::args::{ArchiveArg, Channel, KeepArgs, usual_archive};
+use crate::args::{ArchiveArg, Channel, KeepArgs, ReadingArgs, usual_archive};
 use crate::commands::Shape;
 use crate::failure::Failure;
 use crate::input::{self, Opened};
+use crate::output::Report;
 use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, paint};
 
@@ -24,6 +26,8 @@ pub(crate) struct Deposit {
     store: Store,
     folder: PathBuf,
     session: Session,
+    /// The session, where it is to keep no secrets.
+    redacted: Option<Redacted<Session>>,
     /// The view that the compaction follows.
     head: u64,
     /// Messages of the transcript as it came.
@@ -73,18 +77,37 @@ impl KeepArgs {
         let pins = store.pins().map_err(failed)?.into_iter().map(|pin| pin.text);
         let pins = pins.filter(|pin| is_said(pin)).collect();
         let document = Document { raw, request: &opened.request, source: &opened.source.file };
-        let session = store.take_in(&document).map_err(failed)?;
+        let session = if self.redact_archive {
+            store.take_in_redacted(&document)
+        } else {
+            store.take_in(&document)
+        };
+        let session = session.map_err(failed)?;
+        let redacted = self.redact_archive.then(|| Redacted(session.clone()));
         let head = session.head().map_err(|error| refused(&error, folder))?;
         let (folder, entries) = (shown(folder), transcript.len());
         let channel = self.recall;
-        Ok(Some(Deposit { store, folder, session, head, entries, checkpoints, pins, channel }))
+        Ok(Some(Deposit {
+            store,
+            folder,
+            session,
+            redacted,
+            head,
+            entries,
+            checkpoints,
+            pins,
+            channel,
+        }))
     }
 }
 
 impl Deposit {
     /// Where originals go.
     pub(crate) fn archive(&self) -> &dyn Archive {
-        &self.session
+        match &self.redacted {
+            Some(redacted) => redacted,
+            None => &self.session,
+        }
     }
 
     /// The shape of a compaction with this archive.
@@ -109,6 +132,7 @@ impl Deposit {
     /// Keeps what the model will be shown. When it returns that is on the disk.
     pub(crate) fn keep(self, outcome: &Outcome) -> Result<Archived> {
         let shown = Shown::of(outcome, self.entries);
+        let shown = if self.redacted.is_some() { shown.redacted() } else { shown };
         let failed = |error: ArchiveError| refused(&error, &self.folder);
         let view = if self.is_there(self.head, &shown)? {
             self.head
@@ -320,6 +344,13 @@ pub(crate) fn located(
         if let Some(found) = in_bytes(&bytes, store).map_err(&failed)? {
             return Ok(found);
         }
+        // A recording that went on since.
+        let how = ReadingArgs::default();
+        if let Ok(opened) = input::understood(bytes, Some(what), &how, Report::Json)
+            && let Some(found) = going_on(&opened.request, store).map_err(&failed)?
+        {
+            return Ok(found);
+        }
         let folder = operand(&archive.store);
         let what = format!("nothing in {folder} is known of {}", name(what));
         let hint = format!("epitome sessions --archive {folder}");
@@ -353,14 +384,18 @@ fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, Meant)>, Sto
         return Ok(Some(view((store.session(&archived.session)?, archived.view))));
     }
     // A pipe or an editor may have put a line's end behind it.
-    for bytes in [bytes, bytes.trim_ascii_end()] {
+    let redacted = masked(&String::from_utf8_lossy(bytes)).into_owned();
+    let redacted = redacted.as_bytes();
+    for bytes in [bytes, bytes.trim_ascii_end(), redacted, redacted.trim_ascii_end()] {
         if let Some(found) = store.shown_as(ContentId::of_bytes(bytes))? {
             return Ok(Some(view(found)));
         }
     }
-    let raw = ContentId::of_bytes(bytes);
-    if let Some(session) = store.taken_in(raw)? {
-        return Ok(Some((session, Meant::Input(raw))));
+    for bytes in [bytes, redacted] {
+        let raw = ContentId::of_bytes(bytes);
+        if let Some(session) = store.taken_in(raw)? {
+            return Ok(Some((session, Meant::Input(raw))));
+        }
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
     if let Ok(Written { archived, checkpoint }) = serde_json::from_str(text) {
@@ -379,5 +414,11 @@ fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, Meant)>, Sto
             return Ok(Some(view(found)));
         }
     }
-    Ok(None)
+    going_on(&request, store)
+}
+
+/// The session that says all of a request, or that it goes on with: all is shown of it as it was said.
+fn going_on(request: &Request, store: &Store) -> Result<Option<(Session, Meant)>, StoreError> {
+    let Some(session) = store.going_on(&Chain::of(request))? else { return Ok(None) };
+    Ok(Some((session, Meant::View(0))))
 }

@@ -47,6 +47,12 @@ impl InPlace {
         })?;
         let found = InPlace { place, path: path.to_owned(), text: Arc::new(text), identity };
         found.is_free()?;
+        for left in output::leftovers(path.parent().unwrap_or(Path::new("."))) {
+            let left = name(&left);
+            output::warn(&format!(
+                "{left} is left of a run that was killed: look whether it says more than the recordings beside it, then remove it"
+            ));
+        }
         Ok(found)
     }
 

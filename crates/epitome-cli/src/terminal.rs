@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use anstyle::{Ansi256Color, AnsiColor, Style};
 use epitome::text::cut;
+use epitome::text::secrets::masked;
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -32,8 +33,14 @@ pub(crate) fn paint(style: Style, text: impl std::fmt::Display) -> String {
 }
 
 /// The first words of an untrusted text: one line, at most `width` columns, nothing in it that moves
-/// the cursor, changes colours, or reorders or hides text.
+/// the cursor, changes colours, or reorders or hides text. Secrets are masked.
 pub(crate) fn line(text: &str, width: usize) -> String {
+    // Before it is cut: half a secret has no shape.
+    unmasked_line(&masked(text), width)
+}
+
+/// The same, with secrets as they stand there.
+pub(crate) fn unmasked_line(text: &str, width: usize) -> String {
     // What is hidden takes no room, so it goes before the rest is cut.
     let shown: Cow<'_, str> = if text.contains(is_hidden) {
         Cow::Owned(text.chars().filter(|c| !is_hidden(*c)).collect())
@@ -90,8 +97,13 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A report as JSON, with every character escaped that a terminal could obey.
+/// A report as JSON, with every character escaped that a terminal could obey. Secrets are masked.
 pub(crate) fn json(report: &impl Serialize) -> String {
+    masked(&unmasked_json(report)).into_owned()
+}
+
+/// The same, with secrets as they stand there.
+pub(crate) fn unmasked_json(report: &impl Serialize) -> String {
     let plain = serde_json::to_string_pretty(report).expect("reports have string keys");
     on_screen(&plain).into_owned()
 }

@@ -73,6 +73,9 @@ pub enum StoreError {
         /// Whether the same may work a little later.
         is_passing: bool,
     },
+    /// Without its secrets it can't be read any more.
+    #[error("with its secrets masked it can't be read any more, so it wasn't kept")]
+    Unredactable,
     /// What is kept isn't what was put.
     #[error("the store is damaged: {what}")]
     Damaged {

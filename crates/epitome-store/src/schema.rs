@@ -17,8 +17,11 @@ pub(crate) const VERSION: i64 = STEPS.len() as i64;
 const APPLICATION: i64 = 0x4550_4954;
 
 /// From nothing to version 1, from there to 2, and so on.
-const STEPS: [Step; 2] =
-    [Step { tables: FIRST, then: |_| Ok(()) }, Step { tables: COUNTS, then: indexed_anew }];
+const STEPS: [Step; 3] = [
+    Step { tables: FIRST, then: |_| Ok(()) },
+    Step { tables: COUNTS, then: indexed_anew },
+    Step { tables: REDACTED, then: |_| Ok(()) },
+];
 
 /// What leads from one version to the next.
 struct Step {
@@ -113,6 +116,9 @@ CREATE TABLE pin (
 ";
 
 /// How often each word occurs in an entry stands with it: the index only says which entries have a word.
+/// Whether secrets were masked in what came in before it was kept.
+const REDACTED: &str = "ALTER TABLE input ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0;";
+
 const COUNTS: &str = "
 ALTER TABLE entry ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE entry ADD COLUMN counts BLOB NOT NULL DEFAULT x'';

@@ -65,6 +65,7 @@ CREATE TABLE input (
     entries BIGINT NOT NULL,
     raw_id BYTEA NOT NULL,
     raw BYTEA NOT NULL,
+    redacted BIGINT NOT NULL DEFAULT 0,
     text BYTEA NOT NULL,
     made BIGINT NOT NULL,
     UNIQUE (session, raw_id)

@@ -1,7 +1,8 @@
 //! What comes in: the bytes, and the conversation that they go on with.
 
-use epitome::Request;
+use epitome::text::secrets::masked;
 use epitome::transcript::ContentId;
+use epitome::{Request, wire};
 
 use crate::blob::Blobs;
 use crate::chain::{self, Chain, Link};
@@ -28,6 +29,41 @@ impl Store {
     /// A session goes on where everything that was said in it is said again, and more may follow. Where
     /// only the beginning is, from the first human message on, it is a fork of that session.
     pub fn take_in(&self, document: &Document<'_>) -> Result<Session, StoreError> {
+        self.keep_all(document, Kept::Whole)
+    }
+
+    /// The same with its secrets masked, so that what is had back isn't the same bytes: [`Store::is_redacted`].
+    ///
+    /// # Errors
+    /// As [`Store::take_in`]; and nothing is kept where it can't be read any more with its secrets masked.
+    pub fn take_in_redacted(&self, document: &Document<'_>) -> Result<Session, StoreError> {
+        let Document { raw, request, source } = *document;
+        let raw = std::str::from_utf8(raw).map_err(|_| StoreError::Unredactable)?;
+        let text = masked(request.source()).into_owned();
+        let request_now =
+            wire::parse(request.format, text).map_err(|_| StoreError::Unredactable)?;
+        if request_now.transcript.len() != request.transcript.len() {
+            return Err(StoreError::Unredactable);
+        }
+        let raw = masked(raw);
+        self.keep_all(
+            &Document { raw: raw.as_bytes(), request: &request_now, source },
+            Kept::Redacted,
+        )
+    }
+
+    /// Whether secrets were masked in what came in and has this digest.
+    pub fn is_redacted(&self, raw: ContentId) -> Result<bool, StoreError> {
+        let Some(tenant) = self.tenant else { return Ok(false) };
+        let found: Option<i64> = self.reading()?.one(
+            "SELECT input.n FROM input JOIN session ON session.n = input.session
+             WHERE session.tenant = ?1 AND input.raw_id = ?2 AND input.redacted = 1 LIMIT 1",
+            values![tenant, raw.as_bytes().as_slice()],
+        )?;
+        Ok(found.is_some())
+    }
+
+    fn keep_all(&self, document: &Document<'_>, kept: Kept) -> Result<Session, StoreError> {
         let tenant = self.owner()?;
         let request = document.request;
         let Chain(links) = Chain::of(request);
@@ -52,7 +88,7 @@ impl Store {
                 }
             };
             extend(transaction, session, &links)?;
-            let input = keep(transaction, tenant, session, document)?;
+            let input = keep(transaction, tenant, session, document, kept)?;
             Store::touch(transaction, session)?;
             Ok((session, input))
         })?;
@@ -67,6 +103,13 @@ impl Store {
             Match::New { .. } => Ok(None),
         }
     }
+}
+
+/// How what comes in is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Whole,
+    Redacted,
 }
 
 enum Match {
@@ -130,6 +173,7 @@ fn keep(
     tenant: i64,
     session: i64,
     document: &Document<'_>,
+    kept: Kept,
 ) -> Result<i64, StoreError> {
     let raw_id = ContentId::of_bytes(document.raw);
     let raw_id = raw_id.as_bytes().as_slice();
@@ -146,9 +190,17 @@ fn keep(
         blobs.list(document.raw.split_inclusive(|byte| *byte == b'\n'))?
     };
     let made = connection.one(
-        "INSERT INTO input (session, entries, raw_id, raw, text, made) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-         RETURNING n",
-        values![session, document.request.transcript.len(), raw_id, &raw[..], &text[..], now()],
+        "INSERT INTO input (session, entries, raw_id, raw, text, made, redacted)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING n",
+        values![
+            session,
+            document.request.transcript.len(),
+            raw_id,
+            &raw[..],
+            &text[..],
+            now(),
+            i64::from(kept == Kept::Redacted),
+        ],
     )?;
     made.ok_or_else(|| StoreError::damaged("an input can't be kept"))
 }

@@ -44,6 +44,19 @@ impl Found {
     }
 }
 
+/// Puts what words found into a better order: by a model that compares question and text, by what is newest, by a rule
+/// of one's own. [`Reranked`](crate::archive::Reranked) asks it; closures will do.
+pub trait Reranker: Send + Sync {
+    /// `found`, best first; what is left out isn't told.
+    fn rerank(&self, question: &str, found: Vec<Found>) -> Vec<Found>;
+}
+
+impl<F: Fn(&str, Vec<Found>) -> Vec<Found> + Send + Sync> Reranker for F {
+    fn rerank(&self, question: &str, found: Vec<Found>) -> Vec<Found> {
+        self(question, found)
+    }
+}
+
 /// What is told of a find.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {

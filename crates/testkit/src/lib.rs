@@ -12,6 +12,7 @@
 //! - [`simulation`]: many clients, the session machine and the server, and what goes wrong between them
 //! - [`server`]: a scripted model server that speaks for the providers
 //! - [`archives`]: what any archive must do
+//! - [`canaries`]: made-up secrets, in the places where secrets stand
 //! - [`survival`]: what compactions lose of what was said, measured
 
 pub mod archives;
@@ -19,6 +20,7 @@ mod bedrock;
 pub mod breaches;
 mod break_up;
 pub mod bulk;
+pub mod canaries;
 pub mod captures;
 mod check;
 pub mod conversion;

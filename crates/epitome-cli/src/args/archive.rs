@@ -71,6 +71,10 @@ pub(crate) struct KeepArgs {
     #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, conflicts_with = "to", group = "kept")]
     pub(crate) archive: Option<PathBuf>,
 
+    /// Keep it with its secrets masked: what `restore` gives then isn't the same bytes, and says so.
+    #[arg(long, requires = "kept")]
+    pub(crate) redact_archive: bool,
+
     /// Tell the model in the checkpoint how it can have back what it isn't shown: by running
     /// `epitome recall`, or by the tools of `epitome mcp`.
     #[arg(long, value_name = "shell|mcp", requires = "kept")]

@@ -58,6 +58,11 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         Some(recording) => recording.replace(&bytes, &[])?,
         None => output::deliver(&[Parcel { place: &place, text: &bytes }])?,
     }
+    if store.is_redacted(ContentId::of_bytes(&bytes)).map_err(args.archive.failed())? {
+        output::warn(
+            "these aren't the bytes that came in: their secrets were masked before they were kept (--redact-archive)",
+        );
+    }
     Ok(Exit::Ok)
 }
 

@@ -2,8 +2,10 @@
 
 mod summarizers;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
@@ -16,7 +18,7 @@ use crate::args::{DoctorArgs, FilesArgs};
 use crate::config::{Layers, Settings, models_file, project_file, user_file};
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Report};
-use crate::quoting::name;
+use crate::quoting::{name, operand};
 use crate::reader;
 use crate::terminal::{self, BAD, FAINT, GOOD, WARN, left, paint};
 
@@ -198,7 +200,20 @@ fn surroundings(checks: &mut Vec<Check>) {
 fn recordings(checks: &mut Vec<Check>) {
     let mut found = Vec::new();
     for place in places() {
-        let files = place.files().len();
+        let files = place.files();
+        let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.path.parent()).collect();
+        for left in folders.into_iter().flat_map(output::leftovers) {
+            checks.push(Check {
+                subject: "recordings",
+                state: State::Warning,
+                found: format!("{} is left of a run that was killed", name(&left)),
+                remedy: Some(format!(
+                    "look whether it says more than the recordings beside it, then: rm {}",
+                    operand(&left)
+                )),
+            });
+        }
+        let files = files.len();
         if files > 0 {
             let (agent, folder) = (place.agent, name(&place.folder));
             found.push(format!("{agent}: {} in {folder}", counted(files, "file")));

@@ -201,8 +201,8 @@ pub(super) fn settle(folder: &Path) {
     }
 }
 
-const PREFIX: &str = ".epitome-";
-const SUFFIX: &str = ".tmp";
+pub(super) const PREFIX: &str = ".epitome-";
+pub(super) const SUFFIX: &str = ".tmp";
 
 /// A file with a name of its own in the folder of `path`, where there are none without.
 fn beside(path: &Path, text: &[u8]) -> io::Result<(NamedTempFile<()>, Vec<String>)> {

@@ -1,18 +1,22 @@
-//! Where data, reports and notes go.
+//! Where data, reports and notes go. Whatever is told is told through here, with its secrets masked; what
+//! [`deliver`] writes is as it was made.
 
 mod belongings;
 mod delivery;
 mod exchange;
+mod leftover;
 mod place;
 
 use std::io::{self, ErrorKind, Write};
 
 use anyhow::Result;
+use epitome::text::secrets::masked;
 
 use crate::failure::Failure;
 use crate::terminal;
 
 pub(crate) use delivery::{Parcel, deliver, deliver_private, remove, replace};
+pub(crate) use leftover::leftovers;
 pub(crate) use place::{Place, apart};
 
 /// The form of reports.
@@ -27,11 +31,17 @@ pub(crate) enum Report {
 /// Writes data to stdout. A reader that has seen enough is no failure.
 pub(crate) fn data(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
+    let text = masked(text);
     settled(out.write_all(text.as_bytes()).and_then(|()| out.flush()), "stdout")
 }
 
 /// Writes words to stdout, with colours if it is a terminal.
 pub(crate) fn words(text: &str) -> Result<()> {
+    unmasked_words(&masked(text))
+}
+
+/// The same, with secrets as they stand there.
+pub(crate) fn unmasked_words(text: &str) -> Result<()> {
     let columns = terminal_size::terminal_size_of(io::stdout()).map(|(columns, _)| columns.0);
     let text = terminal::fitted(text, columns);
     let mut out = anstream::stdout().lock();
@@ -46,13 +56,13 @@ pub(crate) fn json(report: &impl serde::Serialize) -> Result<()> {
 /// Writes a line to stderr, with colours if it is a terminal.
 pub(crate) fn note(text: &str) {
     // Nobody is left to be told that stderr is gone.
-    let _gone = writeln!(anstream::stderr().lock(), "{text}");
+    let _gone = writeln!(anstream::stderr().lock(), "{}", masked(text));
 }
 
 /// Writes words to stderr, with colours if it is a terminal.
 pub(crate) fn tell(text: &str) {
     let columns = terminal_size::terminal_size_of(io::stderr()).map(|(columns, _)| columns.0);
-    note(terminal::fitted(text, columns).trim_end());
+    note(terminal::fitted(&masked(text), columns).trim_end());
 }
 
 /// Writes a warning to stderr.

@@ -192,6 +192,79 @@ fn secrets_are_masked_in_what_is_found_and_kept_in_what_is_restored() {
 }
 
 #[test]
+fn an_archive_without_secrets_says_that_it_is_one() {
+    let bench = Bench::new();
+    let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let say = |at: usize| {
+        let (kind, id, parent) = if at.is_multiple_of(2) {
+            ("user", at, at.checked_sub(1))
+        } else {
+            ("assistant", at, Some(at - 1))
+        };
+        let text = format!("{} the token {secret} of step {at}", "some filler words ".repeat(30));
+        let content = if kind == "user" {
+            text.into()
+        } else {
+            serde_json::json!([{"type": "text", "text": text}])
+        };
+        serde_json::json!({"type": kind, "uuid": id.to_string(), "parentUuid": parent.map(|at| at.to_string()), "sessionId": "s",
+            "timestamp": "2025-06-14T11:00:00Z", "cwd": "/x", "version": "2.0.0", "message": {"role": kind, "content": content}})
+    };
+    let rows: Vec<String> = (0..40).map(|at| say(at).to_string()).collect();
+    bench.write("in.jsonl", rows.join("\n") + "\n");
+    let ran =
+        bench.run("compact in.jsonl --target 20% --archive store --redact-archive -o out.json");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(bench.read("out.json").contains(secret), "what is kept is the user's");
+    for what in ["out.json", "in.jsonl"] {
+        let ran = bench.run(&format!("restore {what} --archive store"));
+        assert_eq!(
+            ran.out,
+            bench.read("in.jsonl").replace(secret, "[masked: github-token]"),
+            "{}",
+            ran.err
+        );
+        assert!(ran.err.contains("aren't the bytes"), "{}", ran.err);
+    }
+    for file in ["store/store.db", "store/store.db-wal"] {
+        let bytes = std::fs::read(bench.path(file)).unwrap_or_default();
+        assert!(!bytes.windows(secret.len()).any(|some| some == secret.as_bytes()), "{file}");
+    }
+    let ran = bench.run("undo out.json --archive store -o now.json");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(!bench.read("now.json").contains(secret), "it isn't there any more");
+    // Once more, and it is the same session; whole this time, which is another input of it or another session.
+    let again =
+        bench.run("compact in.jsonl --target 20% --archive store --redact-archive -o out.json");
+    assert_eq!(again.code, 0, "{}", again.err);
+    let listed = bench.run("sessions --archive store --json");
+    let listed: Value = serde_json::from_str(&listed.out).expect("JSON");
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(1), "{listed}");
+}
+
+#[test]
+fn what_was_undone_is_done_again_by_the_same_file() {
+    let bench = kept(SESSION);
+    let first = bench.read("out.json");
+    for _ in 0..2 {
+        let undone = bench.run("undo out.json --archive store -o out.json");
+        assert_eq!(undone.code, 0, "{}", undone.err);
+        assert_ne!(bench.read("out.json"), first);
+        let redone = bench.run("redo out.json --archive store -o out.json");
+        assert_eq!(redone.code, 0, "{}", redone.err);
+        assert_eq!(bench.read("out.json"), first);
+    }
+    // By the recording, which its agent went on writing.
+    let undone = bench.run("undo in --archive store -o now.json");
+    assert_eq!(undone.code, 0, "{}", undone.err);
+    let more = bench.read("in");
+    let last = more.lines().last().expect("it has lines").to_owned();
+    bench.write("in", format!("{more}{last}\n"));
+    let redone = bench.run("redo in --archive store -o now.json");
+    assert_eq!(redone.code, 0, "{}", redone.err);
+}
+
+#[test]
 fn a_compaction_is_undone_and_done_again() {
     let bench = kept(SESSION);
     let first = bench.read("out.json");
@@ -322,42 +395,99 @@ fn a_full_archive_leaves_everything_as_it_was() {
     }
 }
 
-/// Where `EPITOME_POSTGRES` names a server; `./test services` starts one.
+/// In a folder; and on the server that `EPITOME_POSTGRES` names, where it names one: `./test services` starts it.
 #[test]
-fn eight_at_once_compact_into_a_servers_archive() {
-    let Ok(server) = std::env::var("EPITOME_POSTGRES") else { return };
-    let bench = Bench::new();
-    bench.copy(SESSION, "in");
-    let url = server.replacen("://epitome@", "://epitome:hidden@", 1);
-    std::thread::scope(|scope| {
-        let all: Vec<_> = (0..8)
-            .map(|at| {
-                let (bench, url) = (&bench, &url);
-                scope.spawn(move || {
-                    bench.run(&format!("compact in --target 10% --archive {url} -o out{at}.json"))
+fn eight_at_once_compact_into_one_archive() {
+    let server = std::env::var("EPITOME_POSTGRES").ok();
+    let server = server.map(|server| server.replacen("://epitome@", "://epitome:hidden@", 1));
+    for url in [Some("store".to_owned()), server].into_iter().flatten() {
+        let bench = Bench::new();
+        bench.copy(SESSION, "in");
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..8)
+                .map(|at| {
+                    let (bench, url) = (&bench, &url);
+                    scope.spawn(move || {
+                        bench.run(&format!(
+                            "compact in --target 10% --archive {url} -o out{at}.json"
+                        ))
+                    })
                 })
-            })
-            .collect();
-        for one in all {
-            let ran = one.join().expect("no panic");
-            assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
-            assert!(!ran.err.contains("hidden"), "{}", ran.err);
+                .collect();
+            for one in all {
+                let ran = one.join().expect("no panic");
+                assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
+                assert!(!ran.err.contains("hidden"), "{}", ran.err);
+            }
+        });
+        for at in 0..8 {
+            assert_eq!(bench.read(&format!("out{at}.json")), bench.read("out0.json"));
         }
-    });
-    for at in 0..8 {
-        assert_eq!(bench.read(&format!("out{at}.json")), bench.read("out0.json"));
+        let sessions = bench.run(&format!("sessions --archive {url} --json"));
+        let sessions: Value = serde_json::from_str(&sessions.out).expect("JSON");
+        assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(1), "{sessions}");
+        assert_eq!(sessions["sessions"][0]["views"], 1, "{sessions}");
+        let again = bench.run(&format!("restore out3.json --archive {url}"));
+        assert_eq!((again.code, again.out), (0, bench.read("in")), "{}", again.err);
+        let found = bench.run(&format!("recall error --archive {url} --json"));
+        assert!(found.code == 0 && found.out.contains("\"id\""), "{}", found.err);
+        let name = sessions["sessions"][0]["session"].as_str().expect("its name");
+        let gone = bench.run(&format!("forget {name} --archive {url}"));
+        assert_eq!(gone.code, 0, "{}", gone.err);
     }
-    let sessions = bench.run(&format!("sessions --archive {server} --json"));
-    let sessions: Value = serde_json::from_str(&sessions.out).expect("JSON");
-    assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(1), "{sessions}");
-    assert_eq!(sessions["sessions"][0]["views"], 1, "{sessions}");
-    let again = bench.run(&format!("restore out3.json --archive {server}"));
-    assert_eq!((again.code, again.out), (0, bench.read("in")), "{}", again.err);
-    let found = bench.run(&format!("recall error --archive {server} --json"));
-    assert!(found.code == 0 && found.out.contains("\"id\""), "{}", found.err);
-    let name = sessions["sessions"][0]["session"].as_str().expect("its name");
-    let gone = bench.run(&format!("forget {name} --archive {server}"));
-    assert_eq!(gone.code, 0, "{}", gone.err);
+}
+
+/// A disk that can't be written, where this user may make one for itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_disk_is_read_and_nothing_else() {
+    let bench = kept(SHORT);
+    bench.copy(SESSION, "more");
+    let on_it = |line: &str| {
+        bench.shell(&format!("unshare -rm bash -c 'mount --bind store store && mount -o remount,bind,ro store && {line}'"))
+    };
+    if on_it("true").code != 0 {
+        return;
+    }
+    let back = on_it("epitome restore out.json --archive store");
+    assert_eq!((back.code, back.out), (0, bench.read("in")), "{}", back.err);
+    let found = on_it("epitome recall error --archive store --json");
+    assert!(found.code == 0 && found.out.contains("\"id\""), "{}", found.shown());
+    for line in [
+        "epitome compact more --target 10% --archive store -o big.json",
+        "epitome undo out.json --archive store -o big.json",
+        "epitome forget out.json --archive store",
+        "epitome pin add x --archive store",
+    ] {
+        let ran = on_it(line);
+        assert!(ran.code == 1 && ran.err.contains("hint:"), "{line}: {}", ran.shown());
+        assert!(!bench.names().contains(&"big.json".to_owned()), "{line}");
+    }
+}
+
+#[test]
+fn every_shipped_session_comes_back_byte_for_byte() {
+    let bench = Bench::new();
+    let root = std::path::PathBuf::from(crate::bench::shipped(""));
+    let mut files = 0;
+    for folder in root.read_dir().expect("shipped").flatten().filter(|entry| entry.path().is_dir())
+    {
+        for file in folder.path().read_dir().expect("a folder").flatten() {
+            if file.file_name().to_string_lossy().starts_with("LICENSE") {
+                continue;
+            }
+            std::fs::copy(file.path(), bench.path("in")).expect("copied");
+            let ran =
+                bench.run("compact in --target 20% --archive store --counter chars4 -o out.json");
+            assert!(matches!(ran.code, 0 | 3), "{:?}: {}", file.path(), ran.err);
+            let ran = bench.run("restore out.json --archive store -o back");
+            assert_eq!(ran.code, 0, "{:?}: {}", file.path(), ran.err);
+            let bytes = |name: &str| std::fs::read(bench.path(name)).expect("a file");
+            assert!(bytes("back") == bytes("in"), "{:?}", file.path());
+            files += 1;
+        }
+    }
+    assert!(files >= 20, "{files}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod archive;
 mod asked;
 mod bad_input;
 mod bench;
+mod canaries;
 mod compact;
 mod conversions;
 mod corpus;

@@ -4,6 +4,8 @@
 //! them is in force is one number that is compared before it is set.
 
 mod memory;
+mod redacted;
+mod reranked;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +17,8 @@ use crate::transcript::{ContentId, Origin, PartKind, Role};
 use crate::view::View;
 
 pub use memory::MemoryArchive;
+pub use redacted::Redacted;
+pub use reranked::Reranked;
 
 /// An entry that a view hides or edits, as it was, with what helps to find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

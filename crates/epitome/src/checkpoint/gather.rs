@@ -1,4 +1,7 @@
 //! What the lanes are made of, gathered from the folded entries in one pass.
+//!
+//! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and
+//! standing instructions are restated as they are, because that is what they are for.
 
 use super::anchors::Anchors;
 use super::narrative::{Said, Who};
@@ -10,6 +13,7 @@ use std::sync::Arc;
 
 use crate::draft::part_text;
 use crate::ledger::{self, Ledger, Shown};
+use crate::text::secrets::masked;
 use crate::text::{Outcome, cut};
 use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
@@ -161,23 +165,24 @@ impl Gathered {
             return;
         }
         if entry.is_human() {
-            self.words.push(Word::new(entry.index, entry.human_text()));
+            self.words.push(Word::new(entry.index, masked(&entry.human_text()).into_owned()));
         }
         for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
             match part.kind() {
                 PartKind::Text if part.origin() == Origin::Checkpoint => {}
                 PartKind::Text => {
-                    let mut text = part.text();
+                    let said = part.text();
                     // A checkpoint that nobody vouches for is quoted, its fence and labels aren't.
-                    if let Some(body) = unfenced(&text) {
-                        text = words::without_labels(body).into();
-                    }
+                    let bare = unfenced(&said).map(words::without_labels);
+                    let text = masked(bare.as_deref().unwrap_or(&said));
                     self.anchors.observe_text(at, &text);
                     if let Some(who) = speaker(&part) {
                         self.said.push((at, who, cut::head(&text, SAID_BYTES).to_owned()));
                     }
                 }
-                PartKind::Call => self.anchors.observe_call(at, &part.name(), &part.text()),
+                PartKind::Call => {
+                    self.anchors.observe_call(at, &part.name(), &masked(&part.text()));
+                }
                 PartKind::Result => self.result(transcript, units, &part, at),
                 PartKind::Reasoning | PartKind::Media | PartKind::Opaque | PartKind::Link => {}
             }
@@ -187,9 +192,10 @@ impl Gathered {
     fn result(&mut self, transcript: &Transcript, units: &Units, part: &Part<'_>, at: u32) {
         let call = units.call_of(part.slot).map(|slot| transcript.part(slot));
         let name = call.map_or_else(|| part.name().into_owned(), |call| call.name().into_owned());
-        let arguments = call.map(|call| call.text().into_owned()).unwrap_or_default();
+        let arguments = call.map(|call| masked(&call.text()).into_owned()).unwrap_or_default();
         let outcome = if part.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
         let text = part_text(transcript, part);
+        let text = masked(&text);
         self.anchors.observe_result(at, &name, &arguments, &text, outcome);
         self.said.push((at, Who::Tool, cut::head(&text, TOOL_BYTES).to_owned()));
     }

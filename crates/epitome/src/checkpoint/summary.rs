@@ -5,6 +5,7 @@ use super::narrative::Narrative;
 use super::{Checkpoint, Gathered, NARRATIVE, SUMMARY, fenced, push_lines, unfenced};
 use crate::count::{TokenCounter, message_tokens};
 use crate::summarize::fitted;
+use crate::text::secrets::masked;
 use crate::transcript::ContentId;
 
 /// In fewer tokens than this nothing is summed up.
@@ -50,6 +51,8 @@ impl Seat {
         counter: &dyn TokenCounter,
     ) -> Option<(Checkpoint, u64)> {
         let tokens = |body: &str| message_tokens(&fenced(body), counter);
+        // Whoever sums up may repeat one.
+        let summary = &masked(summary);
         let mut room = self.room;
         let (mut body, own) = loop {
             let lines = fitted(summary, room, counter)?;

@@ -2,6 +2,7 @@
 
 use super::{Ledger, Shown, Speaker, Spoken};
 use crate::draft::part_text;
+use crate::text::secrets::masked;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Transcript};
 
 impl Ledger {
@@ -18,7 +19,7 @@ impl Ledger {
             let Some(who) = speaker(entry, &part) else { continue };
             self.reading = Some(self.parts.len() as u32);
             self.parts.push(part.slot);
-            self.observe(at, who, shown(&part), &part_text(transcript, &part));
+            self.observe(at, who, shown(&part), &masked(&part_text(transcript, &part)));
         }
         self.reading = None;
     }
@@ -47,7 +48,7 @@ pub(crate) fn spoken(transcript: &Transcript, at: u32) -> Option<Spoken> {
         parts
             .filter_map(|part| {
                 let who = speaker(entry, &part)?;
-                Some((who, part_text(transcript, &part).into()))
+                Some((who, masked(&part_text(transcript, &part)).into()))
             })
             .collect()
     })

@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 use super::cut;
 use super::excerpt::widen;
 use super::outline::{Cutting, Kind, Limits, Outline, SMALL};
+use super::secrets::masked;
 use crate::json::{Span, members, unquote};
 
 /// Argument names under which agents pass what a call is about, most telling first.
@@ -49,8 +50,14 @@ const BULK: [&str; 14] = [
 
 /// What a call was about, in at most `max_chars` characters and on one line: `Read(src/main.rs,
 /// 1-80)`, `Bash(cargo test)`, `book(user_id=mia, cabin=economy)`. Arguments that are no JSON
-/// object are shown as they are.
+/// object are shown as they are. Secrets are masked.
 pub fn short_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> String {
+    // Before it is cut: half a secret has no shape.
+    unmasked_arguments(tool, &masked(arguments_json), max_chars)
+}
+
+/// The same, with secrets as they stand there.
+pub fn unmasked_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> String {
     let tool = cut::one_line(tool, 48);
     // Room for the parentheses; the tool's name alone where that is all that fits.
     let room = max_chars.saturating_sub(tool.chars().count() + 2);

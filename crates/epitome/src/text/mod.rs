@@ -17,7 +17,7 @@ pub mod stub;
 pub mod telling;
 pub mod words;
 
-pub use arguments::{short_arguments, shorten_arguments};
+pub use arguments::{short_arguments, shorten_arguments, unmasked_arguments};
 pub use excerpt::{Excerpt, Form, excerpt};
 pub use outcome::Outcome;
 pub(crate) use stub::noted_stub;

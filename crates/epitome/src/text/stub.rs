@@ -2,6 +2,7 @@
 
 use super::arguments::short_arguments;
 use super::outcome::{Outcome, judge};
+use super::secrets::masked;
 use super::{cut, figure};
 
 /// Characters of the call in a stub.
@@ -9,7 +10,7 @@ const MAX_CALL: usize = 100;
 /// Characters of the failing line in a stub.
 const MAX_LINE: usize = 72;
 
-/// What is left of a result: the call in short, how much it said, and how it went.
+/// What is left of a result: the call in short, how much it said, and how it went. Secrets are masked.
 ///
 /// One line of at most about 210 characters without control characters. It may be longer than a
 /// short output: the caller compares.
@@ -48,7 +49,7 @@ pub(crate) fn noted_stub(
             let code = code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
             let line = verdict
                 .line
-                .map(|line| cut::one_line(line, MAX_LINE))
+                .map(|line| cut::one_line(&masked(line), MAX_LINE))
                 .filter(|line| !line.is_empty());
             format!(", failed{code}{}", line.map(|line| format!(": {line}")).unwrap_or_default())
         }

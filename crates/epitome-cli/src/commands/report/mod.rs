@@ -8,13 +8,10 @@ mod page;
 mod style;
 mod words;
 
-use std::borrow::Cow;
-
 use anyhow::Result;
 use epitome::Request;
 use epitome::count::Tally;
-use epitome::text::secrets::masked;
-use epitome::text::{cut, short_arguments};
+use epitome::text::{cut, short_arguments, unmasked_arguments};
 use epitome::transcript::{Part, PartKind};
 use serde::Serialize;
 
@@ -27,7 +24,7 @@ use crate::progress::Progress;
 use crate::quoting;
 use crate::reader::{Need, Reader};
 use crate::survey::{Moment, Slice, Survey, Tool};
-use crate::terminal::line;
+use crate::terminal::{self, line, unmasked_line};
 
 use became::Compaction;
 use cost::Spent;
@@ -98,12 +95,10 @@ enum Quoting {
 impl Quoting {
     /// Untrusted text as one line of at most so many columns.
     fn line(self, text: &str, width: usize) -> String {
-        // Masked before it is cut: half a secret has no shape.
-        let text = match self {
-            Quoting::Masked => masked(text),
-            Quoting::Verbatim => Cow::Borrowed(text),
-        };
-        line(&text, width)
+        match self {
+            Quoting::Masked => line(text, width),
+            Quoting::Verbatim => unmasked_line(text, width),
+        }
     }
 
     /// What messages call, or the first words that they say.
@@ -112,13 +107,11 @@ impl Quoting {
         let parts: Vec<Part<'_>> = entries.flat_map(|entry| entry.parts()).collect();
         let mut calls = Vec::new();
         for part in parts.iter().filter(|part| part.kind() == PartKind::Call) {
-            let text = part.text();
-            // Masked before they are cut: half a secret has no shape.
-            let arguments = match self {
-                Quoting::Masked => masked(&text),
-                Quoting::Verbatim => Cow::Borrowed(&*text),
+            let short = match self {
+                Quoting::Masked => short_arguments,
+                Quoting::Verbatim => unmasked_arguments,
             };
-            calls.push(short_arguments(&part.name(), &arguments, NAME));
+            calls.push(short(&part.name(), &part.text(), NAME));
         }
         if !calls.is_empty() {
             return self.line(&calls.join(" · "), QUOTED);
@@ -220,12 +213,22 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
 
     let text = match report {
         _ if args.html => page::page(&history),
-        Report::Json => format!("{}\n", crate::terminal::json(&history)),
+        Report::Json => {
+            let json = match quoting {
+                Quoting::Masked => terminal::json(&history),
+                Quoting::Verbatim => terminal::unmasked_json(&history),
+            };
+            format!("{json}\n")
+        }
         Report::Words if place.leaves_stdout() => {
             anstream::adapter::strip_str(&words::words(&history)).to_string()
         }
         Report::Words => {
-            output::words(&words::words(&history))?;
+            let words = words::words(&history);
+            match quoting {
+                Quoting::Masked => output::words(&words)?,
+                Quoting::Verbatim => output::unmasked_words(&words)?,
+            }
             return Ok(Exit::Ok);
         }
     };

@@ -1,0 +1,144 @@
+//! How many secrets are masked, and how much that is none, as a page:
+//! `cargo run --release -p epitome-cli --example secrets -- [--check] docs/secrets.md`
+//!
+//! Writes the page, or, with `--check`, fails where it says something else than the code does. Either fails where
+//! fewer than 99 % of the canaries are masked, or more than 0.5 % of what real transcripts say.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use epitome::text::secrets::masked;
+use epitome::transcript::PartKind;
+use epitome_recordings::{Kind, Options, Reach, open};
+use testkit::canaries::{KINDS, PLACES, canaries};
+use testkit::paper;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const HEAD: &str = "\
+# Secrets
+
+What `epitome` shows or writes anew has its secrets masked: reports, pages, notes and errors, `--json` too, what a recall gives, \
+what hooks print, stubs, and checkpoints (user's words, ledger, extracts, a summarizer's text). Not masked: the messages that a view keeps, \
+excerpts of them, what is pinned, and standing instructions, which are the user's own bytes; what `restore` and \
+`convert` give; and what is archived, unless `--redact-archive` says so. `report --unmasked` shows them. Nothing here is typed by hand; the page is made by
+
+```sh
+cargo run --release -p epitome-cli --example secrets -- docs/secrets.md
+```
+
+and `./test` fails when it is out of date.
+
+";
+
+/// Canaries of each kind in each place.
+const EACH: usize = 20;
+const SEED: u64 = 20_261_122;
+
+fn main() -> Result<ExitCode> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    paper::keep("secrets", "what is masked, and what needn't be", || page(&root))
+}
+
+fn page(root: &Path) -> Result<String> {
+    let mut page = HEAD.to_owned();
+    recall(&mut page)?;
+    noise(root, &mut page)?;
+    Ok(page)
+}
+
+fn recall(page: &mut String) -> Result<()> {
+    let all = canaries(SEED, EACH);
+    let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut missed: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut hidden = 0;
+    for canary in &all {
+        let shown = masked(&canary.said);
+        let is_hidden = !canary.drawn.iter().any(|drawn| shown.contains(drawn.as_str()));
+        let place = places.entry(canary.place).or_default();
+        place.0 += 1;
+        place.1 += usize::from(is_hidden);
+        hidden += usize::from(is_hidden);
+        if !is_hidden {
+            *missed.entry(canary.kind.name).or_default() += 1;
+        }
+    }
+    writeln!(
+        page,
+        "## Canaries\n\n{} kinds of secrets as their providers write them \
+         ([canaries.rs](../crates/testkit/src/canaries.rs)), {EACH} of each in each of {} places, drawn anew: \
+         {hidden} of {} are masked, **{:.2} %**.\n\n| place | canaries | masked |\n|---|--:|--:|",
+        KINDS.len(),
+        PLACES.len(),
+        all.len(),
+        percent(hidden, all.len()),
+    )?;
+    for place in PLACES {
+        let (count, hidden) = places[place];
+        writeln!(page, "| {place} | {count} | {hidden} |")?;
+    }
+    let missed: Vec<String> =
+        missed.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+    let missed = if missed.is_empty() { "none".to_owned() } else { missed.join(", ") };
+    writeln!(page, "\nMissed: {missed}.\n")?;
+    if hidden * 100 < all.len() * 99 {
+        return Err(format!("fewer than 99 % are masked: {hidden} of {}\n{page}", all.len()).into());
+    }
+    Ok(())
+}
+
+fn noise(root: &Path, page: &mut String) -> Result<()> {
+    let (mut parts, mut touched, mut words, mut gone) = (0, 0, 0, 0);
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    let mut files = 0;
+    for kind in Kind::ALL {
+        let folder = root.join("examples").join(kind.name());
+        let mut all: Vec<_> = folder.read_dir()?.collect::<std::result::Result<_, _>>()?;
+        all.sort_by_key(std::fs::DirEntry::file_name);
+        for file in all {
+            if file.file_name().to_string_lossy().starts_with("LICENSE") {
+                continue;
+            }
+            let options = Options { reach: Reach::Whole, ..Options::default() };
+            let input = open(std::fs::read(file.path())?, None, options)?;
+            files += 1;
+            let spoken = [PartKind::Text, PartKind::Call, PartKind::Result];
+            for part in input.request().transcript.entries().flat_map(|entry| entry.parts()) {
+                if !spoken.contains(&part.kind()) {
+                    continue;
+                }
+                let text = part.text();
+                let shown = masked(&text);
+                parts += 1;
+                words += text.split_whitespace().count();
+                let marks = shown.matches("[masked: ").count() - text.matches("[masked: ").count();
+                touched += usize::from(marks > 0);
+                gone += marks;
+                for rest in shown.split("[masked: ").skip(1) {
+                    let name = rest.split(']').next().unwrap_or_default();
+                    *names.entry(name.to_owned()).or_default() += 1;
+                }
+            }
+        }
+    }
+    let names: Vec<String> = names.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+    writeln!(
+        page,
+        "## Real transcripts\n\n{files} sessions in [`examples`](../examples): something is masked in {touched} of {parts} texts, calls and \
+         results (**{:.2} %**), {gone} of {words} words{names}. Were each of them no secret, that would be how often something is \
+         masked in vain.",
+        percent(touched, parts),
+    )?;
+    if touched * 200 > parts {
+        return Err(format!("more than 0.5 % is masked: {touched} of {parts}\n{page}").into());
+    }
+    Ok(())
+}
+
+fn percent(part: usize, of: usize) -> f64 {
+    part as f64 * 100.0 / of.max(1) as f64
+}

@@ -1,0 +1,136 @@
+//! Texts in base64, as configurations, headers and `kubectl get secret` have them: what is a secret in one is
+//! one there too.
+
+use super::{Secret, Secrets, Unwrapping};
+
+/// Shorter runs hide nothing that has a shape.
+const LEAST: usize = 24;
+
+/// In so many characters it shows whether a run is text.
+const TOLD_BY: usize = 64;
+
+/// Characters of a line in base64 that is broken into lines.
+const LINES: [usize; 2] = [64, 76];
+
+/// What a text begins with.
+pub(super) enum Run {
+    /// No text in base64.
+    None,
+    /// Text of so many bytes that hides nothing.
+    Harmless(usize),
+    /// Text that hides a secret.
+    Hides(Secret),
+}
+
+/// Looks at the run of base64 with which `text` begins.
+pub(super) fn looked_into(text: &str) -> Run {
+    let bytes = text.as_bytes();
+    let first = &bytes[..bytes.len().min(TOLD_BY)];
+    let first = &first[..first.iter().take_while(|byte| digit(**byte).is_some()).count()];
+    if first.len() < LEAST || !is_text(&decoded(&first[..first.len() / 4 * 4])) {
+        return Run::None;
+    }
+    let (digits, length) = run(bytes);
+    let inner = decoded(&digits);
+    let inner = String::from_utf8_lossy(&inner);
+    let found = Secrets::of(&inner, Unwrapping::Not).next();
+    found.map_or(Run::Harmless(length), |secret| {
+        Run::Hides(Secret { name: secret.name, from: 0, to: length })
+    })
+}
+
+/// The digits of a run, line ends left out, and its length with them.
+fn run(bytes: &[u8]) -> (Vec<u8>, usize) {
+    let mut digits = Vec::new();
+    let mut at = 0;
+    loop {
+        let line = bytes[at..].iter().take_while(|byte| digit(**byte).is_some()).count();
+        digits.extend_from_slice(&bytes[at..at + line]);
+        at += line;
+        let ends: [&[u8]; 4] = [b"\n", b"\r\n", b"\\n", b"\\r\\n"];
+        let end = ends.into_iter().find(|end| bytes[at..].starts_with(end)).map_or(0, <[u8]>::len);
+        let goes_on = bytes.get(at + end).is_some_and(|byte| digit(*byte).is_some());
+        if !LINES.contains(&line) || end == 0 || !goes_on {
+            break;
+        }
+        at += end;
+    }
+    at += bytes[at..].iter().take(2).take_while(|byte| **byte == b'=').count();
+    (digits, at)
+}
+
+/// Six bits, in either alphabet.
+fn digit(byte: u8) -> Option<u32> {
+    Some(u32::from(match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    }))
+}
+
+fn decoded(digits: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(digits.len() / 4 * 3 + 2);
+    for group in digits.chunks(4) {
+        let all = group.iter().filter_map(|byte| digit(*byte)).fold(0, |all, six| all << 6 | six);
+        let all = all << (6 * (4 - group.len()));
+        out.extend_from_slice(&all.to_be_bytes()[1..group.len().max(1)]);
+    }
+    out
+}
+
+/// Whether bytes are text; a character may be cut off at their end.
+fn is_text(bytes: &[u8]) -> bool {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    !text.is_empty() && !text.chars().any(|c| c.is_control() && !c.is_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::masked;
+    use super::*;
+
+    #[test]
+    fn digits_are_bytes_again() {
+        for (digits, text) in [
+            ("aGVsbG8", "hello"),
+            ("aGVsbG8h", "hello!"),
+            ("aGVsbG8hIQ", "hello!!"),
+            ("Pz8_Pz8-", "??\u{3f}??>"),
+        ] {
+            assert_eq!(decoded(digits.as_bytes()), text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_wrapped_is_masked_whole() {
+        // "DATABASE_PASSWORD=Xk29fjQ0pzLm"
+        let said = "data: REFUQUJBU0VfUEFTU1dPUkQ9WGsyOWZqUTBwekxt and more";
+        assert_eq!(masked(said), "data: [masked: secret] and more");
+        // "token ghp_0123456789abcdefghijABCDEFGHIJ012345, please\n", in lines of 64.
+        let said =
+            "dG9rZW4gZ2hwXzAxMjM0NTY3ODlhYmNkZWZnaGlqQUJDREVGR0hJSjAxMjM0NSwg\ncGxlYXNlCg==\nrest";
+        assert_eq!(masked(said), "[masked: github-token]\nrest");
+        assert_eq!(masked(&said.replace('\n', "\\n")), "[masked: github-token]\\nrest", "in JSON");
+    }
+
+    #[test]
+    fn what_hides_nothing_stays() {
+        for said in [
+            "VGhpcyBpcyBub3RoaW5nIGJ1dCBhIHNlbnRlbmNlLg==",
+            "/usr/local/lib/python3/dist/packages/numpy/core",
+            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+            "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
+        ] {
+            assert_eq!(masked(said), said);
+        }
+    }
+}

@@ -1,0 +1,611 @@
+//! Masking secrets in what is shown or written anew: keys and tokens by their shapes, private keys, passwords in
+//! addresses, values that are called a secret, and all of these in base64.
+//!
+//! What is kept stays as it is. A shape begins at the beginning of a
+//! word, so that no part of a longer text is taken for a secret, and its rest has a digit.
+
+mod base64;
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+use std::sync::LazyLock;
+
+use super::cut;
+use base64::Run;
+
+/// A shape of secrets.
+#[derive(Debug)]
+struct Shape {
+    name: &'static str,
+    prefix: &'static str,
+    rest: Class,
+    least: usize,
+}
+
+/// Of which characters a secret is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Alphanumeric,
+    Capitals,
+    Hexadecimal,
+    Word,
+    Dotted,
+    Symbols,
+}
+
+impl Class {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "a" => Class::Alphanumeric,
+            "u" => Class::Capitals,
+            "h" => Class::Hexadecimal,
+            "w" => Class::Word,
+            "d" => Class::Dotted,
+            "s" => Class::Symbols,
+            _ => return None,
+        })
+    }
+
+    fn has(self, byte: u8) -> bool {
+        match self {
+            Class::Alphanumeric => byte.is_ascii_alphanumeric(),
+            Class::Capitals => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Class::Hexadecimal => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+            Class::Word => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            Class::Dotted => Class::Word.has(byte) || byte == b'.',
+            Class::Symbols => Class::Dotted.has(byte) || matches!(byte, b'/' | b'+' | b'=' | b'~'),
+        }
+    }
+
+    /// How much of `text` is of it.
+    fn length(self, text: &str) -> usize {
+        text.bytes().position(|byte| !self.has(byte)).unwrap_or(text.len())
+    }
+
+    /// The beginning of `text` that is of it, as far as is looked at to tell a secret.
+    fn beginning(self, text: &str) -> &str {
+        let seen = text.bytes().take(LOOKED_AT);
+        &text[..seen.take_while(|byte| self.has(*byte)).count()]
+    }
+}
+
+static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
+    let table = include_str!("../../../data/secrets.txt");
+    let rows = table.lines().filter(|row| !row.starts_with('#') && !row.is_empty());
+    let shape = |row: &'static str| {
+        let mut cells = row.split(' ');
+        let (name, prefix) = (cells.next()?, cells.next()?);
+        let (rest, least) = (Class::named(cells.next()?)?, cells.next()?.parse().ok()?);
+        Some(Shape { name, prefix, rest, least })
+    };
+    rows.map(|row| shape(row).expect("a test reads every row")).collect()
+});
+
+/// The shapes that begin with each byte.
+static BY_FIRST: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| {
+    let begins = |byte: usize| {
+        let all = SHAPES.iter().enumerate();
+        all.filter(move |(_, shape)| usize::from(shape.prefix.as_bytes()[0]) == byte)
+    };
+    (0..128).map(|byte| begins(byte).map(|(at, _)| at).collect()).collect()
+});
+
+/// What values are called that are secrets, without `_` and `-`, in lower case.
+const CALLED: [&str; 16] = [
+    "password",
+    "passwd",
+    "pwd",
+    "pass",
+    "passphrase",
+    "secret",
+    "secretkey",
+    "apikey",
+    "accesskey",
+    "accountkey",
+    "signingkey",
+    "encryptionkey",
+    "masterkey",
+    "privatekey",
+    "authkey",
+    "token",
+];
+
+/// Those of which people think values of their own.
+const PASSWORDS: [&str; 4] = ["password", "passwd", "pwd", "passphrase"];
+
+/// In so many characters it shows whether something is a secret. Beginnings follow one another without a
+/// gap in what is made for that, so that looking at all that follows each would never end.
+const LOOKED_AT: usize = 256;
+
+/// Digits and semicolons of a color.
+const LONGEST_COLOR: usize = 24;
+
+/// A value with fewer characters is rather a word, or a placeholder.
+const LEAST_VALUE: usize = 12;
+
+/// From so many characters on, how they follow one another tells what was drawn.
+const LONG: usize = 12;
+
+/// A password with fewer characters is rather a number of something.
+const LEAST_TYPED: usize = 8;
+
+/// `text` with each secret replaced by what it is: `[masked: github-token]`.
+///
+/// ```
+/// use epitome::text::secrets::masked;
+/// let said = "git push https://me:hunter2hunter2@example.org/x";
+/// assert_eq!(masked(said), "git push https://me:[masked: password]@example.org/x");
+/// assert_eq!(masked("nothing secret"), "nothing secret");
+/// ```
+pub fn masked(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut done = 0;
+    for Secret { name, from, to } in Secrets::of(text, Unwrapping::Once) {
+        out.push_str(&text[done..from]);
+        out.push_str("[masked: ");
+        out.push_str(name);
+        out.push(']');
+        done = to;
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[done..]);
+    Cow::Owned(out)
+}
+
+/// Whether texts in base64 are looked into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unwrapping {
+    Once,
+    Not,
+}
+
+/// The secrets of a text, in order.
+struct Secrets<'t> {
+    text: &'t str,
+    at: usize,
+    unwrapping: Unwrapping,
+    /// Up to here there is base64 that hides nothing.
+    harmless: usize,
+}
+
+impl<'t> Secrets<'t> {
+    fn of(text: &'t str, unwrapping: Unwrapping) -> Self {
+        Secrets { text, at: 0, unwrapping, harmless: 0 }
+    }
+
+    fn found(&mut self) -> Option<Secret> {
+        let rest = &self.text[self.at..];
+        let found = found(rest);
+        if found.is_some() || self.unwrapping == Unwrapping::Not || self.at < self.harmless {
+            return found;
+        }
+        match base64::looked_into(rest) {
+            Run::None => None,
+            Run::Harmless(length) => {
+                self.harmless = self.at + length;
+                None
+            }
+            Run::Hides(secret) => Some(secret),
+        }
+    }
+}
+
+impl Iterator for Secrets<'_> {
+    type Item = Secret;
+
+    fn next(&mut self) -> Option<Secret> {
+        let bytes = self.text.as_bytes();
+        while let Some(&byte) = bytes.get(self.at) {
+            // Secrets and what leads to them begin with a letter, a digit or a dash, high or low.
+            let may_begin = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+            let may_begin = byte == b':' || may_begin && is_start(bytes, self.at);
+            let found = if may_begin { self.found() } else { None };
+            let start = self.at;
+            match found {
+                Some(Secret { name, from, to }) => {
+                    self.at = start + to;
+                    return Some(Secret { name, from: start + from, to: start + to });
+                }
+                None => self.at += 1,
+            }
+        }
+        None
+    }
+}
+
+/// Whether a word begins here.
+fn is_start(bytes: &[u8], at: usize) -> bool {
+    at == 0 || !Class::Word.has(bytes[at - 1]) || is_escape(bytes, at) || ends_color(bytes, at)
+}
+
+/// Whether what stands before is an escape, as in `\nghp_…`, `\u003dghp_…` and `%3Dghp_…`.
+fn is_escape(bytes: &[u8], at: usize) -> bool {
+    let before = &bytes[..at];
+    // By their beginnings, because nearly every letter has none of them before it.
+    let ends = |escape: &[u8], digits: usize| {
+        let from = at.saturating_sub(digits);
+        before[..from].ends_with(escape) && before[from..].iter().all(u8::is_ascii_hexdigit)
+    };
+    matches!(before, [.., b'\\', b'n' | b't' | b'r'])
+        || ends(b"%", 2)
+        || ends(b"\\x", 2)
+        || ends(b"\\u", 4)
+}
+
+/// Whether what stands before is a terminal's color, as in `\x1b[31mghp_…`, plain or as JSON has it.
+fn ends_color(bytes: &[u8], at: usize) -> bool {
+    let Some(before) = bytes[..at].strip_suffix(b"m") else { return false };
+    let numbers = before.iter().rev().take_while(|b| b.is_ascii_digit() || **b == b';');
+    let before = &before[..before.len() - numbers.take(LONGEST_COLOR).count()];
+    let before = before.strip_suffix(b"[");
+    let escapes: [&[u8]; 5] = [b"\x1b", b"u001b", b"u001B", b"x1b", b"033"];
+    before.is_some_and(|before| escapes.iter().any(|escape| before.ends_with(escape)))
+}
+
+/// A secret near the beginning of a text: its bytes.
+struct Secret {
+    name: &'static str,
+    from: usize,
+    to: usize,
+}
+
+fn found(text: &str) -> Option<Secret> {
+    let first = *text.as_bytes().first()?;
+    if first == b':' {
+        return password_in_address(text);
+    }
+    let word = Class::Word.length(text);
+    let found = shaped(text).or_else(|| marked(text, word));
+    let found = found.or_else(|| match first {
+        b'-' => private_key(text),
+        b'B' | b'b' => credentials(text),
+        _ => None,
+    });
+    found.or_else(|| called_so(text, word))
+}
+
+fn shaped(text: &str) -> Option<Secret> {
+    let first = usize::from(*text.as_bytes().first()?);
+    BY_FIRST.get(first)?.iter().find_map(|at| {
+        let shape = &SHAPES[*at];
+        let rest = text.strip_prefix(shape.prefix)?;
+        let body = shape.rest.beginning(rest).trim_end_matches('.');
+        let has_digit = body.bytes().any(|byte| byte.is_ascii_digit());
+        let is_one = body.len() >= shape.least && has_digit;
+        is_one.then(|| {
+            let body = rest[..shape.rest.length(rest)].trim_end_matches('.');
+            Secret { name: shape.name, from: 0, to: shape.prefix.len() + body.len() }
+        })
+    })
+}
+
+/// Keys that are told by what stands in their middle; `text` begins with a word of so many bytes.
+fn marked(text: &str, word: usize) -> Option<Secret> {
+    let of = |class: Class, text: &str, lengths: RangeInclusive<usize>| {
+        let length = class.beginning(text).len();
+        lengths.contains(&length).then_some(length)
+    };
+    let one = |name, to| Some(Secret { name, from: 0, to });
+    let first = text.bytes().next()?;
+    match word {
+        14 => {
+            let rest = text[word..].strip_prefix(".atlasv1.")?;
+            one("terraform-token", word + 9 + of(Class::Word, rest, 60..=70)?)
+        }
+        17 if text.starts_with("pat") => {
+            let key = text[word..].strip_prefix('.')?;
+            one("airtable-token", word + 1 + of(Class::Hexadecimal, key, 64..=64)?)
+        }
+        1..=23 if first.is_ascii_digit() => {
+            let numbers = |byte: &u8| byte.is_ascii_digit() || *byte == b'/';
+            let numbers = text.bytes().take(48).take_while(numbers).count();
+            let key = text[numbers..].strip_prefix(':')?;
+            if numbers >= 18 {
+                let key = of(Class::Hexadecimal, key, 32..=32)?;
+                return one("asana-token", numbers + 1 + key);
+            }
+            // A bot's number and its key.
+            let key = key.strip_prefix("AA").filter(|_| (8..=10).contains(&numbers))?;
+            one("telegram-token", numbers + 3 + of(Class::Word, key, 32..=36)?)
+        }
+        24..=28 if matches!(first, b'M' | b'N' | b'O') => {
+            // A bot's number in base64, a time, a key.
+            let time = text[word..].strip_prefix('.')?;
+            let key = time.get(of(Class::Word, time, 6..=6)?..)?.strip_prefix('.')?;
+            one("discord-token", word + 8 + of(Class::Word, key, 27..=40)?)
+        }
+        36..=37 => {
+            let key = of(Class::Hexadecimal, text, 32..=32)?;
+            let region = text[key..word].strip_prefix("-us")?;
+            region.bytes().all(|byte| byte.is_ascii_digit()).then_some(())?;
+            one("mailchimp-key", word)
+        }
+        _ => None,
+    }
+}
+
+/// A block of PEM, or what is left of one that was cut; in JSON no further than its string.
+fn private_key(text: &str) -> Option<Secret> {
+    const BEGIN: &str = "-----BEGIN ";
+    const KEY: &str = "PRIVATE KEY";
+    const END: &str = "-----END ";
+    let rest = text.strip_prefix(BEGIN)?;
+    // Characters of a title, which are ASCII.
+    let title = rest.bytes().take(40).take_while(|byte| *byte != b'-' && byte.is_ascii()).count();
+    let title = &rest[..title];
+    if !title.contains(KEY) || !rest[title.len()..].starts_with("-----") {
+        return None;
+    }
+    let after = BEGIN.len() + title.len() + 5;
+    let body = &text[after..];
+    let body = &body[..body.find(['"', '\'', '`']).unwrap_or(body.len())];
+    // One before a quote belongs to it.
+    let body = body.trim_end_matches('\\');
+    let to = body.find(END).map_or(body.len(), |end| {
+        body[end + END.len()..].find("-----").map_or(body.len(), |at| end + END.len() + at + 5)
+    });
+    Some(Secret { name: "private-key", from: 0, to: after + to })
+}
+
+/// `://user:PASSWORD@`, its slashes escaped or not.
+fn password_in_address(text: &str) -> Option<Secret> {
+    let rest = text.strip_prefix("://").or_else(|| text.strip_prefix(":\\/\\/"))?;
+    let start = text.len() - rest.len();
+    let seen = cut::head(rest, LOOKED_AT);
+    let end = seen.find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '`' | '<'));
+    let authority = &seen[..end.unwrap_or(seen.len())];
+    let (user, _) = authority.rsplit_once('@')?;
+    let (name, password) = user.split_once(':')?;
+    let is_placeholder = password.len() < 4 || password.starts_with(['$', '{', '<', '*', '[', '%']);
+    let from = start + name.len() + 1;
+    (!is_placeholder).then(|| Secret { name: "password", from, to: from + password.len() })
+}
+
+/// What follows `Bearer` or `Basic`.
+fn credentials(text: &str) -> Option<Secret> {
+    ["Bearer ", "bearer ", "Basic "].into_iter().find_map(|scheme| {
+        let rest = text.strip_prefix(scheme)?;
+        let length = Class::Symbols.length(rest);
+        let has_digit = rest[..length].bytes().any(|byte| byte.is_ascii_digit());
+        // Eight bytes of a name and a password, as `Basic` has them, may have no digit in base64.
+        let is_basic =
+            scheme == "Basic " && length.is_multiple_of(4) && rest[..length].ends_with('=');
+        let is_one = length >= 16 && (has_digit || is_basic);
+        is_one.then(|| Secret {
+            name: "credentials",
+            from: scheme.len(),
+            to: scheme.len() + length,
+        })
+    })
+}
+
+/// `password = "…"`, `"api_key": "…"`, `SECRET_KEY=…`, `--token …`, "the password is …": a value that looks drawn.
+fn called_so(text: &str, word: usize) -> Option<Secret> {
+    let value = value(text, word)?;
+    let name = cut::tail(&text[..word], 48);
+    let bare: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let bare = bare.to_ascii_lowercase();
+    let from = text.len() - value.len();
+    let length = if CALLED.iter().any(|name| bare.ends_with(name)) { drawn(value) } else { None };
+    let is_password = || PASSWORDS.iter().any(|name| bare.ends_with(name));
+    let length = length.or_else(|| is_password().then(|| typed(value)).flatten())?;
+    Some(Secret { name: "secret", from, to: from + length })
+}
+
+/// What is said of the name of which `text` has so many bytes, if anything is.
+fn value(text: &str, name: usize) -> Option<&str> {
+    const QUOTES: [char; 5] = ['"', '\'', '\\', ' ', '`'];
+    let rest = &text[name..];
+    let after = rest.trim_start_matches(QUOTES);
+    let says = [":=", "=>", ":", "=", "%3D", "is: ", "is "];
+    let value = says.iter().find_map(|says| after.strip_prefix(says));
+    let is_flag = text.starts_with("--") && rest.starts_with(' ');
+    let value = value.or_else(|| is_flag.then_some(after))?;
+    Some(value.trim_start_matches(QUOTES))
+}
+
+/// How long a value of letters and digits is that looks drawn.
+fn drawn(all: &str) -> Option<usize> {
+    let value = Class::Symbols.beginning(all);
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
+    let cases = value.bytes().any(|b| b.is_ascii_uppercase())
+        && value.bytes().any(|b| b.is_ascii_lowercase());
+    let is_hex = value.bytes().all(|byte| Class::Hexadecimal.has(byte) || byte == b'-');
+    let is_plain = digits >= 2 && letters >= 4 && (cases || is_hex);
+    let is_drawn = is_plain || value.len() >= LONG && is_random(value);
+    // A path, a name with dots or a call is no value of that kind; none is as long as what isn't looked at to its end.
+    let is_path = value.contains('.') || value.contains('/') && !is_random(value);
+    let is_code = is_path && !value.ends_with('=') && value.len() < LOOKED_AT
+        || all[value.len()..].starts_with(['(', '[']);
+    (value.len() >= LEAST_VALUE && is_drawn && !is_code).then(|| Class::Symbols.length(all))
+}
+
+/// Whether letters and digits, small and large, follow one another as nobody writes them.
+fn is_random(value: &str) -> bool {
+    let kind = |byte: u8| match byte {
+        b'A'..=b'Z' => 1,
+        b'a'..=b'z' => 2,
+        b'0'..=b'9' => 3,
+        _ => 0,
+    };
+    let letters = value.bytes().map(kind).filter(|kind| *kind > 0);
+    let (mut all, mut changes, mut before) = (0, 0, 0);
+    for kind in letters {
+        changes += usize::from(kind != before);
+        (all, before) = (all + 1, kind);
+    }
+    // Names in code change too, but have no digits, and words in them.
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    changes * if has_digit { 3 } else { 2 } >= all && all > 0
+}
+
+/// How long a password is that somebody thought of: letters, a digit or more, and signs.
+fn typed(all: &str) -> Option<usize> {
+    let ends = |c: char| c.is_whitespace() || "\"'`\\,;)]}<>&|".contains(c);
+    let seen = cut::head(all, LOOKED_AT);
+    let value = &seen[..seen.find(ends).unwrap_or(seen.len())];
+    let value = value.trim_end_matches(['.', '!', '?']);
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    let letters = value.chars().filter(|c| c.is_alphabetic()).count();
+    // A name in code, a path, an address or what is to be filled in isn't one.
+    let is_code = value.contains(['(', '[', '/', '.', ':', '=', '$', '{', '%', '*']);
+    let is_name = value.contains('_') && value.bytes().all(|b| Class::Word.has(b));
+    let is_one = (LEAST_TYPED..LOOKED_AT / 2).contains(&value.len())
+        && (has_digit || is_random(value))
+        && letters >= 3
+        && !is_code
+        && !is_name;
+    is_one.then_some(value.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A rest of the shape's characters, as if drawn.
+    fn example(shape: &Shape, seed: usize) -> String {
+        let all: Vec<char> = (33u8..127).filter(|b| shape.rest.has(*b)).map(char::from).collect();
+        let of = |at: usize| all[(seed + 1) * (at * at + 7 * at + 3) % 9973 % all.len()];
+        let body: String = (0..shape.least.max(8) + seed % 9).map(of).collect();
+        // A dot at an end is a sentence's, and a digit has to be there.
+        format!("{}7{}a", shape.prefix, &body[1..].replace('.', "x"))
+    }
+
+    #[test]
+    fn the_table_is_read_and_has_many_shapes() {
+        assert!(SHAPES.len() >= 100, "{}", SHAPES.len());
+        let names: BTreeSet<&str> = SHAPES.iter().map(|shape| shape.name).collect();
+        assert!(names.len() >= 60, "{}", names.len());
+        for (at, shape) in SHAPES.iter().enumerate() {
+            let hidden = SHAPES[..at].iter().find(|before| shape.prefix.starts_with(before.prefix));
+            assert!(hidden.is_none(), "{} is never reached behind {hidden:?}", shape.prefix);
+        }
+    }
+
+    #[test]
+    fn every_shape_is_masked_wherever_it_stands() {
+        for shape in SHAPES.iter() {
+            for seed in 0..20 {
+                let mut secret = example(shape, seed);
+                if shape.rest == Class::Hexadecimal || shape.rest == Class::Capitals {
+                    secret.pop();
+                    secret.push('7');
+                }
+                for said in [
+                    secret.clone(),
+                    format!("export KEY={secret}\n"),
+                    format!("{{\"key\":\"{secret}\"}}"),
+                    format!("{{\\\"key\\\":\\\"{secret}\\\"}}"),
+                    format!("first\\n{secret}\\nlast"),
+                    format!("(see {secret}, please)"),
+                    format!("https://{secret}"),
+                ] {
+                    let out = masked(&said);
+                    assert!(!out.contains(&secret[shape.prefix.len()..]), "{said} → {out}");
+                    assert!(out.contains("[masked: "), "{said} → {out}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn secrets_without_a_shape_of_their_own() {
+        for (said, shown) in [
+            ("postgres://app:s3cr3t!pw@db:5432/x", "postgres://app:[masked: password]@db:5432/x"),
+            (
+                "Authorization: Bearer abc123def456ghi789",
+                "Authorization: Bearer [masked: credentials]",
+            ),
+            ("DB_PASSWORD=Xk29fjQ0pzLm", "DB_PASSWORD=[masked: secret]"),
+            (r#""client_secret": "aB3dE6gH9jK2""#, r#""client_secret": "[masked: secret]""#),
+            (
+                "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nrest",
+                "[masked: private-key]\nrest",
+            ),
+            ("-----BEGIN PRIVATE KEY-----\nMIIE cut", "[masked: private-key]"),
+            ("redis://:hunter2hunter2@cache", "redis://:[masked: password]@cache"),
+            (
+                "\u{1b}[1;31mghp_0123456789abcdefghijABCDEFGHIJ012345\u{1b}[0m",
+                "\u{1b}[1;31m[masked: github-token]\u{1b}[0m",
+            ),
+            (
+                r#""\u001b[32mghp_0123456789abcdefghijABCDEFGHIJ012345""#,
+                r#""\u001b[32m[masked: github-token]""#,
+            ),
+        ] {
+            assert_eq!(masked(said), shown);
+        }
+    }
+
+    #[test]
+    fn long_values_are_masked_whole() {
+        let long = "aB3/".repeat(101);
+        assert_eq!(masked(&format!("token=\"{long}=\" x")), "token=\"[masked: secret]\" x");
+    }
+
+    #[test]
+    fn what_only_looks_alike_stays() {
+        for said in [
+            "sk-learn and sk-something-else-that-is-long",
+            "let password = read_password(&prompt_for_it);",
+            "token: string, secret: SecretString",
+            "max_tokens=2000, token_count: 118934, tokens: 12",
+            "password: ${DB_PASSWORD} token=process.env.GITHUB_TOKEN1234",
+            "https://user:$PASSWORD@example.org/ http://localhost:8080/a@b",
+            "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+            "commit 3f2a9c1b7d20e4f5a6b7c8d9e0f1a2b3c4d5e6f7",
+            "npm_config_registry_of_the_whole_company_network",
+            "key-value and hf_hub and glc_ and AKIA",
+        ] {
+            assert_eq!(masked(said), said);
+        }
+    }
+
+    /// Looked at to its end from each beginning, such a text takes hours.
+    #[test]
+    fn what_goes_on_and_on_is_looked_at_once() {
+        for beginning in ["token=", "SG.", "AccountKey=", "eyJ.", "glpat-"] {
+            let text = beginning.repeat(2_000_000 / beginning.len());
+            assert_eq!(masked(&text), text);
+        }
+        let long = format!("eyJ{}", "a1".repeat(5000));
+        assert_eq!(masked(&long), "[masked: jwt]");
+        let long = format!("token={}", "aB3".repeat(5000));
+        assert_eq!(masked(&long), "token=[masked: secret]");
+    }
+
+    proptest! {
+        #[test]
+        fn json_stays_json(
+            said in prop::collection::vec(prop_oneof![
+                ".{0,20}",
+                Just("-----BEGIN RSA PRIVATE KEY-----\nMIIE".to_owned()),
+                Just("password: \"Xk29fjQ0pzLm\"".to_owned()),
+                Just("x://u:pa\"ss\\word@h".to_owned()),
+                Just("ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned()),
+                Just("\\".to_owned()),
+                Just("\"".to_owned()),
+            ], 0..8),
+        ) {
+            let text = said.concat();
+            let json = serde_json::json!({ "text": text, "password": text, "list": [text, 1] }).to_string();
+            for json in [masked(&json).into_owned(), masked(&serde_json::Value::from(json).to_string()).into_owned()] {
+                prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+            }
+        }
+
+        #[test]
+        fn any_text_can_be_masked_and_again(text in ".{0,200}") {
+            let once = masked(&text).into_owned();
+            let twice = masked(&once).into_owned();
+            prop_assert_eq!(&twice, &once);
+        }
+    }
+}
