@@ -4,6 +4,7 @@ mod folder;
 mod forget;
 mod laws;
 mod postgres;
+mod restored;
 mod robust;
 mod sessions;
 mod tenants;
