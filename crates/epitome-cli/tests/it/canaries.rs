@@ -31,13 +31,16 @@ fn talk(canaries: &[Canary]) -> String {
     json!({"model": "gpt-6-sol", "messages": messages}).to_string()
 }
 
-/// The messages of a view that aren't somebody's own, as they were said.
+/// The texts and results of a view that nobody said like that.
 fn written_anew(view: &str, said: &str) -> String {
-    let [view, said] = [view, said].map(|body| serde_json::from_str::<Value>(body).expect("JSON"));
-    let said = said["messages"].as_array().expect("a list");
-    let messages = view["messages"].as_array().expect("a list").iter();
+    let contents = |body: &str| -> Vec<String> {
+        let body: Value = serde_json::from_str(body).expect("JSON");
+        let messages = body["messages"].as_array().expect("a list").iter();
+        messages.filter_map(|message| message["content"].as_str().map(str::to_owned)).collect()
+    };
+    let said = contents(said);
     let anew: Vec<String> =
-        messages.filter(|one| !said.contains(one)).filter_map(|one| Some(one["content"].as_str()?.to_owned() + &one["tool_calls"].to_string())).collect();
+        contents(view).into_iter().filter(|text| !said.contains(text)).collect();
     assert!(!anew.is_empty(), "there is a checkpoint");
     anew.concat()
 }

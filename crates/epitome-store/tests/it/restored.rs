@@ -65,16 +65,28 @@ fn what_the_clock_says_decides_nothing_but_age() {
     let year: i64 = 365 * 24 * 3600 * 1000;
     for (jump, is_gone) in [(40 * year, false), (-100 * year, true)] {
         // What was written before the clock was set stands far from now.
-        for column in ["session SET touched = touched", "session SET made = made", "input SET made = made", "view SET made = made"] {
+        for column in [
+            "session SET touched = touched",
+            "session SET made = made",
+            "input SET made = made",
+            "view SET made = made",
+        ] {
             database.execute(&format!("UPDATE {column} + {jump}"), []).expect("set");
         }
-        let longer = body.replacen("],\"stream\"", ",{\"role\":\"user\",\"content\":\"said later\"}],\"stream\"", 1);
+        let longer = body.replacen(
+            "],\"stream\"",
+            ",{\"role\":\"user\",\"content\":\"said later\"}],\"stream\"",
+            1,
+        );
         let listed = store.sessions().expect("listed");
         assert_eq!((listed.len(), listed[0].views), (1, 1), "{jump}");
         assert_eq!(session.input_of(1).expect("readable").as_deref(), Some(body.as_bytes()));
-        let (same, view) = store.shown_as(ContentId::of_text(outcome.rendered())).expect("readable").expect("known");
+        let (same, view) = store
+            .shown_as(ContentId::of_text(outcome.rendered()))
+            .expect("readable")
+            .expect("known");
         assert_eq!((same.name(), view), (session.name(), 1));
-        assert!(store.search("marker3x", 5).expect("searchable").len() == 1);
+        assert!(!store.search("answer1 answer2 answer3", 5).expect("searchable").is_empty());
         // Nobody is forgotten because somebody's clock was wrong the other way.
         let old = store.forget_older(std::time::Duration::from_hours(24)).expect("looked");
         assert_eq!(!old.sessions.is_empty(), is_gone, "{jump}");

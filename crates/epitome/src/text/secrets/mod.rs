@@ -273,7 +273,7 @@ fn shaped(text: &str) -> Option<Secret> {
         let rest = text.strip_prefix(shape.prefix)?;
         let body = shape.rest.beginning(rest).trim_end_matches('.');
         let has_digit = body.bytes().any(|byte| byte.is_ascii_digit());
-        let is_one = body.len() >= shape.least && (has_digit || is_random(body));
+        let is_one = body.len() >= shape.least && has_digit;
         is_one.then(|| {
             let body = rest[..shape.rest.length(rest)].trim_end_matches('.');
             Secret { name: shape.name, from: 0, to: shape.prefix.len() + body.len() }
@@ -370,7 +370,8 @@ fn credentials(text: &str) -> Option<Secret> {
         let length = Class::Symbols.length(rest);
         let has_digit = rest[..length].bytes().any(|byte| byte.is_ascii_digit());
         // Eight bytes of a name and a password, as `Basic` has them, may have no digit in base64.
-        let is_basic = scheme == "Basic " && length.is_multiple_of(4) && rest[..length].ends_with('=');
+        let is_basic =
+            scheme == "Basic " && length.is_multiple_of(4) && rest[..length].ends_with('=');
         let is_one = length >= 16 && (has_digit || is_basic);
         is_one.then(|| Secret {
             name: "credentials",
