@@ -55,6 +55,8 @@ enum Http {
     Bytes(&'static str, &'static [u8]),
     /// These bytes where a usage stands in a good answer of the format.
     Usage,
+    /// A call of a tool in the format's words, though none is offered.
+    Calls,
     /// A good answer, and no money for it.
     NoMoney,
 }
@@ -144,7 +146,7 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "tool call",
-            Http::Says(vec![Reply::call("Read", json!({ "file_path": "src/f1.rs" })).into(); 2]),
+            Http::Calls,
             prints(call),
             sums(call),
         ),
@@ -235,6 +237,22 @@ fn strange(format: Format) -> Vec<u8> {
     page("application/json", answer.to_string().as_bytes())
 }
 
+/// An answer at once that calls a tool.
+fn calling(format: Format) -> Vec<u8> {
+    let answer = match format {
+        Format::OpenaiResponses => {
+            json!({ "output": [{ "type": "function_call", "name": "Read" }] })
+        }
+        Format::Anthropic => json!({ "stop_reason": "tool_use",
+            "content": [{ "type": "tool_use", "id": "a", "name": "Read", "input": {} }] }),
+        Format::Gemini => json!({ "candidates": [{ "finishReason": "STOP",
+            "content": { "parts": [{ "functionCall": { "name": "Read", "args": {} } }] } }] }),
+        _ => json!({ "choices": [{ "finish_reason": "tool_calls",
+            "message": { "tool_calls": [{ "id": "a" }] } }] }),
+    };
+    page("application/json", answer.to_string().as_bytes())
+}
+
 /// A cell: how often it was asked over the wire, and why it wasn't used; and what the caller got.
 fn told(outcome: &Outcome, alone: &Outcome) -> (String, &'static str) {
     let summary = outcome.receipt.summary.as_ref();
@@ -267,6 +285,7 @@ async fn by_model(row: &Row, (_, format, model): (&str, Format, &str)) -> Outcom
         }
         Http::NoMoney => canned(strange(format)).await,
         Http::Usage => canned(strange(format)).await,
+        Http::Calls => canned(calling(format)).await,
         Http::Bytes(kind, body) => canned(page(kind, body)).await,
     };
     let path = match format {

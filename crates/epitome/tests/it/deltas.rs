@@ -21,6 +21,12 @@ const LISTED: &str = "- [16 tool] fn f7() { port_5007 }";
 
 /// The task and so many steps; message 16 is what `SAID` is from, and `f7` is as it says.
 fn session(steps: usize, f7: &str) -> Request {
+    let notation = history(steps, f7) + "user Go on with the rest.\n";
+    testkit::parse(Format::OpenaiChat, &notation)
+}
+
+/// The same without the wish: the next one goes on with it.
+fn history(steps: usize, f7: &str) -> String {
     let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
     for step in 0..steps {
         let result = if step == 7 { f7.to_owned() } else { format!("fn f{step}() {{ work }}") };
@@ -29,8 +35,7 @@ fn session(steps: usize, f7: &str) -> Request {
             "asst Reading f{step}. {{lorem 20}} | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {result} {{code 40}}",
         );
     }
-    notation += "user Go on with the rest.\n";
-    testkit::parse(Format::OpenaiChat, &notation)
+    notation
 }
 
 fn delta(source: u32) -> Delta {
@@ -120,7 +125,7 @@ fn a_session_remembers_them_and_so_does_one_that_is_loaded() {
     let mut compactions = 0;
     for steps in (10..400).step_by(10) {
         let now = Duration::from_secs(steps as u64);
-        let request = session(steps, SAID);
+        let request = testkit::parse(Format::OpenaiChat, &history(steps, SAID));
         let mut answer = sessions.observe("t", &request, None, now);
         let Some(begun) = answer.begun.take() else { continue };
         let outcome = wait(Drive::new(begun.compaction)).expect("a view");
