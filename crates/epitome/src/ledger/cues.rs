@@ -83,6 +83,10 @@ impl Cues {
             }
             // `40, not 30`; a plain `not` forbids or denies.
             Cue::Instead if words.low(at.start) == "not" && !is_aside(words, at.start) => return,
+            // `from Denver to Houston`; not `changed from Dana to Priya`.
+            Cue::Instead
+                if words.low(at.start) == "from"
+                    && words.get(at.end).is_some_and(|word| word.form == Form::Name) => {}
             Cue::Instead => {
                 let gone = at.end..gone_up_to(words, at.end);
                 if self.gone.is_none() && !gone.is_empty() {
@@ -112,6 +116,17 @@ impl Cues {
             Cue::Done if at.len() > 1 => {
                 self.count += 1;
                 self.add(Cue::Reported);
+            }
+            // `I don't know the number, sorry` takes nothing back.
+            Cue::AnewBriefly
+                if at.start > 2
+                    && !LATE.iter().any(|late| words.matches(at.start, late).is_some()) =>
+            {
+                return;
+            }
+            // `Some colour correction` corrects nothing.
+            Cue::Anew if at.start > 0 && at.len() == 1 && words.low(at.start) == "correction" => {
+                return;
             }
             Cue::Again | Cue::Allows | Cue::Social | Cue::Answers => {}
             _ => self.count += 1,
@@ -177,6 +192,9 @@ impl Cues {
         cues.iter().any(|cue| self.has(*cue))
     }
 }
+
+/// Brief words of change that also stand behind what they change.
+const LATE: [&str; 4] = ["instead", "actually", "make it", "correction"];
 
 /// Whether the word stands aside: behind a comma, or `and`.
 fn is_aside(words: &Words, at: usize) -> bool {

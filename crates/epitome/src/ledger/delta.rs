@@ -139,6 +139,7 @@ impl Ledger {
             said_in: Vec::new(),
             weight: 0,
             change: cues.change(),
+            alone: true,
             subject: Subject::of(&words, &cues),
             text,
         };

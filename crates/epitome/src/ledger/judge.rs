@@ -43,11 +43,30 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
         Speaker::Human | Speaker::System => of_authority(cues, words, asks),
         Speaker::Model => of_model(cues, words, asks),
         Speaker::Tool | Speaker::Injected => of_others(cues, words, asks)
-            // How a command went is the anchors' to say.
-            .filter(|kind| *kind != Kind::Fact || tell(trimmed) < Tell::Total),
+            .filter(|kind| who != Speaker::Tool || !is_outcome(*kind, trimmed, words, cues)),
     }?;
     let weight = worth(trimmed, words, cues, kind, who);
     Some(Verdict { kind, weight })
+}
+
+/// Whether a tool only says how its own run went, or that it found nothing: the anchors' to say.
+fn is_outcome(kind: Kind, text: &str, words: &Words, cues: &Cues) -> bool {
+    const NOTHING: [&str; 7] =
+        ["found", "available", "needed", "found.", "matched", "configured", "given"];
+    match kind {
+        Kind::Fact => tell(text) >= Tell::Total,
+        Kind::Constraint => {
+            let found_none =
+                words.low(0) == "no" && words.iter().any(|(_, _, low)| NOTHING.contains(&low));
+            found_none || tell(text) >= Tell::Failure && !cues.has(Cue::Social)
+        }
+        Kind::Done => {
+            let reports = words.find("successfully").or(words.find("has been updated")).is_some();
+            let counts = words.get(1).is_some_and(|word| word.form == Form::Number);
+            (reports || counts) && !cues.has(Cue::Social)
+        }
+        _ => false,
+    }
 }
 
 /// `Does it scale? Answered: no.`
@@ -147,11 +166,12 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
             .iter()
             .any(|said| words.find(said).is_some());
         let taste = cues.any(&[Cue::Prefers, Cue::Picks, Cue::Demands]) && !cues.has(Cue::Done);
-        return Some(match request {
-            true if taste => Kind::Preference,
-            true => Kind::Open,
-            false => Kind::Question,
-        });
+        return match request {
+            true if taste => Some(Kind::Preference),
+            true => (words.len() > 5).then_some(Kind::Open),
+            // What somebody asks the model is answered at once.
+            false => (cues.has(Cue::Asks) || is_plain_question(words)).then_some(Kind::Question),
+        };
     }
     if cues.has(Cue::Boxed) && state(cues, words).is_some() {
         return state(cues, words);
@@ -168,7 +188,7 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Asks) && is_undecided(words) {
         return Some(Kind::Question);
     }
-    if cues.has(Cue::Asks) && !forbids && !cues.has(Cue::Decides) {
+    if cues.has(Cue::Asks) && !forbids && !cues.has(Cue::Decides) && !tells_news(cues) {
         return Some(Kind::Question);
     }
     if cues.has(Cue::Prefers) && !cues.any(&[Cue::Forbids, Cue::Decides]) {
@@ -221,7 +241,13 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
             },
         );
     }
-    state(cues, words)
+    // `Go on.`
+    state(cues, words).filter(|_| words.len() > 3 || cues.has(Cue::Value))
+}
+
+/// Whether it says what is so now: `Who owns billing changed, it's Dana` asks nothing.
+fn tells_news(cues: &Cues) -> bool {
+    cues.change() >= Change::Said && cues.has(Cue::Value)
 }
 
 /// Whether it is said that something isn't decided, in words of decisions.
@@ -234,6 +260,11 @@ fn is_undecided(words: &Words) -> bool {
 /// What the model says to get on with it, or to be polite.
 fn is_talk(cues: &Cues, words: &Words) -> bool {
     match words.low(0) {
+        "oh" | "ok" | "okay" | "wait" | "hmm" | "ah" | "perfect" | "great" | "excellent"
+        | "good" => !cues.any(&[Cue::Anew, Cue::Forbids, Cue::Decides]),
+        // `To change it, I'll first need to look`.
+        "to" => words.find("i'll").is_some() && !cues.has(Cue::Decides),
+        "but" => words.find("i want").is_some(),
         "let's" | "now" | "first" | "next" => cues.has(Cue::Probes),
         "i'll" | "i" | "i'm" => {
             let bounds = cues.has(Cue::Bounds) && cues.has(Cue::Value);
@@ -285,7 +316,7 @@ fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Prefers) {
         return Some(Kind::Preference);
     }
-    if cues.has(Cue::Asks) {
+    if cues.has(Cue::Asks) && !tells_news(cues) {
         return Some(Kind::Question);
     }
     if cues.has(Cue::Demands)
@@ -355,7 +386,7 @@ fn of_others(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Demands) && (cues.has(Cue::Social) || cues.count > 1) {
         return Some(Kind::Constraint);
     }
-    if cues.has(Cue::Asks) {
+    if cues.has(Cue::Asks) && !tells_news(cues) {
         return Some(Kind::Question);
     }
     if cues.has(Cue::Aims) && (!cues.links.is_empty() || cues.has(Cue::Value)) {

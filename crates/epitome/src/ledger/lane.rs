@@ -22,6 +22,8 @@ const HEADINGS: [(&str, &[Kind]); 6] = [
 
 /// What is worth less isn't listed, whatever room there is.
 const LEAST: i32 = 20;
+/// Facts that nobody but a tool or a client states: most are about the output that they stand in.
+const LEAST_OF_OUTPUT: i32 = 28;
 
 /// Each line of an entry that is listed makes the next one worth so much less, up to so many.
 const CROWD: i32 = 3;
@@ -64,6 +66,12 @@ impl Speaker {
 }
 
 impl Line {
+    /// What it must be worth to be listed at all.
+    fn least(&self) -> i32 {
+        let is_output = self.who < Speaker::Model && matches!(self.kind, Kind::Fact | Kind::Done);
+        if is_output { LEAST_OF_OUTPUT } else { LEAST }
+    }
+
     /// The words as they stand where they were said.
     pub fn source(&self) -> &str {
         &self.source
@@ -152,7 +160,7 @@ impl Ledger {
         };
         let mut scored: Vec<(i32, usize)> =
             order.iter().map(|at| (score(*at) - crowd(at), *at)).collect();
-        scored.retain(|(score, _)| *score >= LEAST);
+        scored.retain(|(score, at)| *score >= self.lines[*at].least());
         scored.sort_by_key(|(score, at)| (Reverse(*score), Reverse(*at)));
         scored.into_iter().map(|(_, at)| at).collect()
     }

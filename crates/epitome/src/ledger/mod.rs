@@ -15,6 +15,7 @@ mod observe;
 mod output;
 mod resume;
 mod subject;
+mod sure;
 mod terms;
 mod update;
 mod words;
@@ -113,6 +114,8 @@ pub struct Line {
     subject: Subject,
     /// How surely it takes something back.
     change: Change,
+    /// Whether it says something by itself, and not only of what it takes back.
+    alone: bool,
 }
 
 /// How surely a sentence takes an older one back.
@@ -284,11 +287,10 @@ impl Line {
         let shared = topic.shared(&next.subject.bag);
         let differs = next.subject.differs_in_value(&self.subject);
         match self.kind {
-            Kind::Question => matches!(next.kind, Kind::Fact | Kind::Decision) && shared > 0,
-            kind if kind.is_task() => next.kind == Kind::Done && shared > 0,
+            Kind::Question => next.subject.settles && shared > 0,
+            kind if kind.is_task() => shared > 0 && (next.kind.is_task() || differs),
             kind => match next.change {
-                Change::None => false,
-                Change::Hinted => shared == topic.len() && differs,
+                Change::None | Change::Hinted => shared == topic.len() && differs,
                 Change::Said => shared > 0 && (differs || kind == Kind::Constraint),
                 Change::OfLast => true,
             },

@@ -7,7 +7,7 @@ use super::output::{self, Standing};
 use super::subject::Subject;
 use super::update::{Update, is_near};
 use super::words::Words;
-use super::worth::is_code;
+use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
 use crate::text::cut;
 use crate::text::split::{Kind as Place, sentences};
@@ -88,7 +88,9 @@ impl Ledger {
                 Place::Prose | Place::Item => {}
             }
             // What somebody else said.
-            if raw.len() > MAX_SENTENCE || raw.len() < 10 || raw.starts_with('>') || is_code(raw) {
+            let is_others = [">", "➜", "❯", "$ ", "% "].iter().any(|mark| raw.starts_with(mark))
+                || output::is_frame(unmarked(raw));
+            if raw.len() > MAX_SENTENCE || raw.len() < 10 || is_others || is_code(raw) {
                 continue;
             }
             self.note(at, who, shown, raw, standing, &lead);
@@ -112,6 +114,11 @@ impl Ledger {
                 if rest > 0 && (standing == Standing::Row || is_asked) {
                     part.end = stretch.len();
                     parts.by_ref().for_each(drop);
+                }
+                let is_said = matches!(standing, Standing::Row | Standing::Remark);
+                let said = unmarked(&stretch[part.clone()]);
+                if !is_said && is_printed_code(said) || output::is_frame(said) {
+                    continue;
                 }
                 if taken >= MAX_OF_OUTPUT || self.of_tools >= MAX_OF_TOOLS {
                     return;
@@ -182,9 +189,10 @@ impl Ledger {
         }
         let verdict = verdict.unwrap_or(judge::Verdict::of(Kind::Fact, who));
         // A comment's values are the code's.
-        if standing == Standing::Comment
-            && !matches!(verdict.kind, Kind::Constraint | Kind::Decision | Kind::Open)
-        {
+        let rules = matches!(verdict.kind, Kind::Constraint | Kind::Decision)
+            && (cues.has(Cue::Social) || cues.count > 1);
+        let is_open = verdict.kind == Kind::Open && cues.has(Cue::Boxed);
+        if standing == Standing::Comment && !rules && !is_open {
             return false;
         }
         let text = cut::one_line(unmarked(raw), MAX_LINE);
@@ -205,6 +213,7 @@ impl Ledger {
             weight: verdict.weight
                 - if cues.has(Cue::Boxed) { standing.cost() / 3 } else { standing.cost() },
             change,
+            alone: known,
             subject,
             text,
         };

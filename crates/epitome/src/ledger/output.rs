@@ -69,6 +69,42 @@ pub(super) enum Standing {
     Remark,
 }
 
+/// Whether it is what a program puts around what it ran or printed: about the output, not in it.
+pub(super) fn is_frame(line: &str) -> bool {
+    const LABELS: [&str; 10] = [
+        "chunk id",
+        "wall time",
+        "original token count",
+        "total output lines",
+        "process group pgid",
+        "exit code",
+        "process exited",
+        "session id",
+        "error",
+        "current directory",
+    ];
+    let bare = line.trim_start_matches(['-', '*', ' ', '[']);
+    let label = bare.split_once(':').map_or("", |(label, _)| label);
+    let is_framed = LABELS.iter().any(|frame| label.eq_ignore_ascii_case(frame));
+    // `(Open file: a.py)`; and a row of a difference or a listing that was pasted.
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let is_numbered = digits > 0
+        && [" - **", " + ", "\t", "→"].iter().any(|mark| line[digits..].starts_with(mark));
+    let is_quoted = line.len() > 1 && line.starts_with('"') && line.ends_with('"');
+    // A step of a scenario, and an item of a menu.
+    let steps = ["**Given**", "**When**", "**Then**", "**And**"];
+    let is_step = steps.iter().any(|step| line.starts_with(step));
+    let is_choice = line.as_bytes().first_chunk::<3>().is_some_and(|[open, key, close]| {
+        *open == b'[' && *close == b']' && key.is_ascii_lowercase() && *key != b'x'
+    });
+    is_framed
+        || is_numbered
+        || is_quoted
+        || is_step
+        || is_choice
+        || line.starts_with('(') && line.ends_with(')') && line.contains(": ")
+}
+
 /// Without the number that a listing puts before each line.
 fn without_number(line: &str) -> &str {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
@@ -76,7 +112,7 @@ fn without_number(line: &str) -> &str {
         return line;
     }
     let rest = &line[digits..];
-    ["→", "\t", "|", ":"]
+    ["→", "\t", "\\t", "|", ":"]
         .iter()
         .find_map(|mark| rest.strip_prefix(mark))
         .map_or(line, str::trim_start)
@@ -104,7 +140,7 @@ fn strings(line: &str) -> impl Iterator<Item = &str> {
     let line = if line.contains('"') { line } else { "" };
     line.split('"')
         .flat_map(|string| string.split("\\n"))
-        .map(str::trim)
+        .map(|text| without_number(text.trim()))
         .filter(|text| is_prose(text))
 }
 

@@ -52,6 +52,7 @@ impl Ledger {
             weight,
             subject: Subject::of(&words, &cues),
             change: if replaces { Change::Said } else { Change::None },
+            alone: true,
             note: entry.note,
             text: entry.text,
         };

@@ -24,6 +24,8 @@ pub(super) enum Sort {
     Day,
     /// A name, a path, an identifier, a hash.
     Literal,
+    /// A name in code, or whatever stands in backticks.
+    Code,
 }
 
 impl Value {
@@ -33,8 +35,13 @@ impl Value {
             (Sort::Number(a), Sort::Number(b)) => {
                 a.is_empty() || b.is_empty() || a == b || matches!((a, b), ("t", "d") | ("d", "t"))
             }
-            (a, b) => a == b,
+            (a, b) => a == b || (self.is_literal() && other.is_literal()),
         }
+    }
+
+    /// Whether it is written in signs that mean nothing else.
+    pub(super) fn is_literal(&self) -> bool {
+        matches!(self.sort, Sort::Literal | Sort::Code)
     }
 }
 
@@ -66,6 +73,8 @@ pub(super) struct Subject {
     pub(super) has_topic: bool,
     /// Names and identifiers in the topic.
     pub(super) names: Terms,
+    /// Names that stand in code.
+    pub(super) coded: Terms,
     /// Words in the topic that tell it from others of the same shape, names among them.
     pub(super) marks: Terms,
     /// What is said to hold no longer.
@@ -76,6 +85,10 @@ pub(super) struct Subject {
     chain: Vec<(u64, Option<u64>)>,
     /// Whether it takes a rule back.
     pub(super) lifts: bool,
+    /// Whether it is a label and what stands behind it.
+    pub(super) is_field: bool,
+    /// Whether it says that it answers something.
+    pub(super) settles: bool,
     /// Words that aren't values.
     pub(super) words: usize,
     pub(super) values: Vec<Value>,
@@ -93,7 +106,9 @@ const ENDS: [&str; 25] = [
 
 impl Subject {
     pub(super) fn of(words: &Words, cues: &Cues) -> Self {
-        let mut subject = Self { lifts: cues.has(Cue::Lifts), ..Self::default() };
+        let (lifts, is_field) = (cues.has(Cue::Lifts), cues.has(Cue::Labels));
+        let settles = cues.has(Cue::Answers) || words.find("whether").is_some();
+        let mut subject = Self { lifts, is_field, settles, ..Self::default() };
         let place = Place::of(words, cues);
         let mut at = 0;
         // Inside `for the staging port`, up to a mark or the next verb.
@@ -140,6 +155,10 @@ impl Subject {
         }
         if word.form.is_value() {
             let (text, next) = name(words, at, word);
+            let is_code = word.form == Form::Identifier && is_of_code(&text, word);
+            if is_code {
+                self.coded.push(digest(&text));
+            }
             match role {
                 Role::Gone => self.gone_words(&text),
                 Role::Topic | Role::Named if term(&text).is_some() => {
@@ -148,7 +167,8 @@ impl Subject {
                     self.mark(digest(&text));
                 }
                 Role::Said if !is_stop_word(&text) && !english().has(List::Empty, &text) => {
-                    self.value(Value { text, sort: Sort::Literal });
+                    let sort = if is_code { Sort::Code } else { Sort::Literal };
+                    self.value(Value { text, sort });
                 }
                 _ => {}
             }
@@ -209,8 +229,11 @@ impl Subject {
     pub(super) fn names_both(&self, other: &Self) -> bool {
         let of = |value: &Value| other.values.contains(value);
         let more = |value: &Value| {
-            !of(value)
-                && other.values.iter().any(|old| old.is_like(value) && self.values.contains(old))
+            let alike = |old: &Value| match old.sort {
+                Sort::Number(_) => old.is_like(value),
+                _ => old.is_like(value) && self.values.len() < 4,
+            };
+            !of(value) && other.values.iter().any(|old| alike(old) && self.values.contains(old))
         };
         self.values.iter().any(of) && self.values.iter().any(more)
     }
@@ -233,7 +256,7 @@ impl Subject {
     /// Whether both give a value of one sort, and not the same.
     pub(super) fn differs_in_value(&self, old: &Self) -> bool {
         let (new, old) = (&self.values, &old.values);
-        let same = |value: &Value| old.contains(value) && value.sort != Sort::Literal;
+        let same = |value: &Value| old.contains(value) && !value.is_literal();
         let other =
             |value: &Value| !old.contains(value) && old.iter().any(|old| old.is_like(value));
         !new.iter().any(same) && new.iter().any(other)
@@ -298,6 +321,11 @@ impl Place {
     }
 }
 
+/// Whether a name stands in code, and isn't one as `GraphQL`.
+fn is_of_code(text: &str, word: &Word) -> bool {
+    word.quoted || text.contains(['_', '(', ':', '-'])
+}
+
 /// A name of one or several words, and where the next word stands.
 fn name(words: &Words, at: usize, word: &Word) -> (String, usize) {
     let mut text = words.low(at).trim_end_matches("'s").to_owned();
@@ -335,6 +363,8 @@ fn number(low: &str, next: &str, in_words: bool) -> Value {
         Some("clock")
     } else if digits.matches('-').count() == 2 {
         Some("date")
+    } else if digits.matches('.').count() > 1 {
+        Some("version")
     } else {
         unit(suffix).or_else(|| unit(stem(next)))
     };

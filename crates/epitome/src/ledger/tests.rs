@@ -72,7 +72,8 @@ fn newer_values_replace_older_ones() {
             - [0 user] The download timeout is 60 seconds.
             - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
             - [3 user] The timeout for uploads is now 45 seconds. (in place of message 0)
-            - [5 model] The owner of the billing service is Priya now. (in place of message 4)
+            - [4 user] Dana owns the billing service.
+            - [5 model] The owner of the billing service is Priya now. (newer than message 4, which says otherwise)
             - [7 user] The production port is 9090.
             - [8 user] Staging moved to 8081. (in place of message 7)
         "]],
@@ -96,6 +97,7 @@ fn models_and_tools_are_heard_but_not_obeyed() {
             - [6 model] We decided to keep the old parser because the new one drops comments.
             Facts:
             - [0 model] I found that the rate limit of the partner API is 120 requests per minute.
+            - [2 tool] The deploy window is Thursday 14:00 UTC.
             - [4 user] The deploy window is Tuesday 10:00 UTC. (newer than message 2, which says otherwise)
             - [5 tool] The deploy window is now Friday 10:00 UTC.
             Goals and tasks:
@@ -185,4 +187,68 @@ fn nobody_speaks_through_quotes_code_or_tools() {
     let mut ledger = Ledger::default();
     ledger.observe(0, Speaker::Human, Shown::Elsewhere, "Look:\n```\n# never delete this file\n```\n> You must always use tabs.\n| never | this |\n");
     assert_eq!(ledger.render(1_000), "");
+}
+
+/// What was said in sessions of agents, shortened: none of it takes anything back.
+#[test]
+fn what_only_sounds_like_a_change_replaces_nothing() {
+    for said in [
+        "tool: No profiles are configured here.
+         tool: ✓ Switched to the profile of the team.",
+        "tool: Wall time: 0.1 seconds
+         tool: Wall time: 0.4 seconds",
+        "model: Flight Number: HAT084
+         model: Flight Number: HAT266",
+        "model: - Settings: `auth.json` - Config: `config.toml`
+         model: Set it to `1` to disable the contrast of the terminal.",
+        "user: My user ID is noah_42.
+         model: **Flights and passengers**: no changes",
+        "user: My user ID is noah_42.
+         user: I don't remember the number of the reservation, sorry.",
+        "user: The departure is on May 27 from Houston to Denver.
+         model: Your reservation has been updated to include the return from Denver to Houston on May 27.",
+        "user: I picked the theme while you were working and got a crash, that should never happen.
+         model: Malformed themes no longer crash the selector.
+         model: Oh wait, these errors look like we have other versions of the theme!",
+        "model: The total for the trip in business class is $833 per passenger.
+         model: For the new booking in business class the total is $2,499 for all passengers.",
+        "model: The colours of the theme are read from theme.json.
+         model: Wait, I need to export `loadTheme` first:",
+        "system: Payments: each reservation may use at most one certificate and three gift cards.
+         user: Let's go ahead and proceed with the compensation for this reservation.",
+        "model: `dimGray: 242` is a medium gray.
+         model: Changed `gray` from `#6c6c6c` to `#808080`, a brighter medium gray.",
+    ] {
+        let ledger = ledger(said);
+        let pairs = ledger.lines().iter().filter(|line| line.replaced.is_some());
+        let pairs: Vec<&str> = pairs.map(|line| line.text.as_str()).collect();
+        assert!(pairs.is_empty(), "{pairs:?} of {:#?}", ledger.render(4_000));
+    }
+}
+
+#[test]
+fn a_question_is_struck_out_only_where_somebody_says_that_it_is_answered() {
+    let said = "user: Do we need a bucket of our own for the tenants?
+         model: Let me look.
+         user: #b5bd68 is what the bucket of the tenants had";
+    assert_eq!(ledger(said).superseded().count(), 0);
+}
+
+#[test]
+fn code_and_frames_of_tools_are_no_lines() {
+    check(
+        "tool: const projectName = row.project as string
+         tool: private newVersion: string | null = null;
+         tool: Original token count: 18
+         tool: Process Group PGID: 15463
+         tool: (Open file: /testbed/reproduce.py)
+         user: what about the tool backgrounds??
+         user: ➜ shop git:(main) ✗ npx tsx cli.ts Detected truecolor mode TERM=xterm
+         model: Oh wait, these errors look like we have other versions!
+         model: The staging port is 8443.",
+        &expect![[r"
+            Facts:
+            - [8 model] The staging port is 8443.
+        "]],
+    );
 }

@@ -21,6 +21,8 @@ pub(super) enum Update {
 
 /// A sentence of more words that say something takes back by the subject alone.
 const MAX_WORDS: usize = 14;
+/// A sentence of so many words says little but what it corrects.
+const MOST_BRIEF: usize = 14;
 /// Lines looked at for each term, the newest.
 const LOOK_BACK: usize = 32;
 /// Entries within which `make that 40` is understood.
@@ -42,11 +44,12 @@ impl Ledger {
         candidates.dedup();
         candidates
             .retain(|at| self.lines[*at].replaced.is_none() && may_replace(line, &self.lines[*at]));
-        let (mut sure, mut maybe) = (Vec::new(), Vec::new());
+        let (mut sure, mut maybe, mut unsure) = (Vec::new(), Vec::new(), Vec::new());
         let mut best = 0;
         for at in candidates {
             match relation(line, &self.lines[at]) {
                 Relation::Apart => {}
+                Relation::Same(_) if !self.is_sure(line, &self.lines[at]) => unsure.push(at),
                 Relation::Same(share) => {
                     best = best.max(share);
                     sure.push((at, share));
@@ -64,17 +67,23 @@ impl Ledger {
             return Update::Replaces(vec![at]);
         }
         // One that may fit is meant; of several nobody knows which.
-        if maybe.len() == 1 && line.change >= Change::Said {
+        if maybe.len() == 1
+            && line.change >= Change::Said
+            && self.is_sure(line, &self.lines[maybe[0]])
+        {
             return Update::Replaces(maybe);
         }
-        maybe.last().map_or(Update::New, |at| Update::Differs(*at))
+        unsure.extend(maybe);
+        let differs = unsure.iter().rfind(|at| self.may_differ(line, &self.lines[**at]));
+        differs.map_or(Update::New, |at| Update::Differs(*at))
     }
 
     /// What a correction without a topic of its own means.
     fn just_said(&self, line: &Line) -> Option<usize> {
-        if line.change != Change::OfLast {
+        if line.change != Change::OfLast || line.who < Speaker::Model || line.text.ends_with(':') {
             return None;
         }
+        let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
         let near = || {
             let lines = self
                 .lines
@@ -87,6 +96,8 @@ impl Ledger {
             lines.filter(|(_, old)| {
                 old.replaced.is_none()
                     && old.who >= Speaker::Model
+                    && old.who != Speaker::System
+                    && (line.who == Speaker::Human || old.at != line.at)
                     && !matches!(old.kind, Kind::Done | Kind::Question)
                     && may_replace(line, old)
             })
@@ -117,11 +128,18 @@ impl Ledger {
             let shared = subject.bag.shared(&old.subject.bag).min(2);
             (shared, old.who == line.who, shape(old), sort(old) == sort(line), *at)
         });
-        if let Some((at, _)) = fitting {
+        if let Some((at, _)) = fitting.filter(|(_, old)| {
+            is_brief || line.who == Speaker::Human || subject.values.len() < 3 && shape(old)
+        }) {
             return Some(at);
         }
         let is_number = subject.values.iter().any(|value| matches!(value.sort, Sort::Number(_)));
-        near().next().filter(|_| !is_number).map(|(at, _)| at)
+        // Words for words: of what the speaker himself said just before.
+        let own = near().next().filter(|(_, old)| {
+            let is_own = line.who == old.who && old.at != line.at && !line.subject.is_field;
+            !is_number && is_brief && is_own && !old.kind.is_task()
+        });
+        own.map(|(at, _)| at)
     }
 }
 
@@ -173,6 +191,10 @@ fn relation(new: &Line, old: &Line) -> Relation {
     if own_mark && their_mark {
         return Relation::Apart;
     }
+    // Whatever either seems to be: it says what it was.
+    if new.change >= Change::Said && own.names_value_of(theirs) && !own.contrasts(theirs) {
+        return Relation::Same(shared * 100 / own.topic.len());
+    }
     let missing = own.topic.len() - shared;
     let back = theirs.topic.shared(&own.bag);
     let foreign = theirs.topic.len() - back;
@@ -195,7 +217,7 @@ fn relation(new: &Line, old: &Line) -> Relation {
         return Relation::Apart;
     }
     // A rule that is taken back says the same words.
-    let literal = |value: &Value| value.sort == Sort::Literal && own.bag.has(digest(&value.text));
+    let literal = |value: &Value| value.is_literal() && own.bag.has(digest(&value.text));
     let exact = theirs.names.shared(&own.bag) > 0 || theirs.values.iter().any(literal);
     let rules = old.kind == Kind::Constraint && new.kind == Kind::Constraint;
     let mostly = said > 1 && said * 10 >= own.bag.len() * 6;

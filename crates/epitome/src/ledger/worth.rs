@@ -138,6 +138,35 @@ fn reads_as_code(text: &str) -> i32 {
     }
 }
 
+/// Whether a line of a tool's output is code or settings of a program, not said by anybody.
+pub(super) fn is_printed_code(text: &str) -> bool {
+    const STARTS: [&str; 12] = [
+        "private ",
+        "public ",
+        "protected ",
+        "static ",
+        "async ",
+        "await ",
+        "const ",
+        "let ",
+        "var ",
+        "export ",
+        "type ",
+        "interface ",
+    ];
+    let declares = STARTS.iter().any(|start| text.starts_with(start))
+        && (text.contains(['=', ';', '(', '{']) || text.contains(": "));
+    declares
+        || text.starts_with([')', '}', ']', '{'])
+        || text.ends_with(['(', '{', '[', ',', ';', '='])
+        // `npm run check # lint`; what is forbidden may name a flag.
+        || text.starts_with(|c: char| c.is_ascii_lowercase()) && text.contains(" # ")
+        || text.contains("?: ")
+        || text.contains(" => ")
+        || text.contains("; //")
+        || is_code(text)
+}
+
 /// Whether it is a line of code that somebody pasted.
 pub(super) fn is_code(text: &str) -> bool {
     const STARTS: [&str; 18] = [

@@ -1,0 +1,259 @@
+//! Whether a newer line surely takes an older one's place.
+//!
+//! A wrong replacement loses what somebody said; a missed one costs a line. Sessions say the same few words again
+//! and again, so that what counts is to share words that are rare among the lines, not many.
+
+use super::subject::{Sort, Subject, Value};
+use super::terms::digest;
+use super::{Change, Kind, Ledger, Line, Speaker};
+
+/// A sentence of more words says more than what changed.
+const MAX_WORDS: usize = 14;
+/// A word that so many lines have tells what one is about, whatever the session.
+const RARE: usize = 4;
+/// A word that so few lines have tells it by itself.
+const FEW: usize = 2;
+/// In a long session one of so many lines may have it.
+const ONE_OF: usize = 100;
+
+impl Ledger {
+    /// Whether `new`, which seems to be about the same as `old`, may stand for it.
+    pub(super) fn is_sure(&self, new: &Line, old: &Line) -> bool {
+        // What announces something says it in the next line.
+        if new.text.ends_with(':') {
+            return false;
+        }
+        let pair = Pair::of(self, new, old);
+        match old.kind {
+            Kind::Question => pair.answers(),
+            kind if kind.is_task() && pair.goes_on() => true,
+            // A mark tells a task; words may tell a value.
+            kind if kind.is_task() => (pair.differs || pair.names_it) && pair.changes(),
+            _ => pair.changes(),
+        }
+    }
+
+    /// Whether hardly another line than `old` has the word, which says more than what kind of thing it is.
+    fn is_told_by(&self, word: u64, old: &Line) -> bool {
+        let lines = self.about.get(&word).map_or(0, Vec::len);
+        lines <= FEW && old.subject.specific.has(word)
+    }
+
+    /// Whether `new`, which doesn't stand for `old`, gives another value of the same: whoever reads both shall know
+    /// which is newer.
+    pub(super) fn may_differ(&self, new: &Line, old: &Line) -> bool {
+        let pair = Pair::of(self, new, old);
+        let is_state = |line: &Line| {
+            !line.kind.is_task() && line.kind != Kind::Question && !line.subject.is_field
+        };
+        is_state(new)
+            && is_state(old)
+            && new.who >= Speaker::Model
+            && new.at != old.at
+            && pair.differs
+            && pair.rare > 0
+            && pair.is_short()
+            && pair.covers(60, 50)
+    }
+
+    /// Whether few lines have the word.
+    fn is_rare(&self, word: u64) -> bool {
+        let most = RARE.max(self.lines.len() / ONE_OF);
+        self.about.get(&word).is_none_or(|lines| lines.len() <= most)
+    }
+}
+
+/// Two lines, and what they share.
+struct Pair<'a> {
+    new: &'a Line,
+    old: &'a Line,
+    /// Words that both have, values apart.
+    shared: usize,
+    /// Those of them that few lines have.
+    rare: usize,
+    /// Names and the like that both give.
+    exact: usize,
+    /// Words of the one that has fewer, and of the other.
+    fewer: usize,
+    more: usize,
+    /// The newer names a value of the older as one that holds no longer, or as what it was.
+    names_it: bool,
+    /// Each gives a value of one sort, and not the same.
+    differs: bool,
+    /// Both share a word that hardly another line has, and their values are of one shape.
+    alike: bool,
+}
+
+impl<'a> Pair<'a> {
+    fn of(ledger: &Ledger, new: &'a Line, old: &'a Line) -> Self {
+        let (own, theirs) = (&new.subject, &old.subject);
+        let is_value = |word: u64| {
+            own.values.iter().chain(&theirs.values).any(|value| digest(&value.text) == word)
+        };
+        let both: Vec<u64> =
+            own.bag.iter().filter(|word| theirs.bag.has(*word) && !is_value(*word)).collect();
+        let words = |subject: &Subject| subject.bag.iter().filter(|word| !is_value(*word)).count();
+        let (one, other) = (words(own), words(theirs));
+        Pair {
+            new,
+            old,
+            shared: both.len(),
+            exact: theirs
+                .values
+                .iter()
+                .filter(|old| old.is_literal() && own.values.contains(old))
+                .count(),
+            rare: both.iter().filter(|word| ledger.is_rare(**word)).count(),
+            fewer: one.min(other),
+            more: one.max(other),
+            names_it: own.names_value_of(theirs)
+                && new.change
+                    >= if new.who >= Speaker::System { Change::Hinted } else { Change::Said },
+            differs: has_other(own, theirs, |_, _| true) && !has_same_figure(own, theirs),
+            alike: both.iter().any(|word| ledger.is_told_by(*word, old))
+                && has_other(own, theirs, Value::has_shape_of),
+        }
+    }
+
+    /// Whether the words that both have are so many percent of the shorter and of the longer one's.
+    fn covers(&self, shorter: usize, longer: usize) -> bool {
+        self.shared * 100 >= self.fewer * shorter && self.shared * 100 >= self.more * longer
+    }
+
+    fn is_short(&self) -> bool {
+        self.new.subject.words <= MAX_WORDS && self.old.subject.words <= MAX_WORDS
+    }
+
+    /// Whether each says all of the other's topic.
+    fn is_of_one_topic(&self) -> bool {
+        let (own, theirs) = (&self.new.subject, &self.old.subject);
+        let within =
+            |one: &Subject, other: &Subject| one.topic.shared(&other.bag) == one.topic.len();
+        own.has_topic && theirs.has_topic && within(own, theirs) && within(theirs, own)
+    }
+
+    /// Whether what the newer says to be past isn't what the older is about.
+    fn ends_another(&self) -> bool {
+        let gone = &self.new.subject.gone;
+        let says = !gone.is_empty() && !self.names_it && !self.alike;
+        says && gone.shared(&self.old.subject.bag) == 0
+    }
+
+    /// Whether the older is about something in code that the newer doesn't name.
+    fn is_of_another_name(&self) -> bool {
+        let (own, theirs) = (&self.new.subject, &self.old.subject);
+        let mut about = theirs.coded.iter().filter(|name| theirs.topic.has(*name)).peekable();
+        about.peek().is_some() && !about.any(|name| own.bag.has(name))
+    }
+
+    /// Whether most words of both are the same, of which several are rare, and the newer says more.
+    fn says_most(&self) -> bool {
+        let (own, theirs) = (&self.new.subject, &self.old.subject);
+        let adds = own.bag.without(&theirs.bag).next().is_some();
+        adds && self.shared > 1 && self.rare > 1 && self.covers(60, 40)
+    }
+
+    fn answers(&self) -> bool {
+        let states = matches!(self.new.kind, Kind::Fact | Kind::Decision | Kind::Done);
+        states && self.new.alone && self.shared > 1 && self.rare > 0 && self.covers(60, 40)
+    }
+
+    /// Whether a task is in another state by now.
+    fn goes_on(&self) -> bool {
+        let (new, old) = (self.new, self.old);
+        let moves = new.kind.is_task() && new.kind != old.kind && old.kind != Kind::Done;
+        if !moves || !new.alone || new.at == old.at || self.shared < 2 || self.rare == 0 {
+            return false;
+        }
+        // Of two steps with a number or a name each it is another one.
+        let (own, theirs) = (&new.subject, &old.subject);
+        let named = |subject: &Subject| subject.names.len() + subject.values.len() > 0;
+        let same = own.names.shared(&theirs.bag) > 0
+            || own.values.iter().any(|value| theirs.bag.has(digest(&value.text)));
+        if named(own) && named(theirs) && !same || self.ends_another() {
+            return false;
+        }
+        if new.who == Speaker::Tool { self.covers(80, 60) } else { self.covers(60, 45) }
+    }
+
+    /// Whether a value, a choice or a rule is another one by now.
+    fn changes(&self) -> bool {
+        let (new, old) = (self.new, self.old);
+        let (said, lifts) = (new.change >= Change::Said, new.subject.lifts);
+        // Items of one list are told apart by their values alone.
+        let is_listed = new.at == old.at && !(new.who == Speaker::Human && self.names_it && said);
+        if self.rare == 0 || is_listed || self.ends_another() || self.is_of_another_name() {
+            return false;
+        }
+        if self.names_it {
+            let names = |value: &Value| value.is_literal() && value.text.len() > 2;
+            let is_exact = old.subject.values.iter().any(names);
+            return self.alike || self.covers(if is_exact { 20 } else { 34 }, 0);
+        }
+        let is_rule = old.kind == Kind::Constraint && lifts;
+        if is_rule && self.shared + self.exact > 1 && self.covers(60, 50) {
+            return true;
+        }
+        // Whoever may say less says what it was.
+        let is_bold = new.who < old.who || new.who == Speaker::Tool;
+        let differs = self.differs && (said || !is_bold);
+        let is_clear =
+            new.alone || said && (differs && new.who == Speaker::Human || self.says_most());
+        if !is_clear || old.who == Speaker::System || is_bold && !differs || !self.is_short() {
+            return false;
+        }
+        match new.change {
+            Change::None => {
+                let is_said = new.who >= Speaker::Model && !new.subject.is_field;
+                is_said && new.who == old.who && differs && self.covers(100, 100)
+            }
+            Change::Hinted => {
+                differs && !new.kind.is_task() && self.shared > 1 && self.covers(60, 50)
+            }
+            _ if differs => self.alike || self.covers(50, 34),
+            _ if self.says_most() => true,
+            _ if new.kind.is_task() => false,
+            _ => {
+                let chosen = self.shared > 1 && chosen(new) && chosen(old) && self.covers(50, 34);
+                chosen || self.is_of_one_topic()
+            }
+        }
+    }
+}
+
+/// Whether each gives a value that the other doesn't, of one sort, and no mere name in code.
+fn has_other(own: &Subject, theirs: &Subject, fits: impl Fn(&Value, &Value) -> bool) -> bool {
+    own.values.iter().filter(|value| value.sort != Sort::Code).any(|value| {
+        let is_other =
+            |old: &Value| old.sort != Sort::Code && old.is_like(value) && fits(value, old);
+        !theirs.values.contains(value) && theirs.values.iter().any(is_other)
+    })
+}
+
+/// Whether both give the same figure.
+fn has_same_figure(own: &Subject, theirs: &Subject) -> bool {
+    let is_figure =
+        |value: &&Value| !value.is_literal() && value.text.contains(|c: char| c.is_ascii_digit());
+    own.values.iter().filter(is_figure).any(|value| theirs.values.contains(value))
+}
+
+/// Whether it is somebody's choice, which may be said in words.
+fn chosen(line: &Line) -> bool {
+    matches!(line.kind, Kind::Decision | Kind::Preference | Kind::Goal | Kind::Constraint)
+}
+
+impl Subject {
+    /// Whether it says that a value of the other one is past: `from 20 to 30`, `8 instead of 9`.
+    pub(super) fn names_value_of(&self, other: &Self) -> bool {
+        let parts = |text: &str| text.split(' ').map(digest).collect::<Vec<u64>>();
+        let gone = other.values.iter().any(|value| {
+            self.gone.has(digest(&value.text))
+                || value.is_literal()
+                    && parts(&value.text).into_iter().all(|part| self.gone.has(part))
+        });
+        // `one table a day` is a value too, in words.
+        let past = |word| self.gone.has(word) && !self.bag.has(word);
+        let in_words = other.bag.shared(&self.gone) > 1 && other.bag.iter().any(past);
+        gone || in_words || self.gone.shared(&other.names) > 0 || self.names_both(other)
+    }
+}
