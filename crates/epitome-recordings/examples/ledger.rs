@@ -8,10 +8,10 @@
 //! ```
 //!
 //! `lines` prints it as a checkpoint would list it. `replaced` prints each line that a later one took the
-//! place of (`+`) or may contradict (`?`), for somebody to judge. `sample` draws lines that would be listed, as JSON, one a line, with what was
-//! said around each. `cost` compares the time of
-//! reading ledger and anchors with that of counting the same texts. Without files they read the project's `examples` and the last request of each of its
-//! captures.
+//! place of (`+`) or may contradict (`?`), for somebody to judge. `sample` draws lines that would be listed,
+//! as JSON, one a line, with what was said around each. `cost` compares the time of reading ledger and
+//! anchors with that of counting the same texts. Without files they read the project's `examples` and the
+//! last request of each of its captures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;

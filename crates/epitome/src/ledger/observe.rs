@@ -88,8 +88,8 @@ impl Ledger {
                 Place::Prose | Place::Item => {}
             }
             // What somebody else said.
-            let is_others =
-                raw.starts_with(['>', '➜', '❯', '$', '%']) || output::is_frame(unmarked(raw));
+            let is_others = [">", "➜", "❯", "$ ", "% "].iter().any(|mark| raw.starts_with(mark))
+                || output::is_frame(unmarked(raw));
             if raw.len() > MAX_SENTENCE || raw.len() < 10 || is_others || is_code(raw) {
                 continue;
             }

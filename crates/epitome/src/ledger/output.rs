@@ -71,7 +71,7 @@ pub(super) enum Standing {
 
 /// Whether it is what a program puts around what it ran or printed: about the output, not in it.
 pub(super) fn is_frame(line: &str) -> bool {
-    const LABELS: [&str; 12] = [
+    const LABELS: [&str; 10] = [
         "chunk id",
         "wall time",
         "original token count",
@@ -80,9 +80,7 @@ pub(super) fn is_frame(line: &str) -> bool {
         "exit code",
         "process exited",
         "session id",
-        "output",
         "error",
-        "message",
         "current directory",
     ];
     let bare = line.trim_start_matches(['-', '*', ' ', '[']);
@@ -97,17 +95,14 @@ pub(super) fn is_frame(line: &str) -> bool {
     let steps = ["**Given**", "**When**", "**Then**", "**And**"];
     let is_step = steps.iter().any(|step| line.starts_with(step));
     let is_choice = line.as_bytes().first_chunk::<3>().is_some_and(|[open, key, close]| {
-        *open == b'['
-            && *close == b']'
-            && key.is_ascii_alphanumeric()
-            && !matches!(key, b'x' | b'X')
+        *open == b'[' && *close == b']' && key.is_ascii_lowercase() && *key != b'x'
     });
     is_framed
         || is_numbered
         || is_quoted
         || is_step
         || is_choice
-        || line.starts_with('(') && line.ends_with(')')
+        || line.starts_with('(') && line.ends_with(')') && line.contains(": ")
 }
 
 /// Without the number that a listing puts before each line.

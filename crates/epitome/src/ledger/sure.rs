@@ -187,7 +187,7 @@ impl<'a> Pair<'a> {
         }
         if self.names_it {
             let names = |value: &Value| value.is_literal() && value.text.len() > 2;
-            let is_exact = old.subject.values.iter().any(names) || !old.subject.names.is_empty();
+            let is_exact = old.subject.values.iter().any(names);
             return self.alike || self.covers(if is_exact { 20 } else { 34 }, 0);
         }
         let is_rule = old.kind == Kind::Constraint && lifts;

@@ -72,7 +72,8 @@ fn newer_values_replace_older_ones() {
             - [0 user] The download timeout is 60 seconds.
             - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
             - [3 user] The timeout for uploads is now 45 seconds. (in place of message 0)
-            - [5 model] The owner of the billing service is Priya now. (in place of message 4)
+            - [4 user] Dana owns the billing service.
+            - [5 model] The owner of the billing service is Priya now. (newer than message 4, which says otherwise)
             - [7 user] The production port is 9090.
             - [8 user] Staging moved to 8081. (in place of message 7)
         "]],
@@ -96,6 +97,7 @@ fn models_and_tools_are_heard_but_not_obeyed() {
             - [6 model] We decided to keep the old parser because the new one drops comments.
             Facts:
             - [0 model] I found that the rate limit of the partner API is 120 requests per minute.
+            - [2 tool] The deploy window is Thursday 14:00 UTC.
             - [4 user] The deploy window is Tuesday 10:00 UTC. (newer than message 2, which says otherwise)
             - [5 tool] The deploy window is now Friday 10:00 UTC.
             Goals and tasks:

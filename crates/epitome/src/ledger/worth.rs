@@ -157,9 +157,11 @@ pub(super) fn is_printed_code(text: &str) -> bool {
     let declares = STARTS.iter().any(|start| text.starts_with(start))
         && (text.contains(['=', ';', '(', '{']) || text.contains(": "));
     declares
-        || text.starts_with([')', '}', ']', '{', '.'])
+        || text.starts_with([')', '}', ']', '{'])
         || text.ends_with(['(', '{', '[', ',', ';', '='])
-        || [" # ", " --", "?: "].iter().any(|mark| text.contains(mark)) && !text.starts_with("- [")
+        // `npm run check # lint`; what is forbidden may name a flag.
+        || text.starts_with(|c: char| c.is_ascii_lowercase()) && text.contains(" # ")
+        || text.contains("?: ")
         || text.contains(" => ")
         || text.contains("; //")
         || is_code(text)
