@@ -15,7 +15,7 @@ fn the_readmes_setups_work_as_they_stand_there() {
     let (block, _) = block.split_once("```").expect("the block ends");
     let lines: Vec<&str> = block.lines().filter(|line| !line.starts_with('#')).collect();
     // The scripted server knows no model of one's own.
-    let names = ["gpt-4o-mini", "claude-haiku-4-5", "python3"];
+    let names = ["gpt-4o-mini", "claude-haiku-4-5", "python3 summarize.py"];
     assert_eq!(lines.len(), names.len(), "{lines:?}");
     for (line, name) in lines.into_iter().zip(names) {
         let bench = bench();
@@ -42,7 +42,7 @@ fn the_readmes_setups_work_as_they_stand_there() {
         assert_eq!(ran.code, 0, "{line}: {}", ran.err);
         assert!(ran.err.contains(&format!("tokens by {name} (1 call")), "{line}: {}", ran.err);
         assert_eq!(bench.run("check smaller.json").code, 0);
-        assert_eq!(server.requests(), usize::from(name != "python3"), "{line}");
-        assert_eq!(bench.path("allowed").exists(), name == "python3");
+        assert_eq!(server.requests(), usize::from(name != "python3 summarize.py"), "{line}");
+        assert_eq!(bench.path("allowed").exists(), name == "python3 summarize.py");
     }
 }
