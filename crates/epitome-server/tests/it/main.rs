@@ -72,7 +72,8 @@ fn what_was_said_is_found_and_given() {
 
 #[test]
 fn a_long_message_comes_back_whole_in_parts() {
-    let long: String = (0..12_000).map(|line| format!("line {line}: é {line}\n")).collect();
+    let lines = (0..12_000).map(|line| format!("line {line}: é {line}\n"));
+    let long: String = std::iter::once("filler\n".to_owned()).chain(lines).collect();
     let archive = MemoryArchive::default();
     archive.put(&[original(0, &long)]).expect("kept");
     let recalls = Recalls::new(Arc::new(Said(archive)), counter("o200k").expect("built in"));
