@@ -1,6 +1,6 @@
 //! Whether a text is another one in fewer bytes, and says so: what is checked of an excerpt that somebody else made.
 //!
-//! The words are those of the whole, in their order, and a note as [`excerpt`](super::excerpt) writes it stands wherever
+//! The words are those of the whole, in their order, and a note as `excerpt` writes it stands wherever
 //! something is missing. Beginning and end may be cut at any word; what stands between is made of whole lines.
 //! Words that a reader couldn't tell from a sentence of the speaker's aren't an excerpt: `delete it` of
 //! `I won't delete it`.
