@@ -19,7 +19,7 @@ pub(crate) enum Between {
 }
 
 /// Fewer bytes of a long line aren't taken by themselves.
-const LEAST_PIECE: usize = 12;
+const LEAST_PIECE: usize = 8;
 /// A word this long may be cut.
 const LONG_WORD: usize = 10;
 /// A beginning this short with nothing behind it needs no more than an ellipsis.
@@ -139,9 +139,8 @@ fn find(run: &str, whole: &str, from: usize, between: Between) -> Option<usize> 
             || after.trim_start_matches(blank).starts_with('\n');
         match between {
             Between::Words => {
-                let is_piece = run.trim().len() >= LEAST_PIECE;
-                (begins && ends)
-                    || (is_piece && is_between_words(whole, start) && is_between_words(whole, end))
+                let is_cut_well = is_between_words(whole, start) && is_between_words(whole, end);
+                is_cut_well && (begins || ends || run.trim().len() >= LEAST_PIECE)
             }
             Between::Sentences => {
                 (begins || has_ended(before) && before.ends_with(char::is_whitespace))
