@@ -161,12 +161,10 @@ pub mod edit {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Put {
         /// Of texts only excerpts: the beginning, the end and whole lines of them, in order, with a note wherever something is
-        /// missing: `[… 1.2 kB elided …]` or `[… 12 lines (1.2 kB) elided …]`. What else is put into results and media is
-        /// shown as the compactor's words.
+        /// missing. What else is put into results and media is shown as the compactor's words.
         #[prost(string, tag = "3")]
         Text(::prost::alloc::string::String),
-        /// For calls: the object with less in it, and no value changed: `"begin[… 12 bytes elided]"` for a string,
-        /// `"… 12 more items"` for elements, `"[… 12 items]"` and `"{… 12 keys}"` for a whole value.
+        /// For calls: the object with less in it, each value the same or noted as shorter.
         #[prost(string, tag = "4")]
         Arguments(::prost::alloc::string::String),
         /// For reasoning and media.

@@ -125,12 +125,6 @@ fn session() -> Request {
     testkit::parse(Format::OpenaiChat, &notation)
 }
 
-/// The same, of a request that names its model.
-fn named() -> Request {
-    let body = session().source().replacen('{', "{\"model\":\"gpt-4o\",", 1);
-    epitome::wire::parse(Format::OpenaiChat, body).expect("it is one still")
-}
-
 fn traced(run: impl FnOnce()) -> (Vec<Seen>, usize) {
     let kept = Kept::default();
     tracing::subscriber::with_default(kept.clone(), run);
@@ -187,7 +181,7 @@ fn hooks_are_told_apart_by_their_compaction_and_compactors_stand_in_the_span() {
     let compactors = Compactors { chain: vec![wrong], ..Compactors::default() };
     let compactor = compactor(3_000).hooked_by(hooks).compacted_by(compactors);
     let (spans, closed) = traced(|| {
-        wait(Drive::new(compactor.begin(&named()))).expect("a view");
+        wait(Drive::new(compactor.begin(&session()))).expect("a view");
     });
     // What is told outside of a span comes first.
     let [outside, span] = &spans[..] else { panic!("{spans:?}") };
@@ -195,8 +189,8 @@ fn hooks_are_told_apart_by_their_compaction_and_compactors_stand_in_the_span() {
     let told = format!("hook failed by=\"failing\" epitome.compaction={number}");
     assert_eq!((&outside.events[..], closed), (&[told][..], 1));
     let field = |name: &str| span.fields.get(name).map_or("", String::as_str);
-    assert_eq!(field("gen_ai.request.model"), "\"gpt-4o\"");
-    assert_eq!(field("otel.name"), "\"compact gpt-4o\"");
+    assert_eq!(field("gen_ai.request.model"), "\"gpt-5.4\"");
+    assert_eq!(field("otel.name"), "\"compact gpt-5.4\"");
     let events = span.events.join("\n");
     assert!(events.contains("compactor called by=\"wrong\""), "{events}");
     assert!(events.contains("compactor fell back by=\"wrong\""), "{events}");

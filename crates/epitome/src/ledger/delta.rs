@@ -486,17 +486,20 @@ mod tests {
 
     #[test]
     fn part_of_a_sentence_turns_nothing_around() {
-        const SAID: [(Speaker, &str); 3] = [
+        // Only the first two were read: what comes later is for the changes.
+        const SAID: [(Speaker, &str); 5] = [
             (
                 Speaker::Human,
                 "Please never deploy on Friday or force a deploy. Fix the parser in src/p.rs so that lists work. Don't ever \
-                 delete the backups. Do you think that we may force a deploy on Friday?",
+                 delete the backups.",
             ),
             (
                 Speaker::Model,
-                "I will look at src/p.rs next. I have not finished the lexer yet. We decided not to use Redis for the cache.",
+                "I will look at src/p.rs next. We decided not to use Redis for the cache.",
             ),
             (Speaker::Human, "Do not\nforce a deploy on Friday at night."),
+            (Speaker::Human, "Do you think that we may force a deploy on Friday?"),
+            (Speaker::Model, "I have not looked at src/p.rs yet."),
         ];
         let said =
             |at: u32| SAID.get(at as usize).map(|(who, text)| vec![(*who, (*text).to_owned())]);
@@ -508,14 +511,14 @@ mod tests {
             (delta(Op::Replace, None, "deploy on Friday", Some(rule), 0), Refused::Unsaid),
             (add(Kind::Constraint, "ever delete the backups.", 0), Refused::Unsaid),
             (add(Kind::Decision, "use Redis for the cache.", 1), Refused::Unsaid),
-            (delta(Op::Resolve, None, "finished the lexer", Some(next), 1), Refused::Unsaid),
+            (delta(Op::Resolve, None, "looked at src/p.rs", Some(next), 4), Refused::Unsaid),
             (delta(Op::Resolve, None, "Fix the parser in src/p", Some(task), 0), Refused::Unsaid),
             (
                 delta(Op::Replace, None, "force a deploy on Friday at night.", Some(rule), 2),
                 Refused::Unsaid,
             ),
             (
-                delta(Op::Resolve, None, "I have not finished the lexer yet.", Some(next), 1),
+                delta(Op::Resolve, None, "I have not looked at src/p.rs yet.", Some(next), 4),
                 Refused::Unfinished,
             ),
             (
@@ -524,13 +527,13 @@ mod tests {
                     None,
                     "Do you think that we may force a deploy on Friday?",
                     Some(rule),
-                    0,
+                    3,
                 ),
                 Refused::Asked,
             ),
         ] {
             let mut ledger = Ledger::default();
-            for (at, (who, text)) in SAID.iter().enumerate() {
+            for (at, (who, text)) in SAID.iter().enumerate().take(2) {
                 ledger.observe(at as u32, *who, Shown::Elsewhere, text);
             }
             let before = ledger.render(4_000);

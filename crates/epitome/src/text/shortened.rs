@@ -1,6 +1,6 @@
 //! Whether a text is another one in fewer bytes, and says so: what is checked of an excerpt that somebody else made.
 //!
-//! The words are those of the whole, in their order, and a note as [`excerpt`](super::excerpt) writes it stands wherever
+//! The words are those of the whole, in their order, and a note as `excerpt` writes it stands wherever
 //! something is missing. Beginning and end may be cut at any word; what stands between is made of whole lines.
 //! Words that a reader couldn't tell from a sentence of the speaker's aren't an excerpt: `delete it` of
 //! `I won't delete it`.
@@ -19,7 +19,7 @@ pub(crate) enum Between {
 }
 
 /// Fewer bytes of a long line aren't taken by themselves.
-const LEAST_PIECE: usize = 12;
+const LEAST_PIECE: usize = 8;
 /// A word this long may be cut.
 const LONG_WORD: usize = 10;
 /// A beginning this short with nothing behind it needs no more than an ellipsis.
@@ -139,9 +139,8 @@ fn find(run: &str, whole: &str, from: usize, between: Between) -> Option<usize> 
             || after.trim_start_matches(blank).starts_with('\n');
         match between {
             Between::Words => {
-                let is_piece = run.trim().len() >= LEAST_PIECE;
-                (begins && ends)
-                    || (is_piece && is_between_words(whole, start) && is_between_words(whole, end))
+                let is_cut_well = is_between_words(whole, start) && is_between_words(whole, end);
+                is_cut_well && (begins || ends || run.trim().len() >= LEAST_PIECE)
             }
             Between::Sentences => {
                 (begins || has_ended(before) && before.ends_with(char::is_whitespace))

@@ -333,7 +333,7 @@ fn by_chance(job: &Job, dice: &[u8]) -> Vec<Fate> {
                 let results = parts.filter(|(part, may)| **may && part.kind() == PartKind::Result);
                 let stub = |slot| PartEdit {
                     at: slot,
-                    put: Put::Text("[gone]".into()),
+                    put: Put::Text("…".into()),
                     reason: Reason::OldOutput,
                 };
                 let edits: Box<[PartEdit]> = results.map(|(part, _)| stub(part.slot)).collect();

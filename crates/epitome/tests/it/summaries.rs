@@ -27,7 +27,13 @@ fn compactor() -> Compactor {
 }
 
 fn session() -> Request {
+    session_with("")
+}
+
+/// The same with `first` behind the task.
+fn session_with(first: &str) -> Request {
     let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
+    notation += first;
     for step in 0..120 {
         let _ = writeln!(
             notation,
@@ -524,23 +530,26 @@ fn changes_of_the_ledger_are_taken_where_the_transcript_says_so() {
         let text = text.to_owned();
         Delta { op: Op::Add, kind: Some(Kind::Fact), text, line: None, sources: vec![at] }
     };
-    let said = "fn f7() { port_5007 }";
+    let first = "asst I look at both. | call p Read {\"file_path\":\"src/p.rs\"}\nres  p = fn p() { port_5999 }\n\
+                 asst And the other. | call q Read {\"file_path\":\"src/q.rs\"}\nres  q = fn q() { port_5998 }\n";
+    let said = "fn p() { port_5999 }";
     let told = Summary {
-        ledger: vec![change(said, 16), change("fn f7() { port_9999 }", 16)],
+        ledger: vec![change(said, 2), change("{ port_5999", 2)],
         ..Summary::new(
             summary("none")
-                + "\n## Ledger changes\n{\"op\":\"add\",\"kind\":\"constraint\",\"text\":\"fn f8() { port_5008 }\",\"sources\":[18]}\n",
+                + "\n## Ledger changes\n{\"op\":\"add\",\"kind\":\"constraint\",\"text\":\"fn q() { port_5998 }\",\"sources\":[4]}\n",
         )
     };
     let model = from_fn("model", move |_| std::future::ready(Ok(told.clone())));
-    let outcome = run(with(vec![model])).expect("a view");
+    let compactor = compactor().summarized_by(with(vec![model])).expect("in range");
+    let outcome = wait(Drive::new(compactor.begin(&session_with(first)))).expect("a view");
     let text = checkpoint(&outcome);
-    assert!(text.contains("- [16 tool] fn f7() { port_5007 }"), "{text}");
-    assert!(!text.contains("9999") && !text.contains("Ledger changes"), "{text}");
+    assert!(text.contains("- [2 tool] fn p() { port_5999 }"), "{text}");
+    assert!(!text.contains("Ledger changes"), "{text}");
     let receipt = outcome.receipt.summary.as_ref().expect("somebody was asked");
     assert_eq!(receipt.by.as_deref(), Some("model"));
     let refused: Vec<Option<Refused>> = receipt.ledger.iter().map(|one| one.refused).collect();
     assert_eq!(refused, [None, Some(Refused::Unsaid), Some(Refused::Speaker)]);
     assert!(outcome.receipt.after.count.tokens <= TARGET);
-    testkit::laws::check_view(&outcome, &compactor()).expect("the laws hold");
+    testkit::laws::check_view(&outcome, &self::compactor()).expect("the laws hold");
 }
