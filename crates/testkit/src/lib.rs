@@ -45,6 +45,7 @@ mod show;
 pub mod simulation;
 mod stage;
 pub mod survival;
+mod tape;
 mod wait;
 
 pub use check::{check, check_in};

@@ -75,7 +75,11 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
             }
         }
         match part.kind() {
-            PartKind::Text if part.raw_body() == "\"\"" && part.raw() != part.raw_body() => {
+            // An absent body is a block without `text`.
+            PartKind::Text
+                if matches!(part.raw_body(), "\"\"" | "" | "null")
+                    && part.raw() != part.raw_body() =>
+            {
                 find(rules::ANTHROPIC_EMPTY_TEXT, Some(part.slot), "", Mend::DropPart(part.slot));
             }
             PartKind::Text if part.raw_body() == "\"\"" && !may_be_empty => {
@@ -104,7 +108,7 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
                 );
             }
             PartKind::Call if !part.raw_body().starts_with('{') => {
-                let Some(json) = as_object(part.raw_body()) else { continue };
+                let json = as_object(part.raw_body()).unwrap_or_else(|| "{}".to_owned());
                 let mend = Mend::Rewrite { slot: part.slot, json };
                 find(rules::ANTHROPIC_INPUT, Some(part.slot), &part.name(), mend);
             }
