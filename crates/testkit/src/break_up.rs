@@ -1,16 +1,17 @@
 //! What can be wrong with a transcript: the ways in which pairs, order and content get broken.
 
 use proptest::prelude::*;
-use proptest::sample::Index;
 
+use crate::dice::Dice;
 use crate::draft::{Block, Draft, Message, Shape};
+use crate::script::Spot;
 
 /// One thing that goes wrong, somewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
     how: How,
-    at: Index,
-    to: Index,
+    at: Spot,
+    to: Spot,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,13 +69,20 @@ const ALL: [How; 24] = [
     How::NoThinking,
 ];
 
+impl Breach {
+    /// The one that these throws choose.
+    pub(crate) fn of(dice: &mut Dice) -> Self {
+        Breach { how: dice.pick(&ALL), at: Spot::of(dice), to: Spot::of(dice) }
+    }
+}
+
 impl Arbitrary for Breach {
     type Parameters = ();
     type Strategy = BoxedStrategy<Breach>;
 
     fn arbitrary_with((): ()) -> Self::Strategy {
-        (proptest::sample::select(&ALL[..]), any::<Index>(), any::<Index>())
-            .prop_map(|(how, at, to)| Breach { how, at, to })
+        (proptest::sample::select(&ALL[..]), any::<u64>(), any::<u64>())
+            .prop_map(|(how, at, to)| Breach { how, at: Spot(at), to: Spot(to) })
             .boxed()
     }
 }

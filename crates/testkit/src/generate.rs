@@ -11,6 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::break_up::{Breach, break_up};
+use crate::dice::Dice;
 use crate::draft::{Draft, Thinking};
 use crate::features::{Feature, Features};
 use crate::responses;
@@ -80,6 +81,18 @@ pub fn broken_in(formats: &[Format]) -> impl Strategy<Value = Case> + use<> {
         .prop_map(|(script, breaches)| script.case(&breaches))
 }
 
+/// The valid case that a fuzzer's bytes choose, two for each choice, as long as they last.
+pub fn valid_of_tape(tape: &[u8]) -> Case {
+    Script::of(&mut Dice::of_tape(tape)).case(&[])
+}
+
+/// As [`valid_of_tape`], with one to four things wrong.
+pub fn broken_of_tape(tape: &[u8]) -> Case {
+    let mut dice = Dice::of_tape(tape);
+    let breaches: Vec<Breach> = (0..=dice.below(4)).map(|_| Breach::of(&mut dice)).collect();
+    Script::of(&mut dice).case(&breaches)
+}
+
 impl Script {
     fn case(&self, breaches: &[Breach]) -> Case {
         let mut draft = Draft {
@@ -138,15 +151,34 @@ mod tests {
         for _ in 0..1500 {
             let case = valid().new_tree(&mut runner).expect("no filters").current();
             histogram.count(&case.features);
-            let body: serde_json::Value = match case.draft.envelope {
-                Envelope::Lines if !case.draft.messages.is_empty() => {
-                    let lines = serde_json::Deserializer::from_str(&case.text).into_iter();
-                    serde_json::Value::Array(lines.map(|line| line.expect("JSON")).collect())
-                }
-                _ => serde_json::from_str(&case.text).expect("JSON"),
-            };
-            assert_eq!(oracle::accepts(case.format, &body), Ok(()), "{case:?}");
+            assert_eq!(accepted(&case), Ok(()), "{case:?}");
         }
         histogram.assert_each_over(1.0);
+    }
+
+    #[test]
+    fn so_are_those_off_a_tape_which_have_them_too() {
+        let histogram = Histogram::default();
+        for seed in 0..1500_u32 {
+            let mut tape = blake3::Hasher::new_derive_key("a tape");
+            tape.update(&seed.to_le_bytes());
+            let mut bytes = vec![0; (seed as usize % 40) * 50];
+            tape.finalize_xof().fill(&mut bytes);
+            let case = valid_of_tape(&bytes);
+            histogram.count(&case.features);
+            assert_eq!(accepted(&case), Ok(()), "{case:?}");
+        }
+        histogram.assert_each_over(1.0);
+    }
+
+    fn accepted(case: &Case) -> Result<(), String> {
+        let body: serde_json::Value = match case.draft.envelope {
+            Envelope::Lines if !case.draft.messages.is_empty() => {
+                let lines = serde_json::Deserializer::from_str(&case.text).into_iter();
+                serde_json::Value::Array(lines.map(|line| line.expect("JSON")).collect())
+            }
+            _ => serde_json::from_str(&case.text).expect("JSON"),
+        };
+        oracle::accepts(case.format, &body)
     }
 }

@@ -43,6 +43,7 @@ mod show;
 pub mod simulation;
 mod stage;
 pub mod survival;
+mod tape;
 
 pub use check::{check, check_in};
 pub use features::{Feature, Histogram};

@@ -20,10 +20,26 @@ pub(crate) struct Script {
     pub(crate) beats: Vec<Beat>,
     pub(crate) open: u8,
     pub(crate) ink: u64,
-    pub(crate) pin: Option<prop::sample::Index>,
+    pub(crate) pin: Option<Spot>,
     pub(crate) target: u8,
     /// Below 10: something rare that a format has and others don't.
     pub(crate) twist: u8,
+}
+
+/// A place in something whose length isn't known yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot(pub(crate) u64);
+
+impl Spot {
+    /// The place in `len` of them (which isn't 0).
+    pub(crate) fn index(self, len: usize) -> usize {
+        ((u128::from(self.0) * len as u128) >> 64) as usize
+    }
+
+    /// The one of these (which are some) at that place.
+    pub(crate) fn get<T>(self, of: &[T]) -> &T {
+        &of[self.index(of.len())]
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -177,7 +193,7 @@ pub(crate) fn script(formats: &[Format]) -> BoxedStrategy<Script> {
     let beats =
         prop_oneof![30 => vec(beat(), 1..9), 1 => Just(Vec::new()), 4 => vec(beat(), 9..24)];
     let ink = prop_oneof![1 => Just(0), 4 => any::<u64>()];
-    let goal = (proptest::option::weighted(0.3, any::<prop::sample::Index>()), 2u8..=100, 0u8..10);
+    let goal = (proptest::option::weighted(0.3, any::<u64>().prop_map(Spot)), 2u8..=100, 0u8..10);
     (frame, beats, prop_oneof![3 => Just(0u8), 1 => 1u8..4], ink, goal)
         .prop_map(
             |(

@@ -34,7 +34,8 @@ pub fn accepts(format: Format, body: &Value) -> Result<(), String> {
         Format::OpenaiChat => chat(messages, &body["tools"]),
         Format::Anthropic => {
             around::accepts(body, messages)?;
-            anthropic(messages, &body["thinking"]["type"])
+            let continues = body["thread"]["previous_message_id"].is_string();
+            anthropic(messages, &body["thinking"]["type"], continues)
         }
         Format::Gemini => gemini::accepts(body, messages),
         Format::Bedrock => bedrock::accepts(body, messages),
@@ -154,7 +155,7 @@ struct Turn<'a> {
 }
 
 /// PROVIDERS.md B.1.1 (system in `messages`), B.1.2 and B.1.3.
-fn anthropic(messages: &[Value], thinking: &Value) -> Result<(), String> {
+fn anthropic(messages: &[Value], thinking: &Value, continues: bool) -> Result<(), String> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     for (n, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
@@ -177,7 +178,7 @@ fn anthropic(messages: &[Value], thinking: &Value) -> Result<(), String> {
             system_place(&turns, n)?;
         }
     }
-    pairs(&turns)?;
+    pairs(&turns, continues)?;
     if thinking == "enabled" { begins_with_thinking(&turns) } else { Ok(()) }
 }
 
@@ -275,7 +276,8 @@ fn system_place(turns: &[Turn<'_>], n: usize) -> Result<(), String> {
     if after && before { Ok(()) } else { Err(format!("messages.{n}: role 'system' is misplaced")) }
 }
 
-fn pairs(turns: &[Turn<'_>]) -> Result<(), String> {
+/// `continues`: calls may stand before what is here, where the provider keeps it.
+fn pairs(turns: &[Turn<'_>], continues: bool) -> Result<(), String> {
     let mut seen: HashSet<&str> = HashSet::new();
     let mut open: Vec<&str> = Vec::new();
     for (n, turn) in turns.iter().enumerate() {
@@ -287,7 +289,8 @@ fn pairs(turns: &[Turn<'_>]) -> Result<(), String> {
             .map(|block| block["tool_use_id"].as_str().unwrap_or_default())
             .collect();
         for (m, id) in results.iter().enumerate() {
-            if turn.role != "user" || !open.contains(id) {
+            let is_elsewhere = continues && n == 0;
+            if turn.role != "user" || !open.contains(id) && !is_elsewhere {
                 return Err(format!(
                     "messages.{n}.content.{m}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each \
                      `tool_result` block must have a corresponding `tool_use` block in the previous message."

@@ -165,8 +165,10 @@ fn family(kind: &str) -> Option<&'static str> {
         .into_iter()
         .find(|family| *family == name)
     };
-    let name = kind.strip_suffix("_output").unwrap_or(kind);
-    let family = of(name.strip_suffix("_call").unwrap_or(name))?;
+    let call = kind.strip_suffix("_output").unwrap_or(kind);
+    let name = call.strip_suffix("_call").unwrap_or(call);
+    // `function` by itself is the kind of a tool, not of an item.
+    let family = of(name).filter(|_| name != kind)?;
     Some(if family == "local_shell" { "function" } else { family })
 }
 

@@ -77,8 +77,20 @@ const MOST_CLIENTS: usize = 7;
 impl World {
     /// A world from a seed, with sessions made anew after each crash.
     pub fn new(seed: u64, sessions: impl Fn() -> Sessions + 'static, windows: [u64; 2]) -> Self {
+        Self::of(Dice::new(seed), sessions, windows)
+    }
+
+    /// A world in which a fuzzer's bytes choose what happens, two for each choice, as long as they last.
+    pub fn of_tape(
+        tape: &[u8],
+        sessions: impl Fn() -> Sessions + 'static,
+        windows: [u64; 2],
+    ) -> Self {
+        Self::of(Dice::of_tape(tape), sessions, windows)
+    }
+
+    fn of(mut dice: Dice, sessions: impl Fn() -> Sessions + 'static, windows: [u64; 2]) -> Self {
         let mut server = Server::default();
-        let mut dice = Dice::new(seed);
         let mut script = Dice::new(dice.roll());
         server.play(move |seen: &Seen<'_>| client::next(&mut script, seen));
         let many = 2 + dice.below(3);
