@@ -263,9 +263,9 @@ fn each_failure_of_a_model_is_named_booked_and_changes_nothing() {
         assert!(ran.err.contains("fallback claude-haiku-4-5: "), "{name}: {}", ran.err);
         assert_eq!(server.requests(), asked, "{name}");
         assert_eq!(told["summary"]["spent"]["requests"], asked, "{name}");
-        // What was answered is paid for, used or not.
+        // What was answered is paid for, used or not; and of what was sent and not answered nobody knows.
         let is_paid = told["summary"]["spent"]["cost"].as_f64() > Some(0.0);
-        assert_eq!(is_paid, !matches!(name, "slow" | "overflow"), "{name}: {}", told["summary"]);
+        assert_eq!(is_paid, name != "overflow", "{name}: {}", told["summary"]);
         assert_eq!(bench.read("out"), plain, "{name}");
     }
 }

@@ -187,7 +187,8 @@ impl Ledger {
         if line.kind == Kind::Done && is_denied(&words) {
             return Err(Refused::Unfinished);
         }
-        line.weight = Verdict::of(line.kind, who).weight;
+        // It is to be listed, whoever said it.
+        line.weight = Verdict::of(line.kind, who).weight.max(line.least());
         if let Some(old) = line.replaces {
             line.weight = line.weight.max(self.lines[old].weight) + REPLACING;
             self.lines[old].replaced = Some(self.lines.len());
@@ -398,7 +399,11 @@ mod tests {
 
     #[test]
     fn what_the_source_says_is_taken() {
-        let mut ledger = ledger();
+        // The ledger sees by itself what the person took back later.
+        let mut ledger = Ledger::default();
+        for (at, (who, text)) in SAID.iter().enumerate().take(3) {
+            ledger.observe(at as u32, *who, Shown::Elsewhere, text);
+        }
         let rule = "Never push to the main branch.";
         assert!(ledger.render(4_000).contains(rule), "{}", ledger.render(4_000));
         let version = delta(Op::Add, Some(Kind::Fact), "version = 1.4.2", None, 2);
@@ -536,6 +541,8 @@ mod tests {
             for (at, (who, text)) in SAID.iter().enumerate().take(2) {
                 ledger.observe(at as u32, *who, Shown::Elsewhere, text);
             }
+            // What the model says that it does next is listed where somebody proposes it.
+            assert_eq!(ledger.change(&add(Kind::Open, next, 1), &said), Ok(()));
             let before = ledger.render(4_000);
             for line in [rule, task, next] {
                 assert!(before.contains(line), "{before}");

@@ -261,7 +261,10 @@ fn is_undecided(words: &Words) -> bool {
 fn is_talk(cues: &Cues, words: &Words) -> bool {
     match words.low(0) {
         "oh" | "ok" | "okay" | "wait" | "hmm" | "ah" | "perfect" | "great" | "excellent"
-        | "good" => !cues.any(&[Cue::Anew, Cue::Forbids, Cue::Decides]),
+        | "good" => {
+            let corrects = cues.has(Cue::Anew) && cues.has(Cue::Value);
+            !corrects && !cues.any(&[Cue::Forbids, Cue::Decides])
+        }
         // `To change it, I'll first need to look`.
         "to" => words.find("i'll").is_some() && !cues.has(Cue::Decides),
         "but" => words.find("i want").is_some(),

@@ -67,7 +67,7 @@ impl Speaker {
 
 impl Line {
     /// What it must be worth to be listed at all.
-    fn least(&self) -> i32 {
+    pub(super) fn least(&self) -> i32 {
         let is_output = self.who < Speaker::Model && matches!(self.kind, Kind::Fact | Kind::Done);
         if is_output { LEAST_OF_OUTPUT } else { LEAST }
     }
