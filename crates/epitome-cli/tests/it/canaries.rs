@@ -39,8 +39,10 @@ fn written_anew(view: &str, said: &str) -> String {
         messages.filter_map(|message| message["content"].as_str().map(str::to_owned)).collect()
     };
     let said = contents(said);
-    let anew: Vec<String> =
-        contents(view).into_iter().filter(|text| !said.contains(text)).collect();
+    // An excerpt is the message's own bytes, fewer of them.
+    let is_excerpt = |text: &str| text.contains(" elided …] ") && !text.starts_with("<checkpoint");
+    let is_new = |text: &String| !said.contains(text) && !is_excerpt(text);
+    let anew: Vec<String> = contents(view).into_iter().filter(is_new).collect();
     assert!(!anew.is_empty(), "there is a checkpoint");
     anew.concat()
 }

@@ -82,9 +82,16 @@ fn cargo_commands_name_what_is_built() {
     for (paper, text) in papers() {
         for rest in text.split("--example ").skip(1) {
             let name: &str = rest.split([' ', '`', '\n']).next().unwrap_or_default();
-            let is_there = ["epitome", "epitome-cli", "epitome-recordings", "epitome-tower", "epitome-store", "testkit"]
-                .iter()
-                .any(|package| {
+            let is_there = [
+                "epitome",
+                "epitome-cli",
+                "epitome-recordings",
+                "epitome-tower",
+                "epitome-store",
+                "testkit",
+            ]
+            .iter()
+            .any(|package| {
                 let examples = root().join(format!("crates/{package}/examples"));
                 let [file, folder] = [format!("{name}.rs"), format!("{name}/main.rs")];
                 examples.join(file).exists() || examples.join(folder).exists()

@@ -4,5 +4,5 @@ mod bench;
 mod faults;
 mod formats;
 mod odd;
-mod shapes;
 mod purses;
+mod shapes;

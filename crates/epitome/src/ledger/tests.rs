@@ -244,11 +244,10 @@ fn code_and_frames_of_tools_are_no_lines() {
          tool: (Open file: /testbed/reproduce.py)
          user: what about the tool backgrounds??
          user: ➜ shop git:(main) ✗ npx tsx cli.ts Detected truecolor mode TERM=xterm
-         model: Oh wait, these errors look like we have other versions!
          model: The staging port is 8443.",
         &expect![[r"
             Facts:
-            - [8 model] The staging port is 8443.
+            - [7 model] The staging port is 8443.
         "]],
     );
 }

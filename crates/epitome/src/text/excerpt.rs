@@ -185,9 +185,9 @@ fn ends(text: &str, max_bytes: usize) -> Excerpt<'_> {
         return Excerpt { text: Cow::Owned(stump), form: Form::Stump };
     }
     let room = max_bytes - 48;
-    let head = without_stub_of_word(cut::head(text, room * 3 / 5), text);
+    let head = without_stub_of_word(cut::head(text, room * 3 / 5), text).trim_end_matches(' ');
     let tail = cut::tail(text, room - head.len());
-    let tail = without_end_of_word(tail, text);
+    let tail = without_end_of_word(tail, text).trim_start_matches(' ');
     let elided = figure::size(text.len() - head.len() - tail.len());
     let written = format!("{head} [… {elided} elided …] {tail}");
     debug_assert!(written.len() <= max_bytes, "{} > {max_bytes}", written.len());

@@ -32,7 +32,7 @@ fn history(steps: usize, f7: &str) -> String {
         let result = if step == 7 { f7.to_owned() } else { format!("fn f{step}() {{ work }}") };
         let _ = writeln!(
             notation,
-            "asst Reading f{step}. {{lorem 20}} | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {result} {{code 40}}",
+            "asst Reading f{step}. {{lorem 20}} | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {result}\\n{{code 40}}",
         );
     }
     notation

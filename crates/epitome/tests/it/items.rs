@@ -626,7 +626,7 @@ fn an_output_whose_call_is_only_referred_to_stays() {
         keep user message
         keep item_reference
         edit function_call_output
-           > {"call_id":"earlier","output":"73d33b666a1e21da3fdabe86cbbeaa [… 3.2 kB elided …] src/parser/token.rs)\n","type":"function_call_output"}
+           > {"call_id":"earlier","output":"73d33b666a1e21da3fdabe86cbbeaa11 [… 3.2 kB elided …] (src/parser/token.rs)\n","type":"function_call_output"}
         drop assistant message
         keep user message
     "#]].assert_eq(&shown(&compactor.compact(&request).expect("a sound view")));

@@ -75,11 +75,7 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
             }
         }
         match part.kind() {
-            // An absent body is a block without `text`.
-            PartKind::Text
-                if matches!(part.raw_body(), "\"\"" | "" | "null")
-                    && part.raw() != part.raw_body() =>
-            {
+            PartKind::Text if part.raw_body() == "\"\"" && part.raw() != part.raw_body() => {
                 find(rules::ANTHROPIC_EMPTY_TEXT, Some(part.slot), "", Mend::DropPart(part.slot));
             }
             PartKind::Text if part.raw_body() == "\"\"" && !may_be_empty => {

@@ -58,13 +58,13 @@ fn a_line_that_comes_again_is_said_once() {
         to(100),
         &before,
         &expect![[r#"
-            311 → 100 tokens, target 100
+            311 → 98 tokens, target 100
             keep user Wait for it.
             keep asst call a Bash {"command":"lock"}
             edit res  a = begin\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting f … or the lock\nwaiting for the lock\nwaiting for the lock\ngot it (852 bytes)
                > res a = begin\nwaiting for the lock (× 40)\ngot it\n  # long text, cut to its telling lines
             edit asst {lorem 30}
-               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incidid [… 57 B elided …] eiusmod magna ipsum sed et quis consectetur incididunt  # larger than its share of the target, excerpted
+               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur [… 65 B elided …] eiusmod magna ipsum sed et quis consectetur incididunt  # larger than its share of the target, excerpted
         "#]],
     );
 }

@@ -98,7 +98,7 @@ fn reads_are_stale_once_the_file_was_read_written_or_edited() {
             keep res  g = {lines 2}
             keep user Go on.
             edit asst {lorem 40}
-               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incidid [… 118 B elided …] olor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
+               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur [… 120 B elided …] enim dolor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
         "#]],
     );
 }
@@ -132,7 +132,7 @@ fn what_is_stale_can_be_narrowed() {
             keep res  g = {lines 2}
             keep user Go on.
             edit asst {lorem 40}
-               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incidid [… 118 B elided …] olor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
+               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur [… 120 B elided …] enim dolor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
         "#]],
     );
     check(
@@ -160,7 +160,7 @@ fn what_is_stale_can_be_narrowed() {
             keep res  g = {lines 2}
             keep user Go on.
             edit asst {lorem 40}
-               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incidid [… 118 B elided …] olor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
+               > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur [… 120 B elided …] enim dolor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
         "#]],
     );
 }
