@@ -72,7 +72,7 @@ impl Read {
         // What a compaction leaves where it was said: instructions, the task, the newest message.
         let human: Vec<usize> = transcript
             .entries()
-            .filter(|entry| entry.is_human())
+            .filter(epitome::transcript::Entry::is_human)
             .map(|entry| entry.index)
             .collect();
         for entry in transcript.entries() {
@@ -223,7 +223,7 @@ fn given(files: &[&str]) -> Result<Vec<Read>> {
 }
 
 fn folders(of: &Path) -> Result<Vec<PathBuf>> {
-    sorted(of, |path| path.is_dir())
+    sorted(of, Path::is_dir)
 }
 
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -97,7 +97,7 @@ fn statements(said: &str, who: Speaker) -> Vec<Statement> {
         let text = short.clone().unwrap_or_default();
         match kind {
             Place::Heading => {
-                heading = text.trim_start_matches('#').trim().to_owned();
+                text.trim_start_matches('#').trim().clone_into(&mut heading);
                 above.clear();
             }
             Place::Item => {
@@ -189,7 +189,7 @@ impl Marks {
                 '"' => self.quotes += 1,
                 '(' | '“' | '«' | '「' | '『' | '（' => self.depth += 1,
                 ')' | '”' | '»' | '」' | '』' | '）' => {
-                    self.depth = self.depth.saturating_sub(1)
+                    self.depth = self.depth.saturating_sub(1);
                 }
                 _ => {}
             }

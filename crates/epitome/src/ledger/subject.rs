@@ -63,6 +63,7 @@ impl Value {
 }
 
 /// What a line is about.
+#[expect(clippy::struct_excessive_bools, reason = "each is seen in the words by itself")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Subject {
     /// Every word and value that it says something with.
