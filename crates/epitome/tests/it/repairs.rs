@@ -95,6 +95,22 @@ fn check(format: Format, before: &str, after: &Expect) {
     after.assert_eq(&show(&wire::repair(&parse(format, before)).request));
 }
 
+/// What fuzzing found: an absent member is as wrong as one that is something else.
+#[test]
+fn a_call_without_input_is_given_one() {
+    let body = |block: &str| {
+        format!(
+            r#"[{{"role":"user","content":"hi"}},{{"role":"assistant","content":[{block}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"a","content":"x"}}]}}]"#
+        )
+    };
+    let without = body(r#"{"type":"tool_use","id":"a","name":"f"}"#);
+    let request = wire::parse(Format::Anthropic, without).expect("it is JSON");
+    let found: Vec<&str> = wire::check(&request).iter().map(|found| found.rule.0).collect();
+    assert_eq!(found, ["anthropic/input"]);
+    let mended = body(r#"{"input":{},"type":"tool_use","id":"a","name":"f"}"#);
+    assert_eq!(wire::repair(&request).request.source().as_str(), mended);
+}
+
 #[test]
 fn an_unanswered_call_is_answered() {
     let before = "

@@ -82,12 +82,12 @@ impl Anchors {
         let commands = Section::Commands as usize;
         let (_, title, form, share) = SECTIONS[commands];
         // Whatever else there is to list, commands that went well in the end have their share.
-        let mut recovered = self.recovered_bytes().min(whole * share / 100);
+        let mut recovered = self.recovered_bytes().min(whole.saturating_mul(share) / 100);
         let spared = recovered;
         drafts[commands].fill(title, form, &mut recovered);
         left -= spared - recovered;
         for ((_, title, form, share), draft) in SECTIONS.iter().zip(&mut drafts) {
-            let mut share = (whole * share / 100).min(left);
+            let mut share = (whole.saturating_mul(*share) / 100).min(left);
             let before = share;
             draft.fill(title, *form, &mut share);
             left -= before - share;

@@ -9,7 +9,7 @@ use super::openai_chat::row;
 use super::{Dialect, Field, Finding, MissingResult};
 use crate::json::{JsonError, Scanner, Span, quote, unquote};
 use crate::request::{Keeper, Request};
-use crate::transcript::{Marks, PartKind, PartRow, Role};
+use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role};
 
 pub(super) struct Anthropic;
 
@@ -57,6 +57,10 @@ impl Dialect for Anthropic {
             r#"{{"type":"tool_result","tool_use_id":{},"content":{content},"is_error":true}}"#,
             quote(id)
         ))
+    }
+
+    fn payload_key(&self, _entry: Entry<'_>, part: &Part<'_>) -> &'static str {
+        if part.kind() == PartKind::Call { "input" } else { "content" }
     }
 
     fn check(&self, request: &Request) -> Vec<Finding> {

@@ -104,7 +104,7 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
                 );
             }
             PartKind::Call if !part.raw_body().starts_with('{') => {
-                let Some(json) = as_object(part.raw_body()) else { continue };
+                let json = as_object(part.raw_body()).unwrap_or_else(|| "{}".to_owned());
                 let mend = Mend::Rewrite { slot: part.slot, json };
                 find(rules::ANTHROPIC_INPUT, Some(part.slot), &part.name(), mend);
             }
