@@ -84,8 +84,8 @@ impl FromStr for Address {
         let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
         // Keys and passwords may stand in what is none.
         let shown = || {
-            let bare = base.rsplit('@').next().unwrap_or_default();
-            bare.split('?').next().unwrap_or_default().to_owned()
+            let place = base.rsplit('@').next().unwrap_or_default();
+            place.split('?').next().unwrap_or_default().to_owned()
         };
         let uri: Uri = base.parse().map_err(|_| BadAddress::Malformed(shown()))?;
         let authority = uri.authority().map(ToString::to_string).unwrap_or_default();

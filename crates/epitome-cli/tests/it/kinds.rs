@@ -34,7 +34,7 @@ const MODELS: [(&str, Format, &str); 5] = [
 ];
 
 /// What nobody waits for.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 /// What is waited for where something is to be late.
 const SHORT: Duration = Duration::from_millis(150);
 
@@ -74,9 +74,9 @@ fn good() -> String {
     SECTIONS.map(|section| format!("## {section}\nnone in short\n")).concat()
 }
 
-fn prints(summary: &str) -> Option<String> {
+fn printing(summary: &str) -> String {
     let answer = json!({ "version": 1, "summary": summary }).to_string();
-    Some(format!("cat > /dev/null\nprintf '%s' '{}'\n", answer.replace('\'', "'\\''")))
+    format!("cat > /dev/null\nprintf '%s' '{}'\n", answer.replace('\'', "'\\''"))
 }
 
 fn usual() -> Limits {
@@ -112,12 +112,12 @@ fn rows() -> Vec<Row> {
     };
     let paced = |pace| Reply { pace, ..Reply::text(good()) };
     vec![
-        row("none", Http::Says(vec![Reply::text(good()).into()]), prints(&good()), sums(&good())),
+        row("none", Http::Says(vec![Reply::text(good()).into()]), Some(printing(&good())), sums(&good())),
         row("cut mid-stream", thrice(cut(None)), shell("printf '{\"version\":1,\"summ'"), Some(Whole::Bytes(b""))),
         row(
             "slow chunks",
             Http::Says(vec![paced(Duration::from_millis(20)).into()]),
-            prints(&good()).map(|lines| format!("sleep 0.1\n{lines}")),
+            Some(format!("sleep 0.1\n{}", printing(&good()))),
             None,
         ),
         row("429 with `Retry-After`", Http::Says(vec![rate(Some(0)), Reply::text(good()).into()]), None, None),
@@ -137,20 +137,20 @@ fn rows() -> Vec<Row> {
             shell("echo '<html>Welcome</html>'"),
             Some(Whole::Bytes(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 20\r\n\r\n<html>Welcome</html>")),
         ),
-        row("empty", text(" "), prints(" "), sums(" ")),
+        row("empty", text(" "), Some(printing(" ")), sums(" ")),
         row(
             "refusal",
             text(refusal),
-            prints(refusal),
+            Some(printing(refusal)),
             sums(refusal),
         ),
         row(
             "tool call",
             Http::Calls,
-            prints(call),
+            Some(printing(call)),
             sums(call),
         ),
-        row("reply to the transcript", text(reply), prints(reply), sums(reply)),
+        row("reply to the transcript", text(reply), Some(printing(reply)), sums(reply)),
         Row {
             name: "timeout of the first byte",
             ..late(

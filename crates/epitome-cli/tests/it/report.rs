@@ -131,7 +131,7 @@ impl Rows {
     }
 
     fn text(&self) -> String {
-        self.rows.iter().map(|row| format!("{row}\n")).collect()
+        lines(&self.rows)
     }
 }
 
@@ -241,7 +241,7 @@ fn changes_that_compact_nothing_hide_no_compaction() {
     rows.extend(std::iter::repeat_n(touched, 70));
     rows.push(user("u9", "The last."));
     rows.push(reply("r9"));
-    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let text = lines(&rows);
     bench.write("s.jsonl", text);
     let told = report(&bench, "report s.jsonl --json");
     let done = told["compactions"].as_array().expect("a list");
@@ -318,4 +318,9 @@ fn what_was_never_compacted_says_so() {
     bench.write("empty.json", "{\"messages\":[]}");
     let page = bench.run("report empty.json --html").out;
     assert!(page.contains("The context over 0 messages, at most 0 tokens"), "{page}");
+}
+
+/// Rows of JSON, one a line.
+fn lines(rows: &[Value]) -> String {
+    rows.iter().flat_map(|row| [row.to_string(), "\n".to_owned()]).collect()
 }

@@ -99,7 +99,7 @@ fn what_the_built_in_engine_answers_is_taken() {
         messages.push(serde_json::json!({"role": "assistant", "content": told}));
     }
     messages.push(serde_json::json!({"role": "user", "content": "What is next?"}));
-    bench.write("chat", &serde_json::json!({"model": "gpt-4o", "messages": messages}).to_string());
+    bench.write("chat", serde_json::json!({"model": "gpt-4o", "messages": messages}).to_string());
     let sidecar = Sidecar::new(&bench, None);
     for (file, target) in
         [("codex", "30%"), ("codex", "15%"), ("claude", "15%"), ("chat", "30%"), ("chat", "15%")]
@@ -136,9 +136,9 @@ fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
     let made = made.expect("it can be made");
     let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
-    bench.write("c.pem", &made.cert.pem());
-    bench.write("k.pem", &made.signing_key.serialize_pem());
-    bench.write("other.pem", &other.expect("it can be made").signing_key.serialize_pem());
+    bench.write("c.pem", made.cert.pem());
+    bench.write("k.pem", made.signing_key.serialize_pem());
+    bench.write("other.pem", other.expect("it can be made").signing_key.serialize_pem());
     for (certificate, key, why) in [
         ("k.pem", "c.pem", "--tls-cert k.pem: there is no certificate in it (PEM)"),
         ("c.pem", "c.pem", "--tls-key c.pem: there is no private key in it (PEM)"),

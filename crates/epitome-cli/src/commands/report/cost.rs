@@ -95,12 +95,12 @@ pub(super) fn spent(epochs: &[Epoch], earlier: &[Reported], prices: Prices<'_>) 
         epochs.iter().any(|epoch| own(epoch).next().is_some()) || earlier.iter().any(is_counted);
     let mut models: Vec<Priced> = Vec::new();
     let mut add = |sum: &mut Sum, billed: &Billed, model: Option<&Model>| {
-        let priced = model.and_then(|model| Some((model, model.price.as_ref()?)));
-        sum.add(billed, priced.map(|(_, price)| price));
-        if let Some((model, _)) = priced {
-            let priced = Priced { model: model.id.clone(), date: model.date.clone() };
-            if !models.contains(&priced) {
-                models.push(priced);
+        let known = model.and_then(|model| Some((model, model.price.as_ref()?)));
+        sum.add(billed, known.map(|(_, price)| price));
+        if let Some((model, _)) = known {
+            let named = Priced { model: model.id.clone(), date: model.date.clone() };
+            if !models.contains(&named) {
+                models.push(named);
             }
         }
     };

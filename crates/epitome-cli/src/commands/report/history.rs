@@ -43,7 +43,7 @@ pub(super) struct Read {
 /// All epochs that can be told apart, the oldest first.
 #[derive(Debug)]
 pub(super) struct Epochs {
-    pub(super) epochs: Vec<Read>,
+    pub(super) read: Vec<Read>,
     /// Behind each epoch but the newest, which of all compactions ended it, from 1.
     pub(super) numbers: Vec<usize>,
     pub(super) not_shown: usize,
@@ -68,7 +68,7 @@ pub(super) fn epochs(
         Kind::ALL.into_iter().find(|kind| Some(kind.name()) == now.source.recording.as_deref());
     let text = std::str::from_utf8(bytes).ok().filter(|_| now.source.sidechain.is_none());
     let mut told = Epochs {
-        epochs: Vec::new(),
+        read: Vec::new(),
         numbers: Vec::new(),
         not_shown: 0,
         too_old: 0,
@@ -108,7 +108,7 @@ pub(super) fn epochs(
             let carried = left.as_ref().map_or(0, |(left, _)| left.transcript.len());
             let (came, was_ours) = left.replace((after.request, is_ours(mark))).unzip();
             told.numbers.push(at + 1);
-            told.epochs.push(Read {
+            told.read.push(Read {
                 request: before.request,
                 left: came,
                 is_ours: was_ours.unwrap_or(false),
@@ -120,7 +120,7 @@ pub(super) fn epochs(
     }
     let (came, is_ours) = left.unzip();
     told.not_shown = now.source.compactions.saturating_sub(told.numbers.len());
-    told.epochs.push(Read {
+    told.read.push(Read {
         request: now.request.clone(),
         left: came,
         is_ours: is_ours.unwrap_or(false),

@@ -153,11 +153,11 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
     let mut compactions = Vec::new();
     for (at, number) in (1..).zip(&told.numbers) {
         progress.tick("comparing");
-        let (before, after) = told.epochs.split_at_mut(at);
+        let (before, after) = told.read.split_at_mut(at);
         let (before, after) = (&before[at - 1], &mut after[0]);
         compactions.push(became::compaction(*number, before, after, counter, quoting));
     }
-    let epochs: Vec<Epoch> = told.epochs.into_iter().map(|epoch| epoch.weighed(counter)).collect();
+    let epochs: Vec<Epoch> = told.read.into_iter().map(|epoch| epoch.weighed(counter)).collect();
     let newest = epochs.last().expect("there is one at least");
     let surveyed =
         |request, source, tally: &Tally| Survey::new(request, source, tally, counter, &[]);
