@@ -1,9 +1,9 @@
 """Every write of the binary fails, or is the last thing that it does: what was there stays, or what was to come is there whole.
 
-    faults.py --epitome FILE --session FILE
+    faults.py --epitome FILE --session FILE --every N
 
 `strace` makes the calls fail one by one: of each kind of call (opening, writing, syncing, linking, renaming) the first, the
-second … until none is left, with an error and with SIGKILL. A limit on the size of files makes writes stop in the middle.
+second … until none is left, with an error and with SIGKILL (each N-th of them; 1 is all). A limit on the size of files makes writes stop in the middle.
 """
 
 import collections
@@ -134,7 +134,7 @@ def every_write(work, words, folder):
     log = folder / "log"
     for call, error in CALLS.items():
         for what in (f"error={error}", "signal=KILL"):
-            for nth in range(1, 200):
+            for nth in range(1, 200, words.every):
                 log.unlink(missing_ok=True)
                 inject = f"inject={call}:{what}:when={nth}"
                 code, said = bench.run(work, ["strace", "-f", "-q", "-o", str(log), "-e", f"trace={call}", "-e", inject])
@@ -143,7 +143,7 @@ def every_write(work, words, folder):
                     break
                 judge(code, said, inject)
     size = max(len(text) for text in new.values())
-    for part in range(16):
+    for part in range(0, 16, words.every):
         code, said = bench.run(work, limit=1 + size * part // 16)
         judge(code, said, f"files of at most {1 + size * part // 16} bytes")
     told = ", ".join(f"{how} {which} {many}" for (how, which), many in sorted(came.items()))
@@ -151,7 +151,7 @@ def every_write(work, words, folder):
 
 
 def main():
-    words = trials.arguments(__doc__, epitome=trials.program, session=trials.program)
+    words = trials.arguments(__doc__, epitome=trials.program, session=trials.program, every=int)
     tests = [
         (f"faults: {work.line.split(' ')[0]} {' and '.join(work.outputs)}", lambda folder, work=work: every_write(work, words, folder))
         for work in WORKS
