@@ -1,12 +1,14 @@
 //! What triggers look at: sizes and times as plain data. Nothing is measured here but a request.
 
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::count::Count;
 use crate::model::fit::reply_wanted;
 use crate::request::Request;
-use crate::transcript::Part;
 use crate::transcript::unit::Units;
+use crate::transcript::{Part, Transcript};
 
 use super::cause::Demand;
 
@@ -21,8 +23,8 @@ pub struct Gauge {
     pub turns: usize,
     /// Tokens of the whole request, frame included; triggers use the upper edge.
     pub tokens: Count,
-    /// Characters (Unicode scalar values) of what was said: texts, reasoning, arguments, results.
-    pub characters: u64,
+    /// Characters of what was said: texts, reasoning, arguments, results.
+    pub characters: Characters,
     /// Bytes on the wire.
     pub bytes: u64,
     /// Calls without a result: while there are any, what was asked for waits.
@@ -61,6 +63,47 @@ pub struct Overflow {
     pub tokens: Option<u64>,
 }
 
+/// A number of characters (Unicode scalar values), counted when somebody asks: hardly any trigger does, and it takes a
+/// look at every byte.
+#[derive(Clone, Default)]
+pub struct Characters {
+    counted: Arc<OnceLock<u64>>,
+    of: Option<Transcript>,
+}
+
+impl Characters {
+    /// Those of what is said in a transcript.
+    pub fn of(transcript: &Transcript) -> Self {
+        Characters { counted: Arc::default(), of: Some(transcript.clone()) }
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> u64 {
+        *self.counted.get_or_init(|| {
+            let parts = self.of.iter().flat_map(|of| of.entries().flat_map(|entry| entry.parts()));
+            parts.filter(Part::says_own_words).map(|part| part.characters() as u64).sum()
+        })
+    }
+}
+
+impl From<u64> for Characters {
+    fn from(count: u64) -> Self {
+        Characters { counted: Arc::new(OnceLock::from(count)), of: None }
+    }
+}
+
+impl PartialEq for Characters {
+    fn eq(&self, other: &Self) -> bool {
+        self.count() == other.count()
+    }
+}
+
+impl fmt::Debug for Characters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.counted.get().fmt(f)
+    }
+}
+
 impl Default for Gauge {
     fn default() -> Self {
         Gauge {
@@ -68,7 +111,7 @@ impl Default for Gauge {
             steps: 0,
             turns: 0,
             tokens: Count::ZERO,
-            characters: 0,
+            characters: Characters::default(),
             bytes: 0,
             open_calls: 0,
             window: None,
@@ -85,14 +128,12 @@ impl Default for Gauge {
 impl Gauge {
     /// The sizes of a request; the rest is for the caller to add.
     pub fn of(request: &Request, units: &Units, tokens: Count) -> Self {
-        let said = |part: Part<'_>| part.characters() as u64;
-        let parts = request.transcript.entries().flat_map(|entry| entry.parts());
         Gauge {
             items: request.transcript.len(),
             steps: units.all().iter().filter(|unit| unit.is_step).count(),
             turns: units.all().iter().filter(|unit| unit.is_turn).count(),
             tokens,
-            characters: parts.filter(Part::says_own_words).map(said).sum(),
+            characters: Characters::of(&request.transcript),
             bytes: request.source().len() as u64,
             output_reserve: reply_wanted(request).unwrap_or(0),
             open_calls: units.pairs().iter().filter(|pair| pair.result.is_none()).count(),

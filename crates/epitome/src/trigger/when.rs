@@ -207,7 +207,7 @@ fn fires(when: &When, gauge: &Gauge) -> Option<Cause> {
         }
         When::Tokens(limit) => (tokens >= limit).then_some(Cause::Tokens { tokens, limit }),
         When::Characters(limit) => {
-            let characters = gauge.characters;
+            let characters = gauge.characters.count();
             (characters >= limit).then_some(Cause::Characters { characters, limit })
         }
         When::Bytes(limit) => {

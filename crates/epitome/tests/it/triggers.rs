@@ -41,7 +41,7 @@ fn items_steps_and_turns_fire_above() {
 
 #[test]
 fn tokens_characters_and_bytes_fire_from() {
-    let characters = |n| Gauge { characters: n, ..Gauge::default() };
+    let characters = |n: u64| Gauge { characters: n.into(), ..Gauge::default() };
     let bytes = |n| Gauge { bytes: n, ..Gauge::default() };
     assert_eq!(fires(&When::Tokens(12_000), around(12_000, |n| tokens(n, 1))), FROM);
     assert_eq!(fires(&When::Characters(5_000), around(5_000, characters)), FROM);
@@ -290,6 +290,6 @@ asst call b Read {\"file_path\":\"y\"}
     .iter()
     .map(|words| words.chars().count())
     .sum();
-    assert_eq!(gauge.characters, said as u64);
+    assert_eq!(gauge.characters.count(), said as u64);
     assert_eq!((gauge.window, gauge.idle, gauge.output_reserve), (None, None, 0));
 }

@@ -81,7 +81,10 @@ pub(super) const ROWS: &[Row] = &[
 fn acts_at_characters() {
     for name in ["entelix-summary", "entelix-head"] {
         let trigger = preset(name, 100_000).trigger;
-        let at = |characters| fires(&trigger, &Gauge { characters, ..Gauge::default() }).is_some();
+        let at = |characters: u64| {
+            let characters = characters.into();
+            fires(&trigger, &Gauge { characters, ..Gauge::default() }).is_some()
+        };
         assert!(!at(8_191) && at(8_192));
     }
 }
