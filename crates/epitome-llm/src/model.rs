@@ -1,5 +1,6 @@
 //! A model as a summarizer.
 
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use epitome::summarize::{
 };
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url, redirect};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::body::{body, most_answer, most_output};
@@ -175,17 +177,31 @@ impl Model {
         purse.reserve(most, besides, self.limits.total).await.map(Some)
     }
 
-    async fn answer(&self, request: &SummaryRequest) -> Result<Summary, SummarizeError> {
+    /// The body, and what a try may cost. Over a long history that takes longer than a task may hold its runtime.
+    async fn written(self: &Arc<Self>, request: &Arc<SummaryRequest>) -> (String, Option<Money>) {
+        let (model, request) = (Arc::clone(self), Arc::clone(request));
+        let write =
+            move || (body(&request, &model.endpoint, model.facts.as_ref()), model.most(&request));
+        match spawn_blocking(write).await {
+            Ok(written) => written,
+            Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+            Err(error) => panic!("the runtime ends: {error}"),
+        }
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        request: Arc<SummaryRequest>,
+    ) -> Result<Summary, SummarizeError> {
         let spent = Mutex::new(Spent::default());
         let call = self.call(&spent);
-        let most = self.most(request);
-        let body = body(request, &self.endpoint, self.facts.as_ref());
+        let (body, most) = self.written(&request).await;
         let pauses = ExponentialBuilder::default()
             .with_min_delay(self.limits.pause)
             .with_max_times(self.limits.retries);
         // Each try is paid for, so each is asked about.
         let send = async || {
-            let reserved = self.reserve(request, most).await.map_err(Failed::from)?;
+            let reserved = self.reserve(&request, most).await.map_err(Failed::from)?;
             call.send(&body, most, reserved).await
         };
         let tries = send.retry(pauses).when(|failed: &Failed| failed.again != Again::Never).adjust(
@@ -236,6 +252,6 @@ impl Summarizer for Model {
     }
 
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
-        Box::pin(async move { self.answer(&request).await })
+        Box::pin(self.answer(request))
     }
 }

@@ -63,6 +63,8 @@ pub struct Cap {
 #[derive(Debug, Default)]
 pub struct Purse {
     caps: Vec<Cap>,
+    /// What calls took that isn't booked yet, because others held the books.
+    owed: Mutex<Vec<Owed>>,
     /// Why the books say less than was spent.
     failed: Mutex<Option<String>>,
 }
@@ -71,16 +73,24 @@ pub struct Purse {
 #[derive(Debug)]
 pub struct Reserved<'a> {
     purse: &'a Purse,
-    cost: Money,
     /// One for each cap.
     entries: Vec<Entry>,
     /// Whether all of it is there, so that a call may be made.
     is_whole: bool,
 }
 
+/// What is to be booked instead of what was set aside.
+#[derive(Clone, Copy, Debug)]
+struct Owed {
+    /// Which of the caps.
+    cap: usize,
+    entry: Entry,
+    cost: Money,
+}
+
 /// Between two looks whether the books are free.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Looks at books that others hold, before what was set aside is left there.
+/// Looks at books that others hold, before what was set aside is left there in the end.
 const LOOKS: usize = 20;
 
 impl Purse {
@@ -91,7 +101,7 @@ impl Purse {
 
     /// None of `caps` may be exceeded.
     pub fn of(caps: Vec<Cap>) -> Self {
-        Purse { caps, failed: Mutex::default() }
+        Purse { caps, owed: Mutex::default(), failed: Mutex::default() }
     }
 
     /// Sets `cost` aside, if that and `besides`, which is to follow, may be spent. Books that others hold are
@@ -105,11 +115,12 @@ impl Purse {
         besides: Money,
         longest: Duration,
     ) -> Result<Reserved<'_>, SummarizeError> {
+        self.pay();
         if let Some(failed) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
             return Err(SummarizeError::new(FailureKind::Unbooked, failed.clone()));
         }
         // What is given up half-way is given back.
-        let mut reserved = Reserved { purse: self, cost, entries: Vec::new(), is_whole: false };
+        let mut reserved = Reserved { purse: self, entries: Vec::new(), is_whole: false };
         for cap in &self.caps {
             let taken = timeout(longest, async {
                 loop {
@@ -142,6 +153,34 @@ impl Purse {
         reserved.is_whole = true;
         Ok(reserved)
     }
+
+    /// Books what is owed, as far as nobody else holds the books; whether all of it is.
+    fn pay(&self) -> bool {
+        let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
+        owed.retain(|Owed { cap, entry, cost }| {
+            let settled = self.caps[*cap].books.settle(*entry, *cost);
+            let is_busy = settled == Err(Unbooked::Busy);
+            // The estimate stays; only where it was too low nobody may be asked any more.
+            if settled.is_err() && !is_busy && *cost > entry.cost {
+                let what = format!("{cost} was spent and couldn't be booked");
+                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+            }
+            is_busy
+        });
+        owed.is_empty()
+    }
+}
+
+impl Drop for Purse {
+    /// Nobody comes after it who could book what is owed.
+    fn drop(&mut self) {
+        for _ in 1..LOOKS {
+            if self.pay() {
+                return;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
 }
 
 impl Reserved<'_> {
@@ -151,24 +190,11 @@ impl Reserved<'_> {
     }
 
     fn book(&mut self, cost: Money) {
-        let entries = std::mem::take(&mut self.entries);
-        for (cap, entry) in self.purse.caps.iter().zip(entries) {
-            let mut settled = Err(Unbooked::Busy);
-            for look in 0..LOOKS {
-                if look > 0 {
-                    std::thread::sleep(PAUSE / 2);
-                }
-                settled = cap.books.settle(entry, cost);
-                if settled != Err(Unbooked::Busy) {
-                    break;
-                }
-            }
-            // The estimate stays; only where it was too low nobody may be asked any more.
-            if settled.is_err() && cost > self.cost {
-                let what = format!("{cost} was spent and couldn't be booked");
-                *self.purse.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
-            }
-        }
+        let entries = std::mem::take(&mut self.entries).into_iter().enumerate();
+        let mut owed = self.purse.owed.lock().unwrap_or_else(PoisonError::into_inner);
+        owed.extend(entries.map(|(cap, entry)| Owed { cap, entry, cost }));
+        drop(owed);
+        self.purse.pay();
     }
 }
 

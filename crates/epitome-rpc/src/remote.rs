@@ -1,11 +1,13 @@
 //! The client: a compactor behind an address.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::compact::{Compact, Compacting, Job, Verdict};
 use epitome::summarize::{FailureKind, SummarizeError};
 use prost::Message as _;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Status};
@@ -136,7 +138,7 @@ impl Remote {
             .unwrap_or_else(|_| Err(late("is anybody there", self.limits.presence)))
     }
 
-    async fn run(&self, job: &Job) -> Result<Verdict, SummarizeError> {
+    async fn run(self: Arc<Self>, job: Arc<Job>) -> Result<Verdict, SummarizeError> {
         let name = self.address.name();
         let (mut client, offers) = self.present().await?;
         let Some(offer) = offers.iter().find(|offer| offer.name == name) else {
@@ -145,7 +147,8 @@ impl Remote {
             return Err(SummarizeError::new(FailureKind::Rejected, what));
         };
         let longest = self.limits.longest.unwrap_or(offer.timeout);
-        let question = message::question(name, job);
+        let (name, asked) = (name.to_owned(), Arc::clone(&job));
+        let question = aside(move || message::question(&name, &asked)).await;
         let (bytes, most) = (question.encoded_len(), self.limits.message);
         if bytes > most {
             let what = format!("it would be asked in {bytes} bytes, and {most} may be sent");
@@ -162,8 +165,8 @@ impl Remote {
             Err(status) => return Err(self.failure(&status)),
         };
         let spent = message::spent(&answer);
-        message::verdict(job, answer)
-            .map_err(|shape| SummarizeError::new(FailureKind::Malformed, shape).having(spent))
+        let verdict = aside(move || message::verdict(&job, answer)).await;
+        verdict.map_err(|shape| SummarizeError::new(FailureKind::Malformed, shape).having(spent))
     }
 
     fn asking<T>(&self, message: T) -> Result<Request<T>, SummarizeError> {
@@ -202,6 +205,15 @@ impl Remote {
     }
 }
 
+/// What `work` gives, which over a long history takes longer than a task may hold its runtime.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+        Err(error) => panic!("the runtime ends: {error}"),
+    }
+}
+
 fn late(what: &str, longest: Duration) -> SummarizeError {
     SummarizeError::new(FailureKind::Timeout, format!("{what}: {} s", longest.as_secs_f64()))
 }
@@ -212,6 +224,6 @@ impl Compact for Remote {
     }
 
     fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting {
-        Box::pin(async move { self.run(&job).await })
+        Box::pin(self.run(job))
     }
 }
