@@ -14,7 +14,8 @@ pub trait Carrier: Sized {
     #[must_use]
     fn with_body(self, body: String) -> Self;
 
-    /// The same request once more, for a retry; `None` where it can't be had.
+    /// The same request once more, for a retry, which brings its own body: this one's may be left out. `None` where
+    /// it can't be had.
     fn again(&self) -> Option<Self>;
 
     /// The format of the body, where something besides the body tells.
@@ -53,7 +54,7 @@ impl Carrier for Prompt {
     }
 
     fn again(&self) -> Option<Self> {
-        Some(self.clone())
+        Some(Prompt { format: self.format, body: String::new() })
     }
 
     fn format(&self) -> Option<Format> {
@@ -64,7 +65,7 @@ impl Carrier for Prompt {
 /// What holds a body: text or bytes. Its length, where a header tells, is told anew.
 impl<B> Carrier for http::Request<B>
 where
-    B: AsRef<[u8]> + From<String> + Clone,
+    B: AsRef<[u8]> + From<String>,
 {
     fn body(&self) -> Option<&str> {
         route(self.uri().path())?;
@@ -77,7 +78,13 @@ where
     }
 
     fn again(&self) -> Option<Self> {
-        Some(self.clone())
+        let mut again = http::Request::new(String::new().into());
+        self.method().clone_into(again.method_mut());
+        self.uri().clone_into(again.uri_mut());
+        *again.version_mut() = self.version();
+        self.headers().clone_into(again.headers_mut());
+        self.extensions().clone_into(again.extensions_mut());
+        Some(again)
     }
 
     fn format(&self) -> Option<Format> {

@@ -1,12 +1,13 @@
-//! A compaction under way, run between the other work of its task.
+//! A compaction under way, run beside the other work of its task.
 
 use std::sync::Arc;
 
 use epitome::CompactError;
-use epitome::engine::{Drive, Outcome};
-use epitome::session::{Begun, Committed, SessionId, Ticket};
+use epitome::engine::Outcome;
+use epitome::session::{Begun, Committed, SessionId, Sessions, Ticket};
 use epitome::trigger::Cause;
 
+use crate::aside::drive;
 use crate::caught::caught_in;
 use crate::event::Event;
 use crate::layer::Shared;
@@ -22,38 +23,46 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    /// Runs the compaction to its end and brings it back.
-    pub(crate) async fn run(shared: Arc<Shared>, session: SessionId, begun: Begun) -> Committed {
+    /// Runs the compaction to its end and brings it back; `bytes` is the length of what it compacts.
+    pub(crate) async fn run(shared: Arc<Shared>, session: SessionId, begun: Begun, bytes: usize) {
         let Begun { ticket, cause, compaction } = begun;
         let mut flight = Flight { shared, session, ticket, cause, is_over: false };
         // The client has its history, and so the originals.
-        let outcome = caught_in(Drive::new(compaction)).await;
+        let outcome = caught_in(drive(compaction)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(CompactError::Panicked(panic)));
-        flight.end(outcome.map(Box::new))
+        let land = move |sessions: &mut Sessions, now| {
+            let committed = sessions.commit(session, ticket, outcome.as_ref(), now);
+            (outcome, committed)
+        };
+        let landed = flight.shared.ask(bytes, land).await;
+        flight.is_over = true;
+        let (outcome, committed) =
+            landed.unwrap_or((Err(CompactError::Cancelled), Committed::Failed));
+        flight.shared.landed(&flight.event(outcome, committed));
     }
 
-    fn end(&mut self, outcome: Result<Box<Outcome>, CompactError>) -> Committed {
-        self.is_over = true;
-        let brought = outcome.as_ref().map(|outcome| &**outcome);
-        let commit = self
-            .shared
-            .ask(|sessions, now| sessions.commit(self.session, self.ticket, brought, now));
-        let committed = commit.unwrap_or(Committed::Failed);
-        self.shared.settled.notify_waiters();
-        self.shared.tell(&Event::Compacted {
+    fn event(&self, outcome: Result<Outcome, CompactError>, committed: Committed) -> Event {
+        Event::Compacted {
             session: self.session,
             cause: self.cause.clone(),
             receipt: outcome.map(|outcome| Box::new(outcome.receipt)),
-            committed: committed.clone(),
-        });
-        committed
+            committed,
+        }
     }
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        if !self.is_over {
-            self.end(Err(CompactError::Cancelled));
+        if self.is_over {
+            return;
         }
+        let (shared, session, ticket) = (Arc::clone(&self.shared), self.session, self.ticket);
+        let event = self.event(Err(CompactError::Cancelled), Committed::Failed);
+        self.shared.ask_later(
+            move |sessions, now| {
+                sessions.commit(session, ticket, Err(&CompactError::Cancelled), now);
+            },
+            move || shared.landed(&event),
+        );
     }
 }

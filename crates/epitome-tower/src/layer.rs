@@ -3,7 +3,8 @@
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use epitome::count::counter;
@@ -14,7 +15,7 @@ use epitome::{Compactor, Options, Request};
 use tokio::sync::Notify;
 use tower_layer::Layer;
 
-use crate::carrier::Carrier;
+use crate::aside::aside;
 use crate::caught::caught;
 use crate::event::Event;
 use crate::service::Compacting;
@@ -135,6 +136,9 @@ impl<S> WithCompaction for S {}
 
 type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
+/// Bytes of a request that is looked at where it comes: new to the machine, and counted, it takes half a millisecond.
+const SMALL: usize = 1 << 14;
+
 /// What all clients of a layer share.
 pub(crate) struct Shared {
     sessions: Mutex<Sessions>,
@@ -155,12 +159,59 @@ impl Shared {
         self.begun.elapsed()
     }
 
-    /// Asks the machine something; `None` if code that the caller gave panicked.
-    pub(crate) fn ask<T>(&self, ask: impl FnOnce(&mut Sessions, Duration) -> T) -> Option<T> {
-        let now = self.now();
+    /// Asks the machine something about a request of so many bytes, on a thread where that may take long or
+    /// somebody else asks it; `None` if code that the caller gave panicked.
+    pub(crate) async fn ask<T: Send + 'static>(
+        self: &Arc<Self>,
+        bytes: usize,
+        ask: impl FnOnce(&mut Sessions, Duration) -> T + Send + 'static,
+    ) -> Option<T> {
+        let asked = match self.at_once(bytes, ask) {
+            Ok(asked) => asked,
+            Err(ask) => {
+                let shared = Arc::clone(self);
+                aside(move |_| ask(&mut shared.sessions(), shared.now())).await
+            }
+        };
         // Told without the lock: an observer may look at another layer's, or take its time.
-        let asked = caught(|| ask(&mut self.sessions(), now));
         asked.map_err(|what| self.tell(&Event::Panicked { what })).ok()
+    }
+
+    /// What the machine says, if that takes no longer than a task may hold its runtime; else the question.
+    fn at_once<T, F>(&self, bytes: usize, ask: F) -> Result<Result<T, String>, F>
+    where
+        F: FnOnce(&mut Sessions, Duration) -> T,
+    {
+        if bytes > SMALL {
+            return Err(ask);
+        }
+        let mut sessions = match self.sessions.try_lock() {
+            Ok(sessions) => sessions,
+            Err(TryLockError::Poisoned(left)) => left.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(ask),
+        };
+        let now = self.now();
+        Ok(caught(|| ask(&mut sessions, now)))
+    }
+
+    /// Tells the machine something short, now or as soon as nobody else asks it; `then` comes without the lock.
+    pub(crate) fn ask_later(
+        self: &Arc<Self>,
+        ask: impl FnOnce(&mut Sessions, Duration) + Send + 'static,
+        then: impl FnOnce() + Send + 'static,
+    ) {
+        let Err(ask) = self.at_once(0, ask) else { return then() };
+        let shared = Arc::clone(self);
+        thread::spawn(move || {
+            ask(&mut shared.sessions(), shared.now());
+            then();
+        });
+    }
+
+    /// A compaction ended, one way or another.
+    pub(crate) fn landed(&self, event: &Event) {
+        self.settled.notify_waiters();
+        self.tell(event);
     }
 
     /// An observer that panics is its own affair.
@@ -171,9 +222,9 @@ impl Shared {
     }
 
     /// Who is sent a request.
-    pub(crate) fn recipient(&self, carrier: &impl Carrier, request: &Request) -> Recipient {
+    pub(crate) fn recipient(&self, model: Option<String>, request: &Request) -> Recipient {
         self.to.clone().unwrap_or_else(|| {
-            let name = carrier.model().or_else(|| request.model());
+            let name = model.or_else(|| request.model());
             let known = name.as_ref().and_then(|name| Registry::built_in().get(name));
             Recipient { model: name, ..known.map(Recipient::from).unwrap_or_default() }
         })

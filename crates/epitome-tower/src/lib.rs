@@ -34,6 +34,7 @@
 //!
 //! [`tower`]: https://docs.rs/tower
 
+mod aside;
 mod carrier;
 mod caught;
 mod event;

@@ -4,15 +4,17 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use epitome::Request;
 use epitome::session::{
     Answer, Begun, Recipient, Retry, Send as ToSend, Sent, SessionId, Sessions,
 };
 use epitome::wire;
+use epitome::{Format, Request};
 use tower_service::Service;
 
 use crate::carrier::Carrier;
+use crate::caught::caught;
 use crate::event::Event;
 use crate::flight::Flight;
 use crate::layer::Shared;
@@ -59,11 +61,32 @@ where
         let mut client = std::mem::replace(&mut self.inner, next);
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
-            if let Some(call) = Call::of(&carrier, shared) {
-                return call.make(carrier, client).await;
+            let seen = match Told::by(&carrier) {
+                Some(told) => Call::of(told, shared).await,
+                None => None,
+            };
+            match seen {
+                Some((call, answer)) => call.make(carrier, answer, client).await,
+                None => client.call(carrier).await,
             }
-            client.call(carrier).await
         })
+    }
+}
+
+/// What a request says of itself.
+struct Told {
+    body: String,
+    format: Option<Format>,
+    model: Option<String>,
+    tenant: String,
+}
+
+impl Told {
+    /// `None` if it is no call of a model.
+    fn by(carrier: &impl Carrier) -> Option<Self> {
+        let body = carrier.body()?.to_owned();
+        let (format, model, tenant) = (carrier.format(), carrier.model(), carrier.tenant());
+        Some(Told { body, format, model, tenant })
     }
 }
 
@@ -76,25 +99,62 @@ struct Call {
 }
 
 impl Call {
-    /// `None` if it is no call of a model, or in no format that is known: then it isn't touched.
-    fn of(carrier: &impl Carrier, shared: Arc<Shared>) -> Option<Self> {
-        let body = carrier.body()?.to_owned();
-        let request = match carrier.format() {
-            Some(format) => wire::parse(format, body).ok()?,
-            None => wire::detect(body).ok()?,
+    /// With what to send, once whatever must be done before is done. `None` if it is in no format that is known, or
+    /// if code that the caller gave panicked: then it isn't touched.
+    async fn of(told: Told, shared: Arc<Shared>) -> Option<(Self, Answer)> {
+        let Told { body, format, model, tenant } = told;
+        let bytes = body.len();
+        let known = Arc::clone(&shared);
+        let mut ended = pin!(known.settled.notified());
+        // Whatever ends from now on is noticed, whether or not it is waited for yet.
+        ended.as_mut().enable();
+        let owned = Arc::clone(&shared);
+        let look = move |sessions: &mut Sessions, now| {
+            let request = match format {
+                Some(format) => wire::parse(format, body),
+                None => wire::detect(body),
+            };
+            let request = request.ok()?;
+            let to = owned.recipient(model, &request);
+            // The view in force stays in force where a trigger panics.
+            let observed = caught(|| sessions.observe(&tenant, &request, to.clone(), now));
+            let call = Call { shared: owned, request, tenant, to };
+            Some((call, observed))
         };
-        let to = shared.recipient(carrier, &request);
-        Some(Call { request, tenant: carrier.tenant(), to, shared })
+        let (call, observed) = shared.ask(bytes, look).await??;
+        let mut answer = match observed {
+            Ok(answer) => answer,
+            Err(what) => {
+                shared.tell(&Event::Panicked { what });
+                call.show().await?
+            }
+        };
+        if let Some(why) = answer.stuck {
+            shared.tell(&Event::Stuck { session: answer.session, why });
+        }
+        while matches!(answer.send, ToSend::After(_)) {
+            match answer.begun.take() {
+                Some(begun) => call.fly(answer.session, *begun).await,
+                // Another request of the same conversation runs it.
+                None => ended.as_mut().await,
+            }
+            answer = call.show().await?;
+        }
+        Some((call, answer))
     }
 
-    async fn make<S, R>(self, carrier: R, mut client: S) -> Result<S::Response, S::Error>
+    async fn make<S, R>(
+        self,
+        carrier: R,
+        mut answer: Answer,
+        mut client: S,
+    ) -> Result<S::Response, S::Error>
     where
         S: Service<R>,
         S::Response: Reply,
         R: Carrier,
     {
         let spare = carrier.again();
-        let Some(mut answer) = self.decide().await else { return client.call(carrier).await };
         let session = answer.session;
         let background = answer.begun.take();
         let (carrier, sent) = self.dress(carrier, answer);
@@ -102,90 +162,67 @@ impl Call {
         let reply = match background {
             None => sending.await,
             // Prepared while the provider works.
-            Some(begun) => self.meanwhile(session, *begun, sending).await,
+            Some(begun) => tokio::join!(sending, self.fly(session, *begun)).0,
         }?;
         let (reply, read) = reply.read().await;
-        let Some(retry) = self.learn(sent, read) else { return Ok(reply) };
+        let Some(retry) = self.learn(sent, read).await else { return Ok(reply) };
         let Some(spare) = spare else { return Ok(reply) };
         let Some(smaller) = self.smaller(retry).await else { return Ok(reply) };
+        let spare = spare.with_body(self.request.source().to_string());
         let (carrier, sent) = self.dress(spare, smaller);
         poll_fn(|context| client.poll_ready(context)).await?;
         let (reply, read) = client.call(carrier).await?.read().await;
-        self.learn(sent, read);
+        self.learn(sent, read).await;
         Ok(reply)
     }
 
     /// Takes what a reply tells of the prompt's size; what to do where it was too long.
-    fn learn(&self, sent: Option<Sent>, read: Read) -> Option<Retry> {
+    async fn learn(&self, sent: Option<Sent>, read: Read) -> Option<Retry> {
         let sent = sent?;
         match read {
             Read::Nothing => None,
             Read::Prompt(tokens) => {
-                self.shared.ask(|sessions, _| sessions.reported(sent, tokens));
+                self.shared.ask(0, move |sessions, _| sessions.reported(sent, tokens)).await;
                 None
             }
             Read::TooLong(told) => {
                 self.shared.tell(&Event::TooLong { session: sent.session() });
-                let overflowed = self.shared.ask(|sessions, now| {
-                    sessions.overflowed(&self.tenant, &self.request, sent, &told, now)
+                let overflowed = self.ask(move |sessions, tenant, request, now| {
+                    sessions.overflowed(tenant, request, sent, &told, now)
                 });
-                overflowed.flatten()
+                overflowed.await.flatten()
             }
         }
     }
 
-    /// What to send, once whatever must be done before is done. `None` if that can't be found out, because
-    /// code that the caller gave panicked: then the request is sent as it came.
-    async fn decide(&self) -> Option<Answer> {
-        let mut ended = pin!(self.shared.settled.notified());
-        // Whatever ends from now on is noticed, whether or not it is waited for yet.
-        ended.as_mut().enable();
-        let observed = self.shared.ask(|sessions, now| {
-            sessions.observe(&self.tenant, &self.request, self.to.clone(), now)
-        });
-        // The view in force stays in force where a trigger panics.
-        let mut answer = observed.or_else(|| self.show())?;
-        if let Some(why) = answer.stuck {
-            self.shared.tell(&Event::Stuck { session: answer.session, why });
-        }
-        while matches!(answer.send, ToSend::After(_)) {
-            match answer.begun.take() {
-                Some(begun) => {
-                    Flight::run(Arc::clone(&self.shared), answer.session, *begun).await;
-                }
-                // Another request of the same conversation runs it.
-                None => ended.as_mut().await,
-            }
-            answer = self.show()?;
-        }
-        Some(answer)
+    async fn show(&self) -> Option<Answer> {
+        let to = self.to.clone();
+        self.ask(move |sessions, tenant, request, now| sessions.show(tenant, request, to, now))
+            .await
     }
 
-    fn show(&self) -> Option<Answer> {
-        let show = |sessions: &mut Sessions, now| {
-            sessions.show(&self.tenant, &self.request, self.to.clone(), now)
-        };
-        self.shared.ask(show)
-    }
-
-    async fn meanwhile<T>(
-        &self,
-        session: SessionId,
-        begun: Begun,
-        sending: impl Future<Output = T>,
-    ) -> T {
-        let flight = Flight::run(Arc::clone(&self.shared), session, begun);
-        tokio::join!(sending, flight).0
+    async fn fly(&self, session: SessionId, begun: Begun) {
+        Flight::run(Arc::clone(&self.shared), session, begun, self.request.source().len()).await;
     }
 
     /// Something strictly smaller than what the provider refused as too long.
     async fn smaller(&self, retry: Retry) -> Option<Answer> {
         let Retry { session, begun, refused } = retry;
-        Flight::run(Arc::clone(&self.shared), session, *begun).await;
-        let retry = self
-            .shared
-            .ask(|sessions, now| sessions.retry(&self.tenant, &self.request, refused, now));
-        retry.flatten()
+        self.fly(session, *begun).await;
+        let retry = move |sessions: &mut Sessions, tenant: &str, request: &Request, now| {
+            sessions.retry(tenant, request, refused, now)
+        };
+        self.ask(retry).await.flatten()
+    }
+
+    /// Asks the machine something about the request.
+    async fn ask<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&mut Sessions, &str, &Request, Duration) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (tenant, request) = (self.tenant.clone(), self.request.clone());
+        let bytes = request.source().len();
+        self.shared.ask(bytes, move |sessions, now| ask(sessions, &tenant, &request, now)).await
     }
 
     /// The request as it is to go out.

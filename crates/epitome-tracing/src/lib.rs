@@ -22,9 +22,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use epitome::Format;
-use epitome::events::{Amount, CompactionId, Event, Observer};
+use epitome::events::{Amount, Around, CompactionId, Event, Observer};
 use epitome::plan::Reached;
 use epitome::receipt::Receipt;
+use tracing::dispatcher::{get_default, with_default};
 use tracing::field::Empty;
 use tracing::{Span, info, info_span, warn};
 
@@ -69,6 +70,12 @@ impl Observer for Traced {
             }
             event => write(&self.span(compaction), event),
         }
+    }
+
+    /// The span in which the compaction is driven, and who hears of it.
+    fn around(&self) -> Around {
+        let (dispatch, span) = (get_default(Clone::clone), Span::current());
+        Box::new(move |work| with_default(&dispatch, || span.in_scope(work)))
     }
 }
 

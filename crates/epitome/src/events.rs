@@ -122,8 +122,17 @@ pub enum Event {
     Cancelled,
 }
 
+/// What stands around a stretch of a compaction that is done on another thread: does its work, once.
+pub type Around = Box<dyn FnOnce(&mut dyn FnMut()) + Send>;
+
 /// Is told what happens. Must neither block nor panic.
 pub trait Observer: std::fmt::Debug + Send + Sync {
     /// Is called once for each event, in the order of its compaction; several may be under way.
     fn observe(&self, compaction: CompactionId, event: &Event);
+
+    /// Is asked by a driver before a stretch that it does on another thread: an observer that tells by its thread what
+    /// belongs to what brings that along.
+    fn around(&self) -> Around {
+        Box::new(|work| work())
+    }
 }

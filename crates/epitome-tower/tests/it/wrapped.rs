@@ -1,9 +1,11 @@
 //! What the layer does to the calls of an agent, and what it leaves alone.
 
+use std::collections::HashSet;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
+use std::thread::{self, ThreadId};
 
 use epitome::budget::Stop;
 use epitome::count::counter;
@@ -173,6 +175,61 @@ async fn a_compaction_for_nothing_fails_no_call_that_fits() {
     }
     // It was tried, and not again for the same.
     assert_eq!(ended.load(Ordering::Relaxed), 1);
+}
+
+#[derive(Debug)]
+struct Where(Arc<Mutex<HashSet<ThreadId>>>);
+
+impl Where {
+    fn note(&self) {
+        self.0.lock().expect("nobody panicked").insert(thread::current().id());
+    }
+}
+
+impl Trigger for Where {
+    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+        self.note();
+        (gauge.items > 20).then(|| Cause::Custom("many".to_owned()))
+    }
+}
+
+impl Strategy for Where {
+    fn name(&self) -> &'static str {
+        "where"
+    }
+
+    fn propose(&self, _: &Scene<'_>) -> Vec<Edit> {
+        self.note();
+        Vec::new()
+    }
+}
+
+/// What takes long is done on other threads than the caller's; what is short isn't worth one.
+#[tokio::test]
+async fn a_long_request_does_not_hold_the_callers_thread() {
+    let seen: Arc<Mutex<HashSet<ThreadId>>> = Arc::default();
+    let options = SessionOptions {
+        landing: Landing::Target(Target::Tokens(500)),
+        ..SessionOptions::new(Arc::new(Where(Arc::clone(&seen))), ChainKey([1, 2, 3, 4]))
+    };
+    let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
+    let compactor = compactor.expect("in range");
+    let compactor = compactor.with_strategies(vec![Arc::new(Where(Arc::clone(&seen)))]);
+    let layer = CompactionLayer::new(compactor, options).expect("in range");
+    let layer = layer.to(Recipient::from(Some(1_000_000)));
+    let mut client = Provider::new(1_000_000, 2).wrapped(&layer);
+
+    let here = thread::current().id();
+    let threads = || std::mem::take(&mut *seen.lock().expect("nobody panicked"));
+    let short = worked(1).await.request();
+    assert!(short.body().len() < 10_000, "{}", short.body().len());
+    call(&mut client, short).await;
+    assert_eq!(threads(), HashSet::from([here]));
+    let long = worked(40).await.request();
+    assert!(long.body().len() > 20_000, "{}", long.body().len());
+    call(&mut client, long).await;
+    let elsewhere = threads();
+    assert!(elsewhere.len() >= 2 && !elsewhere.contains(&here), "{elsewhere:?}");
 }
 
 #[derive(Debug)]

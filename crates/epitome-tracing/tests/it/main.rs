@@ -6,10 +6,11 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
+use std::thread::ThreadId;
 
 use epitome::compact::{Compacted, Compactors, Verdict};
 use epitome::count::counter;
-use epitome::engine::Drive;
+use epitome::engine::{Drive, Step};
 use epitome::hook::{Hooks, Wish};
 use epitome::summarize::{
     FailureKind, OnFailure, Spent, Summaries, SummarizeError, Summary, from_fn,
@@ -31,6 +32,7 @@ struct Inner {
     spans: Mutex<BTreeMap<u64, Seen>>,
     closed: Mutex<Vec<u64>>,
     counts: Mutex<BTreeMap<u64, usize>>,
+    entered: Mutex<Vec<(u64, ThreadId)>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -86,7 +88,10 @@ impl Subscriber for Kept {
         spans.entry(span).or_default().events.push(line);
     }
 
-    fn enter(&self, _: &Id) {}
+    fn enter(&self, span: &Id) {
+        let entered = (span.into_u64(), std::thread::current().id());
+        self.0.entered.lock().expect("nobody panicked").push(entered);
+    }
 
     fn exit(&self, _: &Id) {}
 
@@ -238,6 +243,29 @@ fn what_fails_and_what_it_took_stand_in_the_span() {
     let field = |name: &str| spans[0].fields.get(name).map_or("", String::as_str);
     assert_eq!(field("gen_ai.usage.input_tokens"), "700");
     assert_eq!(field("gen_ai.usage.output_tokens"), "80");
+}
+
+#[test]
+fn on_another_thread_it_stays_in_the_span_in_which_it_is_driven() {
+    let kept = Kept::default();
+    let worker = tracing::subscriber::with_default(kept.clone(), || {
+        let _inside = tracing::info_span!("outside").entered();
+        let mut compaction = compactor(3_000).begin(&session());
+        let around = compaction.around();
+        let stretch = move || {
+            let finish = &mut || while !matches!(compaction.step(), Step::Done(Ok(_))) {};
+            around(finish);
+        };
+        let worker = std::thread::spawn(stretch);
+        let id = worker.thread().id();
+        worker.join().expect("a view");
+        id
+    });
+    let spans = kept.0.spans.lock().expect("nobody panicked");
+    let names: Vec<&str> = spans.values().map(|span| span.name.as_str()).collect();
+    assert_eq!(names, ["outside", "compaction"]);
+    let entered = kept.0.entered.lock().expect("nobody panicked");
+    assert!(entered.contains(&(1, worker)), "{entered:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::archive::Archive;
 use crate::budget::{Stop, Tail, Target};
 use crate::compact::Compactors;
 use crate::count::TokenCounter;
-use crate::events::{CompactionId, Event, Observer};
+use crate::events::{Around, CompactionId, Event, Observer};
 use crate::guard::{Pin, Predicate, Preserved, Task};
 use crate::hook::Hooks;
 use crate::ledger::Delta;
@@ -472,6 +472,12 @@ impl Compactor {
 
     pub(super) fn is_observed(&self) -> bool {
         self.watch.is_some()
+    }
+
+    pub(super) fn around(&self) -> Around {
+        self.watch
+            .as_ref()
+            .map_or_else(|| -> Around { Box::new(|work| work()) }, |watch| watch.observer.around())
     }
 
     pub(super) fn tell(&self, compaction: CompactionId, event: &Event) {

@@ -26,7 +26,7 @@ use crate::checkpoint::{Checkpoint, Gathered, Least, look_alikes};
 use crate::compact::{Delegation, Verdict};
 use crate::count::Tally;
 use crate::draft::Hidden;
-use crate::events::{CompactionId, Event};
+use crate::events::{Around, CompactionId, Event};
 use crate::guard::{Guard, Held, Overridden, Wishes};
 use crate::hook::{Question, Wish};
 use crate::ledger::{Delta, Ledger};
@@ -246,7 +246,13 @@ impl Compaction {
         };
     }
 
-    /// Does the next bounded piece of work.
+    /// What its observer wants around a stretch of steps that is done on another thread than this.
+    pub fn around(&self) -> Around {
+        self.compactor.around()
+    }
+
+    /// Does the next bounded piece of work: some milliseconds of a large session, so that a runtime with other
+    /// work to do steps it on a thread of its own.
     ///
     /// # Panics
     /// When it is called again after [`Step::Done`].
