@@ -11,6 +11,7 @@ use epitome::session::{
 };
 use epitome::wire;
 use epitome::{Format, Request};
+use tokio::runtime::Handle;
 use tower_service::Service;
 
 use crate::carrier::Carrier;
@@ -162,7 +163,7 @@ impl Call {
         let reply = match background {
             None => sending.await,
             // Prepared while the provider works.
-            Some(begun) => tokio::join!(sending, self.fly(session, *begun)).0,
+            Some(begun) => self.meanwhile(session, *begun, sending).await,
         }?;
         let (reply, read) = reply.read().await;
         let Some(retry) = self.learn(sent, read).await else { return Ok(reply) };
@@ -203,6 +204,25 @@ impl Call {
 
     async fn fly(&self, session: SessionId, begun: Begun) {
         Flight::run(Arc::clone(&self.shared), session, begun, self.request.source().len()).await;
+    }
+
+    /// Prepares a compaction while the provider works, and longer: a reply isn't held back for it, where there is a runtime
+    /// that does it besides.
+    async fn meanwhile<T>(
+        &self,
+        session: SessionId,
+        begun: Begun,
+        sending: impl Future<Output = T>,
+    ) -> T {
+        let bytes = self.request.source().len();
+        let flight = Flight::run(Arc::clone(&self.shared), session, begun, bytes);
+        match Handle::try_current() {
+            Ok(runtime) => {
+                runtime.spawn(flight);
+                sending.await
+            }
+            Err(_) => tokio::join!(sending, flight).0,
+        }
     }
 
     /// Something strictly smaller than what the provider refused as too long.

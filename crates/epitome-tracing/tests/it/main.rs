@@ -21,6 +21,7 @@ use testkit::wait;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
+use tracing_core::span::Current;
 
 /// Everything that a subscriber is told, by span.
 #[derive(Clone, Default)]
@@ -32,7 +33,9 @@ struct Inner {
     spans: Mutex<BTreeMap<u64, Seen>>,
     closed: Mutex<Vec<u64>>,
     counts: Mutex<BTreeMap<u64, usize>>,
+    /// What was entered, by which thread.
     entered: Mutex<Vec<(u64, ThreadId)>>,
+    known: Mutex<BTreeMap<u64, &'static Metadata<'static>>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -64,6 +67,7 @@ impl Subscriber for Kept {
         let seen = Seen { name, fields: fields.0, events: Vec::new() };
         self.0.spans.lock().expect("nobody panicked").insert(id, seen);
         self.0.counts.lock().expect("nobody panicked").insert(id, 1);
+        self.0.known.lock().expect("nobody panicked").insert(id, span.metadata());
         Id::from_u64(id)
     }
 
@@ -94,6 +98,15 @@ impl Subscriber for Kept {
     }
 
     fn exit(&self, _: &Id) {}
+
+    /// Where nothing is left: what this thread entered last.
+    fn current_span(&self) -> Current {
+        let here = std::thread::current().id();
+        let entered = self.0.entered.lock().expect("nobody panicked");
+        let last = entered.iter().rfind(|(_, thread)| *thread == here);
+        let known = self.0.known.lock().expect("nobody panicked");
+        last.map_or_else(Current::none, |(id, _)| Current::new(Id::from_u64(*id), known[id]))
+    }
 
     fn clone_span(&self, id: &Id) -> Id {
         *self.0.counts.lock().expect("nobody panicked").entry(id.into_u64()).or_default() += 1;
@@ -255,11 +268,9 @@ fn on_another_thread_it_stays_in_the_span_in_which_it_is_driven() {
         let stretch = move || {
             let finish = &mut || while !matches!(compaction.step(), Step::Done(Ok(_))) {};
             around(finish);
+            std::thread::current().id()
         };
-        let worker = std::thread::spawn(stretch);
-        let id = worker.thread().id();
-        worker.join().expect("a view");
-        id
+        std::thread::spawn(stretch).join().expect("a view")
     });
     let spans = kept.0.spans.lock().expect("nobody panicked");
     let names: Vec<&str> = spans.values().map(|span| span.name.as_str()).collect();

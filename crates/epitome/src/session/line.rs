@@ -56,12 +56,30 @@ pub(super) enum Urgency {
     Must,
 }
 
+/// Whom a compaction may ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// Hooks, summarizers and other compactors, as far as there are any.
+    Others,
+    /// Nobody, since nobody waits for them.
+    Nobody,
+}
+
+/// How a compaction is begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    pub(super) urgency: Urgency,
+    pub(super) asks: Asks,
+}
+
 /// A compaction under way.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub(super) ticket: Ticket,
     pub(super) since: Duration,
     pub(super) urgency: Urgency,
+    /// Who may be asked about it.
+    pub(super) asks: Asks,
     /// The epoch that it follows.
     pub(super) epoch: u32,
     /// What it is to make smaller.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::breaker::Circumstances;
 use super::experience::Glimpse;
-use super::line::{Flight, Line, Urgency, Weight};
+use super::line::{Asks, Flight, Line, Manner, Urgency, Weight};
 use super::{
-    Answer, Begun, Chain, Landing, Recipient, Send, Sent, SessionId, Sessions, Stuck, Ticket,
-    intake,
+    Answer, AtLimit, Begun, Chain, Landing, Recipient, Send, Sent, SessionId, Sessions, Stuck,
+    Ticket, intake,
 };
 use crate::budget::Target;
 use crate::count::Count;
@@ -251,7 +251,16 @@ impl Sessions {
         let most = gauge.window.map(|window| self.experience.counted(subject.model, window));
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let Some(cause) = cause else { return };
-        if let Some(flight) = &line.flight {
+        let asks = match self.options.at_limit {
+            AtLimit::Extractive if hard.is_some() => Asks::Nobody,
+            _ => Asks::Others,
+        };
+        // Who asks nobody doesn't wait for one that asks somebody.
+        if let Some(flight) = line
+            .flight
+            .as_ref()
+            .filter(|flight| flight.asks == Asks::Nobody || asks == Asks::Others)
+        {
             if hard.is_some() {
                 verdict.wait = Some(flight.ticket);
             }
@@ -303,7 +312,7 @@ impl Sessions {
         verdict.stats.triggered = true;
         verdict.stats.reason = cause.to_string();
         let urgency = if is_economic { Urgency::Economy } else { Urgency::Must };
-        let begun = self.begin(subject, cause, target, gauge.window, urgency);
+        let begun = self.begin(subject, cause, target, gauge.window, Manner { urgency, asks });
         if hard.is_some() {
             verdict.wait = Some(begun.ticket);
         }
@@ -333,15 +342,17 @@ impl Sessions {
         cause: Cause,
         target: Target,
         window: Option<u64>,
-        urgency: Urgency,
+        manner: Manner,
     ) -> Begun {
+        let Manner { urgency, asks } = manner;
         let Subject { id, base, now, .. } = *subject;
         let ticket = Ticket(self.next);
         self.next += 1;
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let epoch = line.epoch().number;
         let is = subject.circumstances(window);
-        line.flight = Some(Flight { ticket, since: now, urgency, epoch, is, late: Vec::new() });
+        line.flight =
+            Some(Flight { ticket, since: now, urgency, asks, epoch, is, late: Vec::new() });
         let demands = cause.demands();
         let target = demands.iter().find_map(|demand| demand.target).unwrap_or(target);
         let pins: Vec<Pin> = demands.iter().flat_map(|demand| demand.pins.clone()).collect();
@@ -354,6 +365,10 @@ impl Sessions {
         // A demand that is out of range is as good as none.
         let compactor = compactor.clone().wishing(target, pins).unwrap_or(compactor);
         let compactor = compactor.knowing(self.checkpoints.iter().copied());
+        let compactor = match asks {
+            Asks::Others => compactor,
+            Asks::Nobody => compactor.alone(),
+        };
         let prompt = subject.prompt.filter(|_| compactor.summaries().is_some());
         let compactor = match prompt {
             Some((shown, sent, idle)) => {

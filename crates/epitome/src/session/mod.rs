@@ -58,7 +58,7 @@ pub use chain::{Chain, ChainKey, PrefixId};
 pub use commit::{Committed, Refusal};
 pub use epoch::Epoch;
 pub use experience::Experience;
-pub use options::{Landing, SessionOptions, SessionOptionsError};
+pub use options::{AtLimit, Landing, SessionOptions, SessionOptionsError};
 pub use page::{Page, page};
 pub use recipient::Recipient;
 pub use saved::Saved;

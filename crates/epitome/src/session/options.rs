@@ -32,6 +32,18 @@ impl Landing {
     }
 }
 
+/// What becomes of a request that can't be sent before it is compacted, where models or others are asked about that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtLimit {
+    /// It waits for them, at most [`SessionOptions::patience`].
+    #[default]
+    Wait,
+    /// Nobody is asked: it is compacted extractively at once, and what was being prepared comes too late. Summaries are
+    /// then what `soft` prepares in time.
+    Extractive,
+}
+
 /// When sessions act, where they land, and what they put up with.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
@@ -39,6 +51,8 @@ pub struct SessionOptions {
     pub trigger: Arc<dyn Trigger>,
     /// When a compaction is prepared in the background, the request being sent as it is.
     pub soft: Option<Arc<dyn Trigger>>,
+    /// Whether a request that can't be sent before it is compacted waits for whoever is asked.
+    pub at_limit: AtLimit,
     /// Where a compaction lands.
     pub landing: Landing,
     /// A compaction that saves less than this share (0 to 1) of what was shown isn't worth its
@@ -60,6 +74,7 @@ impl SessionOptions {
         SessionOptions {
             trigger,
             soft: None,
+            at_limit: AtLimit::Wait,
             landing: Landing::Window(0.3),
             least_gain: 0.1,
             patience: Duration::from_mins(2),

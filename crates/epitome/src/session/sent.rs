@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use super::experience::Glimpse;
-use super::line::Urgency;
+use super::line::{Asks, Manner, Urgency};
 use super::look::{Look, Subject};
-use super::{Answer, Begun, Recipient, Send, SessionId, Sessions};
+use super::{Answer, AtLimit, Begun, Recipient, Send, SessionId, Sessions};
 use crate::model::overflow::Overflow;
 use crate::request::Request;
 use crate::trigger::Cause;
@@ -115,7 +115,12 @@ impl Sessions {
         let target = self.landing(&subject, window);
         let target = self.within(&subject, limit.or(window).unwrap_or(u64::MAX), target);
         let cause = Cause::Overflow { window: limit };
-        let begun = self.begin(&subject, cause, target, window, Urgency::Must);
+        let asks = match self.options.at_limit {
+            AtLimit::Wait => Asks::Others,
+            AtLimit::Extractive => Asks::Nobody,
+        };
+        let manner = Manner { urgency: Urgency::Must, asks };
+        let begun = self.begin(&subject, cause, target, window, manner);
         Some(Retry { session: seen.session, begun: Box::new(begun), refused: Refused(sent) })
     }
 
