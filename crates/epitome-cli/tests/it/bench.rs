@@ -187,6 +187,13 @@ impl Ran {
         shape
     }
 
+    /// That stdout holds each of these.
+    pub(crate) fn says(&self, all: &[&str]) {
+        for words in all {
+            assert!(self.out.contains(words), "{words}: {}", self.out);
+        }
+    }
+
     /// Stdout as JSON.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))

@@ -232,7 +232,7 @@ fn streams_are_streams_by_any_name() {
     assert_eq!((ran.code, ran.out.as_str()), (0, want.as_str()), "{}", ran.err);
     let log = bench.read("log");
     assert!(log.starts_with("before\n{") && log.ends_with("}\nmore\n"), "{log}");
-    let ran = bench.shell("epitome compact s.jsonl -o >(cat > copy); sleep 0.2; cat copy");
+    let ran = bench.shell("epitome compact s.jsonl -o >(cat > copy); wait $!; cat copy");
     assert_eq!((ran.code, ran.out.as_str()), (0, want.as_str()), "{}", ran.err);
     let ran = bench.run("compact s.jsonl -o /dev/fd/77");
     assert_eq!(ran.code, 2);

@@ -105,14 +105,12 @@ fn doctor_finds_nothing_wrong_where_nothing_is() {
     bench.write(".claude/projects/-home-me/abc.jsonl", "{}\n");
     let ran = run(&bench, "doctor", &[("LANG", "C.UTF-8"), ("NO_COLOR", "1")]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
-    for said in [
+    ran.says(&[
         "ok   settings   no files: the defaults hold",
         "ok   counters   11 counters; exact: o200k, cl100k",
         "no colours (NO_COLOR)",
         "claude-code: 1 file in ",
-    ] {
-        assert!(ran.out.contains(said), "{said}: {}", ran.out);
-    }
+    ]);
     let json = run(&bench, "doctor --json", &[("LANG", "C.UTF-8")]).json();
     assert_eq!(
         (json["version"].as_u64(), json["checks"][0]["state"].as_str()),
@@ -128,7 +126,7 @@ fn doctor_says_what_is_wrong_and_what_to_do() {
     bench.write(".config/epitome/models.json", "{\"modles\": {}}");
     let ran = run(&bench, "doctor", &[]);
     assert_eq!(ran.code, 3, "{}", ran.out);
-    for said in [
+    ran.says(&[
         "bad  settings",
         "targte",
         "the keys are",
@@ -136,9 +134,7 @@ fn doctor_says_what_is_wrong_and_what_to_do() {
         "modles",
         "warn terminal",
         "C.UTF-8",
-    ] {
-        assert!(ran.out.contains(said), "{said}: {}", ran.out);
-    }
+    ]);
     bench.write("epitome.toml", "model = \"claude-opsu-5-5\"\n");
     bench.write(".config/epitome/models.json", "{}");
     let ran = run(&bench, "doctor", &[("LANG", "C.UTF-8")]);
@@ -176,13 +172,11 @@ fn doctor_looks_at_hooks_and_at_what_was_spent() {
     );
     let ran = bench.run("doctor");
     assert_eq!(ran.code, 3, "{}", ran.out);
-    for words in [
+    ran.says(&[
         "ok   hook       before: /bin/sh: /bin/sh",
         "bad  hook       after: nowhere-at-all: there is no such program",
         "spending   at most $2.00 a day; nothing was spent yet (",
-    ] {
-        assert!(ran.out.contains(words), "{words}: {}", ran.out);
-    }
+    ]);
     assert!(!bench.path(".local/state/epitome/spent.json").exists(), "doctor writes nothing");
     bench.write(".local/state/epitome/spent.json", "{\"version\":1,\"days\":");
     let ran = bench.run("doctor");

@@ -1,5 +1,6 @@
 //! Many at once, and the process gone in the middle.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -40,11 +41,17 @@ fn whatever_was_acknowledged_survives_a_kill() {
             .stdout(Stdio::piped())
             .spawn()
             .expect("started");
-        // Not at random, so that a failure comes again; the machine's load is random enough.
-        std::thread::sleep(Duration::from_millis(40 + (round as u64 * 37) % 160));
+        let mut says = BufReader::new(victim.stdout.take().expect("piped"));
+        let mut told = String::new();
+        // Every other one has begun to write.
+        while round % 2 == 1 && !told.contains("acknowledged ") {
+            assert!(says.read_line(&mut told).expect("UTF-8") > 0, "it writes: {told}");
+        }
+        // When it is killed isn't at random, so that a failure comes again; the machine's load is random enough.
+        std::thread::sleep(Duration::from_millis((round as u64 * 37) % 160));
         victim.kill().expect("killed");
-        let output = victim.wait_with_output().expect("over");
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        says.read_to_string(&mut told).expect("UTF-8");
+        victim.wait().expect("over");
         let numbers = told.lines().filter_map(|line| line.rsplit_once("acknowledged "));
         // The last line may be cut.
         let whole = numbers.take(told.matches('\n').count());

@@ -161,10 +161,11 @@ fn checkpoint(outcome: &Outcome) -> String {
     outcome.view.checkpoint().expect("a checkpoint").text.to_string()
 }
 
-/// So many exchanges, a user's and the model's message of so many words each.
+/// So many exchanges, a user's and the model's message of so many more words each.
 fn exchanges(many: usize, words: usize) -> String {
+    let more = if words == 0 { String::new() } else { format!(" {{lorem {words}}}") };
     (1..=many)
-        .map(|at| format!("user Ask {at}. {{lorem {words}}}\nasst Reply {at}. {{lorem {words}}}\n"))
+        .map(|at| format!("user Ask {at}.{more}\nasst Reply {at}.{more}\n"))
         .collect::<Vec<_>>()
         .concat()
 }

@@ -252,22 +252,13 @@ user Begin. {lorem 300}
 asst Let me look. | call a Read {\"file_path\":\"src/first.rs\"}
 res  a = port_5020 {lorem 100}
 asst Fine. {lorem 100}
-user Ask 1.
-asst Reply 1.
-user Ask 2.
-asst Reply 2.
-user Ask 3.
-asst Reply 3.
-user Ask 4.
-asst Reply 4.
-user Ask 5.
-asst Reply 5.
 ";
 
 fn tells_calls() {
     for preset_of in ["planck", "agentkit"] {
         let (model, asked) = says(good());
-        run(&with(preset(preset_of, 100_000).options, by(vec![model])), CALLS);
+        let said = format!("{CALLS}{}", exchanges(5, 0));
+        run(&with(preset(preset_of, 100_000).options, by(vec![model])), &said);
         let told = asked.lock().expect("nobody panics")[0].transcript.clone();
         assert!(told.contains("call Read] ") && told.contains("src/first.rs"), "{told}");
         assert!(told.contains("result] ") && told.contains("port_5020"), "{told}");

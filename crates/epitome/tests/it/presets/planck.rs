@@ -119,19 +119,16 @@ asst Fine. {lorem 100}
 asst call b Read {\"file_path\":\"src/main.rs\"} | call c Bash {\"command\":\"cargo test\"}
 res  b = {lorem 20}
 res  c = {lorem 20}
-user Ask 1.
-asst Reply 1.
-user Ask 2.
-asst Reply 2.
-user Ask 3.
-asst Reply 3.
-user Ask 4.
-asst Reply 4.
 ";
+
+/// The pair, and what was said since.
+fn pair() -> String {
+    format!("{PAIR}{}", exchanges(4, 0))
+}
 
 fn never_parts_a_pair() {
     // The tenth message from the end is a result; the model's message before its call belongs to it.
-    let outcome = compacted(preset("planck", 100_000).options, PAIR);
+    let outcome = compacted(preset("planck", 100_000).options, &pair());
     assert_eq!(letters(&outcome), "kffkkkkkkkkkkkk");
 }
 
@@ -146,7 +143,7 @@ fn carries_the_first_checkpoint_on() {
 }
 
 fn lists_what_calls_did() {
-    let words = checkpoint(&compacted(preset("planck", 100_000).options, PAIR));
+    let words = checkpoint(&compacted(preset("planck", 100_000).options, &pair()));
     assert!(words.contains("src/first.rs"), "{words}");
 }
 

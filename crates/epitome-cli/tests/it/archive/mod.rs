@@ -1,5 +1,8 @@
 //! Archives from outside: nothing is lost, everything is found, what is forgotten is gone.
 
+mod found;
+mod places;
+
 use std::process::Stdio;
 
 use expect_test::expect;
@@ -109,137 +112,6 @@ fn an_archive_is_not_written_over() {
         assert!(ran.err.contains("into the archive"), "{}", ran.err);
     }
     assert_eq!(bench.run("restore out.json --archive store").out, bench.read("in"));
-}
-
-#[test]
-fn what_was_removed_is_found() {
-    let bench = kept(SESSION);
-    let ran = bench.run("recall regex --archive store --json --limit 3");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let hits: Vec<Value> = serde_json::from_str(&ran.out).expect("a list");
-    assert_eq!(hits.len(), 3);
-    for hit in &hits {
-        let (id, text) = (hit["id"].as_str().expect("an id"), hit["text"].as_str().expect("words"));
-        assert!(text.to_lowercase().contains("regex"), "{text}");
-        let one = bench.run(&format!("recall {id} --archive store --json --tokens 100000")).json();
-        let whole = one[0]["text"].as_str().expect("words");
-        assert_eq!(one[0]["id"], hit["id"]);
-        assert!(whole.contains(text.trim_matches('…')), "{text} is of {whole}");
-    }
-    let tokens = |ran: &Value| -> u64 {
-        let hits = ran.as_array().expect("a list").iter();
-        hits.map(|hit| hit["tokens"].as_u64().expect("a number")).sum()
-    };
-    for most in [10, 100, 500] {
-        let ran =
-            bench.run(&format!("recall the test file --archive store --json --tokens {most}"));
-        let found = ran.json();
-        assert!(!found.as_array().expect("a list").is_empty() && tokens(&found) <= most, "{most}");
-    }
-    let none = bench.run("recall zzzzqqqq --archive store --json");
-    assert_eq!((none.code, none.out.trim()), (0, "[]"));
-    let words = bench.run("recall regex --archive store --limit 1");
-    assert!(words.out.contains(", turn "), "{}", words.out);
-    assert!(words.out.starts_with("[recalled "), "{}", words.out);
-}
-
-#[test]
-fn a_number_is_a_word_and_an_id_is_of_its_session() {
-    let bench = kept(SESSION);
-    let listed = bench.run("sessions --archive store --json").json();
-    let session = listed["sessions"][0]["session"].as_str().expect("a name").to_owned();
-    bench.copy(SHORT, "other");
-    bench.run("compact other --target 20% --archive store -o other.json --receipt other.receipt");
-    let other: Value = serde_json::from_str(&bench.read("other.receipt")).expect("JSON");
-    let other = other["archived"]["session"].as_str().expect("a name");
-    let hits = bench.run(&format!("recall the --archive store --json --session {session}")).json();
-    for hit in hits.as_array().expect("a list") {
-        let id = hit["id"].as_str().expect("an id");
-        let of = |session: &str| {
-            bench.run(&format!("recall {id} --archive store --json --session {session}")).json()
-        };
-        assert_eq!(of(&session)[0]["id"], *id);
-        let others = of(other);
-        assert!(others.as_array().expect("a list").iter().all(|hit| hit["id"] != *id));
-        let ran = bench.run(&format!("recall {} --archive store --json", &id[..9])).json();
-        assert_eq!(ran[0]["id"], *id);
-    }
-    let ran = bench.run(&format!("restore {session}.x --archive store"));
-    assert_eq!(ran.code, 2, "{}", ran.err);
-}
-
-#[test]
-fn secrets_are_masked_in_what_is_found_and_kept_in_what_is_restored() {
-    let bench = Bench::new();
-    let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-    let messages: Vec<Value> = (0..40)
-        .map(|at| {
-            let role = if at % 2 == 0 { "user" } else { "assistant" };
-            let text =
-                format!("{} the token {secret} of step {at}", "some filler words ".repeat(30));
-            serde_json::json!({ "role": role, "content": text })
-        })
-        .collect();
-    bench
-        .write("in", serde_json::json!({ "model": "gpt-6-sol", "messages": messages }).to_string());
-    bench.run("compact in --target 20% --archive store -o out.json");
-    for words in ["token", secret] {
-        let ran = bench.run(&format!("recall {words} --archive store --json"));
-        assert!(ran.out.contains("[masked: github-token]"), "{}", ran.out);
-        assert!(!ran.out.contains(&secret[8..]), "{}", ran.out);
-    }
-    assert_eq!(bench.run("restore out.json --archive store").out, bench.read("in"));
-}
-
-#[test]
-fn an_archive_without_secrets_says_that_it_is_one() {
-    let bench = Bench::new();
-    let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-    let say = |at: usize| {
-        let (kind, id, parent) = if at.is_multiple_of(2) {
-            ("user", at, at.checked_sub(1))
-        } else {
-            ("assistant", at, Some(at - 1))
-        };
-        let text = format!("{} the token {secret} of step {at}", "some filler words ".repeat(30));
-        let content = if kind == "user" {
-            text.into()
-        } else {
-            serde_json::json!([{"type": "text", "text": text}])
-        };
-        serde_json::json!({"type": kind, "uuid": id.to_string(), "parentUuid": parent.map(|at| at.to_string()), "sessionId": "s",
-            "timestamp": "2025-06-14T11:00:00Z", "cwd": "/x", "version": "2.0.0", "message": {"role": kind, "content": content}})
-    };
-    let rows: Vec<String> = (0..40).map(|at| say(at).to_string()).collect();
-    bench.write("in.jsonl", rows.join("\n") + "\n");
-    let ran =
-        bench.run("compact in.jsonl --target 20% --archive store --redact-archive -o out.json");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(bench.read("out.json").contains(secret), "what is kept is the user's");
-    for what in ["out.json", "in.jsonl"] {
-        let ran = bench.run(&format!("restore {what} --archive store"));
-        assert_eq!(
-            ran.out,
-            bench.read("in.jsonl").replace(secret, "[masked: github-token]"),
-            "{}",
-            ran.err
-        );
-        assert!(ran.err.contains("aren't the bytes"), "{}", ran.err);
-    }
-    for file in ["store/store.db", "store/store.db-wal"] {
-        let bytes = std::fs::read(bench.path(file)).unwrap_or_default();
-        assert!(!bytes.windows(secret.len()).any(|some| some == secret.as_bytes()), "{file}");
-    }
-    let ran = bench.run("undo out.json --archive store -o now.json");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(!bench.read("now.json").contains(secret), "it isn't there any more");
-    // Once more, and it is the same session; whole this time, which is another input of it or another session.
-    let again =
-        bench.run("compact in.jsonl --target 20% --archive store --redact-archive -o out.json");
-    assert_eq!(again.code, 0, "{}", again.err);
-    let listed = bench.run("sessions --archive store --json");
-    let listed: Value = serde_json::from_str(&listed.out).expect("JSON");
-    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(1), "{listed}");
 }
 
 #[test]
@@ -357,44 +229,6 @@ fn what_is_forgotten_is_gone() {
     assert_eq!(bench.run("forget --archive store").code, 2);
 }
 
-#[test]
-fn what_is_no_archive_is_said_to_be_none() {
-    let bench = Bench::new();
-    bench.copy(SHORT, "in");
-    bench.write("folder/notes.txt", "mine");
-    for (command, code) in [
-        ("recall x --archive none", 1),
-        ("restore in --archive none", 1),
-        ("undo in --archive none", 1),
-        ("pin list --archive none", 1),
-        ("compact in --archive folder", 2),
-        ("compact in --archive in", 2),
-        ("compact in --archive missing/store", 1),
-    ] {
-        let ran = bench.run(command);
-        assert_eq!(ran.code, code, "{command}: {}", ran.err);
-        assert!(ran.err.contains("hint:") && ran.out.is_empty(), "{command}: {}", ran.err);
-    }
-    assert_eq!(bench.names(), ["folder", "in"], "nothing was made");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_full_archive_leaves_everything_as_it_was() {
-    let bench = kept(SHORT);
-    let store = bench.path("store/store.db");
-    let mut permissions = std::fs::metadata(&store).expect("there").permissions();
-    permissions.set_readonly(true);
-    std::fs::set_permissions(&store, permissions).expect("set");
-    let before = bench.read("out.json");
-    // Whoever may do everything may write it all the same.
-    if std::fs::OpenOptions::new().append(true).open(&store).is_err() {
-        let ran = bench.run("compact in --target 50% --archive store -o out.json");
-        assert_eq!((ran.code, bench.read("out.json")), (1, before), "{}", ran.err);
-        assert_eq!(bench.run("restore out.json --archive store").code, 0, "reading goes on");
-    }
-}
-
 /// In a folder; and on the server that `EPITOME_POSTGRES` names, where it names one: `./test services` starts it.
 #[test]
 fn eight_at_once_compact_into_one_archive() {
@@ -437,34 +271,6 @@ fn eight_at_once_compact_into_one_archive() {
     }
 }
 
-/// A disk that can't be written, where this user may make one for itself.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_read_only_disk_is_read_and_nothing_else() {
-    let bench = kept(SHORT);
-    bench.copy(SESSION, "more");
-    let on_it = |line: &str| {
-        bench.shell(&format!("unshare -rm bash -c 'mount --bind store store && mount -o remount,bind,ro store && {line}'"))
-    };
-    if on_it("true").code != 0 {
-        return;
-    }
-    let back = on_it("epitome restore out.json --archive store");
-    assert_eq!((back.code, back.out), (0, bench.read("in")), "{}", back.err);
-    let found = on_it("epitome recall error --archive store --json");
-    assert!(found.code == 0 && found.out.contains("\"id\""), "{}", found.shown());
-    for line in [
-        "epitome compact more --target 10% --archive store -o big.json",
-        "epitome undo out.json --archive store -o big.json",
-        "epitome forget out.json --archive store",
-        "epitome pin add x --archive store",
-    ] {
-        let ran = on_it(line);
-        assert!(ran.code == 1 && ran.err.contains("hint:"), "{line}: {}", ran.shown());
-        assert!(!bench.names().contains(&"big.json".to_owned()), "{line}");
-    }
-}
-
 #[test]
 fn every_shipped_session_comes_back_byte_for_byte() {
     let bench = Bench::new();
@@ -488,44 +294,4 @@ fn every_shipped_session_comes_back_byte_for_byte() {
         }
     }
     assert!(files >= 20, "{files}");
-}
-
-#[test]
-fn what_is_no_server_is_said() {
-    let bench = Bench::new();
-    bench.copy(SHORT, "in");
-    let ran = bench.run("compact in --archive postgres://me:hidden@db.example/app -o out.json");
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("encrypted") && !ran.err.contains("hidden"), "{}", ran.err);
-    let ran = bench.run("recall port --archive postgres://me:hidden@127.0.0.1:1/app");
-    assert_eq!(ran.code, 75, "{}", ran.err);
-    assert!(
-        ran.err.contains("postgres://me@127.0.0.1:1/app") && !ran.err.contains("hidden"),
-        "{}",
-        ran.err
-    );
-}
-
-/// A disk on which files may grow to so many blocks of 1,024 bytes stands for one that is full.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_leaves_the_archive_as_it_was() {
-    let bench = kept(SHORT);
-    bench.copy(SESSION, "more");
-    let store = |bench: &Bench| bench.run("sessions --archive store --json").out;
-    let before = store(&bench);
-    for blocks in [4, 20, 60, 120] {
-        let ran = bench.shell(&format!(
-            "trap '' XFSZ; ulimit -f {blocks}; exec epitome compact more --target 10% --archive store -o big.json"
-        ));
-        assert!(ran.code == 1 && ran.err.contains("hint"), "{blocks}: {}", ran.shown());
-        assert!(!bench.names().contains(&"big.json".to_owned()), "{blocks}");
-        let again = bench.run("restore out.json --archive store");
-        assert_eq!((again.code, again.out), (0, bench.read("in")), "{blocks}: {}", again.err);
-    }
-    assert_eq!(store(&bench), before, "nothing of it is there");
-    let ran = bench.run("compact more --target 10% --archive store -o big.json");
-    assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
-    let again = bench.run("restore big.json --archive store");
-    assert_eq!((again.code, again.out), (0, bench.read("more")));
 }

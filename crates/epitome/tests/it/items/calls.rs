@@ -1,0 +1,193 @@
+//! Calls that the client answers: tools of its own, shells, patches, a screen, a program.
+
+use expect_test::expect;
+use serde_json::json;
+use testkit::prose;
+
+use super::{check, long};
+
+#[test]
+fn a_custom_tool() {
+    check(
+        &[
+            json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "c", "name": "apply_patch", "input": "*** Begin Patch\n*** End Patch"}),
+            json!({"type": "custom_tool_call_output", "call_id": "c", "output": long()}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            keep custom_tool_call
+            edit custom_tool_call_output
+               > {"call_id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/g
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop custom_tool_call
+            drop custom_tool_call_output
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn a_shell() {
+    check(
+        &[
+            json!({"type": "shell_call", "id": "sh_1", "call_id": "c", "action": {"commands": ["cargo build"], "timeout_ms": null}, "status": "completed"}),
+            json!({"type": "shell_call_output", "call_id": "c", "output": [{"stdout": long(), "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            keep shell_call
+            edit shell_call_output
+               > {"call_id":"c","output":[{"stdout":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.12
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop shell_call
+            drop shell_call_output
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn the_older_shell() {
+    check(
+        &[
+            json!({"type": "local_shell_call", "id": "lsh_1", "call_id": "c", "status": "completed", "action": {"type": "exec", "command": ["bash", "-lc", "cargo build"], "env": {}}}),
+            json!({"type": "local_shell_call_output", "id": "c", "call_id": "c", "output": long()}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            keep local_shell_call
+            edit local_shell_call_output
+               > {"call_id":"c","id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop local_shell_call
+            drop local_shell_call_output
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn a_patch() {
+    check(
+        &[
+            json!({"type": "apply_patch_call", "id": "apc_1", "call_id": "c", "status": "completed", "operation": {"type": "update_file", "path": "src/x.rs", "diff": "@@ -1 +1 @@"}}),
+            json!({"type": "apply_patch_call_output", "call_id": "c", "status": "completed", "output": long()}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            keep apply_patch_call
+            edit apply_patch_call_output
+               > {"call_id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/g
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop apply_patch_call
+            drop apply_patch_call_output
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn a_computer() {
+    check(
+        &[
+            json!({"type": "computer_call", "id": "cu_1", "call_id": "c", "status": "completed", "action": {"type": "screenshot"}, "pending_safety_checks": []}),
+            json!({"type": "computer_call_output", "call_id": "c", "output": {"type": "computer_screenshot", "image_url": format!("data:image/png;base64,{}", prose::png(1200, 800))}}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            here checkpoint
+            fold computer_call
+            fold computer_call_output
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop computer_call
+            drop computer_call_output
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn a_program() {
+    check(
+        &[
+            json!({"type": "program", "id": "prg_1", "call_id": "p", "code": "await tools.Read({})", "fingerprint": "f"}),
+            json!({"type": "function_call", "call_id": "c", "name": "Read", "arguments": "{}", "caller": {"type": "program", "caller_id": "p"}}),
+            json!({"type": "function_call_output", "call_id": "c", "output": long()}),
+            json!({"type": "program_output", "id": "pro_1", "call_id": "p", "result": "done", "status": "completed"}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            keep program
+            keep function_call
+            edit function_call_output
+               > {"call_id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/g
+            keep program_output
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop program
+            drop function_call
+            drop function_call_output
+            drop program_output
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}

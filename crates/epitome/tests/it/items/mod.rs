@@ -1,0 +1,212 @@
+//! OpenAI Responses: what becomes of each kind of item, and what is done where history is elsewhere.
+
+mod calls;
+mod served;
+
+use std::fmt::Write as _;
+
+use epitome::count::counter;
+use epitome::request::Keeper;
+use epitome::transcript::Entry;
+use epitome::view::Fate;
+use epitome::wire::{self, Format};
+use epitome::{Compactor, Options, Outcome, Request, Target};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use testkit::laws::check_all;
+use testkit::prose;
+use testkit::server::{Api, validate};
+
+fn body(items: &[Value]) -> Value {
+    json!({"model": "gpt-5.4", "store": false, "input": items})
+}
+
+/// Something old of this kind, between a task and a newer question.
+fn session(old: &[Value]) -> Value {
+    let mut items = vec![message("user", "Fix the build of the parser crate.")];
+    items.extend_from_slice(old);
+    items.extend([
+        message("assistant", "The parser builds again."),
+        message("user", "And the docs?"),
+        json!({"type": "function_call", "call_id": "late", "name": "Read", "arguments": "{\"path\":\"docs/a.md\"}"}),
+        json!({"type": "function_call_output", "call_id": "late", "output": "# Docs\nAll is said."}),
+    ]);
+    body(&items)
+}
+
+fn message(role: &str, words: &str) -> Value {
+    let kind = if role == "assistant" { "output_text" } else { "input_text" };
+    json!({"type": "message", "role": role, "content": [{"type": kind, "text": words}]})
+}
+
+fn long() -> String {
+    prose::log(7, 60)
+}
+
+fn parsed(body: &Value) -> Request {
+    wire::parse(Format::OpenaiResponses, body.to_string()).expect("a body")
+}
+
+fn compactor(target: Target) -> Compactor {
+    let options = Options { target, ..Options::default() };
+    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+}
+
+/// Holds every law, and what an independent server says, at each of these targets.
+fn hold(body: &Value) {
+    // The server can open no seal but its own.
+    let is_sealed = |item: &Value| item["encrypted_content"].is_string();
+    let is_judged = !body["input"].as_array().is_some_and(|items| items.iter().any(is_sealed));
+    let judge = |body: &Value, when: &str| {
+        if let Err(refusal) = validate(Api::Responses, body).map(drop)
+            && is_judged
+        {
+            panic!("{when}: {}\n{body}", refusal.message);
+        }
+    };
+    judge(body, "as it came");
+    for percent in [90, 50, 20, 10, 2] {
+        let compactor = compactor(Target::Percent(percent));
+        check_all(&parsed(body), &compactor).unwrap_or_else(|why| panic!("{percent} %: {why}"));
+        let outcome = compactor.compact(&parsed(body)).expect("a sound view");
+        let out = serde_json::from_str(outcome.rendered()).expect("JSON");
+        judge(&out, &format!("{percent} %"));
+    }
+}
+
+/// Every entry with its fate; edited ones as they are shown.
+fn shown(outcome: &Outcome) -> String {
+    let mut out = String::new();
+    let mut rendered = outcome.request.transcript.entries();
+    let placed = outcome.view.checkpoint();
+    for (entry, fate) in outcome.base.transcript.entries().zip(outcome.view.fates()) {
+        if placed.is_some_and(|placed| placed.before == entry.index) {
+            rendered.next();
+            out += "here checkpoint\n";
+        }
+        let after = fate.is_shown().then(|| rendered.next().expect("it is shown"));
+        let word = match fate {
+            Fate::Keep => "keep",
+            Fate::Edit(_) => "edit",
+            Fate::Fold(..) => "fold",
+            Fate::Drop(_) => "drop",
+        };
+        let _ = writeln!(out, "{word} {}", kind(entry));
+        if let (Fate::Edit(_), Some(after)) = (fate, after) {
+            let raw: String = after.raw().chars().take(230).collect();
+            let _ = writeln!(out, "   > {raw}");
+        }
+    }
+    out
+}
+
+fn kind(entry: Entry<'_>) -> String {
+    let item: Value = serde_json::from_str(entry.raw()).expect("an entry is JSON");
+    let kind = item["type"].as_str().unwrap_or("message").to_owned();
+    match item["role"].as_str() {
+        Some(role) => format!("{role} {kind}"),
+        None => kind,
+    }
+}
+
+/// What is stubbed or dropped first, and what is left when hardly anything may be.
+fn check(old: &[Value], tokens: u64, early: &Expect, late: &Expect) {
+    let body = session(old);
+    hold(&body);
+    let early_view = compactor(Target::Tokens(tokens)).compact(&parsed(&body)).expect("sound");
+    early.assert_eq(&shown(&early_view));
+    let late_view = compactor(Target::Tokens(60)).compact(&parsed(&body)).expect("sound");
+    late.assert_eq(&shown(&late_view));
+}
+
+/// Items that go on from a history which the provider keeps: new to the model, all of them.
+fn going_on(keeper: &str, name: Value) -> Value {
+    let mut body = body(&[
+        json!({"type": "function_call_output", "call_id": "earlier", "output": long()}),
+        message("user", "And now?"),
+        json!({"type": "function_call", "call_id": "a", "name": "Bash", "arguments": "{\"command\":\"cargo build\"}"}),
+        json!({"type": "function_call_output", "call_id": "a", "output": long()}),
+    ]);
+    body["store"] = json!(true);
+    body[keeper] = name;
+    body
+}
+
+#[test]
+fn what_goes_on_from_elsewhere_stays() {
+    for (key, name, keeper) in [
+        ("previous_response_id", json!("resp_1"), Keeper::PreviousResponse),
+        ("conversation", json!("conv_1"), Keeper::Conversation),
+        ("conversation", json!({"id": "conv_1"}), Keeper::Conversation),
+    ] {
+        let request = parsed(&going_on(key, name));
+        let elsewhere = request.elsewhere().expect("it is named");
+        assert_eq!(elsewhere.keeper, keeper);
+        // Its call is where the history is, so the first output is no orphan.
+        assert_eq!(wire::check(&request), []);
+        for percent in [50, 10] {
+            let compactor = compactor(Target::Percent(percent));
+            check_all(&request, &compactor).unwrap_or_else(|why| panic!("{key}: {why}"));
+            let outcome = compactor.compact(&request).expect("a sound view");
+            // No entry leaves, and the receipt names who has the rest.
+            assert!(outcome.view.fates().all(Fate::is_shown), "{}", shown(&outcome));
+            assert_eq!(outcome.receipt.elsewhere, Some(elsewhere.clone()));
+            assert!(outcome.view.checkpoint().is_none());
+        }
+    }
+    let mut neither = going_on("previous_response_id", json!(null));
+    neither["conversation"] = json!(null);
+    assert!(parsed(&neither).elsewhere().is_none());
+    assert_eq!(wire::check(&parsed(&neither))[0].rule.0, "responses/orphan", "now it is an orphan");
+}
+
+#[test]
+fn an_output_whose_call_is_only_referred_to_stays() {
+    let items = [
+        message("user", "Fix the build."),
+        json!({"type": "item_reference", "id": "fc_1"}),
+        json!({"type": "function_call_output", "call_id": "earlier", "output": long()}),
+        message("assistant", &long()),
+        message("user", "And the docs?"),
+    ];
+    let mut body = body(&items);
+    body["store"] = json!(true);
+    let request = parsed(&body);
+    assert_eq!(wire::check(&request), []);
+    let compactor = compactor(Target::Tokens(60));
+    check_all(&request, &compactor).expect("all laws");
+    expect![[r#"
+        keep user message
+        keep item_reference
+        edit function_call_output
+           > {"call_id":"earlier","output":"73d33b666a1e21da3fdabe86cbbeaa11 [… 3.2 kB elided …] (src/parser/token.rs)\n","type":"function_call_output"}
+        drop assistant message
+        keep user message
+    "#]].assert_eq(&shown(&compactor.compact(&request).expect("a sound view")));
+}
+
+#[test]
+fn a_trigger_stays_last() {
+    let mut body = session(&[message("assistant", &long())]);
+    let items = body["input"].as_array_mut().expect("a list");
+    items.push(json!({"type": "compaction_trigger"}));
+    let request = parsed(&body);
+    let compactor = compactor(Target::Tokens(80));
+    check_all(&request, &compactor).expect("all laws");
+    let outcome = compactor.compact(&request).expect("a sound view");
+    let out: Value = serde_json::from_str(outcome.rendered()).expect("JSON");
+    let last = out["input"].as_array().and_then(|items| items.last());
+    assert_eq!(last, Some(&json!({"type": "compaction_trigger"})));
+    validate(Api::Responses, &out).expect("the server takes it");
+    expect![[r#"
+        keep user message
+        here checkpoint
+        fold assistant message
+        fold assistant message
+        keep user message
+        fold function_call
+        fold function_call_output
+        keep compaction_trigger
+    "#]]
+    .assert_eq(&shown(&outcome));
+}

@@ -1,0 +1,271 @@
+//! What the provider runs, thinks, seals or sets.
+
+use expect_test::expect;
+use serde_json::json;
+use testkit::prose;
+
+use super::{check, long, message};
+
+#[test]
+fn an_mcp_call() {
+    check(
+        &[
+            json!({"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "wiki", "tools": [{"name": "read", "input_schema": {"type": "object"}, "description": long()}]}),
+            json!({"type": "mcp_call", "id": "mcp_1", "server_label": "wiki", "name": "read", "arguments": "{\"page\":\"x\"}", "output": long()}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            here checkpoint
+            fold mcp_list_tools
+            fold mcp_call
+            fold assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop mcp_list_tools
+            drop mcp_call
+            drop assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn an_approval() {
+    check(
+        &[
+            json!({"type": "mcp_approval_request", "id": "mcpr_1", "server_label": "wiki", "name": "delete", "arguments": "{}"}),
+            json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true}),
+            json!({"type": "mcp_call", "id": "mcp_1", "approval_request_id": "mcpr_1", "server_label": "wiki", "name": "delete", "arguments": "{}", "output": long()}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            keep mcp_approval_request
+            keep mcp_approval_response
+            here checkpoint
+            fold mcp_call
+            fold assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            keep mcp_approval_request
+            keep mcp_approval_response
+            drop mcp_call
+            drop assistant message
+            keep user message
+            drop function_call
+            drop function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn a_web_search() {
+    check(
+        &[
+            json!({"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "parser"}}),
+            message("assistant", &long()),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            keep web_search_call
+            edit assistant message
+               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/guide
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop web_search_call
+            drop assistant message
+            drop assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn a_tool_search() {
+    check(
+        &[
+            json!({"type": "tool_search_call", "id": "tsc_1", "call_id": "c", "execution": "client", "arguments": {"query": "deploy"}, "status": "completed"}),
+            json!({"type": "tool_search_output", "call_id": "c", "execution": "client", "status": "completed", "tools": [{"type": "function", "name": "deploy", "description": "ships it", "parameters": {"type": "object"}, "strict": false}]}),
+            message("assistant", &long()),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            keep tool_search_call
+            keep tool_search_output
+            edit assistant message
+               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/guide
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            keep tool_search_call
+            keep tool_search_output
+            drop assistant message
+            drop assistant message
+            keep user message
+            drop function_call
+            drop function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn what_it_serves_with_results() {
+    check(
+        &[
+            json!({"type": "file_search_call", "id": "fs_1", "status": "completed", "queries": ["parser"], "results": [{"file_id": "f", "filename": "a.md", "score": 0.9, "text": long()}]}),
+            json!({"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "container_id": "cntr", "code": "print(1)", "outputs": [{"type": "logs", "logs": long()}]}),
+            json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": prose::png(600, 400)}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            here checkpoint
+            fold file_search_call
+            fold code_interpreter_call
+            fold image_generation_call
+            fold assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop file_search_call
+            drop code_interpreter_call
+            drop image_generation_call
+            drop assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn a_thought_with_ids() {
+    check(
+        &[
+            json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": prose::base64(long().as_bytes())}),
+            json!({"type": "function_call", "id": "fc_1", "call_id": "c", "name": "Bash", "arguments": "{\"command\":\"cargo build\"}"}),
+            json!({"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "It runs.", "annotations": []}]}),
+            json!({"type": "function_call_output", "call_id": "c", "output": long()}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            drop reasoning
+            edit function_call
+               > {"arguments":"{\"command\":\"cargo build\"}","call_id":"c","name":"Bash","type":"function_call"}
+            edit assistant message
+               > {"content":[{"annotations":[],"text":"It runs.","type":"output_text"}],"role":"assistant","type":"message"}
+            edit function_call_output
+               > {"call_id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/g
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop reasoning
+            drop function_call
+            drop assistant message
+            drop function_call_output
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn a_compaction() {
+    check(
+        &[
+            message("user", &long()),
+            message("assistant", &long()),
+            json!({"type": "compaction", "id": "cmp_1", "encrypted_content": prose::base64(b"all of the above, sealed")}),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            here checkpoint
+            fold user message
+            edit assistant message
+               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/guide
+            keep compaction
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            drop user message
+            drop assistant message
+            keep compaction
+            drop assistant message
+            keep user message
+            drop function_call
+            drop function_call_output
+        "#]],
+    );
+}
+
+#[test]
+fn settings_and_tools() {
+    check(
+        &[
+            json!({"type": "configuration_update", "reasoning": {"effort": "high"}}),
+            json!({"type": "additional_tools", "role": "developer", "tools": [{"type": "function", "name": "late"}]}),
+            message("assistant", &long()),
+        ],
+        500,
+        &expect![[r#"
+            keep user message
+            keep configuration_update
+            keep developer additional_tools
+            edit assistant message
+               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/guide
+            keep assistant message
+            keep user message
+            keep function_call
+            keep function_call_output
+        "#]],
+        &expect![[r#"
+            keep user message
+            keep configuration_update
+            keep developer additional_tools
+            drop assistant message
+            drop assistant message
+            keep user message
+            drop function_call
+            drop function_call_output
+        "#]],
+    );
+}

@@ -1,0 +1,151 @@
+//! What is at fault with a summary, how that is told, and what the caller gets then.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+use epitome::summarize::{
+    CallResult, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest, from_fn,
+};
+
+use super::{LANE, checkpoint, compactor, run, says, session, summary, with};
+
+/// A fault, what commits it, and how it is told.
+fn faults() -> Vec<(&'static str, String, &'static str)> {
+    let long = "- words that fill a line\n".repeat(30_000);
+    let lines: Vec<String> = (0..400)
+        .map(|n| format!("- a line about module {} that says a little", letters(n)))
+        .collect();
+    let too_long = lines.join("\n");
+    let loops = "- the same line is said again and again\n".repeat(20);
+    let few = summary("none").replace("## Decisions\nnone\n", "").replace("## State\nnone\n", "");
+    vec![
+        ("empty", " \n".into(), "it is empty"),
+        (
+            "nothing",
+            summary("none").replace("The build of the parser is to be fixed.", "None."),
+            "it is empty",
+        ),
+        ("only thoughts", "<think>Hm, hm, hm.".into(), "it is empty"),
+        ("longer", summary(&long), "no fewer than"),
+        ("too long", summary(&too_long), "there is room for"),
+        ("reply", "Sure! I'll look at the parser now and run the tests.".into(), "it answers"),
+        ("answer", "The parser needs a fix in the tokenizer.".into(), "it answers"),
+        ("refusal", "I'm sorry, but I can't help with that.".into(), "it refuses"),
+        ("tool call", "<tool_call>{\"name\":\"Read\"}</tool_call>".into(), "it calls a tool"),
+        ("json call", "{\"name\":\"Read\",\"arguments\":{}}".into(), "it calls a tool"),
+        ("sections", few, "it lacks the sections Decisions, State"),
+        (
+            "path",
+            summary("See src/invented.rs."),
+            "states what the transcript doesn't: src/invented.rs",
+        ),
+        ("number", summary("The port is 9999."), "doesn't: 9999"),
+        ("id", summary("The commit is 9f86d081."), "doesn't: 9f86d081"),
+        (
+            "language",
+            summary(
+                "Die Tests sind nicht fertig, und das ist wichtig für den Parser und eine Aufgabe.",
+            )
+            .replace("The build of the parser is to be fixed.", "Der Bau ist noch nicht fertig."),
+            "it isn't in the language",
+        ),
+        ("loop", summary(&loops), "it repeats itself"),
+    ]
+}
+
+/// A word without digits for each number.
+fn letters(n: usize) -> String {
+    format!(
+        "m{}",
+        (0..n / 20).map(|_| 'x').chain([char::from(b'a' + (n % 20) as u8)]).collect::<String>()
+    )
+}
+
+#[test]
+fn each_fault_is_found_told_reminded_and_falls_back() {
+    let without = compactor().compact(&session()).expect("a view");
+    for (name, text, words) in faults() {
+        let outcome = run(with(vec![says(name, text)])).expect("a view");
+        let told = outcome.receipt.summary.clone().expect("somebody was asked");
+        assert_eq!(told.by, None, "{name}");
+        assert_eq!(told.calls.len(), 2, "{name}: one reminder");
+        for call in &told.calls {
+            assert_eq!(call.result, CallResult::Rejected, "{name}");
+            let why = call.why.as_deref().expect("a reason");
+            assert!(why.contains(words), "{name}: {why}");
+        }
+        assert_eq!(outcome.receipt.fallbacks.len(), 1, "{name}");
+        assert!(outcome.receipt.fallbacks[0].starts_with(&format!("{name}: ")), "{name}");
+        assert_eq!(
+            outcome.rendered(),
+            without.rendered(),
+            "{name}: never below the extractive one"
+        );
+    }
+}
+
+#[test]
+fn a_reminder_names_the_fault_and_is_enough() {
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let notes = Arc::clone(&asked);
+    let learns = from_fn("learns", move |request: Arc<SummaryRequest>| {
+        let mut notes = notes.lock().expect("nobody panics");
+        notes.push(request.instruction.clone());
+        let text = if notes.len() == 1 { "See src/invented.rs." } else { "none" };
+        std::future::ready(Ok(Summary::new(summary(text))))
+    });
+    let outcome = run(with(vec![learns])).expect("a view");
+    assert!(checkpoint(&outcome).contains(LANE));
+    let asked = asked.lock().expect("nobody panics");
+    assert!(
+        asked[1].contains("can't be used: it states what the transcript doesn't: src/invented.rs")
+    );
+    let told = outcome.receipt.summary.expect("asked");
+    let results: Vec<_> = told.calls.iter().map(|call| call.result).collect();
+    assert_eq!(results, [CallResult::Rejected, CallResult::Admitted]);
+}
+
+/// What is at fault, and what the caller got: the page docs/faults.md.
+#[test]
+fn the_table_of_faults_says_what_the_caller_gets() {
+    let without = compactor().compact(&session()).expect("a view");
+    let mut table = String::from(
+        "# Faults of summarizers\n\n\
+         Made by `UPDATE_EXPECT=1 cargo test -p epitome --test it summaries`: a session is compacted with one summarizer that commits \
+         the fault, and `on_failure: extractive`. *Same as without*: the bytes are those of a compaction without a summarizer.\n\n\
+         | fault | calls | the receipt's `fallbacks` | the caller got |\n|---|--:|---|---|\n",
+    );
+    let mut row = |name: &str, summarizer: Arc<dyn Summarizer>| {
+        let outcome = run(with(vec![summarizer])).expect("a view");
+        let receipt = &outcome.receipt;
+        let calls = receipt.summary.as_ref().map_or(0, |told| told.calls.len());
+        let got =
+            if outcome.rendered() == without.rendered() { "same as without" } else { "a summary" };
+        let _ = writeln!(table, "| {name} | {calls} | {} | {got} |", receipt.fallbacks.join("; "));
+    };
+    row("none", says("good", summary("`src/f7.rs` has port_5007.")));
+    for (name, text, _) in faults() {
+        row(name, says("it", text));
+    }
+    for kind in [
+        FailureKind::Timeout,
+        FailureKind::Unreachable,
+        FailureKind::RateLimited,
+        FailureKind::Upstream,
+        FailureKind::Rejected,
+        FailureKind::Unauthorized,
+        FailureKind::Malformed,
+        FailureKind::CutShort,
+        FailureKind::ToolCall,
+        FailureKind::Refusal,
+        FailureKind::SpendCap,
+        FailureKind::Unbooked,
+        FailureKind::Resting,
+        FailureKind::Command,
+    ] {
+        let failing =
+            from_fn("it", move |_| std::future::ready(Err(SummarizeError::new(kind, ""))));
+        row(&kind.to_string(), failing);
+    }
+    expect_test::expect_file!["../../../../../docs/faults.md"].assert_eq(&table);
+}

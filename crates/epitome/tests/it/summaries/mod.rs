@@ -1,0 +1,266 @@
+//! Summaries: what is asked, what is admitted, who is asked next, and what is left when nobody helps.
+
+mod asked;
+mod faults;
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+use epitome::archive::{Archive as _, MemoryArchive};
+use epitome::checkpoint::read;
+use epitome::count::counter;
+use epitome::engine::{Drive, OptionsError};
+use epitome::events::{CompactionId, Event, Observer};
+use epitome::ledger::{Delta, Kind, Op, Refused};
+use epitome::summarize::{
+    Brief, CallResult, FailureKind, OnFailure, SECTIONS, Summaries, SummarizeError, Summarizer,
+    Summary, from_fn,
+};
+use epitome::wire::Format;
+use epitome::{CompactError, Compactor, Options, Outcome, Request, Target};
+use testkit::wait;
+
+const TARGET: u64 = 4_000;
+
+fn compactor() -> Compactor {
+    let options = Options { target: Target::Tokens(TARGET), ..Options::default() };
+    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+}
+
+fn session() -> Request {
+    session_with("")
+}
+
+/// The same with `first` behind the task.
+fn session_with(first: &str) -> Request {
+    let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
+    notation += first;
+    for step in 0..120 {
+        let _ = writeln!(
+            notation,
+            "asst Step {step} is the one in which I look at the module and at its tests. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{ port_{} }} {{code 40}}",
+            5000 + step
+        );
+    }
+    notation += "user Go on with the rest.\n";
+    testkit::parse(Format::OpenaiChat, &notation)
+}
+
+/// Every section, with `line` in the last.
+fn summary(line: &str) -> String {
+    let mut text = String::new();
+    for section in SECTIONS {
+        let said = match section {
+            "Goal" => "The build of the parser is to be fixed.",
+            "Facts" => line,
+            _ => "none",
+        };
+        let _ = writeln!(text, "## {section}\n{said}");
+    }
+    text
+}
+
+fn says(name: &str, text: impl Into<String>) -> Arc<dyn Summarizer> {
+    let text = text.into();
+    from_fn(name, move |_| std::future::ready(Ok(Summary::new(text.clone()))))
+}
+
+fn fails(name: &str, kind: FailureKind) -> Arc<dyn Summarizer> {
+    from_fn(name, move |_| std::future::ready(Err(SummarizeError::new(kind, "on purpose"))))
+}
+
+fn with(chain: Vec<Arc<dyn Summarizer>>) -> Summaries {
+    Summaries { chain, ..Summaries::default() }
+}
+
+fn run(summaries: Summaries) -> Result<Outcome, CompactError> {
+    let compactor = compactor().summarized_by(summaries).expect("in range");
+    wait(Drive::new(compactor.begin(&session())))
+}
+
+fn checkpoint(outcome: &Outcome) -> String {
+    outcome.view.checkpoint().expect("steps were folded").text.to_string()
+}
+
+const LANE: &str = "## Summary of the messages not shown";
+
+#[test]
+fn a_good_summary_is_the_narrative_and_nothing_else_changes() {
+    let without = compactor().compact(&session()).expect("a view");
+    let outcome =
+        run(with(vec![says("good", summary("`src/f7.rs` has port_5007."))])).expect("a view");
+    let (is, was) = (checkpoint(&outcome), checkpoint(&without));
+    assert!(is.contains(LANE) && is.contains("### Facts\n`src/f7.rs` has port_5007."), "{is}");
+    // Words and anchors are as they were, and telling lines take what is left.
+    assert_eq!(read(&is), read(&was));
+    assert!(is.contains("## Telling lines"), "{is}");
+    assert!(outcome.receipt.after.count.tokens <= TARGET);
+    let told = outcome.receipt.summary.expect("somebody was asked");
+    assert_eq!(told.by.as_deref(), Some("good"));
+    assert_eq!(
+        told.calls.iter().map(|call| call.result).collect::<Vec<_>>(),
+        [CallResult::Admitted]
+    );
+    assert!(told.tokens > 0 && outcome.receipt.fallbacks.is_empty());
+    assert!(without.receipt.summary.is_none());
+}
+
+#[test]
+fn the_chain_goes_on_to_the_next_and_the_receipt_says_why() {
+    let chain = vec![
+        fails("first", FailureKind::Timeout),
+        says("second", "Sure, I'll do it."),
+        says("third", summary("none")),
+    ];
+    let outcome = run(with(chain)).expect("a view");
+    assert_eq!(outcome.receipt.summary.as_ref().and_then(|told| told.by.as_deref()), Some("third"));
+    assert_eq!(
+        outcome.receipt.fallbacks,
+        [
+            "first: no answer in time: on purpose",
+            "second: it answers the transcript instead of summarising it"
+        ]
+    );
+}
+
+#[test]
+fn without_any_summary_the_policy_holds() {
+    let failing = |on_failure| Summaries {
+        chain: vec![fails("down", FailureKind::Unreachable)],
+        on_failure,
+        ..Summaries::default()
+    };
+    let without = compactor().compact(&session()).expect("a view");
+    let extractive = run(failing(OnFailure::Extractive)).expect("a view");
+    assert_eq!(extractive.rendered(), without.rendered());
+    let skipped = run(failing(OnFailure::Skip)).expect("a view");
+    assert_eq!(skipped.rendered(), session().source().as_str());
+    assert_eq!(skipped.receipt.fallbacks, ["down: can't be reached: on purpose"]);
+    let failed = run(failing(OnFailure::Error)).expect_err("it was to fail");
+    assert_eq!(failed, CompactError::Summary("down: can't be reached: on purpose".into()));
+}
+
+#[test]
+fn nobody_is_asked_where_nothing_is_to_be_summed_up() {
+    let never = from_fn("never", |_| -> std::future::Ready<Result<Summary, SummarizeError>> {
+        panic!("nothing is folded")
+    });
+    let summaries = with(vec![never]);
+    let small = testkit::parse(Format::OpenaiChat, "user Hello.\n");
+    let compactor = compactor().summarized_by(summaries).expect("in range");
+    let outcome = wait(Drive::new(compactor.begin(&small))).expect("a view");
+    assert!(outcome.receipt.summary.is_none());
+    // What came out rests: the second compaction asks nobody.
+    let first = run(with(vec![says("good", summary("none"))])).expect("a view");
+    let known = first.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
+    let again = wait(Drive::new(compactor.knowing(known).begin(&first.request))).expect("a view");
+    assert_eq!(again.rendered(), first.rendered());
+}
+
+#[test]
+fn whoever_cannot_wait_gets_the_extractive_one() {
+    let summaries = with(vec![says("good", summary("none"))]);
+    let compactor = compactor().summarized_by(summaries).expect("in range");
+    let outcome = compactor.compact(&session()).expect("a view");
+    assert_eq!(outcome.receipt.fallbacks, ["good: nobody waits for its answer"]);
+    assert!(!checkpoint(&outcome).contains(LANE));
+}
+
+#[derive(Debug, Default)]
+struct Heard(Mutex<Vec<Event>>);
+
+impl Observer for Heard {
+    fn observe(&self, _: CompactionId, event: &Event) {
+        self.0.lock().expect("nobody panics while listening").push(event.clone());
+    }
+}
+
+#[test]
+fn an_observer_is_told_as_it_happens() {
+    let heard = Arc::new(Heard::default());
+    let chain = vec![
+        fails("first", FailureKind::Upstream),
+        says("second", "no"),
+        says("third", summary("none")),
+    ];
+    let compactor = compactor()
+        .summarized_by(with(chain))
+        .expect("in range")
+        .with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
+    wait(Drive::new(compactor.begin(&session()))).expect("a view");
+    let heard = heard.0.lock().expect("nobody panics");
+    let about = heard.iter().filter_map(|event| match event {
+        Event::SummarizerCalled { by, requests } => Some(format!("{by} called {requests}")),
+        Event::SummarizerRejected { by, .. } => Some(format!("{by} rejected")),
+        Event::SummarizerFellBack { by, .. } => Some(format!("{by} fell back")),
+        _ => None,
+    });
+    assert_eq!(
+        about.collect::<Vec<_>>(),
+        [
+            "first called 1",
+            "first fell back",
+            "second called 1",
+            "second rejected",
+            "second called 1",
+            "second rejected",
+            "second fell back",
+            "third called 1"
+        ]
+    );
+    let finished = heard.iter().filter(|event| matches!(event, Event::Finished { .. }));
+    assert_eq!(finished.count(), 1);
+}
+
+#[test]
+fn originals_are_kept_before_the_view_is_there() {
+    let archive = MemoryArchive::default();
+    let compactor =
+        compactor().summarized_by(with(vec![says("good", summary("none"))])).expect("in range");
+    let compaction = compactor.begin_kept(&session());
+    let drive = Drive::new(compaction).keeping_in(&archive);
+    let outcome = wait(drive).expect("a view");
+    for original in outcome.originals() {
+        assert!(archive.get(original.id) == Ok(Some(original.bytes)));
+    }
+}
+
+#[test]
+fn a_summary_of_no_tokens_is_an_error() {
+    let brief = Brief { max_tokens: Some(0), ..Brief::default() };
+    let summaries = Summaries { brief, ..with(vec![says("good", "")]) };
+    assert_eq!(
+        compactor().summarized_by(summaries).expect_err("out of range"),
+        OptionsError::NoSummary
+    );
+}
+
+#[test]
+fn changes_of_the_ledger_are_taken_where_the_transcript_says_so() {
+    let change = |text: &str, at: u32| {
+        let text = text.to_owned();
+        Delta { op: Op::Add, kind: Some(Kind::Fact), text, line: None, sources: vec![at] }
+    };
+    let first = "asst I look at both. | call p Read {\"file_path\":\"src/p.rs\"}\nres  p = fn p() { port_5999 }\n\
+                 asst And the other. | call q Read {\"file_path\":\"src/q.rs\"}\nres  q = fn q() { port_5998 }\n";
+    let said = "fn p() { port_5999 }";
+    let told = Summary {
+        ledger: vec![change(said, 2), change("{ port_5999", 2)],
+        ..Summary::new(
+            summary("none")
+                + "\n## Ledger changes\n{\"op\":\"add\",\"kind\":\"constraint\",\"text\":\"fn q() { port_5998 }\",\"sources\":[4]}\n",
+        )
+    };
+    let model = from_fn("model", move |_| std::future::ready(Ok(told.clone())));
+    let compactor = compactor().summarized_by(with(vec![model])).expect("in range");
+    let outcome = wait(Drive::new(compactor.begin(&session_with(first)))).expect("a view");
+    let text = checkpoint(&outcome);
+    assert!(text.contains("- [2 tool] fn p() { port_5999 }"), "{text}");
+    assert!(!text.contains("Ledger changes"), "{text}");
+    let receipt = outcome.receipt.summary.as_ref().expect("somebody was asked");
+    assert_eq!(receipt.by.as_deref(), Some("model"));
+    let refused: Vec<Option<Refused>> = receipt.ledger.iter().map(|one| one.refused).collect();
+    assert_eq!(refused, [None, Some(Refused::Unsaid), Some(Refused::Speaker)]);
+    assert!(outcome.receipt.after.count.tokens <= TARGET);
+    testkit::laws::check_view(&outcome, &self::compactor()).expect("the laws hold");
+}
