@@ -11,6 +11,7 @@ mod entry;
 mod judge;
 mod lane;
 mod language;
+mod noise;
 mod observe;
 mod output;
 mod quote;

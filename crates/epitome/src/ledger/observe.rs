@@ -3,6 +3,7 @@
 use super::cues::Cues;
 use super::judge::{self, judge};
 use super::language::{Cue, List};
+use super::noise::is_noise;
 use super::output::{self, Standing};
 use super::subject::Subject;
 use super::update::{Update, is_near};
@@ -145,6 +146,9 @@ impl Ledger {
         standing: Standing,
         lead: &Lead,
     ) -> bool {
+        if is_noise(unmarked(raw), who) {
+            return false;
+        }
         let mut words = Words::of(unmarked(raw));
         if words.known(1).owning.iter().any(|verb| words.follows(1, verb).is_some())
             && !words.is(0, List::Pronouns)

@@ -1,0 +1,132 @@
+//! What reads like a statement and is none: notices that agents put into results, halves of sentences, offers, and
+//! what a program says of its own run. What people say is never one.
+
+use super::Speaker;
+
+/// Notices of agents, editors and package managers, in lower case: said to whoever runs them, about this moment.
+const NOTICES: [&str; 16] = [
+    "the user doesn't want to proceed with this tool use",
+    "the tool use was rejected",
+    "stop what you are doing and wait for the user",
+    "please review the changes and make sure they are correct",
+    "edit the file again if necessary",
+    "do not re-run the same failed edit command",
+    "your changes have not been applied",
+    "file state is current in your context",
+    "has been modified, either by the user or by a linter",
+    "packages are looking for funding",
+    "use this to build on the work that has already been done",
+    "another language model started to solve this problem",
+    "this is the gemini cli",
+    "showing up to ",
+    "result of calling the ",
+    "the user opened the file ",
+];
+
+/// What a sentence doesn't end with.
+const OPEN_ENDS: [&str; 18] = [
+    "from", "to", "of", "in", "with", "the", "a", "an", "and", "or", "for", "by", "at", "on",
+    "into", "than", "took", "is",
+];
+
+/// What a sentence that a tool prints doesn't begin with, unless its beginning is missing.
+const CONTINUATIONS: [&str; 16] = [
+    "its", "and", "or", "but", "which", "that", "is", "are", "was", "were", "to", "of", "than",
+    "because", "nor", "whose",
+];
+
+/// What makes `No X …ed` a rule instead of a report.
+const RULES: [&str; 8] =
+    ["allowed", "permitted", "accepted", "tolerated", "required", "needed", "unless", "without"];
+
+/// Whether `text`, an item without its bullet, says nothing that is worth a line.
+pub(super) fn is_noise(text: &str, who: Speaker) -> bool {
+    if matches!(who, Speaker::Human | Speaker::System) {
+        return false;
+    }
+    let low = text.to_lowercase();
+    let is_tool = who != Speaker::Model;
+    NOTICES.iter().any(|notice| low.contains(notice))
+        || is_fragment(&low)
+        || is_offer(&low)
+        || is_tool && (is_continuation(text) || is_declaration(text) || reports_nothing(&low))
+}
+
+/// Cut somewhere: a quotation of code isn't closed, or the last word asks for another one.
+fn is_fragment(low: &str) -> bool {
+    let last = low.rsplit(' ').next().unwrap_or_default();
+    low.matches('`').count() % 2 == 1 || OPEN_ENDS.contains(&last)
+}
+
+/// `If you can provide your user id, I can look it up.`
+fn is_offer(low: &str) -> bool {
+    let promises = ["i can ", "i'll ", "i will ", "let me know"];
+    low.starts_with("if you") && promises.iter().any(|promise| low.contains(promise))
+}
+
+/// Wrapped by its printer: what the sentence is about stands a line above.
+fn is_continuation(text: &str) -> bool {
+    let first = text.split(' ').next().unwrap_or_default();
+    CONTINUATIONS.contains(&first)
+}
+
+/// `export type Status = 'ok' | 'failed'`, `from stock import read, short`.
+fn is_declaration(text: &str) -> bool {
+    let declares = ["export type ", "type ", "export const "];
+    let imports = text.strip_prefix("from ").and_then(|rest| rest.split_once(' '));
+    declares.iter().any(|start| text.starts_with(start)) && text.contains(" = ")
+        || imports.is_some_and(|(_, rest)| rest.starts_with("import "))
+}
+
+/// `No fixes applied.`, `No messages to branch from`: how a run went, not what may be done.
+fn reports_nothing(low: &str) -> bool {
+    let Some(rest) = low.strip_prefix("no ") else { return false };
+    let mut words = rest.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_rule = RULES.iter().any(|rule| rest.contains(rule));
+    !is_rule && words.any(|word| word.len() > 4 && word.ends_with("ed") || word == "from")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_fragments_offers_and_reports_are_noise() {
+        for (text, who) in [
+            (
+                "STOP what you are doing and wait for the user to tell you how to proceed.",
+                Speaker::Tool,
+            ),
+            ("70 packages are looking for funding", Speaker::Tool),
+            ("Done: `test_three", Speaker::Model),
+            ("Profile renamed from", Speaker::Tool),
+            ("If you can provide your user ID, I can look up your reservations.", Speaker::Model),
+            ("its counts is under the largest of its lines.", Speaker::Tool),
+            ("export type Status = 'ok' | 'noop' | 'failed'", Speaker::Tool),
+            ("from stock.shelf import BadLine, read, short", Speaker::Tool),
+            ("No fixes applied.", Speaker::Tool),
+            ("No OAuth providers logged in.", Speaker::Tool),
+        ] {
+            assert!(is_noise(text, who), "{text}");
+        }
+    }
+
+    #[test]
+    fn statements_are_none() {
+        for text in [
+            "No force pushes are allowed.",
+            "No direct pushes to main.",
+            "No deploys on Fridays.",
+            "No migration may be merged unless Dana approved it.",
+            "The rate limit is 120 requests a minute.",
+            "Owner: Dana Whitfield",
+            "If you change the schema, bump `SCHEMA`.",
+            "We settled on SQLite because it needs no server.",
+            "from now on the port is 8443",
+        ] {
+            assert!(!is_noise(text, Speaker::Tool), "{text}");
+        }
+        let persons = "No fixes applied so far, STOP what you are doing and wait for the user to";
+        assert!(!is_noise(persons, Speaker::Human));
+    }
+}

@@ -1,0 +1,129 @@
+//! How many instructions some pieces of work take, against what they took when somebody looked last:
+//! `cargo run -p testkit --example instructions -- [--check] crates/testkit/data/instructions.tsv`
+//!
+//! Each piece is done by a process of its own under valgrind's cachegrind, which counts; what starting and making the input
+//! takes is subtracted. Counts hardly depend on the machine, but on the profile and the compiler: the file says which. Without
+//! `--check` the file is written anew; with it a piece that takes over a twentieth more is an error.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::time::Duration;
+
+use epitome::count::{Tally, TokenCounter, counter};
+use epitome::session::{ChainKey, Recipient, SessionOptions, Sessions};
+use epitome::trigger::When;
+use epitome::{Compactor, Format, Options, Request, Target, wire};
+use testkit::bulk;
+
+type Failed = Box<dyn Error>;
+
+/// What is done, in this order: each begins with what the one before it does.
+const PIECES: [&str; 7] = ["nothing", "parse", "check", "count", "compact", "new", "known"];
+/// Messages of the input.
+const MESSAGES: usize = 400;
+/// Percent that a piece may take more.
+const MOST: u64 = 105;
+
+fn main() -> Result<ExitCode, Failed> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--do", piece, format] => {
+            black_box(work(piece, format.parse()?)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        ["--check", file] => check(file),
+        [file] => {
+            fs::write(file, counted()?.1)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => {
+            eprintln!("usage: instructions [--check] FILE");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+fn compactor(counter: &Arc<dyn TokenCounter>) -> Result<Compactor, Failed> {
+    let options = Options { target: Target::Percent(30), ..Options::default() };
+    Ok(Compactor::new(options, Arc::clone(counter))?)
+}
+
+/// Does a piece and whatever it needs before.
+fn work(piece: &str, format: Format) -> Result<usize, Failed> {
+    let source = bulk::generate(7, bulk::Size::entries(format, MESSAGES));
+    // A table, not a vocabulary: loading one would be most of it.
+    let counter = counter("chars4")?;
+    let request = || wire::parse(format, source.clone());
+    Ok(match piece {
+        "nothing" => source.len(),
+        "parse" => request()?.transcript.len(),
+        "check" => wire::check(&request()?).len(),
+        "count" => Tally::of(&request()?, counter.as_ref()).total().tokens as usize,
+        "compact" => compactor(&counter)?.compact(&request()?)?.request.source().len(),
+        "new" => seen(&request()?, &counter, 1)?,
+        "known" => seen(&request()?, &counter, 2)?,
+        piece => return Err(format!("no piece is called {piece}").into()),
+    })
+}
+
+/// A request that a session machine sees so many times.
+fn seen(request: &Request, counter: &Arc<dyn TokenCounter>, times: u64) -> Result<usize, Failed> {
+    let options = SessionOptions::new(Arc::new(When::Share(0.8).build()?), ChainKey([1, 2, 3, 4]));
+    let mut sessions = Sessions::new(options, compactor(counter)?)?;
+    for second in 0..times {
+        let to = Recipient::from(Some(1 << 40));
+        black_box(sessions.observe("", request, to, Duration::from_secs(second)));
+    }
+    Ok(sessions.len())
+}
+
+/// By piece and format, and as the file.
+fn counted() -> Result<(BTreeMap<String, u64>, String), Failed> {
+    let mut counts = BTreeMap::new();
+    let mut file = String::from("piece\tformat\tinstructions\n");
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Bedrock) {
+        let nothing = instructions("nothing", format)?;
+        for piece in &PIECES[1..] {
+            let count = instructions(piece, format)?.saturating_sub(nothing);
+            writeln!(file, "{piece}\t{format}\t{count}")?;
+            counts.insert(format!("{piece}\t{format}"), count);
+        }
+    }
+    Ok((counts, file))
+}
+
+fn instructions(piece: &str, format: Format) -> Result<u64, Failed> {
+    let flags = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
+    let done = Command::new("valgrind")
+        .args(flags)
+        .arg(std::env::current_exe()?)
+        .args(["--do", piece, format.name()])
+        .output()
+        .map_err(|error| format!("valgrind: {error}; it is a package of most distributions"))?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    let line = said.lines().find_map(|line| line.split_once("refs:").map(|(_, count)| count));
+    let count = line.map(|count| count.replace(',', "")).ok_or_else(|| said.to_string())?;
+    Ok(count.trim().parse()?)
+}
+
+fn check(file: &str) -> Result<ExitCode, Failed> {
+    let (counts, _) = counted()?;
+    let mut state = ExitCode::SUCCESS;
+    for line in fs::read_to_string(file)?.lines().skip(1) {
+        let (piece, was) = line.rsplit_once('\t').ok_or_else(|| format!("{file}: {line:?}"))?;
+        let was: u64 = was.parse()?;
+        let is =
+            *counts.get(piece).ok_or_else(|| format!("{file}: {piece:?} isn't done any more"))?;
+        println!("{piece}\t{is}\t{:.1} % of {was}", is as f64 * 100.0 / was as f64);
+        if is > was * MOST / 100 {
+            println!("  takes over a twentieth more; if that is worth it, make {file} anew");
+            state = ExitCode::FAILURE;
+        }
+    }
+    Ok(state)
+}
