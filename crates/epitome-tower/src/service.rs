@@ -9,7 +9,6 @@ use std::time::Duration;
 use epitome::session::{
     Answer, Begun, Recipient, Retry, Send as ToSend, Sent, SessionId, Sessions,
 };
-use epitome::wire;
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
 use tower_service::Service;
@@ -111,11 +110,7 @@ impl Call {
         ended.as_mut().enable();
         let owned = Arc::clone(&shared);
         let look = move |sessions: &mut Sessions, now| {
-            let request = match format {
-                Some(format) => wire::parse(format, body),
-                None => wire::detect(body),
-            };
-            let request = request.ok()?;
+            let request = sessions.read(&tenant, format, body).ok()?;
             let to = owned.recipient(model, &request);
             // The view in force stays in force where a trigger panics.
             let observed = caught(|| sessions.observe(&tenant, &request, to.clone(), now));

@@ -17,7 +17,7 @@ use std::time::Duration;
 use epitome::count::{Tally, TokenCounter, counter};
 use epitome::session::{ChainKey, Recipient, SessionOptions, Sessions};
 use epitome::trigger::When;
-use epitome::{Compactor, Format, Options, Request, Target, wire};
+use epitome::{Compactor, Format, Options, Target, wire};
 use testkit::bulk;
 
 type Failed = Box<dyn Error>;
@@ -65,19 +65,25 @@ fn work(piece: &str, format: Format) -> Result<usize, Failed> {
         "check" => wire::check(&request()?).len(),
         "count" => Tally::of(&request()?, counter.as_ref()).total().tokens as usize,
         "compact" => compactor(&counter)?.compact(&request()?)?.request.source().len(),
-        "new" => seen(&request()?, &counter, 1)?,
-        "known" => seen(&request()?, &counter, 2)?,
+        "new" => seen(&source, format, &counter, 1)?,
+        "known" => seen(&source, format, &counter, 2)?,
         piece => return Err(format!("no piece is called {piece}").into()),
     })
 }
 
-/// A request that a session machine sees so many times.
-fn seen(request: &Request, counter: &Arc<dyn TokenCounter>, times: u64) -> Result<usize, Failed> {
+/// A request that a session machine reads and sees so many times.
+fn seen(
+    source: &str,
+    format: Format,
+    counter: &Arc<dyn TokenCounter>,
+    times: u64,
+) -> Result<usize, Failed> {
     let options = SessionOptions::new(Arc::new(When::Share(0.8).build()?), ChainKey([1, 2, 3, 4]));
     let mut sessions = Sessions::new(options, compactor(counter)?)?;
     for second in 0..times {
+        let request = sessions.read("", Some(format), source.to_owned())?;
         let to = Recipient::from(Some(1 << 40));
-        black_box(sessions.observe("", request, to, Duration::from_secs(second)));
+        black_box(sessions.observe("", &request, to, Duration::from_secs(second)));
     }
     Ok(sessions.len())
 }

@@ -151,6 +151,11 @@ impl<'a> Scanner<'a> {
         Ok(Span::new(start..self.at))
     }
 
+    /// Goes on behind values that are known; they end at `at`.
+    pub(crate) fn go_on_at(&mut self, at: u32) {
+        self.at = at as usize;
+    }
+
     /// Walks an array; `element` must consume one value each time.
     pub fn array<E: From<JsonError>>(
         &mut self,

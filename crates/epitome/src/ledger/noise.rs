@@ -4,7 +4,7 @@
 use super::Speaker;
 
 /// Notices of agents, editors and package managers, in lower case: said to whoever runs them, about this moment.
-const NOTICES: [&str; 16] = [
+const NOTICES: [&str; 20] = [
     "the user doesn't want to proceed with this tool use",
     "the tool use was rejected",
     "stop what you are doing and wait for the user",
@@ -21,6 +21,10 @@ const NOTICES: [&str; 16] = [
     "showing up to ",
     "result of calling the ",
     "the user opened the file ",
+    "end of file - total ",
+    "waiting for the debugger",
+    "receiving all data: ",
+    "opening connection to ",
 ];
 
 /// What a sentence doesn't end with.
@@ -49,13 +53,22 @@ pub(super) fn is_noise(text: &str, who: Speaker) -> bool {
     NOTICES.iter().any(|notice| low.contains(notice))
         || is_fragment(&low)
         || is_offer(&low)
+        || is_guess(&low)
         || is_tool && (is_continuation(text) || is_declaration(text) || reports_nothing(&low))
 }
 
-/// Cut somewhere: a quotation of code isn't closed, or the last word asks for another one.
+/// Cut somewhere: a quotation isn't closed, or goes on in another one, or the last word asks for another word.
 fn is_fragment(low: &str) -> bool {
     let last = low.rsplit(' ').next().unwrap_or_default();
-    low.matches('`').count() % 2 == 1 || OPEN_ENDS.contains(&last)
+    let is_open = |mark: char| low.matches(mark).count() % 2 == 1;
+    is_open('`') || is_open('"') || low.contains("\",\"") || OPEN_ENDS.contains(&last)
+}
+
+/// What the model only supposes, on its way.
+fn is_guess(low: &str) -> bool {
+    const STARTS: [&str; 6] =
+        ["i bet ", "let me check", "maybe ", "perhaps ", "it looks like ", "hmm"];
+    STARTS.iter().any(|start| low.starts_with(start))
 }
 
 /// `If you can provide your user id, I can look it up.`
@@ -106,6 +119,9 @@ mod tests {
             ("from stock.shelf import BadLine, read, short", Speaker::Tool),
             ("No fixes applied.", Speaker::Tool),
             ("No OAuth providers logged in.", Speaker::Tool),
+            ("I can implement this in 3 hours with 0 questions.\"", Speaker::Model),
+            ("I bet the terminal is detected as light.", Speaker::Model),
+            ("(End of file - total 58 lines)", Speaker::Tool),
         ] {
             assert!(is_noise(text, who), "{text}");
         }

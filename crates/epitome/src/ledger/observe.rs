@@ -1,5 +1,7 @@
 //! Reading what was said, sentence by sentence.
 
+use std::collections::HashSet;
+
 use super::cues::Cues;
 use super::judge::{self, judge};
 use super::language::{Cue, List};
@@ -11,7 +13,7 @@ use super::words::Words;
 use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
 use crate::text::cut;
-use crate::text::split::{Kind as Place, sentences};
+use crate::text::split::{Kind as Place, Sentence, sentences};
 
 /// Longer sentences are cut at their end.
 pub(super) const MAX_LINE: usize = 320;
@@ -19,6 +21,29 @@ pub(super) const MAX_LINE: usize = 320;
 const MAX_SENTENCE: usize = 1_200;
 /// Longer lines before a list speak of more than its items.
 const MAX_LEAD: usize = 60;
+/// Longer labels are sentences.
+const MAX_LABEL: usize = 40;
+/// Labels that say what kind of statement follows, not of what a value is.
+const KINDS: [&str; 18] = [
+    "decision",
+    "decided",
+    "rule",
+    "constraint",
+    "note",
+    "important",
+    "todo",
+    "goal",
+    "question",
+    "done",
+    "fixed",
+    "next",
+    "open",
+    "fact",
+    "task",
+    "warning",
+    "never",
+    "always",
+];
 /// So much behind a question belongs to it.
 const MAX_ANSWER: usize = 80;
 /// Bytes of one text that are read from either end.
@@ -63,7 +88,9 @@ impl Ledger {
         }
         let mut lead = Lead::default();
         let mut asked = None;
-        for sentence in sentences(text) {
+        let parts = sentences(text);
+        let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };
+        for sentence in parts {
             let mut raw = &text[sentence.range.clone()];
             // `Who signs it? Answered: Dana.` is one.
             if let Some(question) = asked
@@ -92,6 +119,10 @@ impl Ledger {
             let is_others = [">", "➜", "❯", "$ ", "% "].iter().any(|mark| raw.starts_with(mark))
                 || output::is_frame(unmarked(raw));
             if raw.len() > MAX_SENTENCE || raw.len() < 10 || is_others || is_code(raw) {
+                continue;
+            }
+            // `Price: $280` under each of several offers: of what, only its place tells.
+            if label(raw).is_some_and(|label| often.contains(&label)) {
                 continue;
             }
             self.note(at, who, shown, raw, standing, &lead);
@@ -260,6 +291,22 @@ impl Ledger {
         }
         true
     }
+}
+
+/// The labels that stand before a value more than once.
+fn labels_again(text: &str, parts: &[Sentence]) -> HashSet<String> {
+    let mut seen = HashSet::new();
+    let labels = parts.iter().filter_map(|part| label(&text[part.range.clone()]));
+    labels.filter(|label| !seen.insert(label.clone())).collect()
+}
+
+/// What an item's value is called: `Price: $280`, `**Flight 2:** LAS to IAH`; numbers apart.
+fn label(raw: &str) -> Option<String> {
+    let (label, value) = unmarked(raw).split_once(':')?;
+    let value = value.trim_matches(['*', ' ']);
+    let is_short = label.len() < MAX_LABEL && !value.is_empty() && value.len() < MAX_LABEL;
+    let label: String = label.to_lowercase().chars().filter(|c| c.is_alphabetic()).collect();
+    (is_short && !KINDS.contains(&label.as_str())).then_some(label)
 }
 
 /// An item without its bullet or number.

@@ -135,9 +135,10 @@ fn comment(line: &str) -> Option<&str> {
     Some(inside.trim_start_matches('#').trim_end_matches("-->").trim())
 }
 
-/// The strings of a line of JSON that read as prose.
+/// The strings of a line of JSON that read as prose; those of code are what a program may print some day.
 fn strings(line: &str) -> impl Iterator<Item = &str> {
-    let line = if line.contains('"') { line } else { "" };
+    let is_json = line.starts_with(['"', '{', '[']);
+    let line = if is_json && line.contains('"') { line } else { "" };
     line.split('"')
         .flat_map(|string| string.split("\\n"))
         .map(|text| without_number(text.trim()))

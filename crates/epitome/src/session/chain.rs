@@ -53,11 +53,25 @@ impl Chain {
         request: &Request,
         tenant: &str,
         key: ChainKey,
+        link: impl FnMut(PrefixId, Entry<'_>) -> PrefixId,
+    ) -> Self {
+        Chain::default().going_on(0, request, tenant, key, link)
+    }
+
+    /// The same, of a request whose first `known` entries have this chain.
+    pub(super) fn going_on(
+        self,
+        known: usize,
+        request: &Request,
+        tenant: &str,
+        key: ChainKey,
         mut link: impl FnMut(PrefixId, Entry<'_>) -> PrefixId,
     ) -> Self {
-        let mut chain = Chain::default();
-        let mut newest = Hash::new(key).text(tenant).text(request.format.name()).id();
-        for entry in request.transcript.entries().filter(|entry| !is_volatile(*entry)) {
+        let mut chain = self;
+        let first = || Hash::new(key).text(tenant).text(request.format.name()).id();
+        let mut newest = chain.ids.last().copied().unwrap_or_else(first);
+        let entries = (known..request.transcript.len()).map(|at| request.transcript.entry(at));
+        for entry in entries.filter(|entry| !is_volatile(*entry)) {
             let opens = chain.instructions == chain.ids.len();
             newest = if opens && matches!(entry.role(), Role::System | Role::Developer) {
                 chain.instructions += 1;
@@ -73,6 +87,18 @@ impl Chain {
             chain.entries.push(entry.index);
         }
         chain
+    }
+
+    /// The chain of the first `entries` entries of the request that this is the chain of.
+    pub(super) fn of_first(&self, entries: usize) -> Self {
+        let links = self.entries.partition_point(|at| *at < entries);
+        let restated = self.restated.partition_point(|at| *at < entries);
+        Chain {
+            ids: self.ids[..links].to_vec(),
+            entries: self.entries[..links].to_vec(),
+            instructions: self.instructions.min(links),
+            restated: self.restated[..restated].to_vec(),
+        }
     }
 
     /// Number of links.

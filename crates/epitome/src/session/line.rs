@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::breaker::{Breaker, Circumstances};
-use super::chain::{Chain, PrefixId};
+use super::chain::{Chain, ChainKey, Hash, PrefixId};
 use super::epoch::Epoch;
 use super::experience::{Counted, Experience, Glimpse};
 use super::late::Late;
@@ -27,6 +27,8 @@ pub(super) struct Line {
     counted: Vec<Count>,
     /// Tokens of what the client writes anew, as counted.
     restated: Count,
+    /// The newest frame, hashed with the machine's key, and its tokens.
+    frame: Option<(u128, Count)>,
     /// All epochs, the newest last; never empty.
     pub(super) epochs: Vec<Epoch>,
     pub(super) flight: Option<Flight>,
@@ -106,6 +108,7 @@ impl Line {
             ids: Vec::new(),
             counted: Vec::new(),
             restated: Count::ZERO,
+            frame: None,
             epochs: vec![Epoch::whole()],
             flight: None,
             breaker: Breaker::default(),
@@ -282,11 +285,18 @@ impl Line {
 
     /// Counts a request as it came.
     pub(super) fn weigh(
-        &self,
+        &mut self,
         request: &Request,
         chain: &Chain,
         counter: &dyn TokenCounter,
+        key: ChainKey,
     ) -> Weight {
+        let (system, tools) = (request.system(), request.tools());
+        let is = Hash::new(key).text(system.unwrap_or_default()).text(tools.unwrap_or_default());
+        let is = is.number();
+        let known = self.frame.filter(|(known, _)| *known == is).map(|(_, tokens)| tokens);
+        let frame = known.unwrap_or_else(|| FrameTally::of(request, counter).total());
+        self.frame = Some((is, frame));
         let notes = request
             .transcript
             .entries()
@@ -294,7 +304,7 @@ impl Line {
             .map(|entry| entry_count(entry, request.format, counter))
             .sum();
         let said = self.counted.last().copied().unwrap_or(Count::ZERO);
-        Weight { frame: FrameTally::of(request, counter).total(), said, notes }
+        Weight { frame, said, notes }
     }
 
     /// Tokens of a link, as it was said.

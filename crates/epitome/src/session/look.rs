@@ -92,9 +92,18 @@ impl Sessions {
         to: &Recipient,
         now: Duration,
     ) -> Seen {
-        let base = wire::repair(request).request;
-        let links = self.by_prefix.len();
-        let chain = self.written.chain(&base, tenant, self.options.key, links);
+        let seen = self.recent.seen(tenant, request);
+        let is_whole = seen.as_ref().is_some_and(|seen| seen.is_whole);
+        let repaired = (!is_whole).then(|| wire::repair(request));
+        let is_whole = repaired.as_ref().is_none_or(|repaired| repaired.mended.is_empty());
+        let base = repaired.map_or_else(|| request.clone(), |repaired| repaired.request);
+        // Of what was mended the bytes aren't those that were read.
+        let first = seen.and_then(|seen| seen.chain).filter(|_| is_whole);
+        let known = (self.by_prefix.len(), first);
+        let chain = self.written.chain(&base, tenant, self.options.key, known);
+        if is_whole {
+            self.recent.note(tenant, request, &chain);
+        }
         let model = to.model.clone().or_else(|| base.model()).unwrap_or_default();
         let session = self.find(&chain, tenant, now);
         let taken_in = self.extend(session, &base, &chain);
@@ -103,7 +112,7 @@ impl Sessions {
         let line = self.lines.get_mut(&session).expect("it was just found");
         let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
         line.seen = now;
-        let weight = line.weigh(&base, &chain, counter);
+        let weight = line.weigh(&base, &chain, counter, self.options.key);
         let anchor = line.anchor_of(&model);
         let glimpse = line.glimpse(&weight, anchor.as_ref());
         let notes = self.experience.corrected(&model, weight.notes);

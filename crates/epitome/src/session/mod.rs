@@ -33,6 +33,7 @@ mod line;
 mod look;
 mod options;
 mod page;
+mod recent;
 mod recipient;
 mod saved;
 mod sent;
@@ -42,6 +43,7 @@ mod volatile;
 mod written;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::{Compaction, Compactor};
@@ -49,8 +51,10 @@ use crate::receipt::Stats;
 use crate::request::Request;
 use crate::transcript::ContentId;
 use crate::trigger::{Cause, Demand};
+use crate::wire::{Format, WireError};
 use line::Line;
 use look::Look;
+use recent::Recent;
 use written::Written;
 
 pub use breaker::Stuck;
@@ -126,6 +130,7 @@ pub struct Sessions {
     /// The line that had a link first.
     by_prefix: HashMap<PrefixId, SessionId>,
     written: Written,
+    recent: Recent,
     /// Checkpoints that were written here, so that a client who sends one back is understood.
     checkpoints: HashSet<ContentId>,
     next: u64,
@@ -148,9 +153,25 @@ impl Sessions {
             lines: BTreeMap::new(),
             by_prefix: HashMap::new(),
             written: Written::default(),
+            recent: Recent::default(),
             checkpoints: HashSet::new(),
             next: 0,
         })
+    }
+
+    /// Reads a request of `tenant`'s as [`wire::parse`] does, or as [`wire::detect`] where its format isn't known. What it has
+    /// in common with one that was read before, in the same bytes, isn't read again, and is known again by
+    /// [`observe`](Self::observe); [`SessionOptions::most_known`] says how much is kept for that.
+    ///
+    /// # Errors
+    /// No JSON, or no request of that format.
+    pub fn read(
+        &mut self,
+        tenant: &str,
+        format: Option<Format>,
+        source: impl Into<Arc<String>>,
+    ) -> Result<Request, WireError> {
+        self.recent.read(tenant, format, source.into(), self.options.most_known)
     }
 
     /// Looks at a request that a client wants to send at time `now` (since any fixed moment), and

@@ -64,12 +64,15 @@ pub struct SessionOptions {
     pub cooldown: Duration,
     /// Conversations remembered; beyond, those not heard of longest are forgotten.
     pub most_sessions: usize,
+    /// Bytes of the newest requests that are kept, to read the next ones from where they go on.
+    pub most_known: usize,
     /// The key of the chains.
     pub key: ChainKey,
 }
 
 impl SessionOptions {
-    /// The usual: land at three tenths of the window, at least a tenth saved, two minutes' patience.
+    /// The usual: land at three tenths of the window, at least a tenth saved, two minutes' patience, 64 MiB
+    /// of requests kept.
     pub fn new(trigger: Arc<dyn Trigger>, key: ChainKey) -> Self {
         SessionOptions {
             trigger,
@@ -80,6 +83,7 @@ impl SessionOptions {
             patience: Duration::from_mins(2),
             cooldown: Duration::from_secs(30),
             most_sessions: 4096,
+            most_known: 64 << 20,
             key,
         }
     }

@@ -29,15 +29,16 @@ pub(super) struct Written {
 const SPARE: usize = 1_024;
 
 impl Written {
-    /// The chain of a request, in a machine that knows `links` links.
+    /// The chain of a request, in a machine that knows `links` links, and that of its first entries.
     pub(super) fn chain(
         &mut self,
         request: &Request,
         tenant: &str,
         key: ChainKey,
-        links: usize,
+        (links, first): (usize, Option<(usize, Chain)>),
     ) -> Chain {
-        let chain = Chain::linked(request, tenant, key, |before, entry| {
+        let (known, first) = first.unwrap_or_default();
+        let chain = first.going_on(known, request, tenant, key, |before, entry| {
             let bytes = ByteKey::of(key, before, entry);
             if let Some(known) = self.young.get(&bytes) {
                 return *known;
@@ -71,15 +72,15 @@ mod tests {
     fn bytes_that_came_before_are_the_same_links_and_others_may_be() {
         let mut written = Written::default();
         let words = ["a", "b", "c"].map(str::to_owned);
-        let first = written.chain(&request(&words), "", KEY, 0);
+        let first = written.chain(&request(&words), "", KEY, (0, None));
         assert_eq!(first.ids(), Chain::of(&request(&words), "", KEY).ids());
         assert_eq!(written.young.len(), 3);
-        assert_eq!(written.chain(&request(&words), "", KEY, 3).ids(), first.ids());
+        assert_eq!(written.chain(&request(&words), "", KEY, (3, None)).ids(), first.ids());
         assert_eq!(written.young.len(), 3, "nothing new was met");
         let escaped = ["a", "\\u0062", "c"].map(str::to_owned);
-        assert_eq!(written.chain(&request(&escaped), "", KEY, 3).ids(), first.ids());
+        assert_eq!(written.chain(&request(&escaped), "", KEY, (3, None)).ids(), first.ids());
         assert_eq!(written.young.len(), 4, "one was written otherwise");
-        assert_ne!(written.chain(&request(&words), "other", KEY, 3).ids(), first.ids());
+        assert_ne!(written.chain(&request(&words), "other", KEY, (3, None)).ids(), first.ids());
     }
 
     #[test]
@@ -88,7 +89,7 @@ mod tests {
         for round in 0..40 {
             let words: Vec<String> = (0..100).map(|word| format!("{round}/{word}")).collect();
             let request = request(&words);
-            let chain = written.chain(&request, "", KEY, 0);
+            let chain = written.chain(&request, "", KEY, (0, None));
             assert_eq!(chain.ids(), Chain::of(&request, "", KEY).ids());
         }
         assert!(written.young.len() + written.old.len() <= 2 * (100 + SPARE + 100));

@@ -149,6 +149,16 @@ pub struct Transcript {
     parts: Arc<Vec<PartRow>>,
 }
 
+/// How many bytes both begin with.
+fn common_bytes(one: &[u8], other: &[u8]) -> usize {
+    // Compared in pieces, which the system does many bytes at a time.
+    const PIECE: usize = 1 << 12;
+    let pieces = one.chunks(PIECE).zip(other.chunks(PIECE));
+    let same = pieces.take_while(|(one, other)| one == other).count() * PIECE;
+    let rest = one[same.min(one.len())..].iter().zip(&other[same.min(other.len())..]);
+    same.min(one.len()).min(other.len()) + rest.take_while(|(one, other)| one == other).count()
+}
+
 impl Transcript {
     /// An empty transcript over `source`.
     pub fn new(source: Arc<String>) -> Self {
@@ -160,6 +170,27 @@ impl Transcript {
         let row = EntryRow { span, first_part: self.parts.len() as u32, role };
         Arc::make_mut(&mut self.entries).push(row);
         Arc::make_mut(&mut self.parts).extend_from_slice(parts);
+    }
+
+    /// Begins with the first `entries` entries of another transcript, whose source begins with the same bytes.
+    pub(crate) fn begin_with(&mut self, other: &Transcript, entries: usize) {
+        let parts =
+            other.entries.get(entries).map_or(other.parts.len(), |row| row.first_part as usize);
+        self.entries = Arc::new(other.entries[..entries].to_vec());
+        self.parts = Arc::new(other.parts[..parts].to_vec());
+    }
+
+    /// How many of its first entries stand in `source`, too: at the same place and in the same bytes, and end there.
+    pub(crate) fn shared_with(&self, source: &str) -> usize {
+        let common = common_bytes(self.source.as_bytes(), source.as_bytes());
+        self.entries.partition_point(|row| (row.span.end as usize) < common)
+    }
+
+    /// Whether it is the very same: a clone of which nothing was changed.
+    pub(crate) fn is(&self, other: &Transcript) -> bool {
+        Arc::ptr_eq(&self.source, &other.source)
+            && Arc::ptr_eq(&self.entries, &other.entries)
+            && Arc::ptr_eq(&self.parts, &other.parts)
     }
 
     /// The buffer that all spans point into.

@@ -8,6 +8,15 @@ use crate::request::{Envelope, Frame, Keeper, Request};
 use crate::transcript::{PartRow, Transcript};
 
 pub(super) fn parse(format: Format, source: Arc<String>) -> Result<Request, WireError> {
+    parse_on(format, source, None)
+}
+
+/// The same, where the first entries are known from a request that begins with the same bytes.
+pub(super) fn parse_on(
+    format: Format,
+    source: Arc<String>,
+    known: Option<(&Transcript, usize)>,
+) -> Result<Request, WireError> {
     if u32::try_from(source.len()).is_err() {
         return Err(WireError::TooLarge { bytes: source.len() });
     }
@@ -18,6 +27,7 @@ pub(super) fn parse(format: Format, source: Arc<String>) -> Result<Request, Wire
         dialect: format.dialect(),
         transcript: Transcript::new(source),
         parts: Vec::new(),
+        known: known.filter(|(_, entries)| *entries > 0),
     };
     let frame = match scanner.peek() {
         None => return Err(WireError::Empty),
@@ -50,13 +60,15 @@ impl From<JsonError> for Failure {
     }
 }
 
-struct Reader {
+struct Reader<'a> {
     dialect: &'static dyn Dialect,
     transcript: Transcript,
     parts: Vec<PartRow>,
+    /// A transcript of which so many entries stand here at the same place, in the same bytes.
+    known: Option<(&'a Transcript, usize)>,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn array(&mut self, scanner: &mut Scanner<'_>) -> Result<Frame, Failure> {
         let list = self.entries(scanner)?;
         scanner.end()?;
@@ -137,7 +149,17 @@ impl Reader {
     }
 
     fn entries(&mut self, scanner: &mut Scanner<'_>) -> Result<Span, JsonError> {
-        scanner.array(|scanner| self.entry(scanner))
+        scanner.array(|scanner| {
+            let here = scanner.position() as u32;
+            if let Some((known, entries)) = self.known.filter(|(known, _)| {
+                self.transcript.is_empty() && known.entry(0).span().start == here
+            }) {
+                self.transcript.begin_with(known, entries);
+                scanner.go_on_at(known.entry(entries - 1).span().end);
+                return Ok(());
+            }
+            self.entry(scanner)
+        })
     }
 
     fn entry(&mut self, scanner: &mut Scanner<'_>) -> Result<(), JsonError> {

@@ -195,6 +195,21 @@ pub fn parse(format: Format, source: impl Into<Arc<String>>) -> Result<Request, 
     envelope::parse(format, source.into())
 }
 
+/// Reads a request that begins with the same bytes as one that was read before: what it shares with that isn't read again.
+/// How many entries that are, and the request, which is the one that [`parse`] would read.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_on(
+    before: &Request,
+    source: impl Into<Arc<String>>,
+) -> Result<(usize, Request), WireError> {
+    let source = source.into();
+    let shared = before.transcript.shared_with(&source);
+    let known = Some((&before.transcript, shared));
+    Ok((shared, envelope::parse_on(before.format, source, known)?))
+}
+
 /// Writes what the model is shown: the request's own bytes, minus what isn't shown, with edited
 /// slots and the checkpoint put in.
 ///

@@ -48,8 +48,12 @@ fn is_function(call: &Part<'_>) -> bool {
 
 fn is_from_function(entry: Entry<'_>) -> bool {
     let raw = entry.raw();
-    // Few are, and to find the role of one all of it has to be read.
-    if !json::may_mention(raw, "function") {
+    // Few are, and to find the role of one all of it has to be read. It has a name and no id.
+    let is_plain = entry.parts().next().is_some_and(|part| {
+        let row = part.row();
+        !row.id.is_empty() && row.name.is_empty()
+    });
+    if is_plain || !json::may_mention(raw, "function") {
         return false;
     }
     let role = json::member(raw, Span::new(0..raw.len()), "role");

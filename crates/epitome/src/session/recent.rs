@@ -1,0 +1,175 @@
+//! The newest requests, so that the next ones of their conversations are read and linked from where they go on.
+//!
+//! Clients send their whole history with each call, mostly in the same bytes. What is the same isn't read again; what it
+//! was found to be is taken over. A client that writes its history anew is read as if it were new.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::chain::Chain;
+use crate::request::Request;
+use crate::wire::{self, Format, WireError};
+
+/// Requests as they were read, the newest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recent {
+    known: VecDeque<Known>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    tenant: String,
+    request: Request,
+    /// Its chain; before that is known, that of so many of its first entries.
+    chain: Option<(usize, Chain)>,
+    /// Whether nothing in it was mended.
+    is_whole: bool,
+}
+
+/// What is known of a request that is the very one that was read.
+pub(super) struct Seen {
+    /// The chain of so many of its first entries.
+    pub(super) chain: Option<(usize, Chain)>,
+    /// Whether nothing in it is to be mended.
+    pub(super) is_whole: bool,
+}
+
+impl Recent {
+    /// Reads a request, and keeps it as long as no more than `most` bytes are kept.
+    pub(super) fn read(
+        &mut self,
+        tenant: &str,
+        format: Option<Format>,
+        source: Arc<String>,
+        most: usize,
+    ) -> Result<Request, WireError> {
+        let Some(format) = format else {
+            return self.keep(tenant, wire::detect(source)?, None, most);
+        };
+        let shared = |known: &Known| {
+            let is_near = known.tenant == tenant && known.request.format == format;
+            if is_near { known.request.transcript.shared_with(&source) } else { 0 }
+        };
+        let shared: Vec<usize> = self.known.iter().map(shared).collect();
+        let longest = (0..shared.len()).rev().max_by_key(|at| shared[*at]);
+        let Some(at) = longest.filter(|at| shared[*at] > 0) else {
+            return self.keep(tenant, wire::parse(format, source)?, None, most);
+        };
+        let (entries, request) = wire::parse_on(&self.known[at].request, source)?;
+        let before = &self.known[at];
+        let whole = before.request.transcript.len();
+        let chain = before.chain.as_ref().filter(|(of, _)| *of == whole);
+        let chain = chain.map(|(_, chain)| (entries, chain.of_first(entries)));
+        // It goes on with this one, and nobody else does.
+        if entries + 1 >= whole {
+            self.known.remove(at);
+        }
+        self.keep(tenant, request, chain, most)
+    }
+
+    fn keep(
+        &mut self,
+        tenant: &str,
+        request: Request,
+        chain: Option<(usize, Chain)>,
+        most: usize,
+    ) -> Result<Request, WireError> {
+        let known =
+            Known { tenant: tenant.to_owned(), request: request.clone(), chain, is_whole: false };
+        self.known.push_front(known);
+        let mut bytes = 0;
+        self.known.retain(|known| {
+            bytes += known.request.source().len();
+            bytes <= most
+        });
+        Ok(request)
+    }
+
+    /// What is known of `request`, if it was read here and not changed since.
+    pub(super) fn seen(&self, tenant: &str, request: &Request) -> Option<Seen> {
+        let is_it = |known: &&Known| {
+            known.tenant == tenant && known.request.transcript.is(&request.transcript)
+        };
+        let Known { chain, is_whole, .. } = self.known.iter().find(is_it)?;
+        Some(Seen { chain: chain.clone(), is_whole: *is_whole })
+    }
+
+    /// Notes the chain of a request in which nothing was mended, if it was read here and not changed since.
+    pub(super) fn note(&mut self, tenant: &str, request: &Request, chain: &Chain) {
+        let is_it = |known: &&mut Known| {
+            known.tenant == tenant && known.request.transcript.is(&request.transcript)
+        };
+        if let Some(known) = self.known.iter_mut().find(is_it) {
+            known.is_whole = true;
+            known.chain = Some((request.transcript.len(), chain.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::ChainKey;
+
+    const KEY: ChainKey = ChainKey([1, 2, 3, 4]);
+
+    fn body(words: &[&str], behind: &str) -> Arc<String> {
+        let messages: Vec<String> =
+            words.iter().map(|word| format!(r#"{{"role":"user","content":"{word}"}}"#)).collect();
+        Arc::new(format!(r#"{{"model":"m","messages":[{}]{behind}}}"#, messages.join(",")))
+    }
+
+    fn rows(request: &Request) -> String {
+        let parts =
+            request.transcript.entries().flat_map(|entry| entry.parts().collect::<Vec<_>>());
+        let parts: Vec<String> = parts.map(|part| format!("{:?}", part.row())).collect();
+        let entries: Vec<_> = request.transcript.entries().map(|e| (e.span(), e.role())).collect();
+        format!("{entries:?} {parts:?} {:?}", request.frame)
+    }
+
+    /// Reads it as the machine does, and holds it to what is read of it alone.
+    fn read(recent: &mut Recent, source: &Arc<String>, most: usize) -> Option<Seen> {
+        let format = Format::OpenaiChat;
+        let read = recent.read("t", Some(format), Arc::clone(source), most).expect("messages");
+        let alone = wire::parse(format, Arc::clone(source)).expect("messages");
+        assert_eq!(rows(&read), rows(&alone));
+        let seen = recent.seen("t", &read);
+        recent.note("t", &read, &Chain::of(&read, "t", KEY));
+        seen
+    }
+
+    #[test]
+    fn what_goes_on_is_read_from_there() {
+        let mut recent = Recent::default();
+        assert!(read(&mut recent, &body(&["a", "b"], ""), 1_000).expect("kept").chain.is_none());
+        let more = body(&["a", "b", "c"], r#","tools":[]"#);
+        let (entries, chain) = read(&mut recent, &more, 1_000).expect("kept").chain.expect("known");
+        assert_eq!((entries, chain.len(), recent.known.len()), (2, 2, 1));
+        // The last message grew, and another one is behind it.
+        let grown = body(&["a", "b", "cc", "d"], r#","tools":[1]"#);
+        let (entries, chain) =
+            read(&mut recent, &grown, 1_000).expect("kept").chain.expect("known");
+        assert_eq!((entries, chain.len(), recent.known.len()), (2, 2, 1));
+        // Who goes another way leaves what was there.
+        let fork = body(&["a", "x"], "");
+        assert_eq!(read(&mut recent, &fork, 1_000).expect("kept").chain.map(|(at, _)| at), Some(1));
+        assert_eq!(recent.known.len(), 2);
+    }
+
+    #[test]
+    fn tenants_are_apart_and_memory_is_bounded() {
+        let mut recent = Recent::default();
+        let source = body(&["a", "b"], "");
+        read(&mut recent, &source, 1_000);
+        let format = Some(Format::OpenaiChat);
+        let other = recent.read("o", format, Arc::clone(&source), 1_000).expect("messages");
+        assert!(recent.seen("o", &other).expect("kept").chain.is_none());
+        assert!(recent.seen("t", &other).is_none());
+        for word in 0..100 {
+            read(&mut recent, &body(&[&word.to_string()], ""), 500);
+        }
+        let bytes: usize = recent.known.iter().map(|known| known.request.source().len()).sum();
+        assert!((400..=500).contains(&bytes), "{bytes}");
+        assert!(read(&mut recent, &body(&["z"], ""), 0).is_none(), "nothing is kept");
+    }
+}
