@@ -4,12 +4,14 @@
 //! cargo run -p epitome-recordings --example ledger -- lines FILE [BYTES]
 //! cargo run -p epitome-recordings --example ledger -- replaced [FILE…]
 //! cargo run -p epitome-recordings --example ledger -- sample SEED LINES [FILE…]
+//! cargo run -p epitome-recordings --example ledger -- judged crates/testkit/data/ledger/judged.tsv
 //! cargo run --release -p epitome-recordings --example ledger -- cost [FILE…]
 //! ```
 //!
 //! `lines` prints it as a checkpoint would list it. `replaced` prints each line that a later one took the
 //! place of (`+`) or may contradict (`?`), for somebody to judge. `sample` draws lines that would be listed,
-//! as JSON, one a line, with what was said around each. `cost` compares the time of reading ledger and
+//! as JSON, one a line, with what was said around each. `judged` says how many of them two readers took for what
+//! they are listed as, from a file of what each said of which line, by the beginning of its id: how precise the ledger is. `cost` compares the time of reading ledger and
 //! anchors with that of counting the same texts. Without files they read the project's `examples` and the
 //! last request of each of its captures.
 
@@ -30,7 +32,7 @@ use epitome_recordings::{Options, open};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const USAGE: &str = "usage: ledger lines FILE [BYTES] | replaced [FILE…] | sample SEED LINES [FILE…] | cost [FILE…]";
+const USAGE: &str = "usage: ledger lines FILE [BYTES] | replaced [FILE…] | sample SEED LINES [FILE…] | judged FILE | cost [FILE…]";
 
 /// How often each is timed.
 const ROUNDS: usize = 5;
@@ -48,6 +50,7 @@ fn main() -> Result<ExitCode> {
         ["sample", seed, lines, ref files @ ..] => {
             sample(seed.parse()?, lines.parse()?, &given(files)?);
         }
+        ["judged", file] => judged(file, &given(&[])?)?,
         ["cost", ref files @ ..] => cost(&given(files)?)?,
         _ => {
             eprintln!("{USAGE}");
@@ -157,6 +160,52 @@ fn sample(seed: u32, count: usize, read: &[Read]) {
         });
         println!("{row}");
     }
+}
+
+/// A table of what two readers said of the lines that would be listed, by kind.
+fn judged(file: &str, read: &[Read]) -> Result<()> {
+    let said = fs::read_to_string(file)?;
+    let mut of_text: BTreeMap<String, [bool; 2]> = BTreeMap::new();
+    for row in said.lines().skip(1) {
+        let [id, first, second] = row.split('\t').collect::<Vec<_>>()[..] else {
+            return Err(format!("{file}: {row:?}").into());
+        };
+        of_text.insert(id.to_owned(), [first == "yes", second == "yes"]);
+    }
+    let agreed = of_text.values().filter(|[first, second]| first == second).count() as f64;
+    let all = of_text.len() as f64;
+    let yes = |reader: usize| of_text.values().filter(|said| said[reader]).count() as f64 / all;
+    let by_chance = yes(0) * yes(1) + (1.0 - yes(0)) * (1.0 - yes(1));
+    let kappa = (agreed / all - by_chance) / (1.0 - by_chance);
+    println!("{all} lines judged; the readers agree on {agreed} of them (kappa {kappa:.2}).\n");
+
+    let mut listed: BTreeMap<&str, &Line> = BTreeMap::new();
+    for read in read {
+        for line in read.ledger.ranked() {
+            listed.entry(&line.text).or_insert(line);
+        }
+    }
+    let mut kinds: BTreeMap<String, [usize; 3]> = BTreeMap::new();
+    let mut unknown = 0;
+    for (text, line) in listed {
+        let Some(said) = of_text.get(&ContentId::of_text(text).short()) else {
+            unknown += 1;
+            continue;
+        };
+        for kind in [format!("{:?}", line.kind).to_lowercase(), "all".to_owned()] {
+            let counts = kinds.entry(kind).or_default();
+            counts[0] += 1;
+            counts[1] += usize::from(said[0]);
+            counts[2] += usize::from(said[1]);
+        }
+    }
+    println!("| listed as | lines | first reader | second reader |\n|---|--:|--:|--:|");
+    for (kind, [lines, first, second]) in kinds {
+        let share = |yes: usize| 100.0 * yes as f64 / lines as f64;
+        println!("| {kind} | {lines} | {:.1} % | {:.1} % |", share(first), share(second));
+    }
+    println!("\n{unknown} more lines that are listed now weren't judged.");
+    Ok(())
 }
 
 /// Ledger and anchors against a count of the same texts, both from nothing, the best of several rounds.
