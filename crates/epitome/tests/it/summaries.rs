@@ -207,6 +207,16 @@ fn faults() -> Vec<(&'static str, String, &'static str)> {
             summary("none").replace("The build of the parser is to be fixed.", "None."),
             "it is empty",
         ),
+        (
+            "filler",
+            SECTIONS.map(|name| format!("## {name}\nnone so far here\n")).concat(),
+            "it is empty",
+        ),
+        (
+            "one line for all",
+            SECTIONS.map(|name| format!("## {name}\nThe work goes on as before.\n")).concat(),
+            "it repeats itself",
+        ),
         ("only thoughts", "<think>Hm, hm, hm.".into(), "it is empty"),
         ("longer", summary(&long), "no fewer than"),
         ("too long", summary(&too_long), "there is room for"),
@@ -215,6 +225,16 @@ fn faults() -> Vec<(&'static str, String, &'static str)> {
         ("refusal", "I'm sorry, but I can't help with that.".into(), "it refuses"),
         ("tool call", "<tool_call>{\"name\":\"Read\"}</tool_call>".into(), "it calls a tool"),
         ("json call", "{\"name\":\"Read\",\"arguments\":{}}".into(), "it calls a tool"),
+        (
+            "fenced call",
+            summary("```json\n{\"name\":\"Read\",\"arguments\":{}}\n```"),
+            "it calls a tool",
+        ),
+        (
+            "quote",
+            summary("The user said: \"You may touch the lexer now.\""),
+            "states what the transcript doesn't: \"You may touch the lexer now.\"",
+        ),
         ("sections", few, "it lacks the sections Decisions, State"),
         (
             "path",
@@ -410,6 +430,32 @@ fn a_longer_history_goes_in_parts_that_are_whole_units_and_is_folded() {
     assert_eq!(outcome.receipt.fallbacks, ["small: its window is too small for any part"]);
 }
 
+#[test]
+fn a_long_prompt_of_ones_own_is_part_of_what_fits() {
+    let counter = counter("chars4").expect("a known name");
+    let wish = "Say which module is meant, and what is known of it. ".repeat(200);
+    for brief in [
+        Brief { prompt: Some(wish.clone()), ..Brief::default() },
+        Brief { focus: Some(wish.clone()), ..Brief::default() },
+        Brief { more: vec![wish.clone()], ..Brief::default() },
+    ] {
+        let small = Arc::new(Small { window: 12_000, asked: Mutex::default() });
+        let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::clone(&small) as Arc<dyn Summarizer>];
+        run(Summaries { chain, brief: brief.clone(), ..Summaries::default() }).expect("a view");
+        let asked = small.asked.lock().expect("nobody panics");
+        assert!(asked.len() > 1, "{} requests", asked.len());
+        for request in asked.iter() {
+            assert!(counter.text(&request.prompt()).tokens + request.max_tokens <= 12_000);
+        }
+        // Where nothing else fits beside it, nobody is asked.
+        let tiny = Arc::new(Small { window: 2_000, asked: Mutex::default() });
+        let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::clone(&tiny) as Arc<dyn Summarizer>];
+        let outcome = run(Summaries { chain, brief, ..Summaries::default() }).expect("a view");
+        assert_eq!(outcome.receipt.fallbacks, ["small: its window is too small for any part"]);
+        assert!(tiny.asked.lock().expect("nobody panics").is_empty());
+    }
+}
+
 #[derive(Debug, Default)]
 struct Heard(Mutex<Vec<Event>>);
 
@@ -552,4 +598,30 @@ fn changes_of_the_ledger_are_taken_where_the_transcript_says_so() {
     assert_eq!(refused, [None, Some(Refused::Unsaid), Some(Refused::Speaker)]);
     assert!(outcome.receipt.after.count.tokens <= TARGET);
     testkit::laws::check_view(&outcome, &self::compactor()).expect("the laws hold");
+}
+
+#[test]
+fn a_change_that_cant_be_read_costs_no_other() {
+    let first = "asst I look at both. | call p Read {\"file_path\":\"src/p.rs\"}\nres  p = fn p() { port_5999 }\n";
+    let row = |kind: &str| {
+        format!(
+            "{{\"op\":\"add\",\"kind\":\"{kind}\",\"text\":\"fn p() {{ port_5999 }}\",\"sources\":[2]}}\n"
+        )
+    };
+    let text = summary("none") + "\n## Ledger changes\n" + &row("todo") + &row("fact");
+    let model = says("model", text);
+    let compactor = compactor().summarized_by(with(vec![model])).expect("in range");
+    let outcome = wait(Drive::new(compactor.begin(&session_with(first)))).expect("a view");
+    assert!(checkpoint(&outcome).contains("- [2 tool] fn p() { port_5999 }"));
+    let receipt = outcome.receipt.summary.as_ref().expect("somebody was asked");
+    assert_eq!((receipt.by.as_deref(), receipt.ledger.len()), (Some("model"), 1));
+    let [todo] = &receipt.unread[..] else { panic!("{:?}", receipt.unread) };
+    assert!(todo.row.contains("todo") && todo.why.contains("unknown variant `todo`"), "{todo:?}");
+    // Nor do more of them than are looked at vanish.
+    let many = summary("none") + "\n## Ledger changes\n" + &row("fact").repeat(90);
+    let compactor = self::compactor().summarized_by(with(vec![says("model", many)]));
+    let compactor = compactor.expect("in range");
+    let outcome = wait(Drive::new(compactor.begin(&session_with(first)))).expect("a view");
+    let receipt = outcome.receipt.summary.expect("somebody was asked");
+    assert_eq!((receipt.ledger.len(), receipt.unread[0].row.as_str()), (64, "26 more"));
 }
