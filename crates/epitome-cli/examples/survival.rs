@@ -4,6 +4,9 @@
 //! Without a file the tables go to stdout; `--json` prints the figures instead, `--misses` what was lost of
 //! all but the held-out phrasings; `--everything` judges what keeps everything. `--before FILE` puts earlier figures, as `--json` printed them, first on the page.
 //!
+//! `--summarized` prints what is left with scripted summarizers (a good one, one that lies, one that writes nonsense, one
+//! that says nothing), and fails if that is less than without any.
+//!
 //! `--phrasings FILE` measures the phrasings of a file in place of the project's. `--recognised` prints what the
 //! ledger makes of each phrasing said by itself, with `--misses` the words of those that it doesn't list as
 //! what they are; it takes a moment, not minutes.
@@ -15,11 +18,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use epitome::count::counter;
+use epitome::summarize::Summarizer;
 use epitome_recordings::{Kind, Options, Reach, open};
 use testkit::survival::page::tables;
-use testkit::survival::report::When;
+use testkit::survival::report::{BUDGETS, When};
+use testkit::survival::scripted::summarizers;
 use testkit::survival::{
     Book, Epitome, Everything, Miss, Report, Set, Speaker, Stream, Study, alone, run, shipped,
 };
@@ -27,7 +33,7 @@ use testkit::survival::{
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: survival [--seeds N] [--set open|held-out|all] [--phrasings FILE] [--session NAME] \
-                     [--before FILE] [--everything] [--recognised] [--json | --misses | FILE]";
+                     [--before FILE] [--everything] [--summarized] [--recognised] [--json | --misses | FILE]";
 
 /// The seeds of the page.
 const SEEDS: u64 = 25;
@@ -85,6 +91,7 @@ struct Asked {
     sets: Vec<Set>,
     phrasings: Option<PathBuf>,
     recognised: bool,
+    summarized: bool,
     session: Option<String>,
     before: Option<PathBuf>,
     everything: bool,
@@ -111,6 +118,9 @@ fn main() -> Result<ExitCode> {
         seeds: asked.seeds.unwrap_or(SEEDS),
         counter: counter("o200k")?,
     };
+    if asked.summarized {
+        return summarized(&study);
+    }
     let told = |miss: Miss<'_>| {
         if asked.misses {
             tell(&miss);
@@ -145,6 +155,38 @@ fn main() -> Result<ExitCode> {
         None => print!("{page}"),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is left with scripted summarizers, after all compactions.
+fn summarized(study: &Study) -> Result<ExitCode> {
+    let measured = |by: Option<&Arc<dyn Summarizer>>| -> Result<Report> {
+        let contender = || {
+            let new = Epitome::new(study.counter.clone());
+            match by {
+                Some(by) => new.summarized_by(by),
+                None => new,
+            }
+        };
+        run(study, contender, |_| {}).map_err(|broken| broken.to_string().into())
+    };
+    let without = measured(None)?;
+    println!("| summarizer | phrasings | size | present | without any |\n|---|---|--:|--:|--:|");
+    let mut is_less = false;
+    for (name, by) in summarizers(&study.streams) {
+        let with = measured(Some(&by))?;
+        for (set, _) in &study.books {
+            for budget in BUDGETS {
+                let (with, without) = (with.present(*set, budget), without.present(*set, budget));
+                is_less |= with.of < without.of;
+                let (all, name) = (with.all, (name, set.name()));
+                println!(
+                    "| {} | {} | {budget} % | {} of {all} | {} of {all} |",
+                    name.0, name.1, with.of, without.of
+                );
+            }
+        }
+    }
+    Ok(if is_less { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn tell(miss: &Miss<'_>) {
@@ -216,6 +258,7 @@ fn asked(mut words: impl Iterator<Item = String>) -> Option<Asked> {
                 }
             }
             "--phrasings" => asked.phrasings = Some(words.next()?.into()),
+            "--summarized" => asked.summarized = true,
             "--recognised" => asked.recognised = true,
             "--session" => asked.session = Some(words.next()?),
             "--before" => asked.before = Some(words.next()?.into()),

@@ -355,7 +355,7 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "N[UNIT]")]
     pub(crate) keep_recent: Option<Tail>,
 
-    /// Keep the messages that say this (may be repeated).
+    /// Keep the messages of people and the system that say this; if none does, the newest one that does (may be repeated).
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) pin: Vec<String>,
 

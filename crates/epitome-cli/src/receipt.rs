@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use epitome::Receipt;
 use epitome::count::{Basis, Count};
+use epitome::guard::Unheld;
 use epitome::model::Cost;
 use epitome::plan::Reached;
 use epitome::summarize::{Choice, Quote, Shape, SummaryReceipt};
@@ -180,6 +181,20 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
     for pin in &receipt.unmatched_pins {
         put(out, "warning:", &format!("no message says the pinned {:?}", line(pin, 60)));
     }
+    for pin in &receipt.unheld_pins {
+        put(out, "warning:", &unheld(pin));
+    }
+}
+
+/// What a pin doesn't hold.
+pub(crate) fn unheld(pin: &Unheld) -> String {
+    let more = counted(pin.entries.len(), "older message");
+    format!(
+        "no person says the pinned {:?}: messages[{}] stays for it, {more} that say{} so may leave",
+        line(&pin.pin, 60),
+        pin.held,
+        if pin.entries.len() == 1 { "s" } else { "" },
+    )
 }
 
 fn summed(out: &mut String, summary: &SummaryReceipt) {

@@ -69,6 +69,8 @@ pub struct Wish {
     pub instructions: Vec<String>,
     /// What is to stay verbatim besides.
     pub pins: Vec<Pin>,
+    /// What else it wants, and why that can't be read; the receipt's fallbacks tell it.
+    pub unread: Vec<String>,
 }
 
 /// A question for a hook.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
-use crate::guard::{Held, Overridden};
+use crate::guard::{Held, Overridden, Unheld};
 use crate::ledger::Delta;
 use crate::model::Cost;
 use crate::plan::{PlanStep, Reached};
@@ -207,6 +207,9 @@ pub struct Receipt {
     pub left: Vec<Finding>,
     /// Pins that nothing in the transcript says.
     pub unmatched_pins: Vec<String>,
+    /// Pins that only the model and tools say, in several messages, of which the newest stays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unheld_pins: Vec<Unheld>,
     /// What should have stayed and couldn't, with the reason why it should have.
     pub overridden: Vec<Overridden>,
     /// Why what was tried first wasn't used.

@@ -22,7 +22,7 @@ folds are the messages that would be summed up, by position) and writes {\"versi
 \"veto\":\"why\"            nothing is compacted this time (3)
 \"summary\":\"…\"           instead of what a summarizer would write; the same checks hold
 \"instructions\":[\"…\"]    for whoever sums up
-\"pins\":[\"words\", 12]    messages that stay, by words or by position
+\"pins\":[\"words\", 12]    messages that stay: by words as --pin, or by position
 What fails is named in the receipt, and the compaction goes on without it."
     )]
     pub(crate) hook_before: Vec<Line>,

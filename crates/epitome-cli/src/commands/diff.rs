@@ -21,6 +21,7 @@ use crate::failure::{Exit, Failure};
 use crate::input::{self, Opened, Source};
 use crate::output::{self, Report};
 use crate::reader::Need;
+use crate::receipt::unheld;
 use crate::said::{says, speaker};
 use crate::terminal::{self, FAINT, STRONG, colour, count, left, line, paint, right};
 
@@ -127,6 +128,9 @@ fn warn_of(done: &Done) {
     }
     for pin in &receipt.unmatched_pins {
         output::warn(&format!("no message says the pinned {:?}", line(pin, 60)));
+    }
+    for pin in &receipt.unheld_pins {
+        output::warn(&unheld(pin));
     }
 }
 

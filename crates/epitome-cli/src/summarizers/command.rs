@@ -4,13 +4,14 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::ledger::Delta;
+use epitome::ledger::{Rows, Unread};
 use epitome::summarize::{
     Answering, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest,
 };
 use epitome::text::cut;
 use epitome::text::secrets::masked;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process;
 use tokio::time::timeout;
@@ -36,7 +37,7 @@ struct Answer {
     version: u32,
     summary: String,
     #[serde(default)]
-    ledger: Vec<Delta>,
+    ledger: Value,
 }
 
 impl Summarizer for Command {
@@ -207,7 +208,16 @@ fn read(out: &[u8]) -> Result<Summary, SummarizeError> {
         malformed(format!("{what}: {error}"))
     })?;
     match answer.version {
-        1 => Ok(Summary { ledger: answer.ledger, ..Summary::new(answer.summary) }),
+        1 => {
+            let mut rows = Rows::default();
+            match answer.ledger {
+                Value::Null => {}
+                Value::Array(all) => all.into_iter().for_each(|row| rows.take(row)),
+                other => rows.unread.push(Unread::new(&other.to_string(), "it is no list")),
+            }
+            let Rows { deltas: ledger, unread } = rows;
+            Ok(Summary { ledger, unread, ..Summary::new(answer.summary) })
+        }
         version => Err(malformed(format!("version {version}, not 1"))),
     }
 }

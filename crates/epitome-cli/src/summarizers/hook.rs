@@ -9,7 +9,9 @@ use epitome::Pin;
 use epitome::Receipt;
 use epitome::hook::{Heeding, Hook, Proposal, Wish};
 use epitome::summarize::{SummarizeError, Summary};
+use epitome::text::secrets::masked;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::command::{Command, malformed};
@@ -50,17 +52,9 @@ struct Answer {
     #[serde(default)]
     summary: Option<String>,
     #[serde(default)]
-    instructions: Vec<String>,
+    instructions: Value,
     #[serde(default)]
-    pins: Vec<Pinned>,
-}
-
-/// A pin: a message by its position, or by words of it.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Pinned {
-    Entry(usize),
-    Text(String),
+    pins: Value,
 }
 
 impl Hook for Before {
@@ -100,13 +94,47 @@ fn read(out: &[u8]) -> Result<Wish, SummarizeError> {
     let Answer { version: 1, veto, summary, instructions, pins } = answer else {
         return Err(malformed(format!("version {}, not 1", answer.version)));
     };
-    let pins = pins.into_iter().map(|pin| match pin {
-        Pinned::Entry(at) => Pin::Entry(at),
-        Pinned::Text(words) => Pin::Text(words),
+    let mut unread = Vec::new();
+    let instructions = each(instructions, "instructions", &mut unread, |one| match one {
+        Value::String(text) => Some(text.clone()),
+        _ => None,
+    });
+    // A message by its position, or by words of it.
+    let pins = each(pins, "pins", &mut unread, |pin| match pin {
+        Value::String(words) => Some(Pin::Text(words.clone())),
+        pin => pin.as_u64().and_then(|at| usize::try_from(at).ok()).map(Pin::Entry),
     });
     let summary = summary.map(Summary::new);
-    Ok(Wish { veto, summary, instructions, pins: pins.collect() })
+    Ok(Wish { veto, summary, instructions, pins, unread })
 }
+
+/// What can be read of a list; what can't is named, and costs nothing else.
+fn each<T>(
+    list: Value,
+    name: &str,
+    unread: &mut Vec<String>,
+    read: impl Fn(&Value) -> Option<T>,
+) -> Vec<T> {
+    let all = match list {
+        Value::Null => Vec::new(),
+        Value::Array(all) => all,
+        other => {
+            unread.push(masked(&format!("its {name} are no list: {other}")).into_owned());
+            Vec::new()
+        }
+    };
+    let read = |one: &Value| {
+        let found = read(one);
+        if found.is_none() && unread.len() < MOST_UNREAD {
+            unread.push(masked(&format!("of its {name} this can't be read: {one}")).into_owned());
+        }
+        found
+    };
+    all.iter().filter_map(read).collect()
+}
+
+/// More of what can't be read isn't named.
+const MOST_UNREAD: usize = 16;
 
 /// Commands that are told of a compaction once it is done.
 #[derive(Clone, Debug, Default)]

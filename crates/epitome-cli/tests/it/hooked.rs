@@ -75,6 +75,30 @@ fn a_hook_may_add_pins_and_instructions_and_write_the_summary() {
 }
 
 #[test]
+fn a_wish_that_cant_be_read_costs_no_other() {
+    let wishes = "{\"version\":1,\"instructions\":[7,\"Name every port.\"],\"pins\":[-1,1.5,{},9]}";
+    let bench = bench(&format!("echo '{wishes}'\n"));
+    let with = [BEFORE.as_slice(), &["--summarizer", "cmd:sh summarize"]].concat();
+    let ran = compact(&bench, &with);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(bench.read("asked").contains("Name every port."));
+    let told = receipt(&bench);
+    let edits = told["edits"].as_array().expect("a list");
+    let is_9 = |run: &Value| run["from"].as_u64() <= Some(9) && run["to"].as_u64() >= Some(9);
+    assert!(!edits.iter().any(is_9), "it was pinned");
+    let fallbacks: Vec<&str> =
+        told["fallbacks"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    let unread = |what: &str| format!("sh before: of its {what}");
+    let expected = [
+        unread("instructions this can't be read: 7"),
+        unread("pins this can't be read: -1"),
+        unread("pins this can't be read: 1.5"),
+        unread("pins this can't be read: {}"),
+    ];
+    assert_eq!(fallbacks, expected);
+}
+
+#[test]
 fn a_hook_that_fails_is_named_and_changes_nothing() {
     let plain = bench("");
     assert_eq!(compact(&plain, &[]).code, 0);

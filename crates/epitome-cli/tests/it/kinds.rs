@@ -71,7 +71,7 @@ enum Whole {
 }
 
 fn good() -> String {
-    SECTIONS.map(|section| format!("## {section}\nnone in short\n")).concat()
+    SECTIONS.map(|section| format!("## {section}\n{section} continued\n")).concat()
 }
 
 fn printing(summary: &str) -> String {

@@ -15,6 +15,7 @@ mod bench;
 mod canaries;
 mod compact;
 mod conversions;
+mod copied;
 mod corpus;
 mod due;
 mod escapes;

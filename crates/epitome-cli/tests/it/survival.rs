@@ -14,6 +14,7 @@ use testkit::survival::judge::blocks;
 use testkit::survival::page::tables;
 use testkit::survival::plot::{Ground, planted, plot};
 use testkit::survival::report::{BUDGETS, ROUNDS, VERSION};
+use testkit::survival::scripted::summarizers;
 use testkit::survival::{
     Book, Broken, Contender, Epitome, Everything, Report, Set, Shape, Speaker, Stream, Study, run,
     shipped,
@@ -141,6 +142,28 @@ fn the_library_is_measured_and_always_the_same() {
         let present = BUDGETS.map(|budget| report.present(set, budget));
         let shares = present.map(|share| share.of * 100 / share.all);
         assert!(shares[2] > shares[0] && shares[2] > 20, "{set:?}: {shares:?}");
+    }
+}
+
+#[test]
+fn with_any_summarizer_no_less_is_left() {
+    let study = study(1);
+    let without = measured(&study, || Epitome::new(study.counter.clone()));
+    for (name, by) in summarizers(&study.streams) {
+        let with = measured(&study, || Epitome::new(study.counter.clone()).summarized_by(&by));
+        for (set, _) in shipped() {
+            for budget in BUDGETS {
+                let (with, without) = (with.present(set, budget), without.present(set, budget));
+                assert_eq!(with.all, without.all);
+                let lost = without.of.saturating_sub(with.of);
+                assert_eq!(lost, 0, "{name}, {set:?} at {budget} %: {with:?}, not {without:?}");
+            }
+            // Nor is more taken for what holds that doesn't.
+            let stated = |report: &Report| -> u64 {
+                report.changes(set).values().map(|found| found.stated + found.alone).sum()
+            };
+            assert!(stated(&with) <= stated(&without), "{name}, {set:?}");
+        }
     }
 }
 

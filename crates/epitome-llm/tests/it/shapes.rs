@@ -44,7 +44,7 @@ fn agents(format: Format, model: &str) -> Request {
 #[tokio::test]
 async fn the_bytes_before_the_instruction_are_those_that_the_agent_sent() {
     for (format, model) in MODELS {
-        let good = SECTIONS.map(|section| format!("## {section}\nnone in short\n")).concat();
+        let good = SECTIONS.map(|section| format!("## {section}\n{section} continued\n")).concat();
         let script = [Reply::text("Well.").into(), Reply::text(good).into()];
         let running = start(Server::new(Queue::new(script))).await.expect("a free port");
         let sent = agents(format, model);

@@ -143,7 +143,7 @@ impl Compaction {
         checkpoint: Checkpoint,
         given: Given,
     ) -> State {
-        let Given { by, summary: Summary { text, spent, ledger }, said } = given;
+        let Given { by, summary: Summary { text, spent, ledger, unread }, said } = given;
         let is_theirs = said.is_none();
         let counter = self.compactor.counter();
         let free = self.target(&tally).saturating_sub(plan.draft.total());
@@ -189,6 +189,7 @@ impl Compaction {
         let seated = seat.take(&text, &gathered, self.compactor.counter());
         let receipt = self.book(call);
         receipt.ledger = changes;
+        receipt.unread = unread;
         let checkpoint = if let Some((with_summary, tokens)) = seated {
             receipt.by = Some(by);
             receipt.tokens = tokens;

@@ -96,6 +96,7 @@ impl Compaction {
             repaired: self.mended.clone(),
             left: self.left.clone(),
             unmatched_pins: self.unmatched_pins.clone(),
+            unheld_pins: self.unheld_pins.clone(),
             overridden: self.overridden(&view),
             fallbacks: self.fallbacks.clone(),
             originals: self.originals,

@@ -80,7 +80,9 @@ impl Compaction {
     }
 
     fn heed(&mut self, by: &str, wish: Wish) {
-        let Wish { veto, summary, instructions, pins } = wish;
+        let Wish { veto, summary, instructions, pins, unread } = wish;
+        let unread = unread.iter().map(|why| format!("{by}: {}", cut::one_line(why, REASON)));
+        self.fallbacks.extend(unread);
         if let Some(why) = veto {
             let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
             let why = cut::one_line(why, REASON);

@@ -27,7 +27,7 @@ use crate::compact::{Delegation, Verdict};
 use crate::count::Tally;
 use crate::draft::Hidden;
 use crate::events::{Around, CompactionId, Event};
-use crate::guard::{Guard, Held, Overridden, Wishes};
+use crate::guard::{Guard, Held, Overridden, Unheld, Wishes};
 use crate::hook::{Question, Wish};
 use crate::ledger::{Delta, Ledger};
 use crate::plan::{Cover, Means, Plan, Reached, Subject};
@@ -160,6 +160,7 @@ pub struct Compaction {
     mended: Vec<Mended>,
     left: Vec<Finding>,
     unmatched_pins: Vec<String>,
+    unheld_pins: Vec<Unheld>,
     overridden: Vec<Overridden>,
     /// What is held for its own sake.
     firm: BTreeMap<usize, Held>,
@@ -199,6 +200,7 @@ impl Compaction {
             mended: Vec::new(),
             left: Vec::new(),
             unmatched_pins: Vec::new(),
+            unheld_pins: Vec::new(),
             overridden: Vec::new(),
             firm: BTreeMap::new(),
             fallbacks: Vec::new(),
@@ -447,6 +449,7 @@ impl Compaction {
     fn note(&mut self, guard: &Guard, plan: &Plan) {
         self.firm = guard.firm();
         self.unmatched_pins = guard.unmatched().to_vec();
+        self.unheld_pins = guard.unheld().to_vec();
         let is_hidden = |o: &&Overridden| !plan.draft.is_shown(o.entry);
         self.overridden = guard.overridden().iter().filter(is_hidden).cloned().collect();
     }

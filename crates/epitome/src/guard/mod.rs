@@ -19,7 +19,7 @@ pub use held::Held;
 use held::leniency;
 pub(crate) use turn::open_turn;
 use turn::{open_loop, reasoning_from, starts_with_reasoning, turn_start};
-pub use wishes::{Overridden, Pin, Predicate, Preserved, Task, Wishes};
+pub use wishes::{Overridden, Pin, Predicate, Preserved, Task, Unheld, Wishes};
 
 /// What must stay, entry by entry.
 #[derive(Clone, Debug)]
@@ -30,6 +30,7 @@ pub struct Guard {
     overridden: Vec<Overridden>,
     excerptable: BTreeMap<usize, Vec<String>>,
     unmatched: Vec<String>,
+    unheld: Vec<Unheld>,
     tail_from: Option<usize>,
     task: Option<usize>,
     thinking: Thinking,
@@ -57,6 +58,7 @@ impl Guard {
             overridden: Vec::new(),
             excerptable: BTreeMap::new(),
             unmatched: Vec::new(),
+            unheld: Vec::new(),
             tail_from: None,
             task: None,
             thinking: Thinking::of(request),
@@ -236,6 +238,11 @@ impl Guard {
         &self.unmatched
     }
 
+    /// Pins that only the model and tools say, more than once: what of it they don't hold.
+    pub fn unheld(&self) -> &[Unheld] {
+        &self.unheld
+    }
+
     fn hold(&mut self, entry: usize, why: Held) {
         let held = self.held.entry(entry).or_insert(why);
         // The stricter reason wins: it decides what may be edited.
@@ -317,10 +324,19 @@ impl Guard {
                 if any {
                     return;
                 }
-                match transcript.entries().rev().find(says) {
-                    Some(entry) => self.hold_pin(entry.index, Some(text)),
-                    None => self.unmatched.push(text.clone()),
+                let mut found = transcript.entries().rev().filter(says);
+                let Some(newest) = found.next() else {
+                    self.unmatched.push(text.clone());
+                    return;
+                };
+                let is_said = |e: &Entry<'_>| e.origin() != Origin::Checkpoint;
+                let mut others: Vec<usize> = found.filter(is_said).map(|e| e.index).collect();
+                if !others.is_empty() {
+                    others.reverse();
+                    let pin = text.clone();
+                    self.unheld.push(Unheld { pin, held: newest.index, entries: others });
                 }
+                self.hold_pin(newest.index, Some(text));
             }
         }
     }

@@ -26,7 +26,8 @@ pub enum Task {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pin {
-    /// Human or system entries that say this; if none does, the newest entry that does.
+    /// All human and system entries that say this. If none does, the newest entry that does: the words stay, not
+    /// each message of a tool or of the model that repeats them ([`Unheld`]).
     Text(String),
     /// The entry at this position.
     Entry(usize),
@@ -40,6 +41,17 @@ impl Pin {
             Pin::Entry(_) => None,
         }
     }
+}
+
+/// Messages that say a pin's words and that it doesn't hold, since one that is newer stays for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unheld {
+    /// The words.
+    pub pin: String,
+    /// The message that stays.
+    pub held: usize,
+    /// The others, in order; a message by its position.
+    pub entries: Vec<usize>,
 }
 
 /// What a guard is made from.

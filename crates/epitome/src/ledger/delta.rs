@@ -4,9 +4,11 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::cues::Cues;
-use super::judge::Verdict;
+use super::finished::is_finished;
+use super::judge::{Verdict, asks};
 use super::lane::LEAST;
 use super::observe::MAX_LINE;
 use super::quote::quoted;
@@ -15,6 +17,7 @@ use super::update::may_replace;
 use super::words::Words;
 use super::{Change, Kind, Ledger, Line, REPLACING, Speaker};
 use crate::text::cut;
+use crate::text::secrets::masked;
 
 /// A line of a change that was made before is worth so much at least: it was listed, and stays so.
 const KEPT: i32 = LEAST + 15;
@@ -116,6 +119,55 @@ impl fmt::Display for Refused {
     }
 }
 
+/// A row that was meant as a change, and can't be read as one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// It, without secrets, and not at length.
+    pub row: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl Unread {
+    /// The most characters of a row, and of what is wrong with it.
+    const MAX: usize = 160;
+
+    /// A row and what is wrong with it.
+    pub fn new(row: &str, why: impl fmt::Display) -> Self {
+        // Masked before it is cut, as it will be read.
+        let short = |text: &str| cut::one_line(&masked(&cut::visible(text)), Self::MAX);
+        Unread { row: short(row), why: short(&why.to_string()) }
+    }
+}
+
+/// Changes that are proposed, each read by itself: one that can't be read costs no other one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Those that can be read.
+    pub deltas: Vec<Delta>,
+    /// The others.
+    pub unread: Vec<Unread>,
+}
+
+impl Rows {
+    /// Reads an object of JSON, or a list of some.
+    pub fn read(&mut self, json: &str) {
+        match serde_json::from_str::<Value>(json) {
+            Ok(Value::Array(rows)) => rows.into_iter().for_each(|row| self.take(row)),
+            Ok(row) => self.take(row),
+            Err(error) => self.unread.push(Unread::new(json, error)),
+        }
+    }
+
+    /// Takes a row.
+    pub fn take(&mut self, row: Value) {
+        match Delta::deserialize(&row) {
+            Ok(delta) => self.deltas.push(delta),
+            Err(error) => self.unread.push(Unread::new(&row.to_string(), error)),
+        }
+    }
+}
+
 /// What a message says, part by part.
 pub(crate) type Spoken = Vec<(Speaker, String)>;
 
@@ -177,14 +229,14 @@ impl Ledger {
             return Err(Refused::Speaker);
         }
         // Who asks rules nothing, and settles nothing.
-        let asks = line.text.ends_with(['?', '？']);
-        if asks
+        if asks(&line.text)
             && (!is_wish(line.kind)
                 || line.replaces.is_some_and(|old| !is_wish(self.lines[old].kind)))
         {
             return Err(Refused::Asked);
         }
-        if line.kind == Kind::Done && is_denied(&words) {
+        let task = line.replaces.map(|old| self.lines[old].text.as_str());
+        if line.kind == Kind::Done && !is_finished(&line.text, who, task) {
             return Err(Refused::Unfinished);
         }
         // It is to be listed, whoever said it.
@@ -276,9 +328,10 @@ impl Ledger {
             (Op::Resolve, Kind::Question) => Ok(Kind::Fact),
             (Op::Resolve, kind) if kind.is_task() || kind == Kind::Goal => Ok(Kind::Done),
             (Op::Resolve, _) => Err(Refused::Settled),
-            // A rule goes only by words that take it back, say it otherwise, or are most of its own.
-            (_, Kind::Constraint | Kind::Decision | Kind::Preference | Kind::Goal)
-                if line.change == Change::None
+            // A rule or a task goes only by words that take it back, say it otherwise, or are most of its own.
+            (_, kind)
+                if !matches!(kind, Kind::Fact | Kind::Question)
+                    && line.change == Change::None
                     && line.subject.bag.shared(&old.subject.bag) * 2 < old.subject.bag.len()
                     && !line.subject.differs_in_value(&old.subject)
                     && !old.subject.says_gone_of(&line.subject) =>
@@ -327,12 +380,6 @@ fn is_wish(kind: Kind) -> bool {
     matches!(kind, Kind::Question | Kind::Open | Kind::Goal)
 }
 
-/// Whether it is said that something isn't so, or not yet.
-fn is_denied(words: &Words) -> bool {
-    const DENY: [&str; 6] = ["not", "cannot", "never", "neither", "yet", "unfinished"];
-    words.iter().any(|(_, _, low)| DENY.contains(&low) || low.ends_with("n't"))
-}
-
 /// Whether a line of this kind may be of this speaker.
 fn may_say(who: Speaker, kind: Kind) -> bool {
     match kind {
@@ -348,21 +395,27 @@ fn may_say(who: Speaker, kind: Kind) -> bool {
 /// The heading under which a model proposes changes, behind its summary.
 const HEADING: &str = "Ledger changes";
 
-/// A summary without the changes that stand behind it, and these; what can't be read as one is left out.
-pub(crate) fn split(text: &str) -> (String, Vec<Delta>) {
+/// A summary without the changes that stand behind it, and these.
+pub(crate) fn split(text: &str) -> (String, Rows) {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let is_heading = line.trim_start().starts_with(['#', '*'])
             && line.trim_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case(HEADING);
         if is_heading {
-            let rows = text[at + line.len()..].lines();
-            let rows = rows.map(|row| row.trim().trim_start_matches(['-', '*']).trim());
-            let deltas = rows.filter_map(|row| serde_json::from_str(row).ok()).collect();
-            return (text[..at].to_owned(), deltas);
+            let mut rows = Rows::default();
+            for row in text[at + line.len()..].lines() {
+                let row = row.trim().trim_start_matches(['-', '*']).trim();
+                let says = row.trim_matches(|c: char| !c.is_alphanumeric());
+                let is_fence = row.starts_with("```");
+                if !is_fence && !says.is_empty() && !says.eq_ignore_ascii_case("none") {
+                    rows.read(row);
+                }
+            }
+            return (text[..at].to_owned(), rows);
         }
         at += line.len();
     }
-    (text.to_owned(), Vec::new())
+    (text.to_owned(), Rows::default())
 }
 
 #[cfg(test)]
@@ -429,6 +482,37 @@ mod tests {
         let rule = "Never push to the main branch.";
         let rest = delta(Op::Resolve, None, "You may push to the main branch.", Some(rule), 3);
         assert_eq!(ledger.change(&rest, &said), Err(Refused::Settled));
+    }
+
+    #[test]
+    fn a_task_is_resolved_by_no_other_words_about_it() {
+        const TASK: &str = "Next, please port the formatter to Rust.";
+        for (text, why) in [
+            ("The formatter is hard.", Refused::Unfinished),
+            ("The formatter work starts tomorrow.", Refused::Unfinished),
+            ("I was unable to port the formatter.", Refused::Unfinished),
+            ("Porting the formatter was given up.", Refused::Unfinished),
+            ("I doubt that the formatter is ported.", Refused::Unfinished),
+            ("Der Formatter ist noch nicht portiert.", Refused::Unfinished),
+            ("Is the formatter ported?!", Refused::Asked),
+            ("(Should I port the formatter first?)", Refused::Asked),
+        ] {
+            let said = |at: u32| {
+                let text = if at == 0 { TASK } else { text };
+                (at < 2).then(|| vec![(Speaker::Human, text.to_owned())])
+            };
+            let mut ledger = Ledger::default();
+            ledger.observe(0, Speaker::Human, Shown::Elsewhere, TASK);
+            let before = ledger.render(4_000);
+            assert!(before.contains(TASK), "{before}");
+            let resolve = delta(Op::Resolve, None, text, Some(TASK), 1);
+            assert_eq!(ledger.change(&resolve, &said), Err(why), "{text}");
+            let done = delta(Op::Add, Some(Kind::Done), text, None, 1);
+            assert_eq!(ledger.change(&done, &said), Err(why), "{text}");
+            let instead = delta(Op::Replace, Some(Kind::Done), text, Some(TASK), 1);
+            assert!(ledger.change(&instead, &said).is_err(), "{text}");
+            assert_eq!(ledger.render(4_000), before);
+        }
     }
 
     #[test]
@@ -572,11 +656,34 @@ mod tests {
     }
 
     #[test]
+    fn a_row_that_cant_be_read_costs_no_other() {
+        let row = |kind: &str, at: i64| {
+            format!("{{\"op\":\"add\",\"kind\":\"{kind}\",\"text\":\"a = 1\",\"sources\":[{at}]}}")
+        };
+        let list = format!("[{},{},7]", row("fact", 4), row("todo", 4));
+        let text = format!(
+            "## Ledger changes\n```json\n{}\n{list}\n- {}\nThe port is 5020.\n{{\"op\":\n```\n- none\n",
+            row("fact", 4),
+            row("fact", -1)
+        );
+        let (_, rows) = split(&text);
+        let fact = delta(Op::Add, Some(Kind::Fact), "a = 1", None, 4);
+        assert_eq!(rows.deltas, [fact.clone(), fact]);
+        let unread: Vec<&str> = rows.unread.iter().map(|one| one.row.as_str()).collect();
+        assert_eq!(unread.len(), 5, "{unread:?}");
+        assert!(unread[0].contains("todo") && unread[1] == "7" && unread[2].contains("-1"));
+        assert_eq!(unread[3..], ["The port is 5020.", "{\"op\":"]);
+    }
+
+    #[test]
     fn changes_stand_behind_a_summary() {
         let text = "## Goal\nShip.\n\n## Ledger changes\n- {\"op\":\"add\",\"kind\":\"fact\",\"text\":\"a = 1\",\"sources\":[4]}\nnone\n{\"op\":\"burn\"}\n";
-        let (summary, deltas) = split(text);
+        let (summary, rows) = split(text);
         assert_eq!(summary, "## Goal\nShip.\n\n");
-        assert_eq!(deltas, [delta(Op::Add, Some(Kind::Fact), "a = 1", None, 4)]);
-        assert_eq!(split("## Goal\nLedger changes\n").1, []);
+        assert_eq!(rows.deltas, [delta(Op::Add, Some(Kind::Fact), "a = 1", None, 4)]);
+        let [burn] = &rows.unread[..] else { panic!("{:?}", rows.unread) };
+        assert_eq!(burn.row, "{\"op\":\"burn\"}");
+        assert!(burn.why.contains("unknown variant `burn`"), "{}", burn.why);
+        assert_eq!(split("## Goal\nLedger changes\n").1, Rows::default());
     }
 }

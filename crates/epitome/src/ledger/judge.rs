@@ -36,7 +36,7 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
     {
         return None;
     }
-    let asks = trimmed.ends_with('?');
+    let asks = asks(trimmed);
     let is_answer = !asks && cues.has(Cue::Answers) && words.find("whether").is_some();
     let kind = match who {
         _ if is_answer || answers_itself(trimmed) => Some(Kind::Fact),
@@ -69,8 +69,15 @@ fn is_outcome(kind: Kind, text: &str, words: &Words, cues: &Cues) -> bool {
     }
 }
 
+/// Whether it ends as a question does, whatever stands behind the mark: `?!`, `?"`, `?)`.
+pub(super) fn asks(text: &str) -> bool {
+    const BEHIND: [char; 11] = ['!', '"', '\'', ')', ']', '”', '’', '»', '*', '_', '`'];
+    let end = text.trim_end_matches(|c: char| c.is_whitespace() || BEHIND.contains(&c));
+    end.ends_with(['?', '？'])
+}
+
 /// `Does it scale? Answered: no.`
-fn answers_itself(text: &str) -> bool {
+pub(super) fn answers_itself(text: &str) -> bool {
     let behind = text.split_once("? ").map_or("", |(_, behind)| behind);
     let behind = behind.trim_start_matches(['|', '-', '—', '→', '(', ' ']).as_bytes();
     let starts = ["answer", "resolved", "yes, ", "no, ", "a: "];

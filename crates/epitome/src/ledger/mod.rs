@@ -8,6 +8,7 @@
 mod cues;
 mod delta;
 mod entry;
+mod finished;
 mod judge;
 mod lane;
 mod language;
@@ -34,7 +35,7 @@ use self::subject::Subject;
 use self::update::Update;
 use crate::transcript::Slot;
 
-pub use self::delta::{Delta, Op, Proposed, Refused};
+pub use self::delta::{Delta, Op, Proposed, Refused, Rows, Unread};
 pub(crate) use self::delta::{Spoken, split};
 pub(crate) use self::entry::spoken;
 pub use self::lane::{Entry, read};

@@ -54,6 +54,13 @@ fn what_people_say_is_told_apart() {
 }
 
 #[test]
+fn what_is_asked_is_done_by_nobody() {
+    let lane =
+        ledger("user: Is the lexer finished?! He asked \"is the parser merged?\"").render(4_000);
+    assert!(!lane.contains("done: "), "{lane}");
+}
+
+#[test]
 fn newer_values_replace_older_ones() {
     check(
         "user: The retry limit is 3. The upload timeout is 30 seconds. The download timeout is 60 seconds.

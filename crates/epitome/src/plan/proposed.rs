@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::json;
 use crate::strategy::{Edit, Scene, is_stub_for, media_note};
 use crate::text::cut;
-use crate::text::shortened::{Between, are_arguments, is_excerpt};
+use crate::text::shortened::{Between, are_arguments, is_excerpt, said};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::view::{Fate, PartEdit, Put, Reason};
 
@@ -149,9 +149,12 @@ impl Subject<'_> {
         let put = match (&edit.put, part.kind()) {
             (Put::Nothing, PartKind::Reasoning | PartKind::Media) => Some(Put::Nothing),
             (Put::Text(text), PartKind::Text) => {
-                let is_models = part.origin() == Origin::Model;
-                let between = if is_models { Between::Sentences } else { Between::Words };
-                is_excerpt(text, &part.text(), between).then(|| edit.put.clone())
+                // Part of a sentence of the model's may say the opposite.
+                if part.origin() == Origin::Model {
+                    said(text, &part.text()).map(|text| Put::Text(text.into()))
+                } else {
+                    is_excerpt(text, &part.text(), Between::Words).then(|| edit.put.clone())
+                }
             }
             (Put::Text(text), PartKind::Result) => {
                 let is_ours = is_stub_for(text, scene, &part)

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::calls::calls_tool;
 use super::language::{Language, language};
 use super::source::Source;
 use super::specifics::Known;
@@ -163,9 +164,7 @@ impl Door {
         let invented = self.known.lacks(text);
         if !invented.is_empty() {
             let named = invented.into_iter().take(NAMED);
-            return Err(Fault::Invented(
-                named.map(|word| word.chars().take(80).collect()).collect(),
-            ));
+            return Err(Fault::Invented(named.map(|word| cut::one_line(&word, 80)).collect()));
         }
         let prose: String =
             text.lines().filter(|line| heading(line).is_none()).collect::<Vec<_>>().join("\n");
@@ -234,27 +233,103 @@ pub(crate) fn heading(line: &str) -> Option<&str> {
     (!title.is_empty()).then_some(title)
 }
 
-/// Whether a line says that there is nothing to say.
+/// Whether a line says that there is nothing to say: `none`, `N/A`, `nothing noted so far`.
 pub(crate) fn is_nothing(line: &str) -> bool {
-    let words = line.trim_matches(|c: char| !c.is_alphanumeric());
-    words.is_empty() || words.eq_ignore_ascii_case("none")
-}
-
-fn calls_tool(text: &str) -> bool {
-    const MARKS: [&str; 7] = [
-        "<tool_call>",
-        "<function_calls>",
-        "<invoke name=",
-        "<|tool_call",
-        "[TOOL_CALLS]",
-        "```tool_code",
-        "<tool_use>",
+    const SAY: [&str; 24] = [
+        "none",
+        "nothing",
+        "n",
+        "no",
+        "not",
+        "tbd",
+        "unknown",
+        "unspecified",
+        "empty",
+        "blank",
+        "unchanged",
+        "keine",
+        "keiner",
+        "keines",
+        "nichts",
+        "aucun",
+        "aucune",
+        "rien",
+        "ninguno",
+        "ninguna",
+        "nada",
+        "nessuno",
+        "なし",
+        "无",
     ];
-    let is_json_call = text.starts_with('{')
-        && text.contains("\"name\"")
-        && (text.contains("\"arguments\"") || text.contains("\"parameters\""));
-    is_json_call
-        || text.lines().any(|line| MARKS.iter().any(|mark| line.trim_start().starts_with(mark)))
+    const WITH: [&str; 55] = [
+        "a",
+        "all",
+        "and",
+        "any",
+        "anything",
+        "applicable",
+        "are",
+        "as",
+        "at",
+        "available",
+        "been",
+        "by",
+        "data",
+        "else",
+        "entry",
+        "far",
+        "for",
+        "found",
+        "further",
+        "given",
+        "has",
+        "have",
+        "here",
+        "in",
+        "info",
+        "information",
+        "is",
+        "it",
+        "known",
+        "listed",
+        "mentioned",
+        "more",
+        "moment",
+        "noted",
+        "now",
+        "of",
+        "on",
+        "or",
+        "present",
+        "provided",
+        "recorded",
+        "reported",
+        "section",
+        "short",
+        "so",
+        "specified",
+        "stated",
+        "still",
+        "that",
+        "the",
+        "there",
+        "this",
+        "to",
+        "was",
+        "yet",
+    ];
+    let low = line.to_lowercase();
+    let mut words =
+        low.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    if words.peek().is_none() {
+        return true;
+    }
+    let mut says = false;
+    let is_empty = words.all(|word| {
+        says |= SAY.contains(&word);
+        SAY.contains(&word) || WITH.contains(&word)
+    });
+    is_empty && says
 }
 
 fn begins(text: &str, with: &[&str]) -> bool {
@@ -331,11 +406,52 @@ fn repeats(text: &str) -> bool {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
-        .filter(|line| line.len() > 8 && heading(line).is_none() && !line.contains("none"))
+        .filter(|line| line.len() > 8 && heading(line).is_none() && !is_nothing(line))
         .collect();
     let different: std::collections::HashSet<&str> = lines.iter().copied().collect();
+    // One and the same in every section.
+    if lines.len() >= 4 && different.len() == 1 {
+        return true;
+    }
     let words: Vec<&str> = text.split_whitespace().collect();
     let triples: std::collections::HashSet<&[&str]> = words.windows(3).collect();
     is_few(lines.len(), different.len())
         || words.len() >= 60 && is_few(words.len() - 2, triples.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_nothing_is_seen() {
+        for line in [
+            "none",
+            "- None.",
+            "N/A",
+            "**none so far here**",
+            "Nothing has been noted yet.",
+            "none in short",
+            "Keine.",
+            "(not applicable)",
+            "No information is available.",
+            "…",
+            "unknown",
+        ] {
+            assert!(is_nothing(line), "{line}");
+        }
+        for line in [
+            "To go on.",
+            "Not started.",
+            "None of the tests fail.",
+            "No deploys on Friday.",
+            "Nothing is deployed.",
+            "All of it.",
+            "It is here.",
+            "done",
+            "5020",
+        ] {
+            assert!(!is_nothing(line), "{line}");
+        }
+    }
 }

@@ -8,10 +8,12 @@
 
 pub mod admit;
 mod breaker;
+mod calls;
 mod fit;
 mod function;
 mod language;
 mod prompt;
+mod quotes;
 mod shape;
 mod source;
 mod specifics;
@@ -24,7 +26,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ledger::{Delta, Proposed};
+use crate::ledger::{Delta, Proposed, Unread};
 use crate::model::{Model, Money};
 use crate::text::cut;
 use crate::text::secrets::masked;
@@ -90,6 +92,9 @@ pub struct Summary {
     /// Changes of the ledger that it proposes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<Delta>,
+    /// What was meant as one, and can't be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
 }
 
 impl Summary {
@@ -296,4 +301,7 @@ pub struct SummaryReceipt {
     /// What became of the changes of the ledger that were proposed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<Proposed>,
+    /// What was meant as such a change and wasn't looked at: it can't be read, or there were too many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
 }

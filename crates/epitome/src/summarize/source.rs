@@ -72,7 +72,8 @@ impl Source {
 
     /// What can be looked up in it.
     pub(super) fn known(&self) -> Known {
-        Known::of(self.pieces.iter().map(|(_, text)| text.as_str()).chain([self.carried.as_str()]))
+        let pieces = self.pieces.iter().map(|(_, text)| text.as_str());
+        Known::of(pieces.chain([self.carried.as_str(), self.human.as_str()]))
     }
 
     /// Adds a folded entry.

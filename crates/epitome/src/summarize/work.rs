@@ -12,14 +12,16 @@ use super::{
     Summarizer, Summary, SummaryCall, SummaryReceipt, SummaryRequest, Why,
 };
 use crate::count::TokenCounter;
-use crate::ledger::{Delta, split};
+use crate::ledger::{Delta, Rows, Unread, split};
 
 /// Requests that are out at once.
 const PARALLEL: usize = 4;
 /// The least tokens of a part's own summary.
 const LEAST_PART: u64 = 200;
-/// Tokens of system text, fences and instruction, generously.
+/// Tokens of system text, fences, a reminder and the usual instruction, generously.
 const AROUND: u64 = 1_200;
+/// Of them, what an instruction of one's own comes on top of.
+const BESIDE: u64 = 400;
 /// Summaries of summaries of summaries are no summaries.
 const MOST_ROUNDS: usize = 4;
 /// More changes of the ledger aren't looked at.
@@ -194,9 +196,10 @@ impl Work {
                 self.give_up_for(&error.to_string(), Some(error.kind));
             }
             Ok(summary) => match self.admitted(&summary.text) {
-                Ok((text, changes)) => {
-                    let room = MOST_CHANGES.saturating_sub(self.deltas.len());
-                    self.deltas.extend(summary.ledger.into_iter().chain(changes).take(room));
+                Ok((text, rows)) => {
+                    self.propose(summary.ledger.into_iter().chain(rows.deltas));
+                    self.receipt.unread.extend(summary.unread.into_iter().chain(rows.unread));
+                    self.receipt.unread.truncate(MOST_CHANGES);
                     self.receipt.calls.push(call);
                     let job = self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
                     job.text = Some(text);
@@ -216,10 +219,22 @@ impl Work {
     }
 
     /// The summary, and the changes that stood behind it.
-    fn admitted(&self, text: &str) -> Result<(String, Vec<Delta>), Fault> {
-        let (text, changes) = split(text);
+    fn admitted(&self, text: &str) -> Result<(String, Rows), Fault> {
+        let (text, rows) = split(text);
         let door = self.door.as_ref().expect("something was asked");
-        Ok((door.admit(&text, self.counter.as_ref())?, changes))
+        Ok((door.admit(&text, self.counter.as_ref())?, rows))
+    }
+
+    /// Takes as many changes as are looked at.
+    fn propose(&mut self, changes: impl Iterator<Item = Delta>) {
+        let mut changes = changes.fuse();
+        let room = MOST_CHANGES.saturating_sub(self.deltas.len());
+        self.deltas.extend(changes.by_ref().take(room));
+        let more = changes.count();
+        if more > 0 {
+            let why = format!("no more than {MOST_CHANGES} changes are looked at");
+            self.receipt.unread.push(Unread::new(&format!("{more} more"), why));
+        }
     }
 
     /// Changes of the ledger that were proposed beside the summary.
@@ -311,7 +326,13 @@ impl Work {
     fn space(&self, by: &dyn Summarizer) -> Option<u64> {
         let window = by.window()?;
         let carried = self.counter.text(self.source.carried()).upper;
-        let space = window.saturating_sub(AROUND + carried + self.most);
+        // The longest form of what is asked: wishes and a prompt of one's own may be of any length.
+        let of = Of::Part { nth: 999, of: 999 };
+        let asked = SummaryRequest::new(&self.summaries.brief, of, "", "", self.most);
+        let asked = self.counter.text(&asked.instruction).upper;
+        let around = AROUND.max(asked.saturating_add(BESIDE));
+        let needed = around.saturating_add(carried).saturating_add(self.most);
+        let space = window.saturating_sub(needed);
         Some(if space < LEAST_PART { 0 } else { space })
     }
 

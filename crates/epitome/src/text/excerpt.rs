@@ -321,7 +321,8 @@ impl<'a> Choice<'a> {
     }
 }
 
-fn marker(run: &str, whole_lines: bool, at_end: bool) -> String {
+/// The note that stands for `run`: behind a whole line, and at the end of the text.
+pub(super) fn marker(run: &str, whole_lines: bool, at_end: bool) -> String {
     let size = figure::size(run.len());
     let lines = figure::lines(run);
     if whole_lines && (run.ends_with('\n') || at_end) {

@@ -1,13 +1,18 @@
 //! Whether a text is another one in fewer bytes, and says so: what is checked of an excerpt that somebody else made.
 //!
 //! The words are those of the whole, in their order, and a note as `excerpt` writes it stands wherever
-//! something is missing. Beginning and end may be cut at any word; what stands between is made of whole lines.
+//! something is missing. Beginning and end may be cut at any word; what stands between is made of whole lines. Of what
+//! somebody says all is made of whole sentences.
 //! Words that a reader couldn't tell from a sentence of the speaker's aren't an excerpt: `delete it` of
 //! `I won't delete it`.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
+use super::excerpt::marker;
 use super::figure;
+use super::split::{Sentence, sentences};
 
 /// What may stand between the beginning and the end, besides whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,32 +104,89 @@ fn is_head(short: &str, whole: &str) -> bool {
     note.is_some_and(is_number) && whole.starts_with(&short[..at])
 }
 
+/// What somebody says in fewer words, as `short` means it: cut between sentences only, and with notes that say how much
+/// is missing. `None` if it is no excerpt.
+pub(crate) fn said(short: &str, whole: &str) -> Option<String> {
+    let is_blank = short.trim().is_empty();
+    let is_stump = runs(short).len() == 1 && is_cut(short, whole, Between::Sentences);
+    if !is_blank && (is_stump || is_smaller_json(short, whole, Between::Sentences)) {
+        return Some(short.to_owned());
+    }
+    let places = places(short, whole, Between::Words).filter(|_| !is_blank)?;
+    let own = sentences(whole);
+    let mut kept: Vec<Range<usize>> =
+        places.iter().filter_map(|place| in_sentences(place, whole, &own)).collect();
+    if kept.is_empty() {
+        // A beginning turns nothing around where nothing follows.
+        kept.extend(places.into_iter().find(|place| place.start == 0));
+    }
+    let (mut out, mut at) = (String::new(), 0);
+    for place in kept {
+        leave_out(&mut out, &whole[at..place.start], false);
+        out.push_str(&whole[place.clone()]);
+        at = place.end;
+    }
+    leave_out(&mut out, &whole[at..], true);
+    (at > 0).then_some(out)
+}
+
+fn leave_out(out: &mut String, gap: &str, at_end: bool) {
+    let note = marker(gap, out.is_empty() || out.ends_with('\n'), at_end);
+    out.push_str(if gap.len() <= note.len() { gap } else { &note });
+}
+
+/// What of a place is made of whole sentences.
+fn in_sentences(place: &Range<usize>, whole: &str, own: &[Sentence]) -> Option<Range<usize>> {
+    let is_blank = |range: Range<usize>| whole[range].trim().is_empty();
+    let first = own.iter().find(|sentence| sentence.range.start >= place.start)?;
+    let last = own.iter().rfind(|sentence| sentence.range.end <= place.end)?;
+    let (start, end) = (first.range.start, last.range.end);
+    if start >= end {
+        return None;
+    }
+    let start = if is_blank(place.start..start) { place.start } else { start };
+    let end = if is_blank(end..place.end) { place.end } else { end };
+    Some(start..end)
+}
+
 fn is_cut(short: &str, whole: &str, between: Between) -> bool {
+    let Some(places) = places(short, whole, between) else {
+        let head = short.strip_suffix('…');
+        let is_stump = runs(short).len() == 1;
+        return is_stump && head.is_some_and(|head| head.len() < STUMP && whole.starts_with(head));
+    };
+    let own = if between == Between::Sentences { sentences(whole) } else { Vec::new() };
+    let is_whole = |place| in_sentences(place, whole, &own).as_ref() == Some(place);
+    between == Between::Words || places.iter().all(is_whole)
+}
+
+/// Where what stands between its notes stands in the whole; `None` where it doesn't, or where there is no note.
+fn places(short: &str, whole: &str, between: Between) -> Option<Vec<Range<usize>>> {
     let runs = runs(short);
     let last = runs.len() - 1;
     if last == 0 {
-        let head = short.strip_suffix('…');
-        return head.is_some_and(|head| head.len() < STUMP && whole.starts_with(head));
+        return None;
     }
+    let mut places = Vec::new();
     let mut at = 0;
     for (nth, run) in runs.into_iter().enumerate() {
         if run.is_empty() {
             continue;
         }
-        let place = if nth == 0 {
+        let start = if nth == 0 {
             whole.starts_with(run).then_some(0)
         } else if nth == last {
             whole[at..].ends_with(run).then(|| whole.len() - run.len())
         } else {
             find(run, whole, at, between)
-        };
-        let Some(start) = place else { return false };
+        }?;
         at = start + run.len();
         if !is_between_words(whole, start) || !is_between_words(whole, at) {
-            return false;
+            return None;
         }
+        places.push(start..at);
     }
-    true
+    Some(places)
 }
 
 /// Where `run` stands behind `from` so that it may stand between two notes.
@@ -220,7 +282,6 @@ mod tests {
         for short in [
             "I won't delete it. [… 12 B elided …] All is well.\n",
             "[… 2 lines (120 B) elided …]\nAll is well.\n",
-            "I won't [… 120 B elided …] is well.\n",
             "[… 12 B elided …] There it walks over the list, one after another. [… 40 B elided …]",
             "I won't…",
         ] {
@@ -235,6 +296,9 @@ mod tests {
             "[… all was deleted elided …]\nAll is well.\n",
             "All is well.\n [… 12 B elided …] I won't delete it.",
             "[… 99 B elided …] ell.\n",
+            "I won't [… 120 B elided …] is well.\n",
+            "I won't delete it. [… 120 B elided …] is well.\n",
+            "[… 8 B elided …] delete it. There it walks over the list, one after another. Done.\n[… 2 lines (90 B) elided …]\n",
             "I agree…",
             " ",
         ] {
@@ -245,6 +309,33 @@ mod tests {
         for short in ["0 failed before, none now.", "[… 99 B elided …] 0 failed [… 9 B elided …]"]
         {
             assert!(!is(short, Between::Words), "{short}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_says_is_cut_between_sentences() {
+        let whole = "I won't delete it. There it walks over the list, one after another, and does nothing else. Done.\nThe tests \
+                     pass: 10 failed before, none now, and that is all that there is to say of them here.\nI shall not\n";
+        for (short, is) in [
+            (
+                "I won't [… 9 B elided …] Done.\n[… 2 lines (1 B) elided …]\n",
+                " [… 91 B elided …] Done.\n[… 2 lines (107 B) elided …]\n",
+            ),
+            (
+                "I won't delete it. There it [… 1 kB elided …] I shall not\n",
+                "I won't delete it. [… 2 lines (174 B) elided …]\nI shall not\n",
+            ),
+            ("I won't [… 1 kB elided …] shall not\n", "I won't [… 3 lines (197 B) elided …]\n"),
+        ] {
+            assert_eq!(said(short, whole).as_deref(), Some(is));
+        }
+        for none in [
+            "[… 9 B elided …] delete it. There [… 9 B elided …]",
+            "I will [… 9 B elided …]",
+            " ",
+            "delete it.",
+        ] {
+            assert_eq!(said(none, whole), None, "{none}");
         }
     }
 
@@ -279,6 +370,17 @@ mod tests {
         fn what_is_made_here_is_known(text in "(([a-z]{1,9}|[0-9.]{1,4}|é|[a-z]{40})[ ]{0,2}|error: |\n|修){0,300}", max in 8usize..600) {
             let short = excerpt(&text, max).text;
             prop_assert!(short == text || short.trim().is_empty() || is_excerpt(&short, &text, Between::Words), "{short:?}");
+        }
+
+        #[test]
+        fn what_is_said_of_what_is_made_here_is_known(text in "(([a-z]{1,9}|[0-9.]{1,4}|é)[ ]{0,1}|\\. |\n){0,300}", max in 80usize..600) {
+            let short = excerpt(&text, max).text;
+            if short != text && !short.trim().is_empty() && let Some(clean) = said(&short, &text) {
+                prop_assert!(is_excerpt(&clean, &text, Between::Words), "{clean:?} of {short:?}");
+                // Where what is left out is shorter than a note, all of it is there.
+                let again = said(&clean, &text);
+                prop_assert!(clean == text || again.as_ref() == Some(&clean), "{again:?} of {clean:?}");
+            }
         }
 
         #[test]

@@ -176,6 +176,36 @@ fn a_bad_pin_costs_no_good_one() {
 }
 
 #[test]
+fn what_cant_be_read_of_a_wish_costs_nothing_else() {
+    let hook = wishes("mine", |_| Wish {
+        pins: vec![Pin::Entry(42)],
+        unread: vec!["of its pins this can't be read: -1".to_owned()],
+        ..Wish::default()
+    });
+    let outcome = run(&compactor().hooked_by(by(vec![hook])));
+    assert!(outcome.view.fates().nth(42).expect("it is covered").is_shown());
+    assert_eq!(outcome.receipt.fallbacks, ["mine: of its pins this can't be read: -1"]);
+}
+
+#[test]
+fn words_that_no_person_says_are_held_once_and_the_receipt_says_what_isnt() {
+    let hook = wishes("mine", |_| Wish {
+        pins: vec![Pin::Text("is the one in which I".to_owned()), Pin::Text("build".to_owned())],
+        ..Wish::default()
+    });
+    let outcome = run(&compactor().hooked_by(by(vec![hook])));
+    let [told] = &outcome.receipt.unheld_pins[..] else {
+        panic!("{:?}", outcome.receipt.unheld_pins)
+    };
+    assert_eq!(told.pin, "is the one in which I");
+    assert!(outcome.view.fates().nth(told.held).expect("it is covered").is_shown());
+    assert!(told.entries.len() > 20 && told.entries.iter().all(|at| *at < told.held), "{told:?}");
+    assert!(outcome.receipt.unmatched_pins.is_empty());
+    // Persons' words are held wherever they are said.
+    assert!(run(&compactor()).receipt.unheld_pins.is_empty());
+}
+
+#[test]
 fn a_hook_that_fails_changes_nothing_but_the_receipt() {
     let plain = run(&compactor());
     let fails = from_fn("down", |_| {

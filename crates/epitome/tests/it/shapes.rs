@@ -61,7 +61,7 @@ impl Summarizer for Own {
 }
 
 fn summary() -> Summary {
-    Summary::new(SECTIONS.map(|section| format!("## {section}\nnone in short\n")).concat())
+    Summary::new(SECTIONS.map(|section| format!("## {section}\n{section} continued\n")).concat())
 }
 
 fn generated(entries: usize) -> String {
@@ -136,7 +136,7 @@ fn what_is_in_the_cache_is_gone_on_from_and_the_receipt_has_the_sum() {
     let cost = extension.cost.dollars() * 1e6;
     assert!(cost > extension.cached as f64 * 0.1 + answer as f64, "{cost}");
     assert!(cost < most + 5.0 * 16_000.0, "{cost} {most}");
-    assert!(outcome.view.checkpoint().expect("folded").text.contains("none in short"));
+    assert!(outcome.view.checkpoint().expect("folded").text.contains("Goal continued"));
 }
 
 #[test]

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use epitome::count::TokenCounter;
+use epitome::engine::Drive;
+use epitome::summarize::{Summaries, Summarizer};
 use epitome::transcript::ContentId;
 use epitome::{Compactor, Options, Request, Target};
 
 use super::run::Broken;
+use crate::wait;
 
 /// One conversation, compacted again and again.
 pub trait Contender {
@@ -29,16 +32,24 @@ impl Contender for Everything {
 }
 
 /// The library with its default settings, continuing its own checkpoints and nobody else's.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Epitome {
     counter: Arc<dyn TokenCounter>,
     known: BTreeSet<ContentId>,
+    summaries: Summaries,
 }
 
 impl Epitome {
     /// A new conversation.
     pub fn new(counter: Arc<dyn TokenCounter>) -> Self {
-        Epitome { counter, known: BTreeSet::new() }
+        Epitome { counter, known: BTreeSet::new(), summaries: Summaries::default() }
+    }
+
+    /// The same, with summaries by somebody.
+    #[must_use]
+    pub fn summarized_by(self, by: &Arc<dyn Summarizer>) -> Self {
+        let summaries = Summaries { chain: vec![Arc::clone(by)], ..Summaries::default() };
+        Epitome { summaries, ..self }
     }
 
     /// The checkpoints that it wrote.
@@ -51,7 +62,11 @@ impl Contender for Epitome {
     fn compact(&mut self, request: &Request, target: u64) -> Result<Request, Broken> {
         let options = Options { target: Target::Tokens(target), ..Options::default() };
         let compactor = Compactor::new(options, Arc::clone(&self.counter))?;
-        let outcome = compactor.knowing(self.known.iter().copied()).compact(request)?;
+        let mut compactor = compactor.knowing(self.known.iter().copied());
+        if !self.summaries.chain.is_empty() {
+            compactor = compactor.summarized_by(self.summaries.clone())?;
+        }
+        let outcome = wait(Drive::new(compactor.begin(request)))?;
         self.known.extend(outcome.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id));
         self.known.extend(outcome.receipt.standing_checkpoints.iter().copied());
         Ok(outcome.request)

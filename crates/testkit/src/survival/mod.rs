@@ -5,6 +5,7 @@
 //! - [`stream`]: real sessions in a row, as entries
 //! - [`plot`]: which items, said by whom and where; deterministic in its seed
 //! - [`contender`]: what is measured
+//! - [`scripted`]: summarizers that help with it, or only seem to
 //! - [`judge`]: whether a request says an item, and where
 //! - [`alone`]: what the ledger makes of each phrasing said by itself, without a compaction
 //! - [`report`], [`page`]: the figures, with intervals
@@ -21,6 +22,7 @@ pub mod page;
 pub mod plot;
 pub mod report;
 mod run;
+pub mod scripted;
 pub mod stream;
 
 pub use book::{Book, Kind, Set, Shape, Speaker, shipped};

@@ -166,7 +166,7 @@ pub(super) const AGENTKIT: &[Row] = &[
 type Asked = Arc<Mutex<Vec<Arc<SummaryRequest>>>>;
 
 fn good() -> String {
-    SECTIONS.map(|section| format!("## {section}\nnone in short\n")).concat()
+    SECTIONS.map(|section| format!("## {section}\n{section} continued\n")).concat()
 }
 
 /// A summarizer that answers so, and what it was asked.

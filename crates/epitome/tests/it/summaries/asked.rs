@@ -161,3 +161,29 @@ fn a_longer_history_goes_in_parts_that_are_whole_units_and_is_folded() {
     let outcome = run(with(vec![tiny])).expect("a view");
     assert_eq!(outcome.receipt.fallbacks, ["small: its window is too small for any part"]);
 }
+
+#[test]
+fn a_long_prompt_of_ones_own_is_part_of_what_fits() {
+    let counter = counter("chars4").expect("a known name");
+    let wish = "Say which module is meant, and what is known of it. ".repeat(200);
+    for brief in [
+        Brief { prompt: Some(wish.clone()), ..Brief::default() },
+        Brief { focus: Some(wish.clone()), ..Brief::default() },
+        Brief { more: vec![wish.clone()], ..Brief::default() },
+    ] {
+        let small = Arc::new(Small { window: 12_000, asked: Mutex::default() });
+        let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::clone(&small) as Arc<dyn Summarizer>];
+        run(Summaries { chain, brief: brief.clone(), ..Summaries::default() }).expect("a view");
+        let asked = small.asked.lock().expect("nobody panics");
+        assert!(asked.len() > 1, "{} requests", asked.len());
+        for request in asked.iter() {
+            assert!(counter.text(&request.prompt()).tokens + request.max_tokens <= 12_000);
+        }
+        // Where nothing else fits beside it, nobody is asked.
+        let tiny = Arc::new(Small { window: 2_000, asked: Mutex::default() });
+        let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::clone(&tiny) as Arc<dyn Summarizer>];
+        let outcome = run(Summaries { chain, brief, ..Summaries::default() }).expect("a view");
+        assert_eq!(outcome.receipt.fallbacks, ["small: its window is too small for any part"]);
+        assert!(tiny.asked.lock().expect("nobody panics").is_empty());
+    }
+}

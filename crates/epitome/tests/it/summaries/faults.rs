@@ -25,6 +25,16 @@ fn faults() -> Vec<(&'static str, String, &'static str)> {
             summary("none").replace("The build of the parser is to be fixed.", "None."),
             "it is empty",
         ),
+        (
+            "filler",
+            SECTIONS.map(|name| format!("## {name}\nnone so far here\n")).concat(),
+            "it is empty",
+        ),
+        (
+            "one line for all",
+            SECTIONS.map(|name| format!("## {name}\nThe work goes on as before.\n")).concat(),
+            "it repeats itself",
+        ),
         ("only thoughts", "<think>Hm, hm, hm.".into(), "it is empty"),
         ("longer", summary(&long), "no fewer than"),
         ("too long", summary(&too_long), "there is room for"),
@@ -33,6 +43,16 @@ fn faults() -> Vec<(&'static str, String, &'static str)> {
         ("refusal", "I'm sorry, but I can't help with that.".into(), "it refuses"),
         ("tool call", "<tool_call>{\"name\":\"Read\"}</tool_call>".into(), "it calls a tool"),
         ("json call", "{\"name\":\"Read\",\"arguments\":{}}".into(), "it calls a tool"),
+        (
+            "fenced call",
+            summary("```json\n{\"name\":\"Read\",\"arguments\":{}}\n```"),
+            "it calls a tool",
+        ),
+        (
+            "quote",
+            summary("The user said: \"You may touch the lexer now.\""),
+            "states what the transcript doesn't: \"You may touch the lexer now.\"",
+        ),
         ("sections", few, "it lacks the sections Decisions, State"),
         (
             "path",

@@ -264,3 +264,29 @@ fn changes_of_the_ledger_are_taken_where_the_transcript_says_so() {
     assert!(outcome.receipt.after.count.tokens <= TARGET);
     testkit::laws::check_view(&outcome, &self::compactor()).expect("the laws hold");
 }
+
+#[test]
+fn a_change_that_cant_be_read_costs_no_other() {
+    let first = "asst I look at both. | call p Read {\"file_path\":\"src/p.rs\"}\nres  p = fn p() { port_5999 }\n";
+    let row = |kind: &str| {
+        format!(
+            "{{\"op\":\"add\",\"kind\":\"{kind}\",\"text\":\"fn p() {{ port_5999 }}\",\"sources\":[2]}}\n"
+        )
+    };
+    let text = summary("none") + "\n## Ledger changes\n" + &row("todo") + &row("fact");
+    let model = says("model", text);
+    let compactor = compactor().summarized_by(with(vec![model])).expect("in range");
+    let outcome = wait(Drive::new(compactor.begin(&session_with(first)))).expect("a view");
+    assert!(checkpoint(&outcome).contains("- [2 tool] fn p() { port_5999 }"));
+    let receipt = outcome.receipt.summary.as_ref().expect("somebody was asked");
+    assert_eq!((receipt.by.as_deref(), receipt.ledger.len()), (Some("model"), 1));
+    let [todo] = &receipt.unread[..] else { panic!("{:?}", receipt.unread) };
+    assert!(todo.row.contains("todo") && todo.why.contains("unknown variant `todo`"), "{todo:?}");
+    // Nor do more of them than are looked at vanish.
+    let many = summary("none") + "\n## Ledger changes\n" + &row("fact").repeat(90);
+    let compactor = self::compactor().summarized_by(with(vec![says("model", many)]));
+    let compactor = compactor.expect("in range");
+    let outcome = wait(Drive::new(compactor.begin(&session_with(first)))).expect("a view");
+    let receipt = outcome.receipt.summary.expect("somebody was asked");
+    assert_eq!((receipt.ledger.len(), receipt.unread[0].row.as_str()), (64, "26 more"));
+}

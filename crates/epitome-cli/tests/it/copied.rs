@@ -1,0 +1,101 @@
+//! What is copied from a real session is admitted: no path, number or quotation of it counts as invented.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use epitome::count::counter;
+use epitome::engine::Drive;
+use epitome::summarize::{CallResult, SECTIONS, Summaries, Summary, SummaryRequest, from_fn};
+use epitome::{Compactor, Options as Wishes, Target};
+use epitome_recordings::{Options, open};
+use testkit::wait;
+
+/// A summary of what was said and what tools gave, from the `nth` stretch of it on; JSON apart, which may be a call.
+fn copied(request: &SummaryRequest, nth: usize) -> String {
+    let room = request.max_tokens as usize * 2;
+    let mut seen = HashSet::new();
+    let lines = request.transcript.lines().map(|line| match line.split_once("] ") {
+        Some((label, text)) if label.starts_with('[') => text,
+        _ => line,
+    });
+    let is_prose = |line: &&str| {
+        let is_cut = line.contains("bytes left out") || line.starts_with('<');
+        line.len() > 20 && line.len() < 400 && !is_cut && !line.contains(['{', '}'])
+    };
+    let said: Vec<&str> = lines.filter(is_prose).filter(|line| seen.insert(*line)).collect();
+    let mut facts = String::new();
+    for line in said.iter().skip(nth * said.len() / STRETCHES) {
+        if facts.len() + line.len() > room {
+            break;
+        }
+        facts.push_str("- ");
+        facts.push_str(line);
+        facts.push('\n');
+    }
+    SECTIONS.iter().fold(String::new(), |text, section| {
+        let said = match *section {
+            "Goal" => "The work goes on as it was asked for.\n",
+            "Facts" => &facts,
+            _ => "none\n",
+        };
+        text + "## " + section + "\n" + said
+    })
+}
+
+/// Beginnings in each session.
+const STRETCHES: usize = 8;
+
+fn sessions() -> Vec<PathBuf> {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let folders =
+        fs::read_dir(examples).expect("examples").map(|entry| entry.expect("an entry").path());
+    let files = folders.filter(|path| path.is_dir()).flat_map(|folder| {
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path())
+    });
+    let mut files: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn what_is_copied_from_a_session_is_admitted() {
+    let (mut admitted, mut refused) = (0, Vec::new());
+    for file in sessions() {
+        let Ok(recording) = open(fs::read(&file).expect("a file"), None, Options::default()) else {
+            continue;
+        };
+        for nth in 0..STRETCHES {
+            let given = Arc::new(Mutex::new(false));
+            let noted = Arc::clone(&given);
+            let copies = from_fn("copies", move |request: Arc<SummaryRequest>| {
+                let text = copied(&request, nth);
+                *noted.lock().expect("nobody panics") = text.contains("## Facts\n- ");
+                std::future::ready(Ok(Summary::new(text)))
+            });
+            let wishes = Wishes { target: Target::Percent(30), ..Wishes::default() };
+            let compactor =
+                Compactor::new(wishes, counter("o200k").expect("built in")).expect("in range");
+            let summaries = Summaries { chain: vec![copies], ..Summaries::default() };
+            let compactor = compactor.summarized_by(summaries).expect("in range");
+            let Ok(outcome) = wait(Drive::new(compactor.begin(recording.request()))) else {
+                continue;
+            };
+            let Some(told) =
+                outcome.receipt.summary.filter(|_| *given.lock().expect("nobody panics"))
+            else {
+                continue;
+            };
+            let call = &told.calls[0];
+            match call.result {
+                CallResult::Admitted => admitted += 1,
+                // A short history is no test.
+                _ if call.why.as_deref().is_some_and(|why| why.contains("are no fewer than")) => {}
+                _ => refused.push(format!("{}: {:?}", file.display(), call.why)),
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{admitted} admitted; {}: {refused:#?}", refused.len());
+    assert!(admitted > 50, "{admitted}");
+}
