@@ -34,6 +34,7 @@ mod program;
 mod recorded;
 mod report;
 mod reports;
+mod roads;
 mod rounds;
 mod screens;
 mod sessions;
