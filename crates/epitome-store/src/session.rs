@@ -8,8 +8,9 @@ use epitome::transcript::ContentId;
 use epitome::{Format, Request, View, wire};
 
 use crate::blob::{self, Blobs, packed_text, unpacked_text};
-use crate::database::{Connection, Value, values};
+use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
+use crate::list::Viewed;
 use crate::store::{Store, now};
 use crate::take_in::pieces;
 use crate::terms::Terms;
@@ -90,6 +91,26 @@ impl Session {
     /// Its originals whose id begins like that, oldest first.
     pub fn recall(&self, prefix: &str, limit: usize) -> Result<Vec<(String, Found)>, StoreError> {
         self.store.recall_in(Some(self.row), prefix, limit)
+    }
+
+    /// Its views, oldest first, each with its receipt.
+    pub fn views(&self) -> Result<Vec<Viewed>, StoreError> {
+        let reading = self.store.reading()?;
+        let views = reading.rows(
+            "SELECT number, parent, entries, made, receipt FROM view WHERE session = ?1 ORDER BY number",
+            values![self.row],
+        )?;
+        let viewed = |mut row: Row| {
+            let receipt: Vec<u8> = row.take(4)?;
+            Ok(Viewed {
+                view: row.take(0)?,
+                parent: row.take(1)?,
+                entries: row.take(2)?,
+                made: row.take(3)?,
+                receipt: unpacked_text(&receipt)?,
+            })
+        };
+        views.into_iter().map(viewed).collect()
     }
 
     /// What the model is to be shown with view `number` (0: everything) in force: what that view says, and
