@@ -95,10 +95,22 @@ impl Session {
 
     /// Its views, oldest first, each with its receipt.
     pub fn views(&self) -> Result<Vec<Viewed>, StoreError> {
+        self.viewed(None)
+    }
+
+    /// The view that is in force, with its receipt; `None` where all is shown as it was said.
+    pub fn in_force(&self) -> Result<Option<Viewed>, StoreError> {
+        let head = head(&*self.store.reading()?, self.row)?;
+        Ok(self.viewed(Some(head))?.pop())
+    }
+
+    fn viewed(&self, only: Option<u64>) -> Result<Vec<Viewed>, StoreError> {
         let reading = self.store.reading()?;
+        let only = only.and_then(|number| i64::try_from(number).ok());
         let views = reading.rows(
-            "SELECT number, parent, entries, made, receipt FROM view WHERE session = ?1 ORDER BY number",
-            values![self.row],
+            "SELECT number, parent, entries, made, receipt FROM view
+             WHERE session = ?1 AND (CAST(?2 AS BIGINT) IS NULL OR number = ?2) ORDER BY number",
+            values![self.row, only],
         )?;
         let viewed = |mut row: Row| {
             let receipt: Vec<u8> = row.take(4)?;

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use epitome::text::figure::counted;
-use epitome_store::{Access, Listed, Stored, Viewed};
-use serde::Deserialize;
+use epitome_store::{Access, Listed, Store, StoreError, Stored, Viewed};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::sessions::ago;
@@ -17,11 +17,34 @@ use crate::failure::Exit;
 use crate::output::{self, Report};
 use crate::terminal::{FAINT, STRONG, count, line, paint, right, size};
 
+/// A session, and what is shown of it now.
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    listed: Listed,
+    /// Of the view in force, if one is; as it was made.
+    tokens: Option<u64>,
+    /// The same.
+    bytes: Option<u64>,
+}
+
+impl Shown {
+    fn of(listed: Listed, store: &Store) -> Result<Self, StoreError> {
+        let view = match listed.head {
+            0 => None,
+            _ => store.session(&listed.session)?.in_force()?,
+        };
+        let after = view.as_ref().map(|view| Came::of(view).after);
+        let (tokens, bytes) = (after.map(|after| after.tokens), after.map(|after| after.bytes));
+        Ok(Shown { listed, tokens, bytes })
+    }
+}
+
 /// Sessions of an archive, the newest first, each followed by those of its sub-agents.
 #[derive(Debug)]
 pub(super) struct List {
     store: PathBuf,
-    sessions: Vec<Listed>,
+    sessions: Vec<Shown>,
     stored: Stored,
     /// Sessions that aren't shown.
     left_off: usize,
@@ -39,9 +62,10 @@ impl List {
         let mut sessions = Vec::new();
         for session in own.into_iter().take(limit) {
             let name = session.session.clone();
-            sessions.push(session);
-            let of_it = parts.iter().filter(|part| part.part_of.as_ref() == Some(&name));
-            sessions.extend(of_it.cloned());
+            sessions.push(Shown::of(session, &store).map_err(archive.failed())?);
+            for part in parts.iter().filter(|part| part.part_of.as_ref() == Some(&name)) {
+                sessions.push(Shown::of(part.clone(), &store).map_err(archive.failed())?);
+            }
         }
         Ok(List { store: archive.store.clone(), sessions, stored, left_off })
     }
@@ -65,7 +89,8 @@ impl List {
 
     /// In words.
     pub(super) fn tell(&self) -> Result<()> {
-        output::words(&self.sessions.iter().map(kept).collect::<String>())?;
+        let lines = self.sessions.iter().map(|shown| kept(&shown.listed, shown.tokens));
+        output::words(&lines.collect::<String>())?;
         let bytes = |bytes: u64| size(usize::try_from(bytes).unwrap_or(usize::MAX));
         let older = match self.left_off {
             0 => String::new(),
@@ -89,7 +114,8 @@ fn age(moment: i64) -> u64 {
     now.saturating_sub(moment).as_secs()
 }
 
-fn kept(session: &Listed) -> String {
+fn kept(session: &Listed, tokens: Option<u64>) -> String {
+    let tokens = tokens.map(|tokens| format!(", {} tokens", count(tokens)));
     let view = match session.head {
         0 => "none in force".to_owned(),
         head => format!("{head} in force"),
@@ -97,11 +123,12 @@ fn kept(session: &Listed) -> String {
     let fork = session.forked_from.as_ref().map(|from| format!(", fork of {from}"));
     let part = if session.part_of.is_some() { "  sub-agent " } else { "" };
     format!(
-        "{} {part}{} {} messages, {} ({view}){} {}\n",
+        "{} {part}{} {} messages, {} ({view}){}{} {}\n",
         right(&ago(age(session.touched)), 7),
         paint(STRONG, &session.session),
         right(&count(session.entries), 7),
         counted(usize::try_from(session.views).unwrap_or(usize::MAX), "view"),
+        tokens.unwrap_or_default(),
         fork.unwrap_or_default(),
         paint(FAINT, line(&session.source, 200))
     )
@@ -116,10 +143,18 @@ struct Came {
     outcome: String,
 }
 
-#[derive(Debug, Default, Deserialize)]
+impl Came {
+    /// What isn't known of a receipt is nothing.
+    fn of(view: &Viewed) -> Self {
+        serde_json::from_str(&view.receipt).unwrap_or_default()
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Size {
     tokens: u64,
+    bytes: u64,
 }
 
 /// Lists the views of a session, and the sessions of its sub-agents.
@@ -133,11 +168,10 @@ pub(super) fn views(what: &Path, archive: &ArchiveArg, report: Report) -> Result
     let Some(listed) = all.iter().find(|it| it.session == session.name()) else {
         return Ok(Exit::Ok);
     };
-    let came = |view: &Viewed| serde_json::from_str::<Came>(&view.receipt).unwrap_or_default();
     match report {
         Report::Json => {
             let told = views.iter().map(|view| {
-                let Came { before, after, outcome } = came(view);
+                let Came { before, after, outcome } = Came::of(view);
                 let receipt: Value = serde_json::from_str(&view.receipt).unwrap_or(Value::Null);
                 json!({
                     "view": view.view, "parent": view.parent, "entries": view.entries, "made": view.made,
@@ -151,7 +185,7 @@ pub(super) fn views(what: &Path, archive: &ArchiveArg, report: Report) -> Result
             }))?;
         }
         Report::Words => {
-            let mut out = kept(listed);
+            let mut out = kept(listed, None);
             if !views.is_empty() {
                 let head = format!(
                     "{} {} {} {} {}  {}",
@@ -165,7 +199,7 @@ pub(super) fn views(what: &Path, archive: &ArchiveArg, report: Report) -> Result
                 writeln!(out, "{}", paint(FAINT, head)).expect("a string takes all");
             }
             for view in &views {
-                let Came { before, after, outcome } = came(view);
+                let Came { before, after, outcome } = Came::of(view);
                 let in_force = if view.view == listed.head { "  in force" } else { "" };
                 writeln!(
                     out,
@@ -180,7 +214,7 @@ pub(super) fn views(what: &Path, archive: &ArchiveArg, report: Report) -> Result
                 )
                 .expect("a string takes all");
             }
-            out.extend(parts.into_iter().map(kept));
+            out.extend(parts.into_iter().map(|part| kept(part, None)));
             output::words(&out)?;
         }
     }

@@ -269,6 +269,10 @@ fn epitomes_own_sessions_are_listed_too() {
     let json = bench.run("sessions --json").json();
     let own = &json["archive"]["sessions"];
     assert_eq!(own[0]["views"], 1, "{json}");
+    // What it says and what the recording holds are counted alike.
+    let count = bench.run("count s.jsonl --json").json();
+    assert_eq!(own[0]["tokens"], count["tokens"], "{json}");
+    assert!(own[0]["bytes"].as_u64() > Some(1000), "{json}");
     let name = own[0]["session"].as_str().expect("a name");
     for line in ["", "sessions"] {
         let ran = bench.run(line);
