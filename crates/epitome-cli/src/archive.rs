@@ -1,24 +1,26 @@
 //! Archives on disk: what `compact` leaves in one, and finding it again by what it wrote.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use epitome::archive::{Archive, ArchiveError, Redacted, Shown};
+use epitome::archive::{Archive, ArchiveError, Shown};
 use epitome::checkpoint::look_alikes;
 use epitome::text::secrets::masked;
 use epitome::transcript::ContentId;
 use epitome::{Outcome, Request, wire};
 use epitome_recordings as recordings;
-use epitome_store::{Access, Chain, Document, Session, Store, StoreError, without_password};
+use epitome_store::{Access, Chain, Session, Store, StoreError, without_password};
 use serde::{Deserialize, Serialize};
 
-use crate::args::{ArchiveArg, Channel, KeepArgs, ReadingArgs, usual_archive};
+use crate::args::{ArchiveArg, Channel, InputArgs, KeepArgs, ReadingArgs, usual_archive};
 use crate::commands::Shape;
 use crate::failure::Failure;
 use crate::input::{self, Opened};
 use crate::output::Report;
 use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, paint};
+use crate::whole::{Placed, Secrets, Whole};
 
 /// What is compacted, kept whole.
 #[derive(Debug)]
@@ -26,11 +28,11 @@ pub(crate) struct Deposit {
     store: Store,
     folder: PathBuf,
     session: Session,
-    /// The session, where it is to keep no secrets.
-    redacted: Option<Redacted<Session>>,
+    placed: Placed,
+    secrets: Secrets,
     /// The view that the compaction follows.
     head: u64,
-    /// Messages of the transcript as it came.
+    /// Messages of the whole transcript.
     entries: usize,
     checkpoints: Vec<ContentId>,
     /// Pins of the archive that somebody says.
@@ -47,6 +49,9 @@ pub(crate) struct Archived {
     pub(crate) session: String,
     /// The view that was made; its number, from 1.
     pub(crate) view: u64,
+    /// The archive, as it was named.
+    #[serde(skip)]
+    folder: PathBuf,
 }
 
 impl KeepArgs {
@@ -56,19 +61,26 @@ impl KeepArgs {
         Ok(KeepArgs { archive: Some(usual), ..self.clone() })
     }
 
-    /// Keeps what is to be compacted, if there is an archive.
-    pub(crate) fn deposit(&self, opened: &Opened, raw: &[u8]) -> Result<Option<Deposit>> {
+    /// Keeps what is to be compacted, if there is an archive: all of the file, however much of it was read.
+    pub(crate) fn deposit(
+        &self,
+        input: &InputArgs,
+        opened: &Opened,
+        raw: &[u8],
+    ) -> Result<Option<Deposit>> {
         let Some(folder) = &self.archive else { return Ok(None) };
         make(folder)?;
         let store = open(folder, Access::Write)?;
         let failed = |error: StoreError| failure(&error, folder);
         let transcript = &opened.request.transcript;
         // A checkpoint of this archive is vouched for by it.
-        let mut checkpoints = Vec::new();
+        let (mut checkpoints, mut own) = (Vec::new(), HashSet::new());
         for part in look_alikes(transcript) {
             let id = ContentId::of_text(&part.text());
             if store.shown_as(id).map_err(failed)?.is_some() {
                 checkpoints.push(id);
+                let entry = transcript.entry(transcript.entry_of(part.slot));
+                own.insert(ContentId::of_text(entry.raw()));
             }
         }
         let is_said = |pin: &str| {
@@ -76,22 +88,20 @@ impl KeepArgs {
         };
         let pins = store.pins().map_err(failed)?.into_iter().map(|pin| pin.text);
         let pins = pins.filter(|pin| is_said(pin)).collect();
-        let document = Document { raw, request: &opened.request, source: &opened.source.file };
-        let session = if self.redact_archive {
-            store.take_in_redacted(&document)
-        } else {
-            store.take_in(&document)
-        };
-        let session = session.map_err(failed)?;
-        let redacted = self.redact_archive.then(|| Redacted(session.clone()));
+        let whole = Whole::read(raw, input.file.as_deref(), &input.reading)?;
+        let secrets = if self.redact_archive { Secrets::Masked } else { Secrets::Kept };
+        let archive = ArchiveArg { store: folder.clone() };
+        let session = whole.keep(raw, &opened.source.file, (&archive, &store), secrets)?;
+        let placed = whole.placed(session.clone(), secrets, own);
         let head = session.head().map_err(|error| refused(&error, folder))?;
-        let (folder, entries) = (shown(folder), transcript.len());
+        let (folder, entries) = (shown(folder), whole.request.transcript.len());
         let channel = self.recall;
         Ok(Some(Deposit {
             store,
             folder,
             session,
-            redacted,
+            placed,
+            secrets,
             head,
             entries,
             checkpoints,
@@ -104,10 +114,7 @@ impl KeepArgs {
 impl Deposit {
     /// Where originals go.
     pub(crate) fn archive(&self) -> &dyn Archive {
-        match &self.redacted {
-            Some(redacted) => redacted,
-            None => &self.session,
-        }
+        &self.placed
     }
 
     /// The shape of a compaction with this archive.
@@ -132,20 +139,22 @@ impl Deposit {
     /// Keeps what the model will be shown. When it returns that is on the disk.
     pub(crate) fn keep(self, outcome: &Outcome) -> Result<Archived> {
         let shown = Shown::of(outcome, self.entries);
-        let shown = if self.redacted.is_some() { shown.redacted() } else { shown };
-        let failed = |error: ArchiveError| refused(&error, &self.folder);
-        let view = if self.is_there(self.head, &shown)? {
-            self.head
-        } else {
-            match self.session.commit(self.head, &shown) {
-                // Another process did just the same.
-                Err(ArchiveError::Conflict { head, .. }) if self.is_there(head, &shown)? => head,
-                committed => committed.map_err(failed)?,
+        let shown = if self.secrets == Secrets::Masked { shown.redacted() } else { shown };
+        let mut head = self.head;
+        let view = loop {
+            if self.is_there(head, &shown)? {
+                break head;
+            }
+            match self.session.commit(head, &shown) {
+                // Another process was quicker. It made its view from the same session, and this one follows it.
+                Err(ArchiveError::Conflict { head: newer, .. }) => head = newer,
+                committed => break committed.map_err(|error| refused(&error, &self.folder))?,
             }
         };
         let store = self.folder.to_string_lossy().into_owned();
         drop(self.store);
-        Ok(Archived { store, session: self.session.name().to_owned(), view })
+        let folder = self.folder;
+        Ok(Archived { store, session: self.session.name().to_owned(), view, folder })
     }
 
     /// Whether a view says the same and was made from the same bytes: that is no further one.
@@ -160,6 +169,16 @@ impl Deposit {
 }
 
 impl Archived {
+    /// Puts another view of the session in force instead of this one; where neither is, what is stays.
+    pub(crate) fn give_way(&self, to: u64) -> Result<()> {
+        let archive = ArchiveArg { store: self.folder.clone() };
+        let session = archive.open(Access::Existing)?.session(&self.session);
+        match session.map_err(archive.failed())?.go(self.view, to) {
+            Ok(()) | Err(ArchiveError::Conflict { .. }) => Ok(()),
+            Err(error) => Err(archive.refused()(error)),
+        }
+    }
+
     /// The same, for a recording.
     pub(crate) fn place(&self) -> recordings::Archived {
         recordings::Archived { session: self.session.clone(), view: self.view }
@@ -167,7 +186,7 @@ impl Archived {
 
     /// In words, of a recording that was compacted in place.
     pub(crate) fn words_in_place(&self, file: &Path) -> String {
-        let Archived { store, session, view } = self;
+        let Archived { store, session, view, .. } = self;
         let label = paint(FAINT, "archived");
         let file = operand(file);
         let archive = match usual_archive() {
@@ -183,7 +202,7 @@ impl Archived {
 
     /// In words; `output` is where the request went.
     pub(crate) fn words(&self, output: Option<&Path>) -> String {
-        let Archived { store, session, view } = self;
+        let Archived { store, session, view, .. } = self;
         let label = paint(FAINT, "archived");
         let what = output.filter(|output| output.as_os_str() != "-").map(operand);
         let what = what.unwrap_or_else(|| format!("{session}.{view}"));
@@ -325,8 +344,12 @@ struct Named {
 /// What of a session is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meant {
-    /// A view; 0 is the transcript as it came in last.
+    /// A view that is named by its number; 0 is the transcript as it came in last.
     View(u64),
+    /// What a view shows, in a file.
+    Shown(u64),
+    /// The session, with this view in force.
+    InForce(u64),
     /// Bytes that came in, by their digest.
     Input(ContentId),
 }
@@ -345,7 +368,7 @@ pub(crate) fn located(
             return Ok(found);
         }
         // A recording that went on since.
-        let how = ReadingArgs::default();
+        let how = ReadingArgs { whole: true, ..ReadingArgs::default() };
         if let Ok(opened) = input::understood(bytes, Some(what), &how, Report::Json)
             && let Some(found) = going_on(&opened.request, store).map_err(&failed)?
         {
@@ -369,15 +392,15 @@ pub(crate) fn located(
         _ => (&*text, None),
     };
     let session = store.session(session).map_err(&failed)?;
-    let view = match view {
-        Some(view) => view,
-        None => session.head().map_err(archive.refused())?,
+    let meant = match view {
+        Some(view) => Meant::View(view),
+        None => Meant::InForce(session.head().map_err(archive.refused())?),
     };
-    Ok((session, Meant::View(view)))
+    Ok((session, meant))
 }
 
 fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, Meant)>, StoreError> {
-    let view = |(session, view)| (session, Meant::View(view));
+    let view = |(session, view)| (session, Meant::Shown(view));
     // An agent's own recording says where it was kept when it was compacted in place.
     let applied = std::str::from_utf8(bytes).ok().and_then(recordings::applied);
     if let Some((archived, _)) = applied {
@@ -420,5 +443,5 @@ fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, Meant)>, Sto
 /// The session that says all of a request, or that it goes on with: all is shown of it as it was said.
 fn going_on(request: &Request, store: &Store) -> Result<Option<(Session, Meant)>, StoreError> {
     let Some(session) = store.going_on(&Chain::of(request))? else { return Ok(None) };
-    Ok(Some((session, Meant::View(0))))
+    Ok(Some((session, Meant::Shown(0))))
 }

@@ -164,7 +164,8 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     ///
     /// Claude Code's, Codex's, Gemini CLI's and pi's, the newest first: what the next request would hold in tokens (as the
     /// provider reported, with `~` an estimate) and how often it was compacted. CLAUDE_CONFIG_DIR, CODEX_HOME
-    /// and PI_CODING_AGENT_DIR say where they are, if not in the home folder.
+    /// and PI_CODING_AGENT_DIR say where they are, if not in the home folder. Behind them stands what is in the usual archive.
+    /// With SESSION, a session of an archive, its views: what each was made from, what it came to, which is in force.
     Sessions(SessionsArgs),
 
     /// Write the bytes that a compaction was made from, from the archive that it was made with.
@@ -191,6 +192,7 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     Undo(GoArgs),
 
     /// Put the view in force that was undone last, and write it.
+    #[command(after_help = archive::REDO)]
     Redo(GoArgs),
 
     /// Erase sessions from an archive: no byte is left of them.

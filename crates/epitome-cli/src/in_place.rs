@@ -9,6 +9,7 @@ use anyhow::Result;
 use epitome::Outcome;
 use epitome_recordings::{self as recordings, Applied, ApplyError, Archived, Kind};
 
+use crate::archive::Archived as Kept;
 use crate::failure::Failure;
 use crate::identity::Identity;
 use crate::input::{self, Source};
@@ -23,6 +24,14 @@ pub(crate) struct InPlace {
     path: PathBuf,
     text: Arc<String>,
     identity: Option<Identity>,
+}
+
+/// What became of a compaction that was to be put in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Put {
+    Done,
+    /// Another process was quicker.
+    Outrun,
 }
 
 impl InPlace {
@@ -69,6 +78,42 @@ impl InPlace {
     pub(crate) fn replace(&self, text: &[u8], others: &[Parcel<'_>]) -> Result<()> {
         let over = Parcel { place: &self.place, text };
         output::replace(&over, &|at| self.is_untouched(at), others)
+    }
+
+    /// Puts a compaction in its place, as [`InPlace::replace`] does, or gives way to one that another process put behind the
+    /// same rows meanwhile: that is in force then.
+    ///
+    /// # Errors
+    /// Somebody has it open, or it isn't what it was.
+    pub(crate) fn put(
+        &self,
+        text: &[u8],
+        others: &[Parcel<'_>],
+        own: Option<&Kept>,
+    ) -> Result<Put> {
+        let Err(error) = self.replace(text, others) else { return Ok(Put::Done) };
+        let (Some(own), Some(other)) = (own, self.outrun()) else { return Err(error) };
+        if other.session != own.session {
+            return Err(error);
+        }
+        own.give_way(other.view)?;
+        output::tell(&format!(
+            "another process compacted {} meanwhile: {}.{} is in force, and nothing was written",
+            name(&self.path),
+            other.session,
+            other.view
+        ));
+        Ok(Put::Outrun)
+    }
+
+    /// Where the compaction is kept that is all that was put behind the recording since it was read.
+    fn outrun(&self) -> Option<Archived> {
+        let now = fs::read_to_string(&self.path).ok()?;
+        let (archived, end) = recordings::applied(&now)?;
+        let is_new = now.starts_with(self.text.as_str()) && end > self.text.len();
+        let is_all = now[end..].trim().is_empty();
+        let before = recordings::applied(&self.text).map(|(archived, _)| archived);
+        (is_new && is_all && before.as_ref() != Some(&archived)).then_some(archived)
     }
 
     /// Looks again at the file, which lies at `at` by now.

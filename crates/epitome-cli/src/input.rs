@@ -78,7 +78,7 @@ pub(crate) fn open(args: &InputArgs, report: Report) -> Result<Opened> {
 }
 
 /// A checkpoint that nobody vouches for is still no person's message.
-fn unclaimed(mut request: Request) -> Request {
+pub(crate) fn unclaimed(mut request: Request) -> Request {
     let slots: Vec<_> = look_alikes(&request.transcript).map(|part| part.slot).collect();
     for slot in slots {
         request.transcript.set_part_origin(slot, Origin::Injected);
@@ -108,17 +108,7 @@ pub(crate) fn understood(
 ) -> Result<Opened> {
     let named = file.filter(|file| file.as_os_str() != "-");
     let name = named.map_or_else(|| "-".to_owned(), |file| file.to_string_lossy().into_owned());
-    let options = recordings::Options {
-        reach: if how.whole {
-            recordings::Reach::Whole
-        } else {
-            recordings::Reach::SinceLastCompaction
-        },
-        run: how.run.map_or(Run::Only, Run::Nth),
-    };
-    let input = recordings::open(bytes, how.from.as_deref(), options)
-        .map_err(|error| failure(&error, named))?;
-    match input {
+    match all(bytes, file, how)? {
         recordings::Input::Request(request) => {
             let what_it_lacks = [
                 ("--sidechain", how.sidechain.as_ref().map(|id| format!("no sub-agent {id:?}"))),
@@ -161,6 +151,25 @@ pub(crate) fn understood(
             recorded(recording, named, name, how)
         }
     }
+}
+
+/// All that stands in the bytes of a file, or of stdin, as far back as is asked for.
+pub(crate) fn all(
+    bytes: Vec<u8>,
+    file: Option<&Path>,
+    how: &ReadingArgs,
+) -> Result<recordings::Input> {
+    let named = file.filter(|file| file.as_os_str() != "-");
+    let options = recordings::Options {
+        reach: if how.whole {
+            recordings::Reach::Whole
+        } else {
+            recordings::Reach::SinceLastCompaction
+        },
+        run: how.run.map_or(Run::Only, Run::Nth),
+    };
+    recordings::open(bytes, how.from.as_deref(), options)
+        .map_err(|error| failure(&error, named).into())
 }
 
 impl Source {

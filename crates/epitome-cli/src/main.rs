@@ -28,6 +28,7 @@ mod summarizers;
 mod survey;
 mod terminal;
 mod unseen;
+mod whole;
 
 use std::process::ExitCode;
 

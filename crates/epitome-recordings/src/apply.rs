@@ -12,6 +12,7 @@ use epitome::Outcome;
 use epitome::checkpoint::look_alikes;
 use epitome::json::quote;
 use epitome::request::Request;
+use epitome::text::time::rfc3339;
 use epitome::transcript::{ContentId, Entry, Origin, Part, PartKind, Role, Slot};
 
 use crate::object::Object;
@@ -261,38 +262,4 @@ impl Stamp {
 pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, String)>) -> String {
     let members = members.into_iter().map(|(name, value)| format!("\"{name}\":{value}"));
     format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-}
-
-/// A moment as agents write it: `2026-11-22T05:29:39.871Z`.
-fn rfc3339(millis: u64) -> String {
-    let (days, rest) = (millis / 86_400_000, millis % 86_400_000);
-    // Days since the 1st of March of the year 0, in eras of 400 years.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (seconds, millis) = (rest / 1000, rest % 1000);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moments_are_written_as_agents_write_them() {
-        for (millis, want) in [
-            (0, "1970-01-01T00:00:00.000Z"),
-            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
-            (1_795_325_379_871, "2026-11-22T05:29:39.871Z"),
-            (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
-        ] {
-            assert_eq!(rfc3339(millis), want);
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 use epitome::json::{quote, unquote};
 use epitome::request::Request;
+use epitome::text::time::millis;
 use epitome::transcript::{Origin, Slot};
 use epitome::wire::{self, Format};
 
@@ -15,6 +16,9 @@ pub(crate) struct Body {
     messages: usize,
     origins: Vec<Spoken>,
     usage: Vec<Reported>,
+    /// When the messages that are begun now were said.
+    now: Option<u64>,
+    times: Vec<Option<u64>>,
 }
 
 /// Who speaks in a message, or in one part of it.
@@ -39,13 +43,26 @@ impl Body {
             }
         }
         text.extend(["\"", list, "\":["]);
-        Body { text, messages: 0, origins: Vec::new(), usage: Vec::new() }
+        Body {
+            text,
+            messages: 0,
+            origins: Vec::new(),
+            usage: Vec::new(),
+            now: None,
+            times: Vec::new(),
+        }
+    }
+
+    /// Says when the messages were said that are begun from here on, in milliseconds since 1970.
+    pub(crate) fn now(&mut self, now: Option<u64>) {
+        self.now = now;
     }
 
     /// Begins a message; what is pushed to the text next is the message.
     pub(crate) fn begin(&mut self) -> &mut String {
         self.text.push_str(if self.messages == 0 { "\n" } else { ",\n" });
         self.messages += 1;
+        self.times.push(self.now);
         &mut self.text
     }
 
@@ -120,8 +137,19 @@ impl Body {
                 _ => {}
             }
         }
+        for (message, time) in self.times.into_iter().enumerate() {
+            if let Some(time) = time {
+                request.transcript.set_time(message, time);
+            }
+        }
         Ok((request, self.usage))
     }
+}
+
+/// A moment as a row has it: a literal, or milliseconds since 1970.
+pub(crate) fn moment(value: Option<&str>) -> Option<u64> {
+    let value = value?;
+    if value.starts_with('"') { millis(&unquote(value)) } else { value.parse().ok() }
 }
 
 /// A text as a block, given as a JSON literal.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use epitome::archive::ArchiveError;
 use epitome::count::TokenCounter;
-use epitome::recall::{self, Found, Hit, Piece};
+use epitome::recall::{self, Found, GET, Hit, Piece, SEARCH};
 use epitome::text::cut;
 use epitome::text::secrets::masked;
 use rmcp::model::{
@@ -19,8 +19,6 @@ use serde_json::{Value, json};
 
 use crate::Memory;
 
-const SEARCH: &str = "recall_search";
-const GET: &str = "recall_get";
 const STATS: &str = "context_stats";
 
 /// Hits of a search, unless more are asked for.
@@ -148,17 +146,10 @@ fn short(text: &str) -> &str {
 /// What a hit says, marked as what a recall gave.
 fn shown(hit: &Hit) -> String {
     let tool = hit.tool.as_deref().map(|tool| format!(", {}", short(tool))).unwrap_or_default();
-    let origin = serde_json::to_value(hit.origin).unwrap_or(Value::Null);
-    let origin = origin.as_str().unwrap_or("other");
-    format!(
-        "{}{}] {origin}{tool}, turn {}, message {} of {}\n{}\n\n",
-        recall::MARK,
-        hit.id,
-        hit.turn,
-        hit.entry,
-        short(&hit.session),
-        hit.text
-    )
+    let time = hit.time.as_deref().map(|time| format!(", {time}")).unwrap_or_default();
+    let (turn, entry, session) = (hit.turn, hit.entry, short(&hit.session));
+    let (mark, by) = (&hit.recalled, hit.by());
+    format!("{mark} {by}{tool}, turn {turn}, message {entry} of {session}{time}\n{}\n\n", hit.text)
 }
 
 /// Arguments as they came.

@@ -51,7 +51,14 @@ fn entry(at: usize) -> Original {
         id: ContentId::of_text(&bytes),
         entry: at,
         bytes,
-        about: About { role: Role::User, origin: Origin::Human, turn: at, tool: None },
+        about: About {
+            role: Role::User,
+            origin: Origin::Human,
+            turn: at,
+            tool: None,
+            at: None,
+            recalled: Vec::new(),
+        },
         words,
     }
 }

@@ -25,7 +25,7 @@ pub struct Forgotten {
 }
 
 impl Store {
-    /// Forgets a session. What other sessions say too stays theirs.
+    /// Forgets a session, and with it those of its sub-agents. What other sessions say too stays theirs.
     pub fn forget(&self, session: &Session) -> Result<Forgotten, StoreError> {
         self.forget_all(|_| Ok(vec![(session.row, session.name().to_owned())]))
     }
@@ -57,9 +57,19 @@ impl Store {
     ) -> Result<Forgotten, StoreError> {
         let tenant = self.owner()?;
         let mut gone = self.erase(|transaction| {
-            let sessions = which(transaction)?;
+            let mut sessions = which(transaction)?;
             if sessions.is_empty() {
                 return Ok(Forgotten::default());
+            }
+            let mut at = 0;
+            while let Some((session, _)) = sessions.get(at) {
+                let parts = "SELECT n, name FROM session WHERE part_of = ?1";
+                let parts: Vec<(i64, String)> = pairs(transaction, parts, values![*session])?;
+                let is_new =
+                    |part: &(i64, String)| !sessions.iter().any(|(known, _)| *known == part.0);
+                let parts: Vec<_> = parts.into_iter().filter(is_new).collect();
+                sessions.extend(parts);
+                at += 1;
             }
             for (session, _) in &sessions {
                 index::forget(transaction, tenant, *session)?;

@@ -49,7 +49,7 @@ pub use chain::Chain;
 pub use database::postgres::without_password;
 pub use error::StoreError;
 pub use forget::Forgotten;
-pub use list::{Listed, Pinned, Stored};
+pub use list::{Listed, Pinned, Stored, Viewed};
 pub use session::Session;
 pub use store::{Access, Store};
 pub use take_in::Document;

@@ -23,12 +23,29 @@ pub struct Listed {
     pub views: u64,
     /// The one in force; 0 if none is.
     pub head: u64,
-    /// The session that it was like, up to some entry.
+    /// The session that it was like, up to some entry, or a view of which it went on from.
     pub forked_from: Option<String>,
+    /// The session whose sub-agent it is of.
+    pub part_of: Option<String>,
     /// When it was first seen, in milliseconds since 1970.
     pub made: i64,
     /// When it was last written to.
     pub touched: i64,
+}
+
+/// A view of a session, as lists show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Viewed {
+    /// Its number, from 1, in the order of commits.
+    pub view: u64,
+    /// The view that it followed; 0 for the whole transcript.
+    pub parent: u64,
+    /// How many entries of the transcript it speaks of.
+    pub entries: u64,
+    /// When it was made, in milliseconds since 1970.
+    pub made: i64,
+    /// The receipt of its compaction, as JSON.
+    pub receipt: String,
 }
 
 /// What a store holds.
@@ -61,8 +78,8 @@ impl Store {
         let reading = self.reading()?;
         let all = reading.rows(
             "SELECT s.name, s.format, s.source, s.entries, s.head, s.made, s.touched, f.name,
-                (SELECT count(*) FROM view WHERE view.session = s.n)
-             FROM session s LEFT JOIN session f ON f.n = s.forked_from
+                (SELECT count(*) FROM view WHERE view.session = s.n), p.name
+             FROM session s LEFT JOIN session f ON f.n = s.forked_from LEFT JOIN session p ON p.n = s.part_of
              WHERE s.tenant = ?1 ORDER BY s.touched DESC, s.n DESC",
             values![self.tenant],
         )?;
@@ -77,6 +94,7 @@ impl Store {
                 touched: row.take(6)?,
                 forked_from: row.take(7)?,
                 views: row.take(8)?,
+                part_of: row.take(9)?,
             })
         };
         all.into_iter().map(listed).collect()

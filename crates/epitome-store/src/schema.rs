@@ -17,10 +17,11 @@ pub(crate) const VERSION: i64 = STEPS.len() as i64;
 const APPLICATION: i64 = 0x4550_4954;
 
 /// From nothing to version 1, from there to 2, and so on.
-const STEPS: [Step; 3] = [
+const STEPS: [Step; 4] = [
     Step { tables: FIRST, then: |_| Ok(()) },
     Step { tables: COUNTS, then: indexed_anew },
     Step { tables: REDACTED, then: |_| Ok(()) },
+    Step { tables: PARTS, then: |_| Ok(()) },
 ];
 
 /// What leads from one version to the next.
@@ -115,10 +116,16 @@ CREATE TABLE pin (
 );
 ";
 
-/// How often each word occurs in an entry stands with it: the index only says which entries have a word.
 /// Whether secrets were masked in what came in before it was kept.
 const REDACTED: &str = "ALTER TABLE input ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0;";
 
+/// The session whose sub-agent a session is of.
+const PARTS: &str = "
+ALTER TABLE session ADD COLUMN part_of INTEGER REFERENCES session ON DELETE SET NULL;
+CREATE INDEX session_part ON session (part_of) WHERE part_of IS NOT NULL;
+";
+
+/// How often each word occurs in an entry stands with it: the index only says which entries have a word.
 const COUNTS: &str = "
 ALTER TABLE entry ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE entry ADD COLUMN counts BLOB NOT NULL DEFAULT x'';
@@ -146,7 +153,7 @@ fn indexed_anew(connection: &Connection) -> Result<(), StoreError> {
                 let mut row = row.clone();
                 let bytes = blob::read(connection, row.take(1)?)?;
                 let format = parsed_format(&row.take::<String>(2)?)?;
-                let words = searchable_in(format, &String::from_utf8_lossy(&bytes));
+                let words = searchable_in(format, &String::from_utf8_lossy(&bytes), &[]);
                 entries.push((row.take(0)?, Terms::of(&words)));
             }
             let counts: Vec<_> = entries.iter().map(|(_, terms)| terms.packed()).collect();

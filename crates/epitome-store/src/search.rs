@@ -288,12 +288,9 @@ fn found(
 fn told(connection: &Connection, mut row: Row, score: f64) -> Result<(String, Found), StoreError> {
     let format = parsed_format(&row.take::<String>(1)?)?;
     let bytes = blob::read(connection, row.take(4)?)?;
-    let found = Found {
-        id: id_of(&row.take::<Vec<u8>>(5)?)?,
-        entry: row.take(2)?,
-        about: about_of(&row.take::<String>(3)?)?,
-        score,
-        words: searchable_in(format, &String::from_utf8_lossy(&bytes)),
-    };
+    let about = about_of(&row.take::<String>(3)?)?;
+    let words = searchable_in(format, &String::from_utf8_lossy(&bytes), &about.recalled);
+    let id = id_of(&row.take::<Vec<u8>>(5)?)?;
+    let found = Found { id, entry: row.take(2)?, about, score, words };
     Ok((row.take(0)?, found))
 }

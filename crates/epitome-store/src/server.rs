@@ -5,7 +5,7 @@ use crate::database::Connection;
 use crate::error::StoreError;
 
 /// The newest version that is known.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
 /// How often making the tables is tried, where others make them too.
 const TRIES: usize = 20;
@@ -121,6 +121,16 @@ CREATE TABLE pin (
 );
 ";
 
+/// From version 1 to 2: the session whose sub-agent a session is of.
+const PARTS: &str = "
+ALTER TABLE session ADD COLUMN part_of BIGINT REFERENCES session ON DELETE SET NULL;
+CREATE INDEX session_part ON session (part_of) WHERE part_of IS NOT NULL;
+UPDATE version SET n = 2;
+";
+
+/// From nothing to version 1, from there to 2, and so on.
+const STEPS: [&str; VERSION as usize] = [TABLES, PARTS];
+
 /// The version of the store; 0 where there is none.
 pub(crate) fn version(connection: &Connection, shown: &str) -> Result<i64, StoreError> {
     let tables: Option<i64> = connection.one(
@@ -137,16 +147,20 @@ pub(crate) fn version(connection: &Connection, shown: &str) -> Result<i64, Store
     Ok(found)
 }
 
-/// Makes the tables, in one go.
+/// Makes the tables, or brings those of an older version up to date, in one go.
 pub(crate) fn migrate(connection: &Connection, shown: &str) -> Result<(), StoreError> {
     let mut tries = 0;
     loop {
-        let made = connection.transaction(None, |connection| connection.batch(TABLES));
+        let made = connection.transaction(None, |connection| {
+            let from = usize::try_from(version(connection, shown)?).unwrap_or(0);
+            STEPS[from..].iter().try_for_each(|step| connection.batch(step))
+        });
         tries += 1;
         match made {
             // Whoever makes the same name at the same time is refused once the other is done.
             Err(StoreError::Server { code: Some(code), .. })
-                if ["23505", "42P06", "42P07"].contains(&code.as_str()) && tries < TRIES =>
+                if ["23505", "42P06", "42P07", "42701"].contains(&code.as_str())
+                    && tries < TRIES =>
             {
                 if version(connection, shown)? == VERSION {
                     return Ok(());

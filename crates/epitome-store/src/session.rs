@@ -8,8 +8,9 @@ use epitome::transcript::ContentId;
 use epitome::{Format, Request, View, wire};
 
 use crate::blob::{self, Blobs, packed_text, unpacked_text};
-use crate::database::{Connection, Value, values};
+use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
+use crate::list::Viewed;
 use crate::store::{Store, now};
 use crate::take_in::pieces;
 use crate::terms::Terms;
@@ -90,6 +91,38 @@ impl Session {
     /// Its originals whose id begins like that, oldest first.
     pub fn recall(&self, prefix: &str, limit: usize) -> Result<Vec<(String, Found)>, StoreError> {
         self.store.recall_in(Some(self.row), prefix, limit)
+    }
+
+    /// Its views, oldest first, each with its receipt.
+    pub fn views(&self) -> Result<Vec<Viewed>, StoreError> {
+        self.viewed(None)
+    }
+
+    /// The view that is in force, with its receipt; `None` where all is shown as it was said.
+    pub fn in_force(&self) -> Result<Option<Viewed>, StoreError> {
+        let head = head(&*self.store.reading()?, self.row)?;
+        Ok(self.viewed(Some(head))?.pop())
+    }
+
+    fn viewed(&self, only: Option<u64>) -> Result<Vec<Viewed>, StoreError> {
+        let reading = self.store.reading()?;
+        let only = only.and_then(|number| i64::try_from(number).ok());
+        let views = reading.rows(
+            "SELECT number, parent, entries, made, receipt FROM view
+             WHERE session = ?1 AND (CAST(?2 AS BIGINT) IS NULL OR number = ?2) ORDER BY number",
+            values![self.row, only],
+        )?;
+        let viewed = |mut row: Row| {
+            let receipt: Vec<u8> = row.take(4)?;
+            Ok(Viewed {
+                view: row.take(0)?,
+                parent: row.take(1)?,
+                entries: row.take(2)?,
+                made: row.take(3)?,
+                receipt: unpacked_text(&receipt)?,
+            })
+        };
+        views.into_iter().map(viewed).collect()
     }
 
     /// What the model is to be shown with view `number` (0: everything) in force: what that view says, and

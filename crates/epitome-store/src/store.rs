@@ -89,11 +89,15 @@ impl Store {
         let server = Server::new(url, password)?;
         let may = if access == Access::Read { May::Read } else { May::Write };
         let connection = server.connect(may)?;
-        if server::version(&connection, server.shown())? != server::VERSION {
-            if access != Access::Write {
+        match server::version(&connection, server.shown())? {
+            server::VERSION => {}
+            0 if access != Access::Write => {
                 return Err(StoreError::Missing { path: server.shown().into() });
             }
-            server::migrate(&connection, server.shown())?;
+            _ if may == May::Read => {
+                server::migrate(&server.connect(May::Write)?, server.shown())?;
+            }
+            _ => server::migrate(&connection, server.shown())?,
         }
         let (writer, readers) = match may {
             May::Write => (Some(Mutex::new(connection)), Vec::new()),

@@ -1,10 +1,11 @@
 //! What comes in: the bytes, and the conversation that they go on with.
 
+use epitome::checkpoint::look_alikes;
 use epitome::text::secrets::masked;
-use epitome::transcript::ContentId;
+use epitome::transcript::{ContentId, Entry, Part};
 use epitome::{Request, wire};
 
-use crate::blob::Blobs;
+use crate::blob::{self, Blobs};
 use crate::chain::{self, Chain, Link};
 use crate::database::{Connection, values};
 use crate::error::StoreError;
@@ -26,10 +27,22 @@ impl Store {
     /// Keeps a document whole, in the session that it goes on with; else in a new one. It is on the disk
     /// when this returns.
     ///
-    /// A session goes on where everything that was said in it is said again, and more may follow. Where
-    /// only the beginning is, from the first human message on, it is a fork of that session.
+    /// A session goes on where everything that was said in it is said again, and more may follow; what was said last may
+    /// have been in the midst of it. Where only the beginning is, from the first human message on, or what a view of
+    /// it left, it is a fork of that session.
     pub fn take_in(&self, document: &Document<'_>) -> Result<Session, StoreError> {
         self.keep_all(document, Kept::Whole)
+    }
+
+    /// Says that a session is that of a sub-agent of another one's; one that is said to be already stays so.
+    pub fn belongs(&self, part: &Session, to: &Session) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            transaction.run(
+                "UPDATE session SET part_of = ?2 WHERE n = ?1 AND n <> ?2 AND part_of IS NULL",
+                values![part.row, to.row],
+            )
+        })?;
+        Ok(())
     }
 
     /// The same with its secrets masked, so that what is had back isn't the same bytes: [`Store::is_redacted`].
@@ -68,15 +81,28 @@ impl Store {
         let request = document.request;
         let Chain(links) = Chain::of(request);
         let (session, input) = self.write(|transaction| {
-            let found = find(transaction, tenant, &links)?;
+            let found = match known(transaction, tenant, document, &links)? {
+                Some(session) => Match::Same(session),
+                None => find(transaction, tenant, &links, Some(request))?,
+            };
             let session = match found {
                 Match::Same(session) => session,
+                Match::Grown { session, from } => {
+                    let gone = "DELETE FROM link WHERE session = ?1 AND entry >= ?2";
+                    transaction.run(gone, values![session, from])?;
+                    let shorter = "UPDATE session SET entries = ?2 WHERE n = ?1";
+                    transaction.run(shorter, values![session, from])?;
+                    session
+                }
                 Match::New { forked_from } => {
                     let first_human = request.transcript.entries().position(|e| e.is_human());
                     let least = first_human.map_or(usize::MAX, |at| at + 1);
                     let parent = forked_from.filter(|(_, shared)| *shared >= least);
                     let name = chain::name(&links, document.raw);
-                    let parent = parent.map(|(session, _)| session);
+                    let parent = match parent {
+                        Some((session, _)) => Some(session),
+                        None => went_on_from(transaction, tenant, request)?,
+                    };
                     let (format, source) = (request.format.name(), document.source);
                     let made = transaction.one(
                         "INSERT INTO session (tenant, name, format, source, entries, forked_from, made, touched)
@@ -98,9 +124,9 @@ impl Store {
     /// The session in which all of a transcript is said, or that it goes on with.
     pub fn going_on(&self, chain: &Chain) -> Result<Option<Session>, StoreError> {
         let Some(tenant) = self.tenant else { return Ok(None) };
-        match find(&*self.reading()?, tenant, &chain.0)? {
+        match find(&*self.reading()?, tenant, &chain.0, None)? {
             Match::Same(session) => Session::at(self, session).map(Some),
-            Match::New { .. } => Ok(None),
+            Match::Grown { .. } | Match::New { .. } => Ok(None),
         }
     }
 }
@@ -114,11 +140,118 @@ enum Kept {
 
 enum Match {
     Same(i64),
-    New { forked_from: Option<(i64, usize)> },
+    /// From that entry on it said less when it came in last.
+    Grown {
+        session: i64,
+        from: usize,
+    },
+    New {
+        forked_from: Option<(i64, usize)>,
+    },
+}
+
+/// The session into which just this came already, though it said more since.
+fn known(
+    connection: &Connection,
+    tenant: i64,
+    document: &Document<'_>,
+    links: &[Link],
+) -> Result<Option<i64>, StoreError> {
+    let Some(before) = links.len().checked_sub(2) else { return Ok(None) };
+    let raw = ContentId::of_bytes(document.raw);
+    connection.one(
+        "SELECT session.n FROM input JOIN session ON session.n = input.session
+            JOIN link ON link.session = session.n AND link.entry = ?4 AND link.chain = ?5
+         WHERE session.tenant = ?1 AND input.raw_id = ?2 AND input.entries = ?3 ORDER BY input.n DESC LIMIT 1",
+        values![tenant, raw.as_bytes().as_slice(), links.len(), before, &links[before][..]],
+    )
+}
+
+/// The session of a view that left what a request goes on from: a checkpoint says so.
+fn went_on_from(
+    connection: &Connection,
+    tenant: i64,
+    request: &Request,
+) -> Result<Option<i64>, StoreError> {
+    let mut newest = None;
+    for part in look_alikes(&request.transcript) {
+        let id = ContentId::of_text(&part.text());
+        let found = connection.one(
+            "SELECT view.session FROM view JOIN session ON session.n = view.session
+             WHERE session.tenant = ?1 AND view.checkpoint = ?2 ORDER BY view.made DESC LIMIT 1",
+            values![tenant, id.as_bytes().as_slice()],
+        )?;
+        newest = found.or(newest);
+    }
+    Ok(newest)
+}
+
+/// Messages that may still be open: a reply, the results of its calls, and what a person said meanwhile.
+const OPEN: usize = 4;
+
+/// Sessions that are looked at for one that has grown: forks begin alike.
+const LOOKED_AT: usize = 8;
+
+/// The session of which this says all up to an entry, and more of each from there on.
+fn grown(
+    connection: &Connection,
+    tenant: i64,
+    links: &[Link],
+    from: usize,
+    request: &Request,
+) -> Result<Option<i64>, StoreError> {
+    let Some(last) = from.checked_sub(1) else { return Ok(None) };
+    let most = links.len().min(from + OPEN);
+    let rows = connection.rows(
+        "SELECT session.n, session.entries FROM link JOIN session ON session.n = link.session
+         WHERE link.chain = ?1 AND link.entry = ?2 AND session.tenant = ?3
+            AND session.entries > ?2 + 1 AND session.entries <= ?4
+         ORDER BY session.touched DESC, session.n DESC LIMIT ?5",
+        values![&links[last][..], last, tenant, most, LOOKED_AT],
+    )?;
+    for mut row in rows {
+        let (session, entries): (i64, usize) = (row.take(0)?, row.take(1)?);
+        let text: Option<Vec<u8>> = connection.one(
+            "SELECT text FROM input WHERE session = ?1 AND entries = ?2 ORDER BY n DESC LIMIT 1",
+            values![session, entries],
+        )?;
+        let Some(text) = text else { continue };
+        let before = wire::parse(request.format, blob::text(connection, &text)?);
+        let Ok(before) = before else { continue };
+        let (before, now) = (&before.transcript, &request.transcript);
+        let is_so = before.len() == entries
+            && (from..entries).all(|at| has_grown(&before.entry(at), &now.entry(at)));
+        if is_so {
+            return Ok(Some(session));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a message says what it said, and may be more by now. What a person says comes whole.
+fn has_grown(before: &Entry<'_>, now: &Entry<'_>) -> bool {
+    if before.content_id() == now.content_id() {
+        return true;
+    }
+    let is_same = |one: &Part<'_>, other: &Part<'_>| {
+        (one.kind(), one.id(), one.name()) == (other.kind(), other.id(), other.name())
+            && one.raw_body() == other.raw_body()
+    };
+    // Results stand in the order of their calls, whichever came first.
+    let mut said = now.parts();
+    before.role() == now.role()
+        && !before.is_human()
+        && before.parts().len() < now.parts().len()
+        && before.parts().all(|one| said.any(|other| is_same(&one, &other)))
 }
 
 /// The session that says all of this, or of which this says all.
-fn find(connection: &Connection, tenant: i64, links: &[Link]) -> Result<Match, StoreError> {
+fn find(
+    connection: &Connection,
+    tenant: i64,
+    links: &[Link],
+    request: Option<&Request>,
+) -> Result<Match, StoreError> {
     let at = |entry: usize| -> Result<Option<(i64, i64)>, StoreError> {
         let found = connection.row(
             "SELECT session.n, session.entries FROM link JOIN session ON session.n = link.session
@@ -145,6 +278,12 @@ fn find(connection: &Connection, tenant: i64, links: &[Link]) -> Result<Match, S
         }
     }
     let newest = if known == 0 { None } else { at(known - 1)? };
+    let goes_on = newest.is_some_and(|(_, entries)| entries == known as i64);
+    if let (false, Some(request)) = (goes_on, request)
+        && let Some(session) = grown(connection, tenant, links, known, request)?
+    {
+        return Ok(Match::Grown { session, from: known });
+    }
     Ok(match newest {
         Some((session, entries)) if entries == known as i64 => Match::Same(session),
         Some((session, _)) => Match::New { forked_from: Some((session, known)) },

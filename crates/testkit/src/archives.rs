@@ -66,7 +66,14 @@ pub fn original(entry: usize, words: &str) -> Original {
         id: ContentId::of_text(&bytes),
         entry,
         bytes,
-        about: About { role: Role::User, origin: Origin::Human, turn: entry + 1, tool: None },
+        about: About {
+            role: Role::User,
+            origin: Origin::Human,
+            turn: entry + 1,
+            tool: None,
+            at: None,
+            recalled: Vec::new(),
+        },
         words: words.to_owned(),
     }
 }

@@ -30,10 +30,19 @@ Examples:
 An id gives all that was said under it. With --json it prints a list, best first, of hits with `id` and `text`.";
 
 pub(super) const UNDO: &str = "\
-Example:
+Examples:
   epitome undo smaller.json --archive store -o smaller.json
+  epitome undo 3fe1b6bc2f10.2 --archive store -o smaller.json
 
-What was said since the view that is in force again stands behind it.";
+A view that is named (SESSION.2; SESSION.0 for all as it was said) is put in force; what shows a view undoes that one, and \
+all behind it. `epitome sessions SESSION` lists the views. What was said since the view that is in force again stands behind it.";
+
+pub(super) const REDO: &str = "\
+Examples:
+  epitome redo smaller.json --archive store -o smaller.json
+  epitome redo 3fe1b6bc2f10.3 --archive store -o smaller.json
+
+A view that is named (SESSION.3), or shown by a file, is put in force; of a session it is the newest behind the one that is.";
 
 pub(super) const MCP: &str = "\
 Examples:
@@ -129,6 +138,10 @@ pub(crate) struct McpArgs {
 /// What is on this machine.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SessionsArgs {
+    /// List the views of this session of the archive: its name, what `compact` wrote, or a receipt.
+    #[arg(value_name = "SESSION", value_hint = ValueHint::FilePath)]
+    pub(crate) session: Option<PathBuf>,
+
     /// The most sessions, the newest first.
     #[arg(long, value_name = "N", default_value_t = SHOWN)]
     pub(crate) limit: usize,
@@ -143,7 +156,7 @@ const SHOWN: usize = 20;
 
 impl Default for SessionsArgs {
     fn default() -> Self {
-        SessionsArgs { limit: SHOWN, archive: None }
+        SessionsArgs { session: None, limit: SHOWN, archive: None }
     }
 }
 
@@ -171,8 +184,8 @@ pub(crate) struct RecallArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct GoArgs {
-    /// What `compact` wrote, its receipt, or the name of a session; of `restore` also that of a view
-    /// (`SESSION.2`), or the digest of what came in; `-` reads stdin.
+    /// What `compact` wrote, its receipt, or the name of a session or of a view of it (`SESSION.2`, with `SESSION.0` all as
+    /// it was said); of `restore` also the digest of what came in; `-` reads stdin.
     #[arg(value_name = "OUT|ID|-", value_hint = ValueHint::FilePath)]
     pub(crate) what: PathBuf,
 
@@ -238,8 +251,10 @@ pub(crate) enum PinCommand {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Archive")]
 pub(crate) struct PinArchive {
-    /// The archive: a folder, which is made if it isn't there.
+    /// The archive: a folder, which is made if it isn't there, or a PostgreSQL database [default: `epitome/archive` in the
+    /// XDG data folder].
     #[arg(long = "archive", value_name = "STORE", value_hint = ValueHint::DirPath)]
+    #[arg(default_value = usual(), hide_default_value = true)]
     pub(crate) store: PathBuf,
 }
 

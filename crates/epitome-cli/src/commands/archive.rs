@@ -1,19 +1,20 @@
 //! `restore`, `recall`, `undo`, `redo`, `forget`, `pin`: what an archive is for.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use epitome::archive::{Archive as _, Original, redone, undone};
+use epitome::archive::{Archive as _, Original, before, redone, undone};
 use epitome::count::counter;
-use epitome::recall::{self, Hit, hits};
+use epitome::recall::{Hit, hits};
 use epitome::text::figure::counted;
 use epitome::transcript::ContentId;
 use epitome_recordings as recordings;
-use epitome_store::{Access, Document, Forgotten};
+use epitome_store::{Access, Forgotten};
 use serde_json::json;
 
-use crate::archive::{Meant, located, open};
+use crate::archive::{Meant, located, make, open};
 use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, ReadingArgs, RecallArgs};
 use crate::failure::{Exit, Failure};
 use crate::identity::Identity;
@@ -22,6 +23,7 @@ use crate::input;
 use crate::output::{self, Parcel, Place, Report};
 use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, STRONG, line, paint, size};
+use crate::whole::{Secrets, Whole};
 
 /// Writes what a compaction was made from.
 pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
@@ -41,8 +43,12 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
     let (session, meant) = located(&args.what, &args.archive, &store)?;
     let failed = args.archive.failed();
     let (bytes, what) = match meant {
-        Meant::View(0) => (session.newest_input(), "view 0".to_owned()),
-        Meant::View(view) => (session.input_of(view), format!("view {view}")),
+        Meant::View(0) | Meant::Shown(0) | Meant::InForce(0) => {
+            (session.newest_input(), "view 0".to_owned())
+        }
+        Meant::View(view) | Meant::Shown(view) | Meant::InForce(view) => {
+            (session.input_of(view), format!("view {view}"))
+        }
         Meant::Input(raw) => (store.input(raw), format!("input {raw}")),
     };
     let Some(bytes) = bytes.map_err(failed)? else {
@@ -84,13 +90,16 @@ fn keep_what_follows(recording: &InPlace, args: &GoArgs) -> Result<()> {
         return Ok(());
     }
     let bytes = text.as_bytes().to_vec();
-    let how = ReadingArgs::default();
-    let opened = input::understood(bytes, args.output.output.as_deref(), &how, Report::Json)?;
+    let file = args.output.output.as_deref();
+    let whole = Whole::read(&bytes, file, &ReadingArgs::default())?;
     let store = args.archive.open(Access::Existing)?;
-    let (request, source) = (&opened.request, opened.source.file.as_str());
-    let document = Document { raw: text.as_bytes(), request, source };
-    let session = store.take_in(&document).map_err(args.archive.failed())?;
-    session.put(&Original::of(request, |_| true))?;
+    let source = file.map(|file| file.to_string_lossy()).unwrap_or_default();
+    let session = whole.keep(&bytes, &source, (&args.archive, &store), Secrets::Kept)?;
+    let said = Original::of(&whole.request, |_| true);
+    whole
+        .placed(session, Secrets::Kept, HashSet::new())
+        .put(&said)
+        .map_err(args.archive.refused())?;
     output::tell(&format!(
         "what was said since is kept too: epitome restore {} --archive {}",
         ContentId::of_bytes(text.as_bytes()),
@@ -165,17 +174,18 @@ fn shown(hits: &[Hit]) -> String {
     let mut out = String::new();
     for hit in hits {
         let tool = hit.tool.as_deref().map(|tool| format!(", {}", line(tool, 40)));
-        let origin = serde_json::to_string(&hit.origin).unwrap_or_default();
+        let time = hit.time.as_deref().map(|time| format!(", {time}"));
         let place = format!(
-            "{}{}, turn {}, messages[{}] of {}",
-            origin.trim_matches('"'),
+            "{}{}, turn {}, messages[{}] of {}{}",
+            hit.by(),
             tool.unwrap_or_default(),
             hit.turn,
             hit.entry,
-            line(&hit.session, 40)
+            line(&hit.session, 40),
+            time.unwrap_or_default()
         );
         // Marked, so that it isn't found again where an agent read it.
-        let id = paint(STRONG, format!("{}{}]", recall::MARK, hit.id));
+        let id = paint(STRONG, &hit.recalled);
         writeln!(out, "{id} {}", paint(FAINT, place)).expect("a string takes all");
         for text in hit.text.lines() {
             writeln!(out, "  {}", terminal::one(text)).expect("a string takes all");
@@ -189,6 +199,45 @@ fn shown(hits: &[Hit]) -> String {
 enum Way {
     Back,
     Forth,
+}
+
+impl Way {
+    /// The view to go to from `head`: the one that is named, or the next one of what a file shows.
+    fn to(self, meant: Meant, history: &[(u64, u64)], head: u64) -> Result<u64, String> {
+        let past = before(history, head);
+        let is_there = |view: u64| view == 0 || history.iter().any(|(number, _)| *number == view);
+        let (none_undone, none_redone) = (
+            "no compaction is in force that could be undone",
+            "nothing was undone that could be done again",
+        );
+        match (self, meant) {
+            (_, Meant::View(view)) if !is_there(view) => Err(format!("there is no view {view}")),
+            (_, Meant::View(view)) if view == head => {
+                Err(format!("view {view} is in force already"))
+            }
+            (Way::Back, Meant::View(view)) if past.contains(&view) => Ok(view),
+            (Way::Back, Meant::View(view)) => Err(format!(
+                "view {view} doesn't come before view {head}, which is in force; `redo` goes there"
+            )),
+            (Way::Forth, Meant::View(view)) if past.contains(&view) => Err(format!(
+                "view {view} comes before view {head}, which is in force; `undo` goes there"
+            )),
+            (Way::Forth, Meant::View(view)) => Ok(view),
+            (Way::Back, Meant::Shown(view)) if view != 0 && past.contains(&view) => {
+                undone(history, view).ok_or_else(|| none_undone.to_owned())
+            }
+            (Way::Back, Meant::Shown(view)) if view != 0 && view != head => {
+                Err(format!("view {view}, which it shows, isn't in force: {none_undone}"))
+            }
+            (Way::Forth, Meant::Shown(view))
+                if view != 0 && !past.contains(&view) && view != head =>
+            {
+                Ok(view)
+            }
+            (Way::Back, _) => undone(history, head).ok_or_else(|| none_undone.to_owned()),
+            (Way::Forth, _) => redone(history, head).ok_or_else(|| none_redone.to_owned()),
+        }
+    }
 }
 
 /// Puts the view before the last compaction in force again.
@@ -211,18 +260,19 @@ fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
         let hint = format!("back as it was: epitome restore {file} -o {file}");
         return Err(Failure::usage(what).hint(hint).into());
     }
-    let (session, _) = located(&args.what, &args.archive, &store)?;
+    let (session, meant) = located(&args.what, &args.archive, &store)?;
     let refused = args.archive.refused();
     let from = session.head().map_err(&refused)?;
     let history = session.history().map_err(&refused)?;
-    let (to, nothing) = match way {
-        Way::Back => (undone(&history, from), "no compaction is in force that could be undone"),
-        Way::Forth => (redone(&history, from), "nothing was undone that could be done again"),
-    };
-    let Some(to) = to else {
-        let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
-        return Err(Failure::other(format!("{}: {nothing}", session.name())).hint(hint).into());
-    };
+    let to = way.to(meant, &history, from).map_err(|why| {
+        let (id, store) = (session.name(), operand(&args.archive.store));
+        let hint = format!("epitome sessions {id} --archive {store}");
+        let what = format!("{id}: {why}");
+        match meant {
+            Meant::View(_) => Failure::usage(what).hint(hint),
+            _ => Failure::other(what).hint(hint),
+        }
+    })?;
     let request = session.shown_with(to).map_err(args.archive.failed())?;
     session.go(from, to).map_err(&refused)?;
     let text = request.source().as_bytes();
@@ -314,6 +364,7 @@ fn add(text: &str, folder: &Path, report: Report) -> Result<Exit> {
         return Err(failure.hint("epitome pin add 'never push' --archive STORE").into());
     }
     let archive = ArchiveArg { store: folder.to_owned() };
+    make(folder)?;
     let pin = open(folder, Access::Write)?.pin(text).map_err(archive.failed())?;
     match report {
         Report::Json => output::json(&json!({ "version": 1, "pin": pin, "text": text }))?,

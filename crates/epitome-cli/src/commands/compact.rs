@@ -21,7 +21,7 @@ use crate::commands::landing::{self, Landed};
 use crate::config::{self, Settings};
 use crate::failure::{Exit, Failure};
 use crate::formats;
-use crate::in_place::{self, InPlace};
+use crate::in_place::{self, InPlace, Put};
 use crate::input::{self, Opened};
 use crate::known::Known;
 use crate::output::{self, Parcel, Place, Report};
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         )?)),
         None => shape,
     };
-    let deposit = keep.deposit(&opened, &raw)?;
+    let deposit = keep.deposit(&args.input, &opened, &raw)?;
     let shape = match &deposit {
         Some(deposit) => deposit.shape(shape)?,
         None => shape,
@@ -96,8 +96,9 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         let done = shape.compact_into(&opened, deposit.as_ref().map(Deposit::archive), report)?;
         Landed { written: done.outcome.request.clone(), done, carried: None }
     };
-    // What is shown is kept before anybody is shown it.
-    let archived = deposit.map(|deposit| deposit.keep(&done.outcome)).transpose()?;
+    // What is shown is kept before anybody is shown it; where nothing is put in place there is no view.
+    let kept = deposit.filter(|_| !args.apply || !done.outcome.view.is_whole());
+    let archived = kept.map(|deposit| deposit.keep(&done.outcome)).transpose()?;
     let receipt = &done.outcome.receipt;
 
     // The receipt goes first: whoever finds a request finds what was done to it, and its checkpoint's id.
@@ -122,7 +123,12 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         // Nothing was done, so that nothing is written.
         Some(_) if applied.is_none() => output::deliver(&receipts.collect::<Vec<_>>())?,
         // It goes first: it says itself where its originals are, and a receipt of what wasn't done would lie.
-        Some(recording) => recording.replace(request.text, &receipts.collect::<Vec<_>>())?,
+        Some(recording) => {
+            let receipts = receipts.collect::<Vec<_>>();
+            if recording.put(request.text, &receipts, archived.as_ref())? == Put::Outrun {
+                return Ok(Exit::Ok);
+            }
+        }
     }
     if place.is_screen() && !written.source().ends_with('\n') {
         output::note("");
@@ -135,7 +141,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
                 (Some(archived), Some(file)) if applied.is_some() => {
                     output::tell(&archived.words_in_place(file));
                 }
-                (Some(_), _) if args.apply => output::tell("nothing was written"),
+                _ if args.apply => output::tell("nothing was written"),
                 (Some(archived), _) => {
                     output::tell(&archived.words(args.output.output.as_deref()));
                 }

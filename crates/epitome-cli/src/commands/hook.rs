@@ -13,16 +13,17 @@ use epitome::ledger::{Ledger, Shown};
 use epitome::text::figure::counted;
 use epitome::text::secrets::masked;
 use epitome::transcript::{ContentId, Entry, Origin, PartKind};
-use epitome_store::{Access, Document, Store};
+use epitome_store::{Access, Store};
 use serde::Deserialize;
 
 use crate::archive;
-use crate::args::{HookArgs, HookEvent, ReadingArgs};
+use crate::args::{ArchiveArg, HookArgs, HookEvent, ReadingArgs};
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::output::{self, Report};
 use crate::quoting::operand;
 use crate::terminal::{count, line};
+use crate::whole::{Secrets, Whole};
 
 /// The most bytes of the ledger: it is read by a model that is short of room.
 const LEDGER: usize = 4000;
@@ -183,12 +184,14 @@ fn status(transcript: &Path) -> Result<()> {
 /// Keeps all of a transcript, so that it can be had back whole and searched.
 fn keep(transcript: &Path, folder: &Path) -> Result<Store> {
     let raw = input::bytes(Some(transcript))?;
-    let request = read(transcript, Reading::Last)?;
+    let whole = Whole::read(&raw, Some(transcript), &ReadingArgs::default())?;
     archive::make(folder)?;
     let store = archive::open(folder, Access::Write)?;
     let source = transcript.to_string_lossy();
-    let session = store.take_in(&Document { raw: &raw, request: &request, source: &source })?;
-    session.put(&Original::of(&request, |_| true))?;
+    let archive = ArchiveArg { store: folder.to_owned() };
+    let session = whole.keep(&raw, &source, (&archive, &store), Secrets::Kept)?;
+    let said = Original::of(&whole.request, |_| true);
+    whole.placed(session, Secrets::Kept, HashSet::new()).put(&said)?;
     Ok(store)
 }
 

@@ -20,6 +20,7 @@ mod shell;
 mod sidecar;
 mod simulate;
 mod stats;
+mod stored;
 
 use anyhow::Result;
 

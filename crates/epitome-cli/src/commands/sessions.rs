@@ -1,21 +1,22 @@
 //! `sessions`: the recordings on this machine, and what is in an archive.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use epitome::count::{Basis, Count, Tally, counter};
 use epitome::text::figure::counted;
 use epitome_recordings::{self as recordings, Input, Options};
-use epitome_store::{Access, Listed};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::agents::{File, Place, places};
-use crate::args::{ArchiveArg, SessionsArgs};
+use crate::archive::named_or_usual;
+use crate::args::{ArchiveArg, SessionsArgs, usual_archive};
+use crate::commands::stored;
 use crate::failure::Exit;
 use crate::output::{self, Report};
 use crate::reader::of_format;
@@ -61,10 +62,32 @@ enum Content {
 
 /// Lists the newest recordings, or what is in an archive.
 pub(crate) fn run(args: &SessionsArgs, report: Report) -> Result<Exit> {
-    match &args.archive {
-        Some(store) => archived(&ArchiveArg { store: store.clone() }, args.limit, report),
-        None => recorded(args.limit, report),
+    match (&args.session, &args.archive) {
+        (Some(session), store) => {
+            let store = named_or_usual(store.as_deref())?;
+            stored::views(session, &ArchiveArg { store }, report)
+        }
+        (None, Some(store)) => {
+            let archive = ArchiveArg { store: store.clone() };
+            let list = stored::List::of(&archive, args.limit)?;
+            match report {
+                Report::Json => output::json(&list.json())?,
+                Report::Words => list.tell()?,
+            }
+            Ok(Exit::Ok)
+        }
+        (None, None) => recorded(args.limit, report),
     }
+}
+
+/// What is in the usual archive, if there is one; what is wrong with it is told.
+fn usual(limit: usize) -> Option<stored::List> {
+    let store = PathBuf::from(usual_archive()?);
+    if !store.exists() {
+        return None;
+    }
+    let list = stored::List::of(&ArchiveArg { store }, limit);
+    list.map_err(|error| output::warn(&format!("the usual archive isn't listed: {error:#}"))).ok()
 }
 
 fn recorded(limit: usize, report: Report) -> Result<Exit> {
@@ -77,19 +100,29 @@ fn recorded(limit: usize, report: Report) -> Result<Exit> {
     files.sort_by(|a, b| modified(b).cmp(&modified(a)).then_with(|| a.path.cmp(&b.path)));
     let all = files.len();
     let (sessions, looked) = newest(&files, limit);
+    let own = usual(limit);
     match report {
-        Report::Json => output::json(&json!({ "version": 1, "sessions": sessions }))?,
-        Report::Words if sessions.is_empty() => {
+        Report::Json => {
+            let own = own.map(|list| list.json());
+            output::json(&json!({ "version": 1, "sessions": sessions, "archive": own }))?;
+        }
+        Report::Words if sessions.is_empty() && own.as_ref().is_none_or(stored::List::is_empty) => {
             output::words(
                 "no recordings of Claude Code, Codex, Gemini CLI or pi are on this machine\n",
             )?;
             output::note("epitome stats FILE reads any; epitome --help lists the commands");
         }
         Report::Words => {
-            output::words(&table(&sessions))?;
+            if !sessions.is_empty() {
+                output::words(&table(&sessions))?;
+            }
             let older = all - looked;
             if older > 0 {
                 output::note(&format!("{} older, not shown (--limit)", counted(older, "file")));
+            }
+            if let Some(own) = own.filter(|own| !own.is_empty()) {
+                own.head()?;
+                own.tell()?;
             }
         }
     }
@@ -178,7 +211,7 @@ fn content(path: &Path, agent: &str) -> Option<Content> {
 }
 
 /// How long ago, in the unit that tells it.
-fn ago(seconds: u64) -> String {
+pub(super) fn ago(seconds: u64) -> String {
     let units = [(86_400 * 7, "w"), (86_400, "d"), (3600, "h"), (60, "min"), (1, "s")];
     let unit = units.iter().find(|(size, _)| seconds >= 2 * size).unwrap_or(&(1, "s"));
     format!("{} {}", seconds / unit.0, unit.1)
@@ -218,49 +251,4 @@ fn table(sessions: &[Recorded]) -> String {
         .expect("a string takes all");
     }
     out
-}
-
-fn archived(archive: &ArchiveArg, limit: usize, report: Report) -> Result<Exit> {
-    let store = archive.open(Access::Read)?;
-    let mut sessions = store.sessions().map_err(archive.failed())?;
-    let stored = store.stored().map_err(archive.failed())?;
-    let all = sessions.len();
-    sessions.truncate(limit);
-    match report {
-        Report::Json => {
-            output::json(&json!({ "version": 1, "sessions": sessions, "stored": stored }))?;
-        }
-        Report::Words => {
-            let lines = sessions.iter().map(kept);
-            output::words(&lines.collect::<String>())?;
-            let bytes = |bytes: u64| size(usize::try_from(bytes).unwrap_or(usize::MAX));
-            output::note(&format!(
-                "{}, {}, {} kept in {}",
-                counted(all, "session"),
-                counted(usize::try_from(stored.originals)?, "hidden message"),
-                bytes(stored.bytes),
-                bytes(stored.packed)
-            ));
-        }
-    }
-    Ok(Exit::Ok)
-}
-
-fn kept(session: &Listed) -> String {
-    let touched = Duration::from_millis(u64::try_from(session.touched).unwrap_or(0));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let view = match session.head {
-        0 => "none in force".to_owned(),
-        head => format!("{head} in force"),
-    };
-    let fork = session.forked_from.as_ref().map(|from| format!(", fork of {from}"));
-    format!(
-        "{} {} {} messages, {} ({view}){} {}\n",
-        right(&ago(now.saturating_sub(touched).as_secs()), 7),
-        paint(STRONG, &session.session),
-        right(&count(session.entries), 7),
-        counted(usize::try_from(session.views).unwrap_or(usize::MAX), "view"),
-        fork.unwrap_or_default(),
-        paint(FAINT, line(&session.source, 200))
-    )
 }

@@ -314,11 +314,6 @@ fn hook(bench: &Bench, event: &str, said: &Value) -> Ran {
 fn before_a_compaction_all_is_archived_and_what_holds_is_said() {
     let bench = Bench::new();
     bench.copy(SESSION, "s.jsonl");
-    assert_eq!(
-        bench.run("pin add --archive .local/share/epitome/archive x").code,
-        1,
-        "no folder yet"
-    );
     let said = json!({
         "session_id": "s", "transcript_path": bench.path("s.jsonl"), "cwd": "/", "trigger": "auto",
         "hook_event_name": "PreCompact", "custom_instructions": "",

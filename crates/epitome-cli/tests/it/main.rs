@@ -26,6 +26,7 @@ mod in_place;
 mod interrupted;
 mod kinds;
 mod lived;
+mod lives;
 mod mcp;
 mod models;
 mod papers;

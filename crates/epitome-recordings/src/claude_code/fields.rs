@@ -16,6 +16,8 @@ pub(super) struct Fields<'a> {
     pub(super) logical_parent: Option<&'a str>,
     pub(super) session: Option<&'a str>,
     pub(super) agent: Option<&'a str>,
+    /// When it was written.
+    pub(super) timestamp: Option<&'a str>,
     pub(super) flags: Flags,
     /// Who sent it, where the row says so.
     pub(super) sender: Option<&'a str>,
@@ -79,6 +81,7 @@ impl<'a> Fields<'a> {
                 "logicalParentUuid" => self.logical_parent = string(scanner)?,
                 "sessionId" | "session_id" => self.session = string(scanner)?,
                 "agentId" => self.agent = string(scanner)?,
+                "timestamp" => self.timestamp = string(scanner)?,
                 "isSidechain" => self.flags.sidechain = truth(scanner)?,
                 "isMeta" => self.flags.meta = truth(scanner)?,
                 "isCompactSummary" => self.flags.summary = truth(scanner)?,
@@ -123,6 +126,7 @@ impl<'a> Fields<'a> {
             logical_parent: self.logical_parent,
             session: self.session,
             agent: self.agent,
+            timestamp: self.timestamp,
             is_sidechain: self.flags.sidechain,
             is_again: self.flags.again,
             message_id: message.id,

@@ -8,7 +8,7 @@ use epitome::transcript::Origin;
 
 use super::local;
 use super::row::{Content, Pairs, Rows, What};
-use crate::body::{Body, text_block};
+use crate::body::{Body, moment, text_block};
 use crate::notes::{About, Notes};
 use crate::usage::{Names, Usage};
 use crate::{Skipped, Why};
@@ -115,6 +115,7 @@ impl<'a> Join<'_, 'a, '_> {
     /// Writes an assistant message, and the results of its calls right behind it.
     fn assistant(&mut self, pieces: &[usize]) {
         let first = &self.rows.all[pieces[0]];
+        self.body.now(moment(first.timestamp));
         let mut calls = Vec::new();
         if let ([_], Content::Text(literal)) = (pieces, &first.content) {
             self.body.literal("assistant", literal);
@@ -164,6 +165,8 @@ impl<'a> Join<'_, 'a, '_> {
             blocks.push(self.seen(id, row, self.rows.blocks(row)[index].raw));
             from.push(row);
         }
+        let first = from.first().and_then(|row| self.rows.all[*row].timestamp);
+        self.body.now(moment(first));
         let mut written = HashSet::new();
         for row in from.into_iter().filter(|row| written.insert(*row)) {
             blocks.extend(self.rest(row).into_iter().map(Cow::Borrowed));
@@ -198,6 +201,7 @@ impl<'a> Join<'_, 'a, '_> {
         if self.results.carried.contains(&at) {
             return;
         }
+        self.body.now(moment(row.timestamp));
         match &row.content {
             Content::Text(literal) => self.body.literal("user", literal),
             Content::Blocks(_) => {

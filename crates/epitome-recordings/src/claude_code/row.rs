@@ -69,6 +69,8 @@ pub(super) struct Row<'a> {
     pub(super) logical_parent: Option<&'a str>,
     pub(super) session: Option<&'a str>,
     pub(super) agent: Option<&'a str>,
+    /// When it was written, as a literal.
+    pub(super) timestamp: Option<&'a str>,
     pub(super) is_sidechain: bool,
     /// Whether it was written when a view was applied.
     pub(super) is_again: bool,
@@ -313,7 +315,8 @@ impl<'a> Rows<'a> {
             Some("remove") if fields.reason.is_none_or(|r| unquote(r) == "absorbed_mid_turn") => {
                 let queued = self.queue.remove(same.unwrap_or(0));
                 if let Some(words) = fields.queued.or(queued) {
-                    let row = Fields { session: fields.session, ..Fields::default() };
+                    let Fields { session, timestamp, .. } = *fields;
+                    let row = Fields { session, timestamp, ..Fields::default() };
                     self.all.push(row.into_row(line, What::Queued, Content::Text(words)));
                 }
             }

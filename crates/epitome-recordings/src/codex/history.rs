@@ -48,7 +48,8 @@ pub(super) struct Piece<'a> {
     pub(super) item: Cow<'a, str>,
     pub(super) origin: Option<Origin>,
     pub(super) usage: Option<Counted<'a>>,
-    line: usize,
+    /// The line that it stands on.
+    pub(super) line: usize,
     is_reply: bool,
     /// Of a message in the user's role, its text.
     said: Option<String>,

@@ -35,6 +35,7 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
     let mut body = Body::framed(&frame, "input");
     let mut replied = 0;
     for piece in &history.pieces {
+        body.now(rows.times.get(&piece.line).copied());
         body.begin().push_str(&piece.item);
         if let Some(origin) = piece.origin {
             body.spoken_by(origin);

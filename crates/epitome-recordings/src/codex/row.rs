@@ -1,9 +1,10 @@
 //! One row of a rollout.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use epitome::json::unquote;
 
+use crate::body::moment;
 use crate::notes::Notes;
 use crate::object::{Object, elements};
 use crate::rows::{RawRow, rows};
@@ -16,6 +17,8 @@ pub(super) struct Rows<'a> {
     pub(super) notes: Notes,
     /// How many rows of each type there were.
     pub(super) types: BTreeMap<String, usize>,
+    /// Of a line, when it was written, in milliseconds since 1970.
+    pub(super) times: HashMap<usize, u64>,
 }
 
 /// A row of a known type.
@@ -71,6 +74,7 @@ impl<'a> Rows<'a> {
             skipped: Vec::new(),
             notes: Notes::default(),
             types: BTreeMap::new(),
+            times: HashMap::new(),
         };
         for raw in rows(source) {
             found.row(raw);
@@ -90,6 +94,8 @@ impl<'a> Rows<'a> {
             self.count("rows of another format");
             return self.skip(raw.line, Why::NotARow);
         };
+        let time = moment(row.get("timestamp"));
+        self.times.extend(time.map(|time| (raw.line, time)));
         let kind = row.literal("type").map(unquote);
         let (what, raw_payload) = match (kind.as_deref(), row.get("payload")) {
             (Some(kind), Some(payload)) if payload.starts_with('{') => {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::log::Message;
+use crate::body::moment;
 use crate::neutral::UNSIGNED;
 use crate::notes::{About, Notes};
 use crate::object::{Object, elements};
@@ -26,6 +27,8 @@ pub(super) struct Content<'a> {
     /// As it stands, if it was saved so.
     saved: Option<&'a str>,
     pub(super) usage: Option<Counted<'a>>,
+    /// When it was said, in milliseconds since 1970.
+    pub(super) time: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +39,7 @@ enum Role {
 
 impl<'a> Content<'a> {
     fn new(role: Role, parts: Vec<Cow<'a, str>>) -> Self {
-        Content { role, parts, saved: None, usage: None }
+        Content { role, parts, saved: None, usage: None, time: None }
     }
 
     /// The content as the request has it.
@@ -70,6 +73,21 @@ impl<'a> Contents<'a> {
 
     /// Appends a message; `is_answered` if the model's follows.
     pub(super) fn message(
+        &mut self,
+        message: &Message<'a>,
+        is_answered: bool,
+        skipped: &mut Vec<Skipped>,
+        notes: &mut Notes,
+    ) {
+        let before = self.all.len();
+        self.said(message, is_answered, skipped, notes);
+        let time = moment(message.fields.get("timestamp"));
+        for content in &mut self.all[before..] {
+            content.time = time;
+        }
+    }
+
+    fn said(
         &mut self,
         message: &Message<'a>,
         is_answered: bool,

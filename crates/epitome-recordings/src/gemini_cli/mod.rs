@@ -51,6 +51,7 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
     }
     let mut body = Body::framed(&[("model", model)], "contents");
     for content in &contents.all {
+        body.now(content.time);
         body.begin().push_str(&content.raw());
         body.reported(1, content.usage);
     }

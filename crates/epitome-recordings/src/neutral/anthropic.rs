@@ -10,7 +10,7 @@ use super::{
 use crate::body::{Body, text_block};
 use crate::object::{Object, elements};
 
-pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
+pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
     let tools =
         super::list(frame.tools.iter().map(|tool| format!("{{{}}}", tool.defined("input_schema"))));
     let members = [
@@ -19,7 +19,8 @@ pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
         ("tools", tools.as_deref()),
     ];
     let mut body = Body::framed(&members, "messages");
-    for message in messages {
+    for (message, time) in frame.timed(messages) {
+        body.now(time);
         match message {
             Message::User(spoken) => {
                 let said = super::said(spoken, block);

@@ -18,7 +18,7 @@ pub(crate) fn wants_signatures(model: &str) -> bool {
     !["gemini-1", "gemini-2"].iter().any(|old| model.starts_with(old))
 }
 
-pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
+pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
     let tools =
         super::list(frame.tools.iter().map(|tool| format!("{{{}}}", tool.defined("parameters"))));
     let tools = tools.map(|tools| format!("[{{\"functionDeclarations\":{tools}}}]"));
@@ -31,7 +31,8 @@ pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
     ];
     let must_sign = wants_signatures(&frame.model.as_deref().map(unquote).unwrap_or_default());
     let mut body = Body::framed(&members, "contents");
-    for message in messages {
+    for (message, time) in frame.timed(messages) {
+        body.now(time);
         match message {
             Message::User(spoken) => {
                 let said = super::said(spoken, part);

@@ -35,6 +35,19 @@ pub(crate) struct Frame<'a> {
     pub(crate) system: Option<Raw<'a>>,
     /// The tools that the model may call.
     pub(crate) tools: Vec<Tool<'a>>,
+    /// When each message was said, as far as that is known, in milliseconds since 1970.
+    pub(crate) times: Vec<Option<u64>>,
+}
+
+impl<'a> Frame<'a> {
+    /// The messages, each with when it was said.
+    fn timed<'m>(
+        &'m self,
+        messages: &'m [Message<'a>],
+    ) -> impl Iterator<Item = (&'m Message<'a>, Option<u64>)> {
+        let times = self.times.iter().copied().chain(std::iter::repeat(None));
+        messages.iter().zip(times)
+    }
 }
 
 /// A tool's definition.
@@ -148,11 +161,11 @@ impl<'a> Media<'a> {
 ///
 /// # Errors
 /// It is too large.
-pub(crate) fn write(
+pub(crate) fn write<'a>(
     format: Format,
     kind: Kind,
-    frame: &Frame<'_>,
-    messages: &[Message<'_>],
+    frame: &Frame<'a>,
+    messages: &[Message<'a>],
 ) -> Result<(Request, Vec<Reported>), ReadError> {
     match format {
         Format::OpenaiChat => {

@@ -15,7 +15,7 @@ use crate::object::{Object, elements, joined};
 /// Members in which compatibles take reasoning back. An agent keeps their name as the signature.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
 
-pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>], attached: &str) -> Body {
+pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>], attached: &str) -> Body {
     let tools = super::list(frame.tools.iter().map(|tool| {
         format!("{{\"type\":\"function\",\"function\":{{{}}}}}", tool.defined("parameters"))
     }));
@@ -24,7 +24,8 @@ pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>], attached: &str) 
     if let Some(system) = &frame.system {
         body.literal("system", system);
     }
-    for message in messages {
+    for (message, time) in frame.timed(messages) {
+        body.now(time);
         match message {
             Message::User(spoken) => user(&mut body, spoken),
             Message::Model(pieces, usage) => {

@@ -9,7 +9,7 @@ use super::{
 use crate::body::Body;
 use crate::object::{Object, elements};
 
-pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
+pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
     let tools = super::list(
         frame
             .tools
@@ -22,7 +22,8 @@ pub(super) fn body(frame: &Frame<'_>, messages: &[Message<'_>]) -> Body {
         ("tools", tools.as_deref()),
     ];
     let mut body = Body::framed(&members, "input");
-    for message in messages {
+    for (message, time) in frame.timed(messages) {
+        body.now(time);
         match message {
             Message::User(spoken) => {
                 let said = super::said(spoken, content);

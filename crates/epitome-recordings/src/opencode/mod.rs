@@ -43,14 +43,14 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
     for message in &history.shown {
         speech.message(message);
     }
-    let said = speech.finish();
+    let (said, times) = speech.finish();
     if said.is_empty() {
         return Err(ReadError::NoMessages {
             kind: KIND,
             found: vec![("messages".to_owned(), messages.len())],
         });
     }
-    let frame = Frame { model: model.name.map(Into::into), ..Frame::default() };
+    let frame = Frame { model: model.name.map(Into::into), times, ..Frame::default() };
     let (request, usage) = neutral::write(model.format(), KIND, &frame, &said)?;
     skipped.sort_by_key(|skipped| skipped.row);
     Ok(Recording {

@@ -6,6 +6,7 @@ use epitome::wire::Format;
 
 use super::Model;
 use super::history::Message as Recorded;
+use crate::body::moment;
 use crate::neutral::{Answer, Call, Media, Message, Piece, Raw, Reasoning, Spoken};
 use crate::notes::{About, Notes};
 use crate::object::Object;
@@ -27,6 +28,8 @@ pub(super) struct Speech<'r, 'a> {
     skipped: &'r mut Vec<Skipped>,
     notes: &'r mut Notes,
     messages: Vec<Message<'a>>,
+    /// When each of them was said.
+    times: Vec<Option<u64>>,
 }
 
 impl<'r, 'a> Speech<'r, 'a> {
@@ -35,7 +38,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         skipped: &'r mut Vec<Skipped>,
         notes: &'r mut Notes,
     ) -> Self {
-        Speech { model, skipped, notes, messages: Vec::new() }
+        Speech { model, skipped, notes, messages: Vec::new(), times: Vec::new() }
     }
 
     pub(super) fn message(&mut self, message: &Recorded<'a>) {
@@ -44,6 +47,8 @@ impl<'r, 'a> Speech<'r, 'a> {
             "assistant" => self.reply(message),
             role => self.notes.unknown(message.row, &format!("message of {role}")),
         }
+        let time = moment(message.info.object("time").get("created"));
+        self.times.resize(self.messages.len(), time);
     }
 
     fn user(&mut self, message: &Recorded<'a>) {
@@ -217,8 +222,8 @@ impl<'r, 'a> Speech<'r, 'a> {
         self.skipped.push(Skipped { row, why });
     }
 
-    pub(super) fn finish(self) -> Vec<Message<'a>> {
-        self.messages
+    pub(super) fn finish(self) -> (Vec<Message<'a>>, Vec<Option<u64>>) {
+        (self.messages, self.times)
     }
 }
 

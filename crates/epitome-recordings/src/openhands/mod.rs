@@ -14,12 +14,13 @@ use std::sync::Arc;
 use epitome::json::JsonError;
 use epitome::wire::Format;
 
+use crate::body::moment;
 use crate::neutral;
 use crate::object::Object;
 use crate::{Kind, Options, ReadError, Recording};
 use event::{Event, Events};
 use say::Speech;
-use view::View;
+use view::{Seen, View};
 
 const KIND: Kind = Kind::Openhands;
 
@@ -31,6 +32,8 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
     let mut speech = Speech::new(format(&events), &mut skipped, &mut notes);
     for seen in &view.seen {
         speech.seen(&events, *seen);
+        let (Seen::Event(place) | Seen::Summary(place)) = seen;
+        speech.timed(moment(events.all[*place].fields.get("timestamp")));
     }
     let (format, frame, messages) = speech.finish();
     if messages.is_empty() {

@@ -64,6 +64,11 @@ impl<'r, 'a> Speech<'r, 'a> {
         }
     }
 
+    /// Says when what was seen last was said.
+    pub(super) fn timed(&mut self, time: Option<u64>) {
+        self.frame.times.resize(self.messages.len(), time);
+    }
+
     fn system(&mut self, row: usize, fields: &Object<'a>) {
         let prompt = fields.object("system_prompt").literal("text");
         let more = fields.object("dynamic_context").literal("text");

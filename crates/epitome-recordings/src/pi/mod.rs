@@ -18,6 +18,7 @@ use std::sync::Arc;
 use epitome::wire::Format;
 
 use crate::apply::MARK;
+use crate::body::moment;
 use crate::neutral::{self, Frame};
 use crate::notes::Notes;
 use crate::object::Object;
@@ -43,6 +44,7 @@ pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, 
     speech.edits(&path.context);
     for place in path.context.iter().filter(|place| !is_again(&rows.all[**place])) {
         speech.row(*place);
+        speech.timed(moment(rows.all[*place].fields.get("timestamp")));
     }
     let (frame, messages) = speech.finish();
     if messages.is_empty() {

@@ -94,6 +94,7 @@ impl<'a> Prompt<'a> {
             model: None,
             system: (!pieces.is_empty()).then(|| joined(pieces).into()),
             tools: tools.collect(),
+            times: Vec::new(),
         }
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Speech<'r, 'a> {
     notes: &'r mut Notes,
     prompt: Prompt<'a>,
     messages: Vec<Message<'a>>,
+    /// When each of them was said.
+    times: Vec<Option<u64>>,
     /// Calls of the newest reply that have no result yet, and their tools, as literals.
     open: Vec<(&'a str, &'a str)>,
     /// Calls that were left out with their reply.
@@ -57,6 +59,7 @@ impl<'r, 'a> Speech<'r, 'a> {
             notes,
             prompt: Prompt::default(),
             messages: Vec::new(),
+            times: Vec::new(),
             open: Vec::new(),
             gone: HashSet::new(),
             edits: HashMap::new(),
@@ -93,6 +96,11 @@ impl<'r, 'a> Speech<'r, 'a> {
             What::BranchSummary => self.summary(BRANCH, fields),
             What::Header | What::ContextEdit | What::ModelChange | What::Link => {}
         }
+    }
+
+    /// Says when what the newest row says was said.
+    pub(super) fn timed(&mut self, time: Option<u64>) {
+        self.times.resize(self.messages.len(), time);
     }
 
     fn message(&mut self, line: usize, message: &Object<'a>, edit: Option<&'a str>) {
@@ -227,7 +235,7 @@ impl<'r, 'a> Speech<'r, 'a> {
     }
 
     pub(super) fn finish(self) -> (Frame<'a>, Vec<Message<'a>>) {
-        (self.prompt.frame(), self.messages)
+        (Frame { times: self.times, ..self.prompt.frame() }, self.messages)
     }
 }
 

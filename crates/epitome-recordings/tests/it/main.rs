@@ -17,6 +17,7 @@ mod opening;
 mod pi;
 mod real_sessions;
 mod strategies;
+mod times;
 
 use epitome_recordings::{Kind, Options, Reach, Recording, Run, read};
 use serde_json::Value;

@@ -57,7 +57,7 @@ fn a_newer_store_is_refused_politely() {
     let before = fs::read(&database).expect("readable");
     for access in [Access::Read, Access::Existing, Access::Write] {
         let refused = Store::open(&place.path(), access).expect_err("it is newer");
-        assert!(matches!(refused, StoreError::Newer { found: 99, known: 3, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Newer { found: 99, known: 4, .. }), "{refused:?}");
     }
     assert_eq!(fs::read(&database).expect("readable"), before);
 }
@@ -139,6 +139,7 @@ fn an_older_store_is_brought_up_to_date() {
              ALTER TABLE entry DROP COLUMN words; ALTER TABLE entry DROP COLUMN counts;
              ALTER TABLE tenant DROP COLUMN words; ALTER TABLE tenant DROP COLUMN entries;
              ALTER TABLE input DROP COLUMN redacted;
+             DROP INDEX session_part; ALTER TABLE session DROP COLUMN part_of;
              PRAGMA user_version = 1;",
         )
         .expect("set back");
@@ -148,5 +149,9 @@ fn an_older_store_is_brought_up_to_date() {
         let found = store.search("number42 config", 5).expect("searchable");
         assert_eq!(found.into_iter().map(|(_, found)| found).collect::<Vec<_>>(), before);
         assert_eq!(store.stored().expect("readable").originals, 600);
+        let sessions = store.sessions().expect("listed");
+        assert!(sessions.len() == 1 && sessions[0].part_of.is_none(), "{sessions:?}");
+        // What was said of entries then said nothing of times.
+        assert!(store.search("number42", 1).expect("searchable")[0].1.about.at.is_none());
     }
 }

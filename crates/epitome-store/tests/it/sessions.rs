@@ -40,6 +40,87 @@ fn another_way_from_the_middle_is_a_fork() {
 }
 
 #[test]
+fn a_message_that_has_grown_is_no_fork() {
+    let place = Place::new();
+    let store = place.open();
+    let message = |role: &str, blocks: &[&str]| {
+        let blocks = blocks.join(",");
+        format!("{{\"role\":\"{role}\",\"content\":[{blocks}]}}")
+    };
+    let body = |messages: &[String]| {
+        let messages = messages.join(",");
+        format!("{{\"model\":\"claude-opus-5-5\",\"max_tokens\":9,\"messages\":[{messages}]}}")
+    };
+    let text = |text: &str| format!("{{\"type\":\"text\",\"text\":\"{text}\"}}");
+    let call = |id: &str| {
+        format!("{{\"type\":\"tool_use\",\"id\":\"{id}\",\"name\":\"run\",\"input\":{{}}}}")
+    };
+    let result = |id: &str| {
+        format!("{{\"type\":\"tool_result\",\"tool_use_id\":\"{id}\",\"content\":\"done {id}\"}}")
+    };
+    let ask = message("user", &[&text("Go.")]);
+    let reply = |blocks: &[&str]| message("assistant", blocks);
+    let (say, one, two) = (text("I run both."), call("a"), call("b"));
+    let both = reply(&[&say, &one, &two]);
+    let first = take_in(&store, &body(&[ask.clone(), reply(&[&say])]));
+    for grown in [
+        vec![ask.clone(), reply(&[&say, &one])],
+        vec![ask.clone(), both.clone(), message("user", &[&result("b")])],
+        vec![
+            ask.clone(),
+            both.clone(),
+            message("user", &[&result("b")]),
+            message("user", &[&text("And?")]),
+        ],
+        vec![
+            ask.clone(),
+            both.clone(),
+            message("user", &[&result("a"), &result("b")]),
+            message("user", &[&text("And?")]),
+        ],
+    ] {
+        let body = body(&grown);
+        assert_eq!(take_in(&store, &body).name(), first.name(), "{body}");
+    }
+    // As it was in the midst of it, once more.
+    let before = body(&[ask.clone(), reply(&[&say, &one])]);
+    assert_eq!(take_in(&store, &before).name(), first.name());
+    assert_eq!(store.sessions().expect("listed").len(), 1);
+    // Another reply is another one, and so is another question.
+    let other = take_in(
+        &store,
+        &body(&[ask.clone(), reply(&[&say, &two]), message("user", &[&result("b")])]),
+    );
+    assert_ne!(other.name(), first.name());
+    let asked = take_in(&store, &body(&[message("user", &[&text("Go."), &text("Now.")]), both]));
+    assert_ne!(asked.name(), first.name());
+    assert_eq!(store.sessions().expect("listed").len(), 3);
+}
+
+#[test]
+fn sub_agents_belong_to_a_session() {
+    let place = Place::new();
+    let store = place.open();
+    let (main, part, other) = (
+        take_in(&store, &talk("one", 4)),
+        take_in(&store, &talk("two", 3)),
+        take_in(&store, &talk("three", 3)),
+    );
+    store.belongs(&part, &main).expect("said");
+    store.belongs(&part, &other).expect("it stays where it is");
+    store.belongs(&main, &main).expect("nothing is its own part");
+    let of = |name: &str| {
+        let all = store.sessions().expect("listed");
+        all.into_iter().find(|it| it.session == name).and_then(|it| it.part_of)
+    };
+    assert_eq!(of(part.name()).as_deref(), Some(main.name()));
+    assert_eq!((of(main.name()), of(other.name())), (None, None));
+    let gone = store.forget(&main).expect("forgotten");
+    assert_eq!(gone.sessions, [main.name(), part.name()]);
+    assert_eq!(store.sessions().expect("listed").len(), 1);
+}
+
+#[test]
 fn moved_cache_markers_are_no_fork() {
     let place = Place::new();
     let store = place.open();

@@ -9,11 +9,11 @@ mod reranked;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recall::{Found, searchable};
+use crate::recall::{Found, is_recall, searchable};
 use crate::receipt::Receipt;
 use crate::request::Request;
 use crate::transcript::unit::Units;
-use crate::transcript::{ContentId, Origin, PartKind, Role};
+use crate::transcript::{ContentId, Origin, Part, PartKind, Role};
 use crate::view::View;
 
 pub use memory::MemoryArchive;
@@ -31,7 +31,7 @@ pub struct Original {
     pub bytes: String,
     /// Who stands in it.
     pub about: About,
-    /// What can be searched of it, decoded; empty where it came from a recall itself.
+    /// What can be searched of it, decoded; nothing that came from a recall itself, or that a checkpoint says again.
     pub words: String,
 }
 
@@ -46,6 +46,12 @@ pub struct About {
     pub turn: usize,
     /// The tool that is called, or whose result it is; the first of several.
     pub tool: Option<String>,
+    /// When it was said, in milliseconds since 1970, where that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+    /// The results in it that a recall gave, by their places among its parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recalled: Vec<usize>,
 }
 
 impl Original {
@@ -60,22 +66,39 @@ impl Original {
             if !wanted(entry.index) {
                 continue;
             }
-            let tool = entry.parts().find_map(|part| match part.kind() {
+            let called = |part: &Part<'_>| match part.kind() {
                 PartKind::Call => Some(part.name().into_owned()),
                 PartKind::Result => {
                     let call = units.call_of(part.slot).map(|call| transcript.part(call).name());
                     Some(call.unwrap_or_else(|| part.name()).into_owned())
                 }
                 _ => None,
-            });
-            let tool = tool.filter(|tool| !tool.is_empty());
-            let about = About { role: entry.role(), origin: entry.origin(), turn, tool };
+            };
+            let gives = |part: &Part<'_>| {
+                part.kind() == PartKind::Result && called(part).is_some_and(|it| is_recall(&it))
+            };
+            let tool = entry.parts().find_map(|part| called(&part));
+            let (role, origin) = (entry.role(), entry.origin());
+            let recalled = entry.parts().enumerate().filter(|(_, part)| gives(part));
+            let about = About {
+                role,
+                origin,
+                turn,
+                tool: tool.filter(|tool| !tool.is_empty()),
+                at: entry.time(),
+                recalled: recalled.map(|(at, _)| at).collect(),
+            };
+            // What a checkpoint says was said elsewhere.
+            let words = match origin {
+                Origin::Checkpoint => String::new(),
+                _ => searchable(entry, &about.recalled),
+            };
             originals.push(Original {
                 id: ContentId::of_text(entry.raw()),
                 entry: entry.index,
                 bytes: entry.raw().to_owned(),
                 about,
-                words: searchable(entry),
+                words,
             });
         }
         originals
@@ -184,6 +207,13 @@ pub trait Archive: std::fmt::Debug + Send + Sync {
 /// The view to go to from `head` so that the last compaction isn't; `None` if none is in force.
 pub fn undone(history: &[(u64, u64)], head: u64) -> Option<u64> {
     history.iter().find(|(number, _)| *number == head).map(|(_, parent)| *parent)
+}
+
+/// The views that `view` goes back to, the nearest first, and 0 last; nothing behind 0.
+pub fn before(history: &[(u64, u64)], view: u64) -> Vec<u64> {
+    let parent = |view: &u64| undone(history, *view);
+    // A parent is older than its view: whatever else a history says, that ends.
+    std::iter::successors(parent(&view), parent).take(history.len()).collect()
 }
 
 /// The view to go to from `head` so that what was undone last is done again.

@@ -94,7 +94,14 @@ mod tests {
     use crate::transcript::{Origin, Role};
 
     fn original(entry: usize, words: &str) -> Original {
-        let about = About { role: Role::User, origin: Origin::Human, turn: 1, tool: None };
+        let about = About {
+            role: Role::User,
+            origin: Origin::Human,
+            turn: 1,
+            tool: None,
+            at: None,
+            recalled: Vec::new(),
+        };
         let bytes = format!("{{\"content\":\"{words}\"}}");
         Original { id: ContentId::of_text(&bytes), entry, bytes, about, words: words.to_owned() }
     }

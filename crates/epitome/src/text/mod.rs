@@ -16,6 +16,7 @@ pub(crate) mod shortened;
 pub mod split;
 pub mod stub;
 pub mod telling;
+pub mod time;
 pub mod words;
 
 pub use arguments::{short_arguments, shorten_arguments, unmasked_arguments};

@@ -147,6 +147,8 @@ pub struct Transcript {
     source: Arc<String>,
     entries: Arc<Vec<EntryRow>>,
     parts: Arc<Vec<PartRow>>,
+    /// Of the entries up to the last one of which it is known, milliseconds since 1970.
+    times: Arc<Vec<Option<u64>>>,
 }
 
 /// How many bytes both begin with.
@@ -162,7 +164,7 @@ fn common_bytes(one: &[u8], other: &[u8]) -> usize {
 impl Transcript {
     /// An empty transcript over `source`.
     pub fn new(source: Arc<String>) -> Self {
-        Transcript { source, entries: Arc::default(), parts: Arc::default() }
+        Transcript { source, entries: Arc::default(), parts: Arc::default(), times: Arc::default() }
     }
 
     /// Appends an entry with its parts. Spans are into the transcript's source.
@@ -260,6 +262,17 @@ impl Transcript {
         Arc::make_mut(&mut self.parts)[slot.0 as usize].origin = origin;
     }
 
+    /// Says when entry `index` was said, in milliseconds since 1970; only a recording knows.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn set_time(&mut self, index: usize, at: u64) {
+        assert!(index < self.len(), "there is no entry {index}");
+        let times = Arc::make_mut(&mut self.times);
+        times.resize(times.len().max(index + 1), None);
+        times[index] = Some(at);
+    }
+
     fn part_range(&self, index: usize) -> Range<usize> {
         let end = self.entries.get(index + 1).map_or(self.parts.len(), |e| e.first_part as usize);
         self.entries[index].first_part as usize..end
@@ -288,6 +301,11 @@ impl<'a> Entry<'a> {
     /// Where it stands in the source.
     pub fn span(&self) -> Span {
         self.row.span
+    }
+
+    /// When it was said, in milliseconds since 1970, where that was recorded.
+    pub fn time(&self) -> Option<u64> {
+        self.transcript.times.get(self.index).copied().flatten()
     }
 
     /// Its bytes as they came.
