@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use epitome::summarize::{
-    CallResult, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest, from_fn,
+    CallResult, FailureKind, SECTIONS, SummarizeError, Summarizer, Summary, SummaryRequest, from_fn,
 };
 
 use super::{LANE, checkpoint, compactor, run, says, session, summary, with};
