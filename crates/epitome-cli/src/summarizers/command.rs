@@ -212,7 +212,7 @@ fn read(out: &[u8]) -> Result<Summary, SummarizeError> {
             let mut rows = Rows::default();
             match answer.ledger {
                 Value::Null => {}
-                Value::Array(all) => all.into_iter().for_each(|row| rows.take(row)),
+                Value::Array(all) => all.iter().for_each(|row| rows.take(row)),
                 other => rows.unread.push(Unread::new(&other.to_string(), "it is no list")),
             }
             let Rows { deltas: ledger, unread } = rows;

@@ -153,15 +153,15 @@ impl Rows {
     /// Reads an object of JSON, or a list of some.
     pub fn read(&mut self, json: &str) {
         match serde_json::from_str::<Value>(json) {
-            Ok(Value::Array(rows)) => rows.into_iter().for_each(|row| self.take(row)),
-            Ok(row) => self.take(row),
+            Ok(Value::Array(rows)) => rows.iter().for_each(|row| self.take(row)),
+            Ok(row) => self.take(&row),
             Err(error) => self.unread.push(Unread::new(json, error)),
         }
     }
 
     /// Takes a row.
-    pub fn take(&mut self, row: Value) {
-        match Delta::deserialize(&row) {
+    pub fn take(&mut self, row: &Value) {
+        match Delta::deserialize(row) {
             Ok(delta) => self.deltas.push(delta),
             Err(error) => self.unread.push(Unread::new(&row.to_string(), error)),
         }
