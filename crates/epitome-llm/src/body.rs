@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::endpoint::Endpoint;
 
 /// Tokens for reasoning before the answer, where a model reasons: without them nothing is left of the limit.
-const REASONING: u64 = 16_000;
+pub(crate) const REASONING: u64 = 16_000;
 
 /// The most tokens of an answer, reasoning included: twice what is asked for, since models miscount.
 pub(crate) fn most_output(max_tokens: u64, facts: Option<&Facts>) -> u64 {
@@ -19,21 +19,30 @@ pub(crate) fn most_output(max_tokens: u64, facts: Option<&Facts>) -> u64 {
     facts.and_then(|facts| facts.output).map_or(most, |limit| most.min(limit))
 }
 
-/// A server of one's own has small models, that don't reason unless the table says so.
+/// A server of one's own has small models. Which of them reason nobody knows before one did.
 fn is_own(endpoint: &Endpoint) -> bool {
     endpoint.format == Format::OpenaiChat && !endpoint.is_openai()
 }
 
-/// The most tokens of the answer to `request`.
+/// Whether there is no room for reasoning in what is asked for at first: a small window has none to spare.
+pub(crate) fn is_without_reasoning(endpoint: &Endpoint, facts: Option<&Facts>) -> bool {
+    is_own(endpoint) && facts.is_none_or(|facts| facts.thinking.is_none())
+}
+
+/// The most tokens of the answer to `request`, `besides` for reasoning.
 pub(crate) fn most_answer(
     request: &SummaryRequest,
     endpoint: &Endpoint,
     facts: Option<&Facts>,
+    besides: u64,
 ) -> u64 {
     let most = match facts {
         None if is_own(endpoint) => request.max_tokens.saturating_mul(2).max(256),
         facts => most_output(request.max_tokens, facts),
     };
+    let most = facts
+        .and_then(|facts| facts.output)
+        .map_or(most + besides, |limit| most.saturating_add(besides).min(limit));
     let Some(agents) = &request.body else { return most };
     // The agent's own budget for thinking is part of the limit, and stays: another one is another prompt.
     let most = most + budget(agents).unwrap_or_default();
@@ -102,8 +111,13 @@ fn put(body: &mut String, object: Span, key: &str, value: &str) {
 }
 
 /// The body.
-pub(crate) fn body(request: &SummaryRequest, endpoint: &Endpoint, facts: Option<&Facts>) -> String {
-    let most = most_answer(request, endpoint, facts);
+pub(crate) fn body(
+    request: &SummaryRequest,
+    endpoint: &Endpoint,
+    facts: Option<&Facts>,
+    besides: u64,
+) -> String {
+    let most = most_answer(request, endpoint, facts, besides);
     if let Some(agents) = &request.body {
         return behind_agents(agents, endpoint, most);
     }
@@ -132,6 +146,8 @@ pub(crate) fn body(request: &SummaryRequest, endpoint: &Endpoint, facts: Option<
 
 #[cfg(test)]
 mod tests {
+    use epitome::summarize::Tab;
+
     use super::*;
 
     fn of(format: Format, base: &str) -> Value {
@@ -144,10 +160,11 @@ mod tests {
             reason: None,
             body: None,
             ahead: 0,
+            tab: Tab::default(),
         };
         let endpoint =
             Endpoint { format, base: base.to_owned(), model: "some-model".to_owned(), key: None };
-        let body = body(&request, &endpoint, None);
+        let body = body(&request, &endpoint, None, 0);
         let parsed = wire::parse(format, body.clone()).expect("a body");
         assert!(wire::check(&parsed).is_empty(), "{body}");
         serde_json::from_str(&body).expect("JSON")
@@ -191,10 +208,11 @@ mod tests {
                 reason: None,
                 body: Some(agents.into()),
                 ahead: 0,
+                tab: Tab::default(),
             };
             let base = "https://api.openai.com/v1".to_owned();
             let endpoint = Endpoint { format, base, model: "m".to_owned(), key: None };
-            assert_eq!(body(&request, &endpoint, None), sent);
+            assert_eq!(body(&request, &endpoint, None, 0), sent);
         }
     }
 

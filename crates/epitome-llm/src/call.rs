@@ -1,15 +1,15 @@
 //! One request over the wire, and what came of it.
 
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use epitome::model::{Billed, Money};
 use epitome::summarize::{FailureKind, Spent, SummarizeError};
 use epitome::text::cut;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::events::Events;
 use crate::heard::Heard;
@@ -18,11 +18,19 @@ use crate::purse::Reserved;
 
 /// The most bytes of an answer.
 pub(crate) const LARGEST: usize = 8 << 20;
+/// The most bytes of a complaint.
+const COMPLAINT: usize = 64 << 10;
+/// How long is waited for what may come behind an answer: how much it took, and that nothing follows.
+const BEHIND: Duration = Duration::from_secs(2);
+/// Nothing is waited for more shortly.
+const LEAST: Duration = Duration::from_millis(20);
 
 /// A request that failed, and whether another try may help.
 #[derive(Debug)]
 pub(crate) struct Failed {
-    pub(crate) error: SummarizeError,
+    pub(crate) kind: FailureKind,
+    /// As it was said: a key may be repeated in it.
+    pub(crate) detail: String,
     pub(crate) again: Again,
 }
 
@@ -35,6 +43,8 @@ pub(crate) enum Again {
     Maybe,
     /// It may, after this time.
     After(Duration),
+    /// It may, with more room: reasoning took all that there was.
+    Roomier,
 }
 
 impl Failed {
@@ -46,14 +56,19 @@ impl Failed {
             | FailureKind::CutShort => Again::Maybe,
             _ => Again::Never,
         };
-        Failed { error: SummarizeError::new(kind, detail), again }
+        Failed { kind, detail: detail.into(), again }
+    }
+
+    /// What is told of it: without the key, and then not at length.
+    pub(crate) fn told(self, model: &Model) -> SummarizeError {
+        SummarizeError::new(self.kind, model.without_key(&self.detail))
     }
 }
 
 impl From<SummarizeError> for Failed {
     /// What isn't sent now won't be later.
     fn from(error: SummarizeError) -> Self {
-        Failed { error, again: Again::Never }
+        Failed { kind: error.kind, detail: error.detail, again: Again::Never }
     }
 }
 
@@ -72,10 +87,11 @@ struct Booking<'a> {
 impl Drop for Booking<'_> {
     fn drop(&mut self) {
         let said = self.heard.billed;
-        let cost = match said == Billed::default() {
-            false => self.model.price_of(&said),
-            true if self.is_taken => self.most,
-            true => self.most.map(|_| Money::ZERO),
+        let told = self.model.price_of(&said);
+        let cost = match () {
+            () if self.heard.is_accounted() => told,
+            () if self.is_taken || said != Billed::default() => told.max(self.most),
+            () => self.most.map(|_| Money::ZERO),
         };
         if let Some(reserved) = self.reserved.take() {
             reserved.settle(cost.unwrap_or(Money::ZERO));
@@ -94,9 +110,16 @@ pub(crate) struct Call<'a> {
     pub(crate) headers: &'a HeaderMap,
     pub(crate) limits: &'a Limits,
     pub(crate) spent: &'a Mutex<Spent>,
+    /// When nobody waits for it any more.
+    pub(crate) until: Instant,
 }
 
 impl Call<'_> {
+    /// As much of `limit` as ends before nobody waits any more.
+    fn within(&self, limit: Duration) -> Duration {
+        limit.min((self.until.saturating_duration_since(Instant::now()) / 2).max(LEAST))
+    }
+
     /// Sends `body`, which may cost `most` and has that `reserved`; the text of the answer.
     pub(crate) async fn send(
         &self,
@@ -123,10 +146,18 @@ impl Call<'_> {
         self.read(response, &mut booking.heard).await?;
         let heard = &mut booking.heard;
         if let Some((kind, detail)) = heard.fault.take() {
-            return Err(Failed::new(kind, self.model.without_key(&detail)));
+            return Err(Failed::new(kind, detail));
         }
         if !heard.is_over {
             return Err(Failed::new(FailureKind::CutShort, ""));
+        }
+        if heard.is_at_limit {
+            // The same again would end there again.
+            let is_reasoning = heard.is_only_reasoning();
+            let again = if is_reasoning { Again::Roomier } else { Again::Never };
+            let of = if is_reasoning { ", of which reasoning took all" } else { "" };
+            let detail = format!("it reached the limit of its tokens{of}");
+            return Err(Failed { again, ..Failed::new(FailureKind::CutShort, detail) });
         }
         Ok(std::mem::take(&mut heard.text))
     }
@@ -139,51 +170,82 @@ impl Call<'_> {
         let mut whole: Option<Vec<u8>> = kind.contains("json").then(Vec::new);
         let mut bytes = 0;
         if !kind.is_empty() && whole.is_none() && !kind.contains("event-stream") {
-            let what = format!("{}, neither events nor JSON", cut::one_line(&kind, 60));
+            let kind = cut::one_line(&self.model.without_key(&kind), 60);
+            let what = format!("{kind}, neither events nor JSON");
             return Err(Failed::new(FailureKind::Malformed, what));
         }
-        loop {
-            let chunk = timeout(self.limits.silence, response.chunk())
-                .await
-                .map_err(|_| silent(self.limits.silence))?
-                .map_err(|error| Failed::new(FailureKind::CutShort, innermost(&error)))?;
-            let Some(chunk) = chunk else { break };
+        let (mut quiet, mut over) = (Duration::ZERO, None);
+        let broken = loop {
+            let slice = self.within(BEHIND);
+            // What is over is waited for no longer than what may follow takes.
+            if heard.is_over && *over.get_or_insert(Instant::now() + slice) <= Instant::now() {
+                break None;
+            }
+            let slice = slice.min(self.limits.silence.saturating_sub(quiet));
+            let chunk = match timeout(slice, response.chunk()).await {
+                Ok(Ok(Some(chunk))) => chunk,
+                Ok(Ok(None)) => break None,
+                Ok(Err(error)) => {
+                    break Some(Failed::new(FailureKind::CutShort, innermost(&error)));
+                }
+                Err(_) => {
+                    quiet += slice;
+                    let is_all = heard.is_over || whole.as_deref().is_some_and(is_json);
+                    if is_all {
+                        break None;
+                    }
+                    if quiet >= self.limits.silence {
+                        break Some(silent(self.limits.silence));
+                    }
+                    continue;
+                }
+            };
+            quiet = Duration::ZERO;
             bytes += chunk.len();
             if bytes > LARGEST || events.held() > LARGEST {
-                return Err(too_long());
+                return if heard.is_over { Ok(()) } else { Err(too_long()) };
             }
             match &mut whole {
                 Some(whole) => whole.extend_from_slice(&chunk),
                 None => {
                     for data in events.take(&chunk) {
-                        self.event(&data, heard)?;
+                        let read = self.event(&data, heard);
+                        // The format's own end: what the connection does then is no matter.
+                        if heard.is_last || (heard.is_over && read.is_err()) {
+                            return Ok(());
+                        }
+                        read?;
                     }
                 }
             }
-            if heard.fault.is_some() {
+            // Where it is over as well, it says yet what it took.
+            if heard.fault.is_some() && !heard.is_over {
                 return Ok(());
             }
-        }
-        match whole {
-            Some(whole) => {
-                let answer = serde_json::from_slice(&whole).map_err(|error| unreadable(&error))?;
-                heard.whole(format, &answer);
-            }
-            None => {
-                if let Some(data) = events.end() {
-                    self.event(&data, heard)?;
+        };
+        let read = match whole {
+            Some(whole) => match serde_json::from_slice(&whole) {
+                Ok(answer) => {
+                    heard.whole(format, &answer);
+                    Ok(())
                 }
-            }
-        }
-        Ok(())
-    }
-
-    fn event(&self, data: &str, heard: &mut Heard) -> Result<(), Failed> {
-        if data.trim() == "[DONE]" {
-            heard.is_over = true;
+                Err(error) => Err(unreadable(&error)),
+            },
+            None => events.end().map_or(Ok(()), |data| self.event(&data, heard)),
+        };
+        if heard.is_over || heard.fault.is_some() {
+            // All of it was there.
             return Ok(());
         }
-        let event: Value = serde_json::from_str(data).map_err(|error| unreadable(&error))?;
+        broken.map_or(read, Err)
+    }
+
+    fn event(&self, data: &[u8], heard: &mut Heard) -> Result<(), Failed> {
+        if data.trim_ascii() == b"[DONE]" {
+            (heard.is_over, heard.is_last) = (true, true);
+            return Ok(());
+        }
+        let event: Value = serde_json::from_slice(data).map_err(|error| unreadable(&error))?;
         heard.event(self.model.format(), &event);
         Ok(())
     }
@@ -191,16 +253,18 @@ impl Call<'_> {
     /// What a status other than 2xx means.
     pub(crate) async fn refused(&self, response: Response) -> Failed {
         let status = response.status();
+        let header =
+            |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
         if status.is_redirection() {
-            let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
-            let to = cut::one_line(to.unwrap_or("nowhere"), 120);
+            let to = self.model.without_key(header(LOCATION.as_str()).unwrap_or("nowhere"));
+            let to = cut::one_line(&to, 120);
             return Failed::new(
                 FailureKind::Rejected,
                 format!("{status} leads to {to}, and isn't followed"),
             );
         }
-        let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok());
-        let after = after.and_then(|after| after.trim().parse().ok()).map(Duration::from_secs);
+        let after = header(RETRY_AFTER.as_str());
+        let after = after.and_then(|after| pause(after, header(DATE.as_str())));
         let kind = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => FailureKind::Unauthorized,
             StatusCode::TOO_MANY_REQUESTS => FailureKind::RateLimited,
@@ -208,15 +272,14 @@ impl Call<'_> {
             status if status.is_server_error() => FailureKind::Upstream,
             _ => FailureKind::Rejected,
         };
-        let body = timeout(self.limits.silence, response.bytes()).await;
-        let body = body.ok().and_then(Result::ok).unwrap_or_default();
+        let body = complaint(response, self.within(self.limits.silence)).await;
         let told: Option<Value> = serde_json::from_slice(&body).ok();
         let told = told.as_ref().and_then(|body| {
             let error = body.get(0).unwrap_or(body).get("error")?;
             error["message"].as_str().or(error.as_str())
         });
         let told = told.map(|told| format!(": {told}")).unwrap_or_default();
-        let mut failed = Failed::new(kind, self.model.without_key(&format!("{status}{told}")));
+        let mut failed = Failed::new(kind, format!("{status}{told}"));
         if let (Again::Maybe, Some(after)) = (failed.again, after) {
             failed.again = Again::After(after);
         }
@@ -231,8 +294,40 @@ impl Call<'_> {
             () => FailureKind::CutShort,
         };
         let where_to = self.url.host_str().unwrap_or_default();
-        Failed::new(kind, self.model.without_key(&format!("{where_to}: {}", innermost(error))))
+        Failed::new(kind, format!("{where_to}: {}", innermost(error)))
     }
+}
+
+fn is_json(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(bytes).is_ok()
+}
+
+/// What is said besides a status, as far as it comes in time and isn't too much.
+async fn complaint(mut response: Response, longest: Duration) -> Vec<u8> {
+    let mut body = Vec::new();
+    let read = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            let room = COMPLAINT - body.len();
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            if body.len() == COMPLAINT {
+                return;
+            }
+        }
+    };
+    // What there is by then is all.
+    let _late = timeout(longest, read).await;
+    body
+}
+
+/// How long to wait, as `Retry-After` says: in seconds, or until a time by the server's clock, which `date` tells.
+fn pause(after: &str, date: Option<&str>) -> Option<Duration> {
+    let after = after.trim();
+    if !after.is_empty() && after.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(Duration::from_secs(after.parse().unwrap_or(u64::MAX)));
+    }
+    let until = httpdate::parse_http_date(after).ok()?;
+    let now = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
+    Some(until.duration_since(now.unwrap_or_else(SystemTime::now)).unwrap_or_default())
 }
 
 pub(crate) fn too_long() -> Failed {
@@ -244,7 +339,7 @@ pub(crate) fn silent(time: Duration) -> Failed {
 }
 
 pub(crate) fn unreadable(error: &serde_json::Error) -> Failed {
-    Failed::new(FailureKind::Malformed, cut::one_line(&error.to_string(), 120))
+    Failed::new(FailureKind::Malformed, error.to_string())
 }
 
 /// The cause of all causes: the outer ones repeat the address.
@@ -253,5 +348,27 @@ fn innermost(error: &reqwest::Error) -> String {
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    cut::one_line(&cause.to_string(), 160)
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_to_wait_are_seconds_or_dates() {
+        let now = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        let seconds = |after: &str| pause(after, now).map(|pause| pause.as_secs());
+        assert_eq!(seconds(" 120 "), Some(120));
+        assert_eq!(seconds("99999999999999999999"), Some(u64::MAX));
+        // Each of the three forms of RFC 9110, 5.6.7.
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:50:37 GMT"), Some(60));
+        assert_eq!(seconds("Sunday, 06-Nov-94 09:49:37 GMT"), Some(3_600));
+        assert_eq!(seconds("Sun Nov  6 08:49:38 1994"), Some(1));
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:00:00 GMT"), Some(0));
+        for none in ["", "soon", "-1", "1.5"] {
+            assert_eq!(seconds(none), None, "{none}");
+        }
+        assert!(pause("Fri, 31 Dec 2100 00:00:00 GMT", None) > Some(Duration::from_secs(1)));
+    }
 }

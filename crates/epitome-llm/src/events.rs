@@ -9,9 +9,9 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Takes a chunk in; the data of every event that ends in it. Bytes that aren't UTF-8 are replaced, so that
-    /// what they stand in isn't JSON any more, or says so.
-    pub(crate) fn take(&mut self, chunk: &[u8]) -> Vec<String> {
+    /// Takes a chunk in; the data of every event that ends in it, as bytes: whoever reads them as JSON finds what isn't
+    /// UTF-8.
+    pub(crate) fn take(&mut self, chunk: &[u8]) -> Vec<Vec<u8>> {
         let mut out = Vec::new();
         for byte in chunk {
             if *byte != b'\n' {
@@ -34,9 +34,9 @@ impl Events {
     }
 
     /// What is left at the end of the stream, where the last event isn't ended by an empty line.
-    pub(crate) fn end(&mut self) -> Option<String> {
+    pub(crate) fn end(&mut self) -> Option<Vec<u8>> {
         let data = std::mem::take(&mut self.data);
-        std::mem::take(&mut self.has_data).then(|| String::from_utf8_lossy(&data).into_owned())
+        std::mem::take(&mut self.has_data).then_some(data)
     }
 
     /// Bytes that are held.
@@ -54,10 +54,10 @@ mod tests {
         let stream = "event: x\r\ndata: {\"a\":\ndata: 1}\n\n: comment\n\ndata:{}\n\ndata: é\n";
         for size in [1, 2, 3, 7, 100] {
             let mut events = Events::default();
-            let mut out: Vec<String> =
+            let mut out: Vec<Vec<u8>> =
                 stream.as_bytes().chunks(size).flat_map(|chunk| events.take(chunk)).collect();
             out.extend(events.end());
-            assert_eq!(out, ["{\"a\":\n1}", "{}", "é"], "{size}");
+            assert_eq!(out, ["{\"a\":\n1}", "{}", "é"].map(str::as_bytes), "{size}");
         }
     }
 }

@@ -7,16 +7,35 @@ use serde_json::Value;
 
 /// What was heard so far.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is said by itself, in any order")]
 pub(crate) struct Heard {
     pub(crate) text: String,
     /// What else it was: a call, a refusal, an error.
     pub(crate) fault: Option<(FailureKind, String)>,
     /// It said that this is all.
     pub(crate) is_over: bool,
+    /// Nothing comes behind it, not even what it took.
+    pub(crate) is_last: bool,
+    /// It ended because it had as many tokens as it may have.
+    pub(crate) is_at_limit: bool,
+    /// There was reasoning besides the text.
+    pub(crate) has_reasoning: bool,
     pub(crate) billed: Billed,
 }
 
 impl Heard {
+    /// Whether all that was said is reasoning.
+    pub(crate) fn is_only_reasoning(&self) -> bool {
+        let text = self.text.trim();
+        let unclosed = text.strip_prefix("<think>").is_some_and(|rest| !rest.contains("</think>"));
+        unclosed || (self.has_reasoning && text.is_empty())
+    }
+
+    /// Whether it is known what it took: all of it was said, and what it read.
+    pub(crate) fn is_accounted(&self) -> bool {
+        self.is_over && self.billed.prompt() > 0
+    }
+
     /// Takes one event of a stream in.
     pub(crate) fn event(&mut self, format: Format, event: &Value) {
         if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
@@ -74,6 +93,18 @@ impl Heard {
         self.fault.get_or_insert_with(|| (kind, detail.to_owned()));
     }
 
+    /// It ended at the limit that it was given: what there is isn't all.
+    fn limit(&mut self) {
+        self.is_over = true;
+        self.is_at_limit = true;
+    }
+
+    /// It ended because of what it said or was asked.
+    fn refuse(&mut self, why: &str) {
+        self.is_over = true;
+        self.fault(FailureKind::Refusal, why);
+    }
+
     fn say(&mut self, text: &Value) {
         self.text.push_str(text.as_str().unwrap_or_default());
     }
@@ -89,6 +120,9 @@ impl Heard {
         let Some(choice) = list(&event["choices"]).first() else { return };
         let said = &choice[at];
         self.say(&said["content"]);
+        let reasoning = [&said["reasoning_content"], &said["reasoning"]];
+        let is_said = |text: &&Value| text.as_str().is_some_and(|text| !text.is_empty());
+        self.has_reasoning |= reasoning.iter().any(is_said);
         if let Some(refusal) = said["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
             self.fault(FailureKind::Refusal, refusal);
         }
@@ -96,7 +130,9 @@ impl Heard {
             self.fault(FailureKind::ToolCall, "");
         }
         match choice["finish_reason"].as_str() {
-            Some("content_filter") => self.fault(FailureKind::Refusal, "content_filter"),
+            Some("content_filter") => self.refuse("content_filter"),
+            Some("length") => self.limit(),
+            Some("error") => self.fault(FailureKind::Upstream, "it stopped with an error"),
             Some(_) => self.is_over = true,
             None => {}
         }
@@ -109,31 +145,43 @@ impl Heard {
                 self.fault(FailureKind::Refusal, event["refusal"].as_str().unwrap_or_default());
             }
             "response.output_item.added" => self.responses_item(&event["item"]),
-            "response.completed" | "response.incomplete" => {
-                self.responses_usage(&event["response"]["usage"]);
-                self.is_over = true;
-            }
-            "response.failed" => {
-                self.responses_usage(&event["response"]["usage"]);
-                self.error(&event["response"]["error"]);
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                self.responses_end(&event["response"]);
+                self.is_last = true;
             }
             "error" => self.error(event),
             _ => {}
         }
     }
 
+    /// How it ended; one that came at once and doesn't say is all there is.
+    fn responses_end(&mut self, response: &Value) {
+        self.responses_usage(&response["usage"]);
+        match response["status"].as_str().unwrap_or("completed") {
+            "completed" => self.is_over = true,
+            "incomplete" => match response["incomplete_details"]["reason"].as_str() {
+                Some("content_filter") => self.refuse("content_filter"),
+                Some("max_output_tokens") | None => self.limit(),
+                Some(other) => self.fault(FailureKind::CutShort, other),
+            },
+            "failed" => self.error(&response["error"]),
+            other => self.fault(FailureKind::CutShort, other),
+        }
+    }
+
     fn responses_whole(&mut self, answer: &Value) {
-        self.responses_usage(&answer["usage"]);
         for item in list(&answer["output"]) {
             self.responses_item(item);
             for part in list(&item["content"]) {
-                self.say(&part["text"]);
+                if part["type"].as_str().is_none_or(|kind| kind == "output_text") {
+                    self.say(&part["text"]);
+                }
                 if let Some(refusal) = part["refusal"].as_str() {
                     self.fault(FailureKind::Refusal, refusal);
                 }
             }
         }
-        self.is_over = true;
+        self.responses_end(answer);
     }
 
     fn responses_item(&mut self, item: &Value) {
@@ -159,7 +207,7 @@ impl Heard {
                     number(&event["usage"]["output_tokens"]).max(self.billed.output);
                 self.anthropic_stop(&event["delta"]["stop_reason"]);
             }
-            "message_stop" => self.is_over = true,
+            "message_stop" => (self.is_over, self.is_last) = (true, true),
             _ => {}
         }
     }
@@ -174,7 +222,9 @@ impl Heard {
 
     fn anthropic_stop(&mut self, reason: &Value) {
         match reason.as_str() {
-            Some("refusal") => self.fault(FailureKind::Refusal, ""),
+            Some("refusal") => self.refuse(""),
+            Some("max_tokens" | "model_context_window_exceeded") => self.limit(),
+            Some("pause_turn") => self.fault(FailureKind::CutShort, "pause_turn"),
             Some(_) => self.is_over = true,
             None => {}
         }
@@ -193,11 +243,11 @@ impl Heard {
             let read = number(&usage["cachedContentTokenCount"]);
             self.billed.fresh = number(&usage["promptTokenCount"]).saturating_sub(read);
             self.billed.read = read;
-            self.billed.output =
-                number(&usage["candidatesTokenCount"]) + number(&usage["thoughtsTokenCount"]);
+            let said = number(&usage["candidatesTokenCount"]);
+            self.billed.output = said.saturating_add(number(&usage["thoughtsTokenCount"]));
         }
         if let Some(reason) = chunk["promptFeedback"]["blockReason"].as_str() {
-            self.fault(FailureKind::Refusal, reason);
+            self.refuse(reason);
         }
         let Some(candidate) = list(&chunk["candidates"]).first() else { return };
         for part in list(&candidate["content"]["parts"]) {
@@ -208,10 +258,13 @@ impl Heard {
             }
         }
         match candidate["finishReason"].as_str() {
-            Some("STOP" | "MAX_TOKENS") => self.is_over = true,
-            Some(reason) => self.fault(FailureKind::Refusal, reason),
+            Some("STOP") => self.is_over = true,
+            Some("MAX_TOKENS") => self.limit(),
+            Some(reason) => self.refuse(reason),
             None => {}
         }
+        // What it took comes with the last chunk.
+        self.is_last = self.is_over && usage.is_object();
     }
 }
 
@@ -228,6 +281,80 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// Each way to say that it isn't all, streamed and at once.
+    #[test]
+    fn what_stopped_at_its_limit_or_at_a_filter_is_no_answer() {
+        let chat = |stop: &str| {
+            let choice =
+                |at: &str| json!({"choices": [{at: {"content": "a"}, "finish_reason": stop}]});
+            (Format::OpenaiChat, choice("delta"), choice("message"))
+        };
+        let responses = |why: &str| {
+            let details = json!({"reason": why});
+            let whole =
+                json!({"status": "incomplete", "incomplete_details": details, "output": []});
+            let event = json!({"type": "response.incomplete", "response": whole});
+            (Format::OpenaiResponses, event, whole)
+        };
+        let anthropic = |stop: &str| {
+            let event = json!({"type": "message_delta", "delta": {"stop_reason": stop}});
+            (Format::Anthropic, event, json!({"content": [], "stop_reason": stop}))
+        };
+        let gemini = |stop: &str| {
+            let chunk = json!({"candidates": [{"finishReason": stop}]});
+            (Format::Gemini, chunk.clone(), chunk)
+        };
+        let heard = |(format, event, whole): &(Format, Value, Value)| {
+            let (mut streamed, mut at_once) = (Heard::default(), Heard::default());
+            streamed.event(*format, event);
+            at_once.whole(*format, whole);
+            [streamed, at_once]
+        };
+        let context = "model_context_window_exceeded";
+        for case in [
+            chat("length"),
+            responses("max_output_tokens"),
+            anthropic("max_tokens"),
+            anthropic(context),
+            gemini("MAX_TOKENS"),
+        ] {
+            for heard in heard(&case) {
+                assert!(heard.is_over && heard.is_at_limit && heard.fault.is_none(), "{case:?}");
+            }
+        }
+        for case in [
+            chat("content_filter"),
+            responses("content_filter"),
+            anthropic("refusal"),
+            gemini("SAFETY"),
+        ] {
+            for heard in heard(&case) {
+                let kind = heard.fault.expect("it refuses").0;
+                assert!(heard.is_over && kind == FailureKind::Refusal, "{case:?}");
+            }
+        }
+        for (status, kind) in [
+            ("failed", FailureKind::RateLimited),
+            ("cancelled", FailureKind::CutShort),
+            ("in_progress", FailureKind::CutShort),
+        ] {
+            let error = json!({"code": "rate_limit_exceeded", "message": "m"});
+            let whole = json!({"status": status, "output": [], "error": error});
+            let mut heard = Heard::default();
+            heard.responses_whole(&whole);
+            assert_eq!(heard.fault.expect("it isn't all").0, kind, "{status}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_nobody_has_are_no_harm() {
+        let usage = json!({"promptTokenCount": u64::MAX, "candidatesTokenCount": u64::MAX,
+            "thoughtsTokenCount": u64::MAX});
+        let mut heard = Heard::default();
+        heard.gemini(&json!({"usageMetadata": usage}));
+        assert_eq!(heard.billed.output, u64::MAX);
+    }
 
     #[test]
     fn a_call_is_no_summary() {

@@ -18,12 +18,12 @@ impl Model {
     pub async fn listed(&self) -> Result<Vec<String>, SummarizeError> {
         let limit = self.limits().total;
         let listed = timeout(limit, self.list()).await.unwrap_or_else(|_| Err(silent(limit)));
-        listed.map_err(|failed| failed.error)
+        listed.map_err(|failed| failed.told(self))
     }
 
     async fn list(&self) -> Result<Vec<String>, Failed> {
         let (url, spent) = (self.list_url(), Mutex::new(Spent::default()));
-        let call = Call { url: &url, ..self.call(&spent) };
+        let call = Call { url: &url, ..self.call(&spent, self.until()) };
         let sending = call.client.get(url.clone()).headers(call.headers.clone()).send();
         let mut response = sending.await.map_err(|error| call.broken(&error))?;
         if !response.status().is_success() {
@@ -40,7 +40,7 @@ impl Model {
         let list = answer["data"].as_array().or(answer["models"].as_array());
         let names = list.into_iter().flatten().filter_map(|model| {
             let name = model["id"].as_str().or(model["name"].as_str())?;
-            Some(name.strip_prefix("models/").unwrap_or(name).to_owned())
+            Some(self.without_key(name.strip_prefix("models/").unwrap_or(name)))
         });
         Ok(names.collect())
     }

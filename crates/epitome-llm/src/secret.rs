@@ -19,6 +19,13 @@ impl Secret {
         &self.0
     }
 
+    /// Whether a text that has it can only have it from here: a short word that stands for a key where none is needed
+    /// (`ollama`) is a word like others.
+    pub(crate) fn is_telling(&self) -> bool {
+        let has_digit = self.0.bytes().any(|byte| byte.is_ascii_digit());
+        self.0.len() >= if has_digit { 8 } else { 12 }
+    }
+
     /// `text` without it: servers repeat keys in their complaints.
     pub(crate) fn left_out_of(&self, text: &str) -> String {
         if self.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }

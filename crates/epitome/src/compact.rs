@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::function::Function;
 use crate::request::Request;
-use crate::summarize::{OnFailure, Spent, SummarizeError, Summary};
+use crate::summarize::{Breaker, Clock, End, OnFailure, Rests, Spent, SummarizeError, Summary};
 use crate::view::Fate;
 
 /// What a compactor promises: an answer, later.
@@ -30,6 +30,11 @@ pub trait Compact: fmt::Debug + Send + Sync {
 
     /// Begins to answer.
     fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting;
+
+    /// Is told what became of its answer. One that skips has done what it was asked for.
+    fn settled(&self, end: End) {
+        let _ = end;
+    }
 }
 
 /// Who is asked for whole compactions, about what, and what happens when nobody's answer can be used.
@@ -41,6 +46,44 @@ pub struct Compactors {
     pub about: About,
     /// What happens in the end. `Extractive` is the compactor's own strategies, with its summarizers.
     pub on_failure: OnFailure,
+}
+
+impl Compactors {
+    /// The same, each of the chain resting by `clock` when it fails again and again, as
+    /// [`Summaries::resting`](crate::summarize::Summaries::resting) has summarizers do.
+    #[must_use]
+    pub fn resting(self, clock: &Clock) -> Self {
+        let rested = |by| -> Arc<dyn Compact> {
+            let rests = Rests::new(Breaker::FAILURES, Breaker::REST, Arc::clone(clock));
+            Arc::new(Resting { by, rests })
+        };
+        Compactors { chain: self.chain.into_iter().map(rested).collect(), ..self }
+    }
+}
+
+/// A compactor that rests after failures in a row.
+#[derive(Debug)]
+struct Resting {
+    by: Arc<dyn Compact>,
+    rests: Rests,
+}
+
+impl Compact for Resting {
+    fn name(&self) -> &str {
+        self.by.name()
+    }
+
+    fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting {
+        match self.rests.refused() {
+            Some(resting) => Box::pin(std::future::ready(Err::<Verdict, _>(resting))),
+            None => Arc::clone(&self.by).compact(job),
+        }
+    }
+
+    fn settled(&self, end: End) {
+        self.rests.settled(end);
+        self.by.settled(end);
+    }
 }
 
 /// What a compactor is told besides the request.

@@ -325,8 +325,9 @@ impl Shape {
         let outcome = progress.compact(&compactor, &opened.request, archive)?.map_err(|error| {
             let what = format!("nothing was changed, because the compaction failed: {error}");
             match error {
-                CompactError::Summary(_) | CompactError::Delegated(_) => {
-                    Failure::upstream(what).hint("--on-failure extractive compacts without help")
+                CompactError::Summary { spent, .. } | CompactError::Delegated { spent, .. } => {
+                    Failure::upstream(format!("{what}{}", receipt::paid(&spent)))
+                        .hint("--on-failure extractive compacts without help")
                 }
                 _ => {
                     Failure::other(what).hint(format!("epitome check {}", opened.source.operand()))

@@ -11,12 +11,12 @@ mod spec;
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use epitome::compact::{About, Compact, Compactors};
 use epitome::hook::{Hook, Hooks};
-use epitome::summarize::{Brief, OnFailure, Summaries, Summarizer};
+use epitome::summarize::{Brief, Clock, OnFailure, Summaries, Summarizer};
 use epitome_llm::{Cap, Purse, in_memory, origin};
 
 use crate::args::{AroundArgs, Line, SummaryArgs};
@@ -116,6 +116,10 @@ pub(crate) fn helpers(
         on_failure: if specs.is_empty() { on_failure } else { OnFailure::Extractive },
     };
     let is_agents = args.agent.is_some();
+    // Whoever compacts more than once with them asks none again and again that fails.
+    let begun = Instant::now();
+    let clock: Clock = Arc::new(move || begun.elapsed());
+    let (compactors, summaries) = (compactors.resting(&clock), summaries.resting(&clock));
     Ok(Helpers { hooks, after, compactors, summaries, is_agents, session })
 }
 

@@ -35,9 +35,12 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn new(script: impl IntoIterator<Item = Next>) -> Self {
+        Served::of(Server::new(Queue::new(script)))
+    }
+
+    pub(crate) fn of(server: Server) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("a runtime");
-        let server = Server::new(Queue::new(script));
         let running = runtime.block_on(start(server)).expect("a free port");
         Served { running, _runtime: runtime }
     }
@@ -323,6 +326,12 @@ fn models_commands_and_code_form_one_chain() {
         ask(&bench, 0, "http://127.0.0.1:9", &["--timeout", "1", "--on-failure", "error"]);
     assert_eq!(refused.code, 69, "{}", refused.err);
     assert!(refused.err.contains("there is no summary: gpt-4o: "), "{}", refused.err);
+    // What was paid for is told, though nothing comes of it.
+    let server = Served::new([Reply::text("Sure.").into(), Reply::text("Sure.").into()]);
+    let paid = ask(&bench, 0, &server.running.url, &["--on-failure", "error"]);
+    assert_eq!((paid.code, server.requests()), (69, 2), "{}", paid.err);
+    let told = paid.err.split_once("; asking took 2 requests, ").expect(&paid.err).1;
+    assert!(told.contains(" tokens read, ") && told.contains(" written, $0."), "{}", paid.err);
 }
 
 #[test]

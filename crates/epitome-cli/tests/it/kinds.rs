@@ -57,6 +57,10 @@ enum Http {
     Usage,
     /// A call of a tool in the format's words, though none is offered.
     Calls,
+    /// A good answer in the format's words, but for bytes in its text that are none.
+    Unreadable,
+    /// A good answer that says that it isn't all.
+    AtLimit,
     /// A good answer, and no money for it.
     NoMoney,
 }
@@ -126,7 +130,7 @@ fn rows() -> Vec<Row> {
         row("wrong usage", Http::Usage, None, None),
         row(
             "invalid UTF-8",
-            Http::Bytes("text/event-stream", b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\xfe\n\n"),
+            Http::Unreadable,
             shell("printf '{\"version\":1,\"summary\":\"\\377\"}'"),
             None,
         ),
@@ -150,6 +154,7 @@ fn rows() -> Vec<Row> {
             Some(printing(call)),
             sums(call),
         ),
+        row("limit of the answer reached", Http::AtLimit, None, None),
         row("reply to the transcript", text(reply), Some(printing(reply)), sums(reply)),
         Row {
             name: "timeout of the first byte",
@@ -172,10 +177,10 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// The task, 60 steps, and a wish: what fits in one request to a model of which nothing is known.
+/// The task, 40 steps, and a wish: what fits in one request to a model of which nothing is known.
 fn session(format: Format) -> Request {
     let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
-    for step in 0..60 {
+    for step in 0..40 {
         let _ = writeln!(
             notation,
             "asst Step {step} is the one in which I look at the module. {{lorem 60}} | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{ work }} {{code 10}}",
@@ -237,6 +242,31 @@ fn strange(format: Format) -> Vec<u8> {
     page("application/json", answer.to_string().as_bytes())
 }
 
+/// A good answer as events, with two bytes in its text that are no UTF-8.
+fn unreadable(format: Format) -> Vec<u8> {
+    let text = good() + "\u{1}";
+    let events = match format {
+        Format::OpenaiResponses => vec![
+            json!({ "type": "response.output_text.delta", "delta": text }),
+            json!({ "type": "response.completed", "response": { "status": "completed" } }),
+        ],
+        Format::Anthropic => vec![
+            json!({ "type": "content_block_delta", "delta": { "text": text } }),
+            json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" } }),
+            json!({ "type": "message_stop" }),
+        ],
+        Format::Gemini => vec![json!({ "candidates": [
+            { "content": { "parts": [{ "text": text }] }, "finishReason": "STOP" }] })],
+        _ => {
+            vec![json!({ "choices": [{ "delta": { "content": text }, "finish_reason": "stop" }] })]
+        }
+    };
+    let events: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let events = events.concat();
+    let (before, after) = events.split_once("\\u0001").expect("it stands there");
+    page("text/event-stream", &[before.as_bytes(), b"\xff\xfe", after.as_bytes()].concat())
+}
+
 /// An answer at once that calls a tool.
 fn calling(format: Format) -> Vec<u8> {
     let answer = match format {
@@ -284,6 +314,18 @@ async fn by_model(row: &Row, (_, format, model): (&str, Format, &str)) -> Outcom
             running.insert(server.expect("a free port")).url.clone()
         }
         Http::NoMoney => canned(strange(format)).await,
+        Http::AtLimit => {
+            let stop = match format {
+                Format::OpenaiResponses => "max_output_tokens",
+                Format::Anthropic => "max_tokens",
+                Format::Gemini => "MAX_TOKENS",
+                _ => "length",
+            };
+            let reply = Reply { stop: Some(stop.to_owned()), ..Reply::text(good()) };
+            let server = start(Server::new(Queue::new([reply.into()]))).await;
+            running.insert(server.expect("a free port")).url.clone()
+        }
+        Http::Unreadable => canned(unreadable(format)).await,
         Http::Usage => canned(strange(format)).await,
         Http::Calls => canned(calling(format)).await,
         Http::Bytes(kind, body) => canned(page(kind, body)).await,

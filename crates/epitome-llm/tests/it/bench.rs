@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::Format;
-use epitome::summarize::{SummarizeError, Summarizer as _, Summary, SummaryRequest};
+use epitome::summarize::{SummarizeError, Summarizer as _, Summary, SummaryRequest, Tab};
 use epitome_llm::{Endpoint, Limits, Model, Purse, Secret};
 use testkit::server::Server;
 use testkit::server::shell::{Running, start};
@@ -29,6 +29,7 @@ pub(crate) fn request() -> SummaryRequest {
         reason: None,
         body: None,
         ahead: 0,
+        tab: Tab::default(),
     }
 }
 

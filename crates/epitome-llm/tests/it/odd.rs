@@ -75,9 +75,18 @@ async fn redirects_are_not_followed() {
 
 #[tokio::test]
 async fn bytes_that_are_no_text_and_streams_that_end_early_are_told() {
-    let bad =
-        answer("200 OK", EVENTS, b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\xfe\n\n");
-    assert_eq!(told(vec![bad]).await.0.expect_err("no JSON").kind, FailureKind::Malformed);
+    let choice =
+        b"{\"choices\":[{\"delta\":{\"content\":\"a\xff\xfe\"},\"finish_reason\":\"stop\"}]}";
+    let stream = [&b"data: "[..], choice, b"\n\ndata: [DONE]\n\n"].concat();
+    let whole =
+        [&b"{\"choices\":[{\"message\":{\"content\":\"\xc3\"},\"finish_reason\":\"stop\"}]}"[..]];
+    for bad in [
+        answer("200 OK", EVENTS, &stream),
+        answer("200 OK", "content-type: application/json\r\n", &whole.concat()),
+    ] {
+        let error = told(vec![bad]).await.0.expect_err("no text");
+        assert_eq!(error.kind, FailureKind::Malformed, "{error}");
+    }
     let early =
         answer("200 OK", EVENTS, b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n");
     let error = told(vec![early; 3]).await.0.expect_err("nobody said that this is all");

@@ -12,6 +12,7 @@ use testkit::server::{Fault, Queue, Reply, Server};
 use tokio::net::TcpListener;
 
 use crate::bench::{MODELS, ask_at, endpoint, limits, request};
+use crate::ends::stream;
 use crate::odd::{EVENTS, answer, canned};
 
 const TODAY: &str = "today";
@@ -104,6 +105,32 @@ async fn a_call_that_was_sent_and_not_answered_costs_what_it_may() {
     let here = endpoint(&running.url, MODELS[2].0, MODELS[2].1);
     let error = ask_at(here, limits(), Some(paying)).await.expect_err("it is refused");
     assert_eq!((error.kind, books.spent()), (FailureKind::Rejected, Money::ZERO));
+}
+
+/// What is told before an answer is over, or of its output alone, is less than what it took.
+#[tokio::test]
+async fn a_call_that_tells_half_of_it_costs_what_it_may() {
+    let once = Limits { retries: 0, ..limits() };
+    let cost = async |row: usize, stream: &str| {
+        let (format, model) = MODELS[row];
+        let (url, _task) = canned(vec![answer("200 OK", EVENTS, stream.as_bytes())]).await;
+        let (paying, books) = purse(Money::micro(10_000_000));
+        let answer = ask_at(endpoint(&url, format, model), once, Some(paying)).await;
+        let spent = answer.map_or_else(|error| error.spent, |summary| summary.spent);
+        assert_eq!(spent.cost, Some(books.spent()), "{stream}");
+        books.spent()
+    };
+    let begun = "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":7,\"output_tokens\":1}}}\n\n";
+    let most = cost(2, "").await;
+    assert_eq!(cost(2, begun).await, most);
+    let whole = cost(2, &stream(MODELS[2].0)).await;
+    assert!(Money::ZERO < whole && whole < most, "{whole} of {most}");
+    let more = begun.replace(":7", ":9000000");
+    assert!(cost(2, &more).await > most);
+    let most = cost(0, "").await;
+    let partly = stream(MODELS[0].0).replace("\"prompt_tokens\":7,", "");
+    assert_eq!(cost(0, &partly).await, most);
+    assert!(cost(0, &stream(MODELS[0].0)).await < most);
 }
 
 /// Parts of a long transcript are asked for at once: without the money for all of them none is.

@@ -11,7 +11,7 @@ use crate::events::Event;
 use crate::plan::Plan;
 use crate::summarize::admit::Door;
 use crate::summarize::{
-    CallResult, OnFailure, Source, Spent, SummarizeError, Summary, SummaryCall, SummaryReceipt,
+    CallResult, End, OnFailure, Source, Spent, SummarizeError, Summary, SummaryCall, SummaryReceipt,
 };
 use crate::text::cut;
 use crate::transcript::unit::Units;
@@ -77,18 +77,21 @@ impl Compaction {
             self.state = State::Delegate(asked);
             return Err(if was_out { Step::Wait } else { Step::Delegate(delegation) });
         };
-        let Delegating { tally, by, .. } = *asked;
-        let by = by.name();
+        let Delegating { tally, by: asked, .. } = *asked;
+        let by = asked.name();
         Ok(match answer {
             Err(error) => {
                 self.book_unused(by, &error.to_string(), error.spent);
                 self.try_without(tally, by, &error.to_string())
             }
             Ok(Verdict::Skip(Skip { why, spent })) => {
+                asked.settled(End::Admitted);
                 let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
                 self.book_unused(by, &format!("skipped: {why}"), spent);
                 self.fallbacks.push(format!("{by} skipped: {}", cut::one_line(why, REASON)));
-                self.attempt = Attempt::Declined;
+                // What is small enough is left with good reason.
+                let is_small = tally.total().tokens <= self.target(&tally);
+                self.attempt = if is_small { Attempt::Nothing } else { Attempt::Declined };
                 State::Plan(tally)
             }
             Ok(Verdict::Compacted(compacted)) => self.take(tally, by, compacted),
@@ -218,6 +221,9 @@ impl Compaction {
 
     /// On to the next in the chain, or to what is to happen without one.
     pub(super) fn try_without(&mut self, tally: Tally, by: &str, why: &str) -> State {
+        if let Some(last) = self.last_asked() {
+            last.settled(End::GaveUp);
+        }
         let why = cut::one_line(why, REASON);
         self.tell(&Event::CompactorFellBack { by: by.to_owned(), why: why.clone() });
         let why = format!("{by}: {why}");
@@ -235,7 +241,10 @@ impl Compaction {
                 self.attempt = Attempt::Declined;
                 State::Plan(tally)
             }
-            OnFailure::Error => State::Failed(CompactError::Delegated(why)),
+            OnFailure::Error => {
+                let spent = self.summary.as_ref().map(|booked| booked.spent).unwrap_or_default();
+                State::Failed(CompactError::Delegated { why, spent })
+            }
         }
     }
 
@@ -248,9 +257,20 @@ impl Compaction {
 
     /// The name of who was asked last.
     pub(super) fn asked_last(&self) -> String {
-        let all = self.compactor.compactors().map_or(&[][..], |all| &all.chain);
-        let last = self.delegated.checked_sub(1).and_then(|last| all.get(last));
-        last.map_or_else(String::new, |by| by.name().to_owned())
+        self.last_asked().map_or_else(String::new, |by| by.name().to_owned())
+    }
+
+    /// Tells whose view it is that it is used.
+    pub(super) fn settle_delegated(&self) {
+        if self.attempt == Attempt::Delegated
+            && let Some(last) = self.last_asked()
+        {
+            last.settled(End::Admitted);
+        }
+    }
+
+    fn last_asked(&self) -> Option<&Arc<dyn Compact>> {
+        self.compactor.compactors()?.chain.get(self.delegated.checked_sub(1)?)
     }
 }
 

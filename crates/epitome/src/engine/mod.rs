@@ -34,7 +34,7 @@ use crate::plan::{Cover, Means, Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
 use crate::strategy::Head;
-use crate::summarize::{Ask, Source, SummarizeError, Summary, SummaryReceipt};
+use crate::summarize::{Ask, Source, Spent, SummarizeError, Summary, SummaryReceipt};
 use crate::transcript::unit::Units;
 use crate::transcript::{Origin, Slot};
 use crate::view::{Placed, View};
@@ -60,7 +60,8 @@ pub enum Step {
     Yield,
     /// Keep these, durably, then [`Compaction::supply`] an answer.
     Persist(Vec<Original>),
-    /// Ask these, and [`Compaction::supply`] each answer; what [`Compaction::wants`] no more may be dropped.
+    /// Ask these, if any, and [`Compaction::supply`] each answer; before the next step drop what it [wants](Compaction::wants)
+    /// no more, so that what that took is booked.
     Summarize(Vec<Ask>),
     /// Ask this hook, and [`Compaction::supply`] the answer.
     Hook(Question),
@@ -99,11 +100,21 @@ pub enum CompactError {
     #[error(transparent)]
     Archive(#[from] ArchiveError),
     /// No summarizer gave a summary that can be used, and it was to fail then.
-    #[error("there is no summary: {0}")]
-    Summary(String),
+    #[error("there is no summary: {why}")]
+    Summary {
+        /// Why each of the chain gave none.
+        why: String,
+        /// What asking took all the same.
+        spent: Spent,
+    },
     /// No whole compactor gave a view that can be used, and it was to fail then.
-    #[error("no compactor gave a view that can be used: {0}")]
-    Delegated(String),
+    #[error("no compactor gave a view that can be used: {why}")]
+    Delegated {
+        /// Why not the last of the chain.
+        why: String,
+        /// What asking took all the same.
+        spent: Spent,
+    },
     /// Code that the caller gave panicked; whoever drives the compaction caught it.
     #[error("a strategy, counter or summarizer panicked: {0}")]
     Panicked(String),
@@ -283,6 +294,7 @@ impl Compaction {
                 return Step::Persist(originals);
             }
             State::Ready(outcome) => {
+                self.settle_delegated();
                 self.tell_finished(&outcome);
                 return Step::Done(Ok(outcome));
             }

@@ -120,7 +120,9 @@ impl Compaction {
                 self.attempt = Attempt::Declined;
                 State::Plan(tally)
             }
-            (Err(why), OnFailure::Error) => State::Failed(CompactError::Summary(why)),
+            (Err(why), OnFailure::Error) => {
+                State::Failed(CompactError::Summary { why, spent: receipt.spent })
+            }
         };
         self.summary = Some(receipt);
         Ok(state)

@@ -1,7 +1,7 @@
 //! Who fails too often isn't asked for a while.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::{
@@ -14,8 +14,14 @@ pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// A summarizer that rests after failures in a row. After the rest it is tried once; if that fails it
 /// rests for twice as long, up to an hour.
+#[derive(Debug)]
 pub struct Breaker {
     inner: Arc<dyn Summarizer>,
+    rests: Rests,
+}
+
+/// When somebody rests.
+pub(crate) struct Rests {
     after: u32,
     rest: Duration,
     clock: Clock,
@@ -39,20 +45,48 @@ impl Breaker {
 
     /// `inner`, resting for `rest` after so many failures in a row.
     pub fn around(inner: Arc<dyn Summarizer>, after: u32, rest: Duration, clock: Clock) -> Self {
-        Breaker { inner, after: after.max(1), rest, clock, state: Mutex::default() }
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Breaker { inner, rests: Rests::new(after, rest, clock) }
     }
 }
 
-impl fmt::Debug for Breaker {
+impl Rests {
+    pub(crate) fn new(after: u32, rest: Duration, clock: Clock) -> Self {
+        Rests { after: after.max(1), rest, clock, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why nobody is to be asked now, if that is so.
+    pub(crate) fn refused(&self) -> Option<SummarizeError> {
+        let now = (self.clock)();
+        let until = self.state().until.filter(|until| *until > now)?;
+        let left = until.saturating_sub(now).as_secs().max(1);
+        Some(SummarizeError::new(FailureKind::Resting, format!("{left} s more")))
+    }
+
+    pub(crate) fn settled(&self, end: End) {
+        let now = (self.clock)();
+        let mut state = self.state();
+        match end {
+            End::Admitted => *state = State::default(),
+            // It wasn't asked.
+            End::GaveUp if state.until.is_some_and(|until| until > now) => {}
+            End::GaveUp => {
+                state.failures = state.failures.saturating_add(1);
+                if let Some(more) = state.failures.checked_sub(self.after) {
+                    let rest = self.rest.saturating_mul(1 << more.min(12)).min(LONGEST);
+                    state.until = Some(now.saturating_add(rest));
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Rests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Breaker")
-            .field("inner", &self.inner)
-            .field("state", &*self.state())
-            .finish_non_exhaustive()
+        f.debug_struct("Rests").field("state", &*self.state()).finish_non_exhaustive()
     }
 }
 
@@ -70,31 +104,14 @@ impl Summarizer for Breaker {
     }
 
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
-        let now = (self.clock)();
-        if let Some(until) = self.state().until.filter(|until| *until > now) {
-            let left = until.saturating_sub(now).as_secs().max(1);
-            let resting = SummarizeError::new(FailureKind::Resting, format!("{left} s more"));
-            return Box::pin(std::future::ready(Err::<Summary, _>(resting)));
+        match self.rests.refused() {
+            Some(resting) => Box::pin(std::future::ready(Err::<Summary, _>(resting))),
+            None => Arc::clone(&self.inner).summarize(request),
         }
-        Arc::clone(&self.inner).summarize(request)
     }
 
     fn settled(&self, end: End) {
-        let now = (self.clock)();
-        let mut state = self.state();
-        match end {
-            End::Admitted => *state = State::default(),
-            // It wasn't asked.
-            End::GaveUp if state.until.is_some_and(|until| until > now) => {}
-            End::GaveUp => {
-                state.failures += 1;
-                if let Some(more) = state.failures.checked_sub(self.after) {
-                    let rest = self.rest.saturating_mul(1 << more.min(12)).min(LONGEST);
-                    state.until = Some(now + rest);
-                }
-            }
-        }
-        drop(state);
+        self.rests.settled(end);
         self.inner.settled(end);
     }
 }
@@ -117,7 +134,7 @@ mod tests {
         let breaker = Breaker::around(inner, Breaker::FAILURES, Breaker::REST, clock);
         let rests = |at: u64| {
             now.store(at, Ordering::Relaxed);
-            breaker.state().until.is_some_and(|until| until > Duration::from_secs(at))
+            breaker.rests.state().until.is_some_and(|until| until > Duration::from_secs(at))
         };
         breaker.settled(End::GaveUp);
         breaker.settled(End::GaveUp);

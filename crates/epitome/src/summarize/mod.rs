@@ -30,10 +30,11 @@ use crate::text::cut;
 use crate::text::secrets::masked;
 
 pub use admit::Fault;
+pub(crate) use breaker::Rests;
 pub use breaker::{Breaker, Clock};
 pub(crate) use fit::fitted;
 pub use function::from_fn;
-pub use prompt::{Brief, REQUEST_VERSION, SECTIONS, SYSTEM, SummaryRequest};
+pub use prompt::{Brief, REQUEST_VERSION, SECTIONS, SYSTEM, SummaryRequest, Tab};
 pub use shape::{AgentPrompt, Choice, Quote, Shape, Why};
 pub use source::Source;
 pub(crate) use work::{Around, Next, Said, Work};
@@ -61,7 +62,8 @@ pub trait Summarizer: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Begins to answer.
+    /// Begins to answer. What was spent by then is written to the request's [`Tab`] when the future is dropped before
+    /// it has answered.
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering;
 
     /// Is told what became of a compaction's requests to it.
@@ -239,6 +241,19 @@ pub struct Summaries {
     pub brief: Brief,
     /// What happens in the end.
     pub on_failure: OnFailure,
+}
+
+impl Summaries {
+    /// The same, each of the chain resting by `clock` when it fails again and again ([`Breaker`]), with the usual
+    /// limits: for whoever compacts more than once with them.
+    #[must_use]
+    pub fn resting(self, clock: &Clock) -> Self {
+        let rested = |by| -> Arc<dyn Summarizer> {
+            let clock = Arc::clone(clock);
+            Arc::new(Breaker::around(by, Breaker::FAILURES, Breaker::REST, clock))
+        };
+        Summaries { chain: self.chain.into_iter().map(rested).collect(), ..self }
+    }
 }
 
 /// A question for a summarizer, to be answered with its id.

@@ -1,11 +1,11 @@
 //! What a summarizer is asked: the fenced transcript, what is carried, and the instruction last.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{Fault, Spent};
 use crate::transcript::ContentId;
 
 /// The form of [`SummaryRequest`]; it changes when a field changes its meaning or leaves.
@@ -123,7 +123,36 @@ pub struct SummaryRequest {
     /// Requests about as large that are to follow for the same summary: other parts, and what merges them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ahead: u32,
+    /// What was spent on it by answers that nobody waited for any more.
+    #[serde(skip)]
+    pub tab: Tab,
 }
+
+/// Where it is written what was spent on a request whose answer was cancelled: an answer that comes says it itself, one
+/// that was dropped can't. Whoever asks over the wire writes it when its future is dropped, and the receipt reads it.
+#[derive(Clone, Debug, Default)]
+pub struct Tab(Arc<Mutex<Spent>>);
+
+impl Tab {
+    /// Writes it down.
+    pub fn book(&self, spent: Spent) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += spent;
+    }
+
+    /// What was written since this was last asked.
+    pub fn take(&self) -> Spent {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Requests are equal that ask for the same.
+impl PartialEq for Tab {
+    fn eq(&self, _: &Tab) -> bool {
+        true
+    }
+}
+
+impl Eq for Tab {}
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(count: &u32) -> bool {
@@ -146,6 +175,7 @@ impl SummaryRequest {
                 // The merging one takes the place of this one.
                 Of::Part { nth, of } => (of + 1).saturating_sub(nth) as u32,
             },
+            tab: Tab::default(),
         }
     }
 

@@ -8,8 +8,8 @@ use super::prompt::Of;
 use super::shape::Scales;
 use super::source::{Source, runs};
 use super::{
-    AgentPrompt, Ask, CallResult, Choice, End, FailureKind, Shape, Summaries, SummarizeError,
-    Summarizer, Summary, SummaryCall, SummaryReceipt, SummaryRequest, Why,
+    AgentPrompt, Ask, CallResult, Choice, End, FailureKind, Shape, Spent, Summaries,
+    SummarizeError, Summarizer, Summary, SummaryCall, SummaryReceipt, SummaryRequest, Why,
 };
 use crate::count::TokenCounter;
 use crate::ledger::{Delta, split};
@@ -28,7 +28,7 @@ const MOST_CHANGES: usize = 64;
 /// What it needs next.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Answers to these.
+    /// Answers to these. Where there are none, whoever drives it is only to let go what isn't wanted any more.
     Ask(Vec<Ask>),
     /// Answers to what was asked before.
     Wait,
@@ -76,6 +76,10 @@ pub(crate) struct Work {
     rounds: usize,
     next_id: u32,
     receipt: SummaryReceipt,
+    /// Who was asked for what, and wasn't waited for in the end: another part had failed.
+    dropped: Vec<(String, Arc<SummaryRequest>)>,
+    /// The question whose answer came last.
+    answered: Option<u32>,
     around: Option<Around>,
     /// Whether what is asked goes on from the agent's own prompt.
     is_extension: bool,
@@ -109,6 +113,8 @@ impl Work {
             rounds: 0,
             next_id: 0,
             receipt: SummaryReceipt::default(),
+            dropped: Vec::new(),
+            answered: None,
             around,
             is_extension: false,
             whys: Vec::new(),
@@ -122,6 +128,10 @@ impl Work {
 
     /// What it needs next.
     pub(crate) fn next(&mut self) -> Next {
+        if self.done.is_some() && !self.dropped.is_empty() && self.answered.take().is_some() {
+            // What they took is written when they are let go.
+            return Next::Ask(Vec::new());
+        }
         if let Some(done) = self.done.take() {
             return Next::Done(done);
         }
@@ -152,8 +162,17 @@ impl Work {
         std::mem::take(&mut self.said)
     }
 
-    /// What it took.
-    pub(crate) fn receipt(&self) -> SummaryReceipt {
+    /// What it took, cancelled answers included.
+    pub(crate) fn receipt(&mut self) -> SummaryReceipt {
+        for (by, request) in self.dropped.drain(..) {
+            let spent = request.tab.take();
+            if spent != Spent::default() {
+                let why = Some(FailureKind::Unattended.to_string());
+                self.receipt.spent += spent;
+                let result = CallResult::Failed;
+                self.receipt.calls.push(SummaryCall { by, result, why, spent });
+            }
+        }
         self.receipt.clone()
     }
 
@@ -175,6 +194,7 @@ impl Work {
         if !self.wants(id) {
             return;
         }
+        self.answered = Some(id);
         match answer {
             Err(error) => {
                 call.result = CallResult::Failed;
@@ -374,8 +394,11 @@ impl Work {
         by.settled(End::GaveUp);
         let name = by.name().to_owned();
         self.whys.push(format!("{name}: {why}"));
+        let answered = self.answered;
+        let is_waited = |job: &Job| job.is_out && job.text.is_none() && Some(job.id) != answered;
+        let waited = self.jobs.drain(..).filter(is_waited);
+        self.dropped.extend(waited.map(|job| (name.clone(), job.request)));
         self.said.push(Said::FellBack { by: name, why: why.to_owned(), kind });
-        self.jobs.clear();
         self.deltas.clear();
         self.is_extension = false;
         self.link += 1;

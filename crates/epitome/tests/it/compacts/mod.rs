@@ -3,7 +3,9 @@
 mod faults;
 
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use epitome::compact::{About, Compact, Compacted, Compactors, Job, Skip, Verdict, from_fn};
 use epitome::count::counter;
@@ -11,7 +13,7 @@ use epitome::engine::Drive;
 use epitome::events::{CompactionId, Event, Observer};
 use epitome::hook::{Hooks, Wish};
 use epitome::model::Money;
-use epitome::summarize::{FailureKind, OnFailure, Spent, SummarizeError, Summary};
+use epitome::summarize::{Clock, FailureKind, OnFailure, Spent, SummarizeError, Summary};
 use epitome::transcript::{Marks, PartKind, Slot};
 use epitome::trigger::{Asker, Cause, Demand, Gauge, Trigger as _, When};
 use epitome::view::{Fate, PartEdit, Put, Reason};
@@ -214,6 +216,41 @@ fn observers_are_told_and_compactors_are_told_why() {
     for wish in ["Keep the ports.", "context is full", "the parser"] {
         assert!(instructions.contains(wish), "{instructions}");
     }
+}
+
+/// Three answers that can't be used are followed by a rest, whether they broke a law or never came; one that can
+/// begins anew.
+#[test]
+fn one_that_fails_again_and_again_rests() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let moody = from_fn("moody", move |job: Arc<Job>| {
+        let answer = match counted.fetch_add(1, Ordering::Relaxed) {
+            2 => Ok(Verdict::Compacted(Compacted {
+                fates: folding(&job, 9),
+                ..Compacted::default()
+            })),
+            nth if nth % 2 == 0 => Ok(Verdict::Compacted(Compacted::default())),
+            _ => Err(SummarizeError::new(FailureKind::Upstream, "")),
+        };
+        std::future::ready(answer)
+    });
+    let now = Arc::new(AtomicU64::new(0));
+    let time = Arc::clone(&now);
+    let clock: Clock = Arc::new(move || Duration::from_secs(time.load(Ordering::Relaxed)));
+    let all = by(vec![moody]).resting(&clock);
+    let told = || run(all.clone()).expect("a view").receipt.fallbacks;
+    for nth in 0..9 {
+        let told = told();
+        assert_eq!(told.is_empty(), nth == 2, "{nth}: {told:?}");
+        let is_resting = told.iter().any(|why| why.contains("isn't asked for now: 30 s more"));
+        // Two fail, one is taken, three fail.
+        assert_eq!(is_resting, nth > 5, "{nth}: {told:?}");
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 6);
+    now.store(31, Ordering::Relaxed);
+    told();
+    assert_eq!(asked.load(Ordering::Relaxed), 7);
 }
 
 /// What chance decides, within what may be asked for.

@@ -12,8 +12,8 @@ use epitome::compact::{self, Compacted, Compactors, Verdict};
 use epitome::engine::Drive;
 use epitome::hook::{self, Hooks, Wish};
 use epitome::summarize::{
-    Breaker, Brief, FailureKind, OnFailure, SECTIONS, Summaries, SummarizeError, Summarizer,
-    Summary, SummaryRequest, from_fn,
+    Brief, Clock, FailureKind, OnFailure, SECTIONS, Summaries, SummarizeError, Summarizer, Summary,
+    SummaryRequest, from_fn,
 };
 use epitome::trigger::{Asker, Cause, Demand};
 use epitome::view::{Fate, Reason};
@@ -51,7 +51,7 @@ pub(super) const PLANCK: &[Row] = &[
     },
     Row {
         theirs: "a model that fails is called again before every request",
-        ours: "after three failures in a row it rests, 30 seconds first; code compacts meanwhile",
+        ours: "after three failures in a row it rests, 30 seconds first (`Summaries::resting`; the binary always does so); code compacts meanwhile",
         beside: Beside::Better,
         shown: lets_it_rest,
     },
@@ -269,9 +269,8 @@ fn lets_it_rest() {
     let (model, asked) = fails();
     let now = Arc::new(AtomicU64::new(0));
     let clock = Arc::clone(&now);
-    let clock = Arc::new(move || Duration::from_secs(clock.load(Ordering::Relaxed)));
-    let breaker = Breaker::around(model, Breaker::FAILURES, Breaker::REST, clock);
-    let compactor = with(planck(), by(vec![Arc::new(breaker)]));
+    let clock: Clock = Arc::new(move || Duration::from_secs(clock.load(Ordering::Relaxed)));
+    let compactor = with(planck(), by(vec![model]).resting(&clock));
     let alone = compacted(planck(), &exchanges(10, 60));
     for call in 0..9 {
         let outcome = run(&compactor, &exchanges(10, 60));

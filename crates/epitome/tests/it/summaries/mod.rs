@@ -2,6 +2,7 @@
 
 mod asked;
 mod faults;
+mod paid;
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -13,8 +14,8 @@ use epitome::engine::{Drive, OptionsError};
 use epitome::events::{CompactionId, Event, Observer};
 use epitome::ledger::{Delta, Kind, Op, Refused};
 use epitome::summarize::{
-    Brief, CallResult, FailureKind, OnFailure, SECTIONS, Summaries, SummarizeError, Summarizer,
-    Summary, from_fn,
+    Brief, CallResult, FailureKind, OnFailure, SECTIONS, Spent, Summaries, SummarizeError,
+    Summarizer, Summary, from_fn,
 };
 use epitome::wire::Format;
 use epitome::{CompactError, Compactor, Options, Outcome, Request, Target};
@@ -137,7 +138,8 @@ fn without_any_summary_the_policy_holds() {
     assert_eq!(skipped.rendered(), session().source().as_str());
     assert_eq!(skipped.receipt.fallbacks, ["down: can't be reached: on purpose"]);
     let failed = run(failing(OnFailure::Error)).expect_err("it was to fail");
-    assert_eq!(failed, CompactError::Summary("down: can't be reached: on purpose".into()));
+    let why = "down: can't be reached: on purpose".to_owned();
+    assert_eq!(failed, CompactError::Summary { why, spent: Spent::default() });
 }
 
 #[test]
