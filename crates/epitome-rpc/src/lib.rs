@@ -18,6 +18,7 @@
 //! authorities (`SSL_CERT_FILE` names others) or one's own; without it a token is sent to this machine alone.
 
 mod address;
+mod failure;
 mod message;
 mod remote;
 mod service;

@@ -10,12 +10,12 @@ use prost::Message as _;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
-use tonic::{Code, Request, Status};
+use tonic::{Request, Status};
 
 use crate::service::{holds_certificate, innermost};
 use crate::v1::DescribeRequest;
 use crate::v1::compactor_client::CompactorClient;
-use crate::{Address, BadAddress, MESSAGE, Token, message};
+use crate::{Address, BadAddress, MESSAGE, Token, failure, message};
 
 /// How long is waited for an answer where the other side doesn't say.
 pub const USUAL: Duration = Duration::from_mins(2);
@@ -156,14 +156,8 @@ impl Remote {
         }
         let question = self.asking(question)?;
         let answer = timeout(longest, client.compact(question)).await;
-        let answer = answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("")));
-        let answer = match answer {
-            Ok(answer) => answer.into_inner(),
-            Err(status) if status.code() == Code::DeadlineExceeded => {
-                return Err(late("compact", longest));
-            }
-            Err(status) => return Err(self.failure(&status)),
-        };
+        let answer = answer.map_err(|_| late("compact", longest))?;
+        let answer = answer.map_err(|status| self.failure(&status))?.into_inner();
         let spent = message::spent(&answer);
         let verdict = aside(move || message::verdict(&job, answer)).await;
         verdict.map_err(|shape| SummarizeError::new(FailureKind::Malformed, shape).having(spent))
@@ -181,19 +175,6 @@ impl Remote {
     }
 
     fn failure(&self, status: &Status) -> SummarizeError {
-        let kind = match status.code() {
-            Code::Unavailable => FailureKind::Unreachable,
-            Code::DeadlineExceeded => FailureKind::Timeout,
-            Code::Unauthenticated | Code::PermissionDenied => FailureKind::Unauthorized,
-            Code::ResourceExhausted => FailureKind::RateLimited,
-            Code::InvalidArgument
-            | Code::NotFound
-            | Code::Unimplemented
-            | Code::FailedPrecondition => FailureKind::Rejected,
-            // Too large a message, or one that isn't of the contract.
-            Code::OutOfRange | Code::DataLoss => FailureKind::Malformed,
-            _ => FailureKind::Upstream,
-        };
         // Nothing was said: the connection broke.
         let broken = std::error::Error::source(status).map(|cause| {
             let tls = if self.address.is_tls() { "" } else { "; where TLS is spoken: https://…" };
@@ -201,7 +182,7 @@ impl Remote {
         });
         let said = broken.as_deref().unwrap_or(status.message());
         let said = self.token.as_ref().map_or(said.to_owned(), |token| token.left_out_of(said));
-        SummarizeError::new(kind, said)
+        SummarizeError::new(failure::kind(status), said)
     }
 }
 

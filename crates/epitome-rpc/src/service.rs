@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::compact::Compact;
-use epitome::summarize::FailureKind;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -15,7 +14,7 @@ use tonic::{Request, Response, Status};
 
 use crate::v1::compactor_server::{Compactor, CompactorServer};
 use crate::v1::{CompactRequest, CompactResponse, DescribeRequest, DescribeResponse, Described};
-use crate::{MESSAGE, Token, USUAL, message};
+use crate::{MESSAGE, Token, USUAL, failure, message};
 
 /// The contract in its binary form, for who asks by reflection.
 const DESCRIPTORS: &[u8] = include_bytes!("v1/descriptors.bin");
@@ -192,13 +191,8 @@ impl Compactor for Hosted {
         };
         let job = Arc::new(message::job(question).map_err(Status::invalid_argument)?);
         let answer = timeout(*longest, Arc::clone(by).compact(Arc::clone(&job))).await;
-        let verdict = answer.map_err(|_| Status::deadline_exceeded("it took too long"))?.map_err(
-            |error| match error.kind {
-                FailureKind::Timeout => Status::deadline_exceeded(error.to_string()),
-                FailureKind::Rejected => Status::failed_precondition(error.to_string()),
-                _ => Status::internal(error.to_string()),
-            },
-        )?;
+        let answer = answer.map_err(|_| Status::deadline_exceeded("it took too long"))?;
+        let verdict = answer.map_err(|error| failure::status(&error))?;
         Ok(Response::new(message::told(&job, verdict)))
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use epitome::compact::{Compacted, Job, Verdict, from_fn};
+use epitome::compact::{Compacted, Job, Skip, Verdict, from_fn};
 use epitome::model::Registry;
 use epitome::strategy::{Ladder, Pipeline, Setting};
 use epitome::summarize::{FailureKind, SummarizeError};
@@ -87,6 +87,9 @@ fn failed(why: impl Into<String>) -> SummarizeError {
 
 /// What the ladder makes of it, as far as callers let others edit.
 fn plan(job: &Job) -> Result<Verdict, SummarizeError> {
+    if job.tokens <= job.target {
+        return Ok(Verdict::Skip(Skip::new("it is at the target")));
+    }
     // What belongs together stays together: the caller may see other units than this side.
     let held: BTreeSet<usize> =
         job.entries.iter().filter(|known| !known.may_leave).map(|known| known.unit).collect();

@@ -56,7 +56,9 @@ const COMPACT: [&str; 8] =
     ["compact", "in.jsonl", "--target", "30%", "-o", "out", "--receipt", "receipt"];
 
 fn compact(bench: &Bench, flags: &[&str], token: Option<&str>) -> (Ran, Value) {
-    let words: Vec<&str> = COMPACT.iter().chain(flags).copied().collect();
+    let is_told = flags.contains(&"--target");
+    let usual = COMPACT.iter().filter(|word| !(is_told && ["--target", "30%"].contains(word)));
+    let words: Vec<&str> = usual.chain(flags).copied().collect();
     let ran = run(bench, &words, token);
     let receipt = if ran.code == 0 { bench.read("receipt") } else { "null".to_owned() };
     (ran, serde_json::from_str(&receipt).expect("JSON"))
@@ -237,4 +239,20 @@ fn what_makes_no_sense_is_a_usage_error() {
     let open = run(&bench, &["sidecar", "--listen", "0.0.0.0:0"], None);
     assert_eq!(open.code, 2, "{}", open.err);
     assert!(open.err.contains("no token is asked for"), "{}", open.err);
+}
+
+#[test]
+fn what_is_small_enough_is_left_as_it_is() {
+    let bench = bench("");
+    let sidecar = Sidecar::new(&bench, None);
+    let (ran, receipt) = compact(
+        &bench,
+        &["--trigger", "remote", "--target", "900000", "--summarizer", &sidecar.1],
+        None,
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let skipped = format!("{} skipped: it is at the target", sidecar.1);
+    assert_eq!(receipt["fallbacks"], serde_json::json!([skipped]), "{receipt}");
+    assert_eq!(receipt["outcome"], "nothing-to-do", "{receipt}");
+    assert!(!ran.err.contains("failed"), "{}", ran.err);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use epitome::compact::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
 use epitome::count::counter;
 use epitome::engine::Drive;
-use epitome::summarize::{Spent, Summary};
+use epitome::summarize::{FailureKind, Spent, SummarizeError, Summary};
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, PartEdit, Put, Reason};
 use epitome::wire::Format;
@@ -205,6 +205,27 @@ async fn one_that_is_slow_is_waited_for_as_long_as_it_says() {
     let limits = Limits { longest: Some(Duration::from_millis(100)), ..Limits::default() };
     let outcome = compact(remote(&base, "slow", None, limits)).await;
     fell_back(&outcome, "no answer in time: compact: 0.1 s");
+}
+
+/// What failed there is what failed, said once.
+#[tokio::test]
+async fn a_failure_keeps_its_kind_on_the_way() {
+    for kind in [
+        FailureKind::RateLimited,
+        FailureKind::SpendCap,
+        FailureKind::Refusal,
+        FailureKind::CutShort,
+        FailureKind::Upstream,
+        FailureKind::Timeout,
+    ] {
+        let fails = from_fn("fails", move |_| {
+            std::future::ready(Err(SummarizeError::new(kind, "on purpose")))
+        });
+        let (base, _alive) = served(Serving::new(vec![Served::new(fails, "")])).await;
+        let outcome = compact(remote(&base, "fails", None, Limits::default())).await;
+        let told = format!("grpc:{base}#fails: {kind}: on purpose");
+        assert_eq!(outcome.receipt.fallbacks, [told]);
+    }
 }
 
 /// A service that is written against the contract alone.
