@@ -33,6 +33,7 @@ mod program;
 mod recorded;
 mod report;
 mod reports;
+mod roads;
 mod rounds;
 mod screens;
 mod sessions;
