@@ -261,7 +261,8 @@ fn unreadable(format: Format) -> Vec<u8> {
             vec![json!({ "choices": [{ "delta": { "content": text }, "finish_reason": "stop" }] })]
         }
     };
-    let events: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let events: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let events = events.concat();
     let (before, after) = events.split_once("\\u0001").expect("it stands there");
     page("text/event-stream", &[before.as_bytes(), b"\xff\xfe", after.as_bytes()].concat())
 }

@@ -59,7 +59,7 @@ fn the_readmes_setups_work_as_they_stand_there() {
         let requests = server.requests();
         match nth {
             // In as many parts as its window wants, each asked for twice.
-            0 => assert!(requests > 0 && requests % 2 == 0, "{requests}"),
+            0 => assert!(requests > 0 && requests.is_multiple_of(2), "{requests}"),
             1 => assert_eq!(requests, 1),
             _ => assert_eq!(requests, 0),
         }

@@ -35,7 +35,7 @@ pub(crate) fn stream(format: Format) -> String {
             "[DONE]",
         ],
     };
-    events.iter().map(|event| format!("data: {event}\n\n")).collect()
+    events.iter().flat_map(|event| ["data: ", event, "\n\n"]).collect()
 }
 
 /// An answer of which the connection doesn't say that it is all.
@@ -179,7 +179,7 @@ async fn a_complaint_is_read_as_far_as_it_may_be_long() {
         heard(&mut socket).await;
         let head = b"HTTP/1.1 400 Bad Request\r\ntransfer-encoding: chunked\r\n\r\n";
         socket.write_all(head).await.expect("it listens");
-        let chunk = [b"10000\r\n", &[b'x'; 0x10000][..], b"\r\n"].concat();
+        let chunk = [&b"10000\r\n"[..], &vec![b'x'; 0x10000], b"\r\n"].concat();
         let mut sent = 0_usize;
         while socket.write_all(&chunk).await.is_ok() {
             sent += chunk.len();

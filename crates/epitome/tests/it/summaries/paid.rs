@@ -21,7 +21,7 @@ struct Paid {
 const PRICE: Money = Money::micro(20);
 
 impl Summarizer for Paid {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "paid"
     }
 
