@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use epitome::Outcome;
@@ -15,6 +16,10 @@ use crate::identity::Identity;
 use crate::input::{self, Source};
 use crate::output::{self, Parcel, Place};
 use crate::quoting::{name, operand};
+
+/// Between two looks whether another run of this program is done with a recording, and how many there are.
+const PAUSE: Duration = Duration::from_millis(25);
+const LOOKS: usize = 40;
 
 /// A recording that is to be replaced by another version of itself.
 #[derive(Debug)]
@@ -129,7 +134,14 @@ impl InPlace {
     }
 
     fn is_free(&self) -> Result<()> {
-        let Some(holder) = self.identity.and_then(Identity::holder) else { return Ok(()) };
+        let holder = || self.identity.and_then(Identity::holder);
+        // Another of this program has it open for a moment only.
+        let mut looks = 0;
+        while holder().is_some_and(|holder| holder.ends_with("(epitome)")) && looks < LOOKS {
+            looks += 1;
+            thread::sleep(PAUSE);
+        }
+        let Some(holder) = holder() else { return Ok(()) };
         let what = format!("{} is open in {holder}; it is left as it is", name(&self.path));
         Err(Failure::again(what).hint("end that process, then try the same again").into())
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::CompactError;
-use epitome::engine::Outcome;
+use epitome::engine::{Compaction, Outcome};
 use epitome::session::{Begun, Committed, SessionId, Sessions, Ticket};
 use epitome::trigger::Cause;
 
@@ -12,21 +12,27 @@ use crate::caught::caught_in;
 use crate::event::Event;
 use crate::layer::Shared;
 
-/// A compaction under way. When it is dropped before its end, the machine is told, so that nobody
+/// A compaction that was begun. When it is dropped before its end, run or not, the machine is told, so that nobody
 /// waits for it.
 pub(crate) struct Flight {
     shared: Arc<Shared>,
     session: SessionId,
     ticket: Ticket,
     cause: Cause,
+    compaction: Option<Compaction>,
     is_over: bool,
 }
 
 impl Flight {
-    /// Runs the compaction to its end and brings it back; `bytes` is the length of what it compacts.
-    pub(crate) async fn run(shared: Arc<Shared>, session: SessionId, begun: Begun, bytes: usize) {
+    pub(crate) fn new(shared: Arc<Shared>, session: SessionId, begun: Begun) -> Self {
         let Begun { ticket, cause, compaction } = begun;
-        let mut flight = Flight { shared, session, ticket, cause, is_over: false };
+        Flight { shared, session, ticket, cause, compaction: Some(compaction), is_over: false }
+    }
+
+    /// Runs the compaction to its end and brings it back; `bytes` is the length of what it compacts.
+    pub(crate) async fn run(mut self, bytes: usize) {
+        let (session, ticket) = (self.session, self.ticket);
+        let Some(compaction) = self.compaction.take() else { return };
         // The client has its history, and so the originals.
         let outcome = caught_in(drive(compaction)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(CompactError::Panicked(panic)));
@@ -34,11 +40,11 @@ impl Flight {
             let committed = sessions.commit(session, ticket, outcome.as_ref(), now);
             (outcome, committed)
         };
-        let landed = flight.shared.ask(bytes, land).await;
-        flight.is_over = true;
+        let landed = self.shared.ask(bytes, land).await;
+        self.is_over = true;
         let (outcome, committed) =
             landed.unwrap_or((Err(CompactError::Cancelled), Committed::Failed));
-        flight.shared.landed(&flight.event(outcome, committed));
+        self.shared.landed(&self.event(outcome, committed));
     }
 
     fn event(&self, outcome: Result<Outcome, CompactError>, committed: Committed) -> Event {

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use epitome::session::{
-    Answer, Begun, Recipient, Retry, Send as ToSend, Sent, SessionId, Sessions,
-};
+use epitome::session::{Answer, Recipient, Refused, Send as ToSend, Sent, Sessions};
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
 use tower_service::Service;
@@ -66,7 +64,7 @@ where
                 None => None,
             };
             match seen {
-                Some((call, answer)) => call.make(carrier, answer, client).await,
+                Some((call, answer, flight)) => call.make(carrier, answer, flight, client).await,
                 None => client.call(carrier).await,
             }
         })
@@ -101,7 +99,7 @@ struct Call {
 impl Call {
     /// With what to send, once whatever must be done before is done. `None` if it is in no format that is known, or
     /// if code that the caller gave panicked: then it isn't touched.
-    async fn of(told: Told, shared: Arc<Shared>) -> Option<(Self, Answer)> {
+    async fn of(told: Told, shared: Arc<Shared>) -> Option<(Self, Answer, Option<Flight>)> {
         let Told { body, format, model, tenant } = told;
         let bytes = body.len();
         let known = Arc::clone(&shared);
@@ -114,35 +112,42 @@ impl Call {
             let to = owned.recipient(model, &request);
             // The view in force stays in force where a trigger panics.
             let observed = caught(|| sessions.observe(&tenant, &request, to.clone(), now));
+            // Who goes away before he hears of it leaves nothing begun behind.
+            let observed = observed.map(|mut answer| {
+                let (shared, session) = (Arc::clone(&owned), answer.session);
+                let begun = answer.begun.take();
+                (begun.map(|begun| Flight::new(shared, session, *begun)), answer)
+            });
             let call = Call { shared: owned, request, tenant, to };
             Some((call, observed))
         };
         let (call, observed) = shared.ask(bytes, look).await??;
-        let mut answer = match observed {
-            Ok(answer) => answer,
+        let (mut flight, mut answer) = match observed {
+            Ok(observed) => observed,
             Err(what) => {
                 shared.tell(&Event::Panicked { what });
-                call.show().await?
+                (None, call.show().await?)
             }
         };
         if let Some(why) = answer.stuck {
             shared.tell(&Event::Stuck { session: answer.session, why });
         }
         while matches!(answer.send, ToSend::After(_)) {
-            match answer.begun.take() {
-                Some(begun) => call.fly(answer.session, *begun).await,
+            match flight.take() {
+                Some(flight) => Box::pin(flight.run(bytes)).await,
                 // Another request of the same conversation runs it.
                 None => ended.as_mut().await,
             }
             answer = call.show().await?;
         }
-        Some((call, answer))
+        Some((call, answer, flight))
     }
 
     async fn make<S, R>(
         self,
         carrier: R,
-        mut answer: Answer,
+        answer: Answer,
+        background: Option<Flight>,
         mut client: S,
     ) -> Result<S::Response, S::Error>
     where
@@ -151,19 +156,17 @@ impl Call {
         R: Carrier,
     {
         let spare = carrier.again();
-        let session = answer.session;
-        let background = answer.begun.take();
         let (carrier, sent) = self.dress(carrier, answer);
         let sending = client.call(carrier);
         let reply = match background {
             None => sending.await,
             // Prepared while the provider works.
-            Some(begun) => self.meanwhile(session, *begun, sending).await,
+            Some(flight) => Box::pin(self.meanwhile(flight, sending)).await,
         }?;
         let (reply, read) = reply.read().await;
-        let Some(retry) = self.learn(sent, read).await else { return Ok(reply) };
+        let Some((flight, refused)) = self.learn(sent, read).await else { return Ok(reply) };
         let Some(spare) = spare else { return Ok(reply) };
-        let Some(smaller) = self.smaller(retry).await else { return Ok(reply) };
+        let Some(smaller) = self.smaller(flight, refused).await else { return Ok(reply) };
         let spare = spare.with_body(self.request.source().to_string());
         let (carrier, sent) = self.dress(spare, smaller);
         poll_fn(|context| client.poll_ready(context)).await?;
@@ -173,7 +176,7 @@ impl Call {
     }
 
     /// Takes what a reply tells of the prompt's size; what to do where it was too long.
-    async fn learn(&self, sent: Option<Sent>, read: Read) -> Option<Retry> {
+    async fn learn(&self, sent: Option<Sent>, read: Read) -> Option<(Flight, Refused)> {
         let sent = sent?;
         match read {
             Read::Nothing => None,
@@ -183,8 +186,10 @@ impl Call {
             }
             Read::TooLong(told) => {
                 self.shared.tell(&Event::TooLong { session: sent.session() });
+                let shared = Arc::clone(&self.shared);
                 let overflowed = self.ask(move |sessions, tenant, request, now| {
-                    sessions.overflowed(tenant, request, sent, &told, now)
+                    let retry = sessions.overflowed(tenant, request, sent, &told, now)?;
+                    Some((Flight::new(shared, retry.session, *retry.begun), retry.refused))
                 });
                 overflowed.await.flatten()
             }
@@ -197,20 +202,10 @@ impl Call {
             .await
     }
 
-    async fn fly(&self, session: SessionId, begun: Begun) {
-        Flight::run(Arc::clone(&self.shared), session, begun, self.request.source().len()).await;
-    }
-
     /// Prepares a compaction while the provider works, and longer: a reply isn't held back for it, where there is a runtime
     /// that does it besides.
-    async fn meanwhile<T>(
-        &self,
-        session: SessionId,
-        begun: Begun,
-        sending: impl Future<Output = T>,
-    ) -> T {
-        let bytes = self.request.source().len();
-        let flight = Flight::run(Arc::clone(&self.shared), session, begun, bytes);
+    async fn meanwhile<T>(&self, flight: Flight, sending: impl Future<Output = T>) -> T {
+        let flight = flight.run(self.request.source().len());
         match Handle::try_current() {
             Ok(runtime) => {
                 runtime.spawn(flight);
@@ -221,9 +216,8 @@ impl Call {
     }
 
     /// Something strictly smaller than what the provider refused as too long.
-    async fn smaller(&self, retry: Retry) -> Option<Answer> {
-        let Retry { session, begun, refused } = retry;
-        self.fly(session, *begun).await;
+    async fn smaller(&self, flight: Flight, refused: Refused) -> Option<Answer> {
+        Box::pin(flight.run(self.request.source().len())).await;
         let retry = move |sessions: &mut Sessions, tenant: &str, request: &Request, now| {
             sessions.retry(tenant, request, refused, now)
         };

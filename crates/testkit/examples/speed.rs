@@ -242,7 +242,7 @@ fn decide(known: &mut Sessions, request: &Request) {
 }
 
 fn with_one_more(source: &str) -> Result<String, Failed> {
-    let end = source.rfind("]").ok_or("a body has messages")?;
+    let end = source.rfind(']').ok_or("a body has messages")?;
     let words = "Look at the next shelf. ".repeat(24);
     Ok(format!(
         "{},{{\"role\":\"user\",\"content\":\"{words}\"}}{}",

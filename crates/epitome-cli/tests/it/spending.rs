@@ -232,13 +232,12 @@ fn runs_at_once_share_a_day() {
     for nth in 0..RUNS {
         let told = bench.read(&format!("receipt{nth}"));
         let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-        match told["fallbacks"][0].as_str() {
-            Some(why) => assert!(why.contains("the spend cap is reached"), "{why}"),
-            None => {
-                asked += 1;
-                cost += told["summary"]["spent"]["cost"].as_f64().expect("its price is known");
-            }
+        if let Some(why) = told["fallbacks"][0].as_str() {
+            assert!(why.contains("the spend cap is reached"), "{why}");
+            continue;
         }
+        asked += 1;
+        cost += told["summary"]["spent"]["cost"].as_f64().expect("its price is known");
     }
     assert!(asked >= 1 && server.requests() == asked, "{asked} of {}", server.requests());
     // What they did cost is all that stays booked.

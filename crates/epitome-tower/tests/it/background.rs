@@ -122,13 +122,11 @@ async fn near_the_limit_a_request_waits_for_the_summary_as_the_policy_says() {
             sent = &mut calling => Some(sent),
             () = tokio::time::sleep(std::time::Duration::from_secs(1)) => None,
         };
-        match is_there {
-            Some(sent) => assert!(!sent.contains(SUMMARY)),
-            None => {
-                slow.answers.add_permits(1);
-                break calling.await;
-            }
-        }
+        let Some(sent) = is_there else {
+            slow.answers.add_permits(1);
+            break calling.await;
+        };
+        assert!(!sent.contains(SUMMARY));
     };
     assert!(sent.contains(SUMMARY), "{sent}");
 }

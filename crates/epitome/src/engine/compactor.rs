@@ -475,9 +475,8 @@ impl Compactor {
     }
 
     pub(super) fn around(&self) -> Around {
-        self.watch
-            .as_ref()
-            .map_or_else(|| -> Around { Box::new(|work| work()) }, |watch| watch.observer.around())
+        let watched = self.watch.as_ref().map(|watch| watch.observer.around());
+        watched.unwrap_or_else(|| Box::new(|work| work()))
     }
 
     pub(super) fn tell(&self, compaction: CompactionId, event: &Event) {

@@ -26,7 +26,7 @@ use crate::checkpoint::{Checkpoint, Gathered, Least, look_alikes};
 use crate::compact::{Delegation, Verdict};
 use crate::count::Tally;
 use crate::draft::Hidden;
-use crate::events::{Around, CompactionId, Event};
+use crate::events::{CompactionId, Event};
 use crate::guard::{Guard, Held, Overridden, Unheld, Wishes};
 use crate::hook::{Question, Wish};
 use crate::ledger::{Delta, Ledger};
@@ -257,11 +257,6 @@ impl Compaction {
             }
             (Answer::Delegated(_), state) => state,
         };
-    }
-
-    /// What its observer wants around a stretch of steps that is done on another thread than this.
-    pub fn around(&self) -> Around {
-        self.compactor.around()
     }
 
     /// Does the next bounded piece of work: some milliseconds of a large session, so that a runtime with other

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Compaction, Outcome, State};
 use crate::count::Tally;
-use crate::events::{Amount, Event};
+use crate::events::{Amount, Around, Event};
 use crate::plan::PlanStep;
 use crate::view::Fate;
 
@@ -20,6 +20,11 @@ pub(super) enum Told {
 }
 
 impl Compaction {
+    /// What its observer wants around a stretch of steps that is done on another thread than this.
+    pub fn around(&self) -> Around {
+        self.compactor.around()
+    }
+
     pub(super) fn tell(&self, event: &Event) {
         self.telling.store(true, Ordering::Relaxed);
         self.compactor.tell(self.number, event);
