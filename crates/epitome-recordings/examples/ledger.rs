@@ -177,6 +177,12 @@ fn judged(file: &str, read: &[Read]) -> Result<()> {
     let yes = |reader: usize| of_text.values().filter(|said| said[reader]).count() as f64 / all;
     let by_chance = yes(0) * yes(1) + (1.0 - yes(0)) * (1.0 - yes(1));
     let kappa = (agreed / all - by_chance) / (1.0 - by_chance);
+    println!(
+        "# How precise the ledger is\n\nOf the lines that would be listed of every session in [`examples`](../examples) and the last request of each \
+         capture, 600 were given\nto two readers, who didn't know of each other: is this a constraint, decision, fact, preference, goal, task or open \
+         question that somebody\nwould want remembered? Rules were changed after that, by what both took for noise; the table counts the lines that are \
+         still listed.\nMade by\n\n```sh\ncargo run -p epitome-recordings --example ledger -- judged crates/testkit/data/ledger/judged.tsv > docs/precision.md\n```\n"
+    );
     println!("{all} lines judged; the readers agree on {agreed} of them (kappa {kappa:.2}).\n");
 
     let mut listed: BTreeMap<&str, &Line> = BTreeMap::new();

@@ -330,14 +330,13 @@ impl Shape {
         };
         let outcome = progress.compact(&compactor, &opened.request, archive)?.map_err(|error| {
             let what = format!("nothing was changed, because the compaction failed: {error}");
+            let operand = opened.source.operand();
             match error {
                 CompactError::Summary { spent, .. } | CompactError::Delegated { spent, .. } => {
                     Failure::upstream(format!("{what}{}", receipt::paid(&spent)))
                         .hint("--on-failure extractive compacts without help")
                 }
-                _ => {
-                    Failure::other(what).hint(format!("epitome check {}", opened.source.operand()))
-                }
+                _ => Failure::other(what).hint(format!("epitome check {operand}")),
             }
         })?;
         drop(progress);

@@ -177,9 +177,6 @@ impl Ledger {
         standing: Standing,
         lead: &Lead,
     ) -> bool {
-        if is_noise(unmarked(raw), who) {
-            return false;
-        }
         let mut words = Words::of(unmarked(raw));
         if words.known(1).owning.iter().any(|verb| words.follows(1, verb).is_some())
             && !words.is(0, List::Pronouns)
@@ -197,7 +194,7 @@ impl Ledger {
             || self.withdrawn
             || cues.has(Cue::Labels)
             || cues.is_brief_change(&words);
-        if judged.is_none() && !may_change {
+        if judged.is_none() && !may_change || is_noise(unmarked(raw), who) {
             return false;
         }
         let subject = Subject::of(&words, &cues);

@@ -44,7 +44,8 @@ fn papers_that_are_cited_exist() {
                 .strip_suffix(".md")
                 .is_some_and(|stem| stem.len() > 3 && stem.chars().all(|c| c.is_ascii_uppercase()));
             let is_there = || root().join(name).exists() || root().join("docs").join(name).exists();
-            if is_paper && !matches!(name, "AGENTS.md" | "CLAUDE.md" | "GEMINI.md") && !is_there() {
+            let others = ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "SKILL.md"];
+            if is_paper && !others.contains(&name) && !is_there() {
                 missing.insert(format!("{name}, cited in {}", short(&path)));
             }
         }
