@@ -159,7 +159,8 @@ impl Sessions {
         })
     }
 
-    /// Reads a request of `tenant`'s as [`wire::parse`] does, or as [`wire::detect`] where its format isn't known. What it has
+    /// Reads a request of `tenant`'s as [`wire::parse`](crate::wire::parse) does, or as
+    /// [`wire::detect`](crate::wire::detect) where its format isn't known. What it has
     /// in common with one that was read before, in the same bytes, isn't read again, and is known again by
     /// [`observe`](Self::observe); [`SessionOptions::most_known`] says how much is kept for that.
     ///
