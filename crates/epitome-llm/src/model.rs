@@ -201,11 +201,8 @@ impl Model {
     /// The same on a thread of its own: over a long history it takes longer than a task may hold its runtime.
     async fn written(self: &Arc<Self>, request: &Arc<SummaryRequest>, besides: u64) -> Written {
         let (model, request) = (Arc::clone(self), Arc::clone(request));
-        match spawn_blocking(move || model.writing(&request, besides)).await {
-            Ok(written) => written,
-            Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
-            Err(error) => panic!("the runtime ends: {error}"),
-        }
+        let written = spawn_blocking(move || model.writing(&request, besides)).await;
+        written.unwrap_or_else(|error| resume_unwind(error.into_panic()))
     }
 
     /// The text of the answer to a request, which is sent again as long as that may help.

@@ -188,11 +188,7 @@ impl Remote {
 
 /// What `work` gives, which over a long history takes longer than a task may hold its runtime.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
-        Err(error) => panic!("the runtime ends: {error}"),
-    }
+    spawn_blocking(work).await.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }
 
 fn late(what: &str, longest: Duration) -> SummarizeError {

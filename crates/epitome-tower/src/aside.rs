@@ -25,6 +25,12 @@ pub(crate) async fn aside<T: Send + 'static>(
         // Nobody may want it any more.
         drop(tell.send(done));
     };
+    elsewhere(work);
+    told.await.unwrap_or_else(|_| Err("its thread ended".to_owned()))
+}
+
+/// Has `work` done on a thread, or here, where the system gives none.
+pub(crate) fn elsewhere(work: impl FnOnce() + Send + 'static) {
     // A thread that can't be had would take the work along.
     let (hand, handed) = mpsc::sync_channel(1);
     let worker =
@@ -35,7 +41,6 @@ pub(crate) async fn aside<T: Send + 'static>(
     } else {
         work();
     }
-    told.await.unwrap_or_else(|_| Err("its thread ended".to_owned()))
 }
 
 /// Drives a compaction to its end: what it does by itself on a thread, what it asks others here. The caller

@@ -4,7 +4,6 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use epitome::count::counter;
@@ -15,7 +14,7 @@ use epitome::{Compactor, Options, Request};
 use tokio::sync::Notify;
 use tower_layer::Layer;
 
-use crate::aside::aside;
+use crate::aside::{aside, elsewhere};
 use crate::caught::caught;
 use crate::event::Event;
 use crate::service::Compacting;
@@ -136,7 +135,7 @@ impl<S> WithCompaction for S {}
 
 type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
-/// Bytes of a request that is looked at where it comes: new to the machine, and counted, it takes half a millisecond.
+/// Bytes of a request that is looked at where it comes: a thread would cost more.
 const SMALL: usize = 1 << 14;
 
 /// What all clients of a layer share.
@@ -202,7 +201,7 @@ impl Shared {
     ) {
         let Err(ask) = self.at_once(0, ask) else { return then() };
         let shared = Arc::clone(self);
-        thread::spawn(move || {
+        elsewhere(move || {
             ask(&mut shared.sessions(), shared.now());
             then();
         });

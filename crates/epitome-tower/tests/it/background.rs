@@ -9,7 +9,7 @@ use epitome::count::counter;
 use epitome::session::{AtLimit, ChainKey, Committed, Landing, Recipient, SessionOptions};
 use epitome::strategy::{Named, Older, Pipeline, RecentOptions, Setting};
 use epitome::summarize::{Brief, FailureKind, Summaries, SummarizeError, Summary, from_fn};
-use epitome::trigger::{Trigger, When};
+use epitome::trigger::{Gauge, Trigger, When};
 use epitome::{Compactor, Options, Tail, Target};
 use epitome_tower::{CompactionLayer, Event};
 use tokio::sync::{Notify, Semaphore, mpsc};
@@ -26,6 +26,8 @@ struct Slow {
     asked: Arc<Notify>,
     /// Answers that it may give.
     answers: Arc<Semaphore>,
+    /// The hard trigger fired.
+    due: Arc<Notify>,
     /// A compaction was begun.
     is_begun: Arc<AtomicBool>,
     /// How compactions ended.
@@ -51,11 +53,14 @@ fn slow(at_limit: AtLimit, says: Result<&'static str, FailureKind>) -> Slow {
     let folding = Options { strategies, stop: Stop::AtEnd, ..Options::default() };
     let compactor = Compactor::new(folding, counter("claude").expect("known"));
     let compactor = compactor.expect("in range").summarized_by(summaries).expect("in range");
+    let due = Arc::new(Notify::new());
+    let (hard, fired) = (trigger(When::Share(0.8)), Arc::clone(&due));
+    let hard = move |gauge: &Gauge| hard.fires(gauge).inspect(|_| fired.notify_one());
     let options = SessionOptions {
         soft: Some(trigger(When::Share(0.5))),
         at_limit,
         landing: Landing::Target(Target::Percent(100)),
-        ..SessionOptions::new(trigger(When::Share(0.8)), ChainKey([1, 2, 3, 4]))
+        ..SessionOptions::new(hard.boxed(), ChainKey([1, 2, 3, 4]))
     };
     let is_begun = Arc::new(AtomicBool::new(false));
     let begun = Arc::clone(&is_begun);
@@ -69,7 +74,7 @@ fn slow(at_limit: AtLimit, says: Result<&'static str, FailureKind>) -> Slow {
         Event::Compacted { committed, .. } => drop(end.send(committed.clone())),
         _ => {}
     });
-    Slow { layer, asked, answers, is_begun, ended }
+    Slow { layer, asked, answers, due, is_begun, ended }
 }
 
 impl Slow {
@@ -116,11 +121,10 @@ async fn near_the_limit_a_request_waits_for_the_summary_as_the_policy_says() {
     slow.until_asked(&mut agent, &provider).await;
     let sent = loop {
         let mut calling = pin!(slow.step(&mut agent, &provider));
-        // What has to wait isn't there whenever it is asked.
         let is_there = tokio::select! {
             biased;
             sent = &mut calling => Some(sent),
-            () = tokio::time::sleep(std::time::Duration::from_secs(1)) => None,
+            () = slow.due.notified() => None,
         };
         let Some(sent) = is_there else {
             slow.answers.add_permits(1);

@@ -10,6 +10,9 @@ use super::chain::Chain;
 use crate::request::Request;
 use crate::wire::{self, Format, WireError};
 
+/// Requests that are kept at most: each new one is held to all of them.
+const MOST: usize = 256;
+
 /// Requests as they were read, the newest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
@@ -46,13 +49,11 @@ impl Recent {
         let Some(format) = format else {
             return Ok(self.keep(tenant, wire::detect(source)?, None, most));
         };
-        let shared = |known: &Known| {
+        let goes_on = |known: &Known| {
             let is_near = known.tenant == tenant && known.request.format == format;
-            if is_near { known.request.transcript.shared_with(&source) } else { 0 }
+            is_near && known.request.transcript.may_go_on_in(&source)
         };
-        let shared: Vec<usize> = self.known.iter().map(shared).collect();
-        let longest = (0..shared.len()).rev().max_by_key(|at| shared[*at]);
-        let Some(at) = longest.filter(|at| shared[*at] > 0) else {
+        let Some(at) = self.known.iter().position(goes_on) else {
             return Ok(self.keep(tenant, wire::parse(format, source)?, None, most));
         };
         let (entries, request) = wire::parse_on(&self.known[at].request, source)?;
@@ -77,6 +78,7 @@ impl Recent {
         let known =
             Known { tenant: tenant.to_owned(), request: request.clone(), chain, is_whole: false };
         self.known.push_front(known);
+        self.known.truncate(MOST);
         let mut bytes = 0;
         self.known.retain(|known| {
             bytes += known.request.source().len();
@@ -151,9 +153,9 @@ mod tests {
         let (entries, chain) =
             read(&mut recent, &grown, 1_000).expect("kept").chain.expect("known");
         assert_eq!((entries, chain.len(), recent.known.len()), (2, 2, 1));
-        // Who goes another way leaves what was there.
+        // Who goes another way is read anew, and leaves what was there.
         let fork = body(&["a", "x"], "");
-        assert_eq!(read(&mut recent, &fork, 1_000).expect("kept").chain.map(|(at, _)| at), Some(1));
+        assert!(read(&mut recent, &fork, 1_000).expect("kept").chain.is_none());
         assert_eq!(recent.known.len(), 2);
     }
 

@@ -188,6 +188,17 @@ impl Transcript {
         self.entries.partition_point(|row| (row.span.end as usize) < common)
     }
 
+    /// Whether `source` may begin with all of it but the last entry, which may have grown: where the one before that
+    /// ends, it reads alike. A quick look, which most others don't stand.
+    pub(crate) fn may_go_on_in(&self, source: &str) -> bool {
+        const LOOK: usize = 64;
+        let known =
+            self.entries.len().checked_sub(2).map_or(0, |at| self.entries[at].span.end as usize);
+        let look = known.saturating_sub(LOOK)..known;
+        let there = source.as_bytes().get(look.clone());
+        known > 0 && there == self.source.as_bytes().get(look)
+    }
+
     /// Whether it is the very same: a clone of which nothing was changed.
     pub(crate) fn is(&self, other: &Transcript) -> bool {
         Arc::ptr_eq(&self.source, &other.source)
