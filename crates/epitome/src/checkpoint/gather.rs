@@ -9,6 +9,7 @@ use super::read::read;
 use super::unfenced;
 use super::words::{self, Word};
 use std::collections::HashSet;
+use std::mem::take;
 use std::sync::Arc;
 
 use crate::draft::part_text;
@@ -36,6 +37,10 @@ pub struct Gathered {
     /// The parts that are shown in full, where the ledger was read for another view.
     reread: Option<HashSet<Slot>>,
     said: Vec<(u32, Who, String)>,
+    /// The texts of the entry that was added last, masked: the ledger reads them next.
+    masked: Vec<(Slot, String)>,
+    /// What calls were made with whose results are to come.
+    called: Vec<(Slot, String)>,
     channel: Option<Arc<str>>,
 }
 
@@ -125,8 +130,9 @@ impl Gathered {
         entry: Entry<'_>,
         shown: impl Fn(&Part<'_>) -> Shown,
     ) {
+        let known = take(&mut self.masked);
         let Some(in_full) = &mut self.reread else {
-            return self.ledger.observe_entry(transcript, entry, shown);
+            return self.ledger.observe_masked(transcript, entry, shown, &known);
         };
         let parts = entry.parts().filter(|part| shown(part) == Shown::InFull);
         in_full.extend(parts.map(|part| part.slot));
@@ -177,6 +183,7 @@ impl Gathered {
 
     /// Adds a folded entry; `next` is the first entry shown behind the checkpoint.
     pub fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>, next: usize) {
+        self.masked.clear();
         self.entries += 1;
         self.later += usize::from(entry.index > next);
         for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
@@ -198,14 +205,19 @@ impl Gathered {
                     let said = part.text();
                     // A checkpoint that nobody vouches for is quoted, its fence and labels aren't.
                     let bare = unfenced(&said).map(words::without_labels);
-                    let text = masked(bare.as_deref().unwrap_or(&said));
+                    let text = masked(bare.as_deref().unwrap_or(&said)).into_owned();
                     self.anchors.observe_text(at, &text);
                     if let Some(who) = speaker(&part) {
                         self.said.push((at, who, cut::head(&text, SAID_BYTES).to_owned()));
                     }
+                    if bare.is_none() {
+                        self.masked.push((part.slot, text));
+                    }
                 }
                 PartKind::Call => {
-                    self.anchors.observe_call(at, &part.name(), &masked(&part.text()));
+                    let arguments = masked(&part.text()).into_owned();
+                    self.anchors.observe_call(at, &part.name(), &arguments);
+                    self.called.push((part.slot, arguments));
                 }
                 PartKind::Result => self.result(transcript, units, &part, at),
                 PartKind::Reasoning | PartKind::Media | PartKind::Opaque | PartKind::Link => {}
@@ -216,12 +228,24 @@ impl Gathered {
     fn result(&mut self, transcript: &Transcript, units: &Units, part: &Part<'_>, at: u32) {
         let call = units.call_of(part.slot).map(|slot| transcript.part(slot));
         let name = call.map_or_else(|| part.name().into_owned(), |call| call.name().into_owned());
-        let arguments = call.map(|call| masked(&call.text()).into_owned()).unwrap_or_default();
+        let arguments = call.map(|call| self.arguments(&call)).unwrap_or_default();
         let outcome = if part.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
         let text = part_text(transcript, part);
-        let text = masked(&text);
+        let text = masked(&text).into_owned();
         self.anchors.observe_result(at, &name, &arguments, &text, outcome);
         self.said.push((at, Who::Tool, cut::head(&text, TOOL_BYTES).to_owned()));
+        self.masked.push((part.slot, text));
+    }
+
+    /// What a call was made with, masked.
+    fn arguments(&mut self, call: &Part<'_>) -> String {
+        let known = self.called.iter().position(|(slot, _)| *slot == call.slot);
+        match known {
+            Some(at) => {
+                self.called.drain(..=at).next_back().map_or_else(String::new, |(_, said)| said)
+            }
+            None => masked(&call.text()).into_owned(),
+        }
     }
 
     /// Continues a text that is an earlier checkpoint: its words, ledger and anchors, never its prose.

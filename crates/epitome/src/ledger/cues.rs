@@ -36,7 +36,11 @@ impl Cues {
             if word.quoted {
                 continue;
             }
-            for phrase in &words.known(at).phrases {
+            let known = words.known(at);
+            if !known.may_begin(words.id(at + 1)) {
+                continue;
+            }
+            for phrase in &known.phrases {
                 let Some(end) = words.follows(at, &phrase.words) else { continue };
                 if !phrase.labels || words.get(end - 1).is_some_and(|word| word.after == ':') {
                     cues.see(phrase.cue, at..end, words);
@@ -251,6 +255,9 @@ fn goes_on(words: &Words, at: usize) -> bool {
         "saying",
     ];
     let next = words.low(at + 1);
+    if next.len() < 6 || !next.ends_with("ing") {
+        return false;
+    }
     let named = || {
         let before = at.checked_sub(1).and_then(|before| words.get(before));
         before.is_some_and(|before| before.form == Form::Name)
@@ -261,7 +268,7 @@ fn goes_on(words: &Words, at: usize) -> bool {
         "is" | "are" | "been" => named() || at == 0,
         _ => false,
     };
-    goes && next.len() > 5 && next.ends_with("ing") && !NONE.contains(&next)
+    goes && !NONE.contains(&next)
 }
 
 /// `I've moved`, `has already ported`, `Moved the cron`.

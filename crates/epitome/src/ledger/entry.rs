@@ -3,7 +3,7 @@
 use super::{Ledger, Shown, Speaker, Spoken};
 use crate::draft::part_text;
 use crate::text::secrets::masked;
-use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Transcript};
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
 
 impl Ledger {
     /// Reads the texts and results of an entry, of which `shown` says how much is still shown.
@@ -14,12 +14,28 @@ impl Ledger {
         entry: Entry<'_>,
         shown: impl Fn(&Part<'_>) -> Shown,
     ) {
+        self.observe_masked(transcript, entry, shown, &[]);
+    }
+
+    /// The same, where some of the texts are there already, masked.
+    pub(crate) fn observe_masked(
+        &mut self,
+        transcript: &Transcript,
+        entry: Entry<'_>,
+        shown: impl Fn(&Part<'_>) -> Shown,
+        known: &[(Slot, String)],
+    ) {
         let at = entry.index as u32;
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
             let Some(who) = speaker(entry, &part) else { continue };
             self.reading = Some(self.parts.len() as u32);
             self.parts.push(part.slot);
-            self.observe(at, who, shown(&part), &masked(&part_text(transcript, &part)));
+            match known.iter().find(|(slot, _)| *slot == part.slot) {
+                Some((_, text)) => self.observe(at, who, shown(&part), text),
+                None => {
+                    self.observe(at, who, shown(&part), &masked(&part_text(transcript, &part)));
+                }
+            }
         }
         self.reading = None;
     }

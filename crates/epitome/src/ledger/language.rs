@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
+use crate::text::words::STOP_WORDS;
+
 /// English; what isn't English has no line, and stays in the user's words.
 pub(super) fn english() -> &'static Language {
     static ENGLISH: LazyLock<Language> =
@@ -142,6 +144,14 @@ impl Id {
         self == word || self == ANY
     }
 
+    fn is_word(self) -> bool {
+        self != ANY && self != SOME
+    }
+
+    fn bit(self) -> u64 {
+        1 << (self.0 & 63)
+    }
+
     /// Whether it stands for a few words.
     pub(super) fn is_gap(self) -> bool {
         self == SOME
@@ -179,6 +189,8 @@ pub(super) enum List {
     Polite,
     /// Nouns for kinds of things, of which there are many: port, owner, limit.
     Generic,
+    /// Words too common to tell texts apart, which no file lists.
+    Common,
 }
 
 impl List {
@@ -200,6 +212,8 @@ impl List {
 pub(super) struct Known {
     /// The phrases that it begins.
     pub(super) phrases: Vec<Phrase>,
+    /// A bit for each second word that one of them has, by its number; all if one has any.
+    seconds: u64,
     /// What it begins that somebody does with what is theirs.
     pub(super) owning: Vec<Box<[Id]>>,
     /// A bit for each list that it is in.
@@ -211,22 +225,45 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// Whether a phrase that it begins may go on with the word `next`.
+    pub(super) fn may_begin(&self, next: Id) -> bool {
+        self.seconds & next.bit() != 0
+    }
+
     /// Whether a list has it.
     pub(super) fn is(&self, list: List) -> bool {
         self.lists & (1 << list as u16) != 0
     }
+
+    /// What kind of measure it is.
+    pub(super) fn unit(&self) -> Option<&'static str> {
+        self.unit
+    }
+
+    /// The word that stands for all of its meaning.
+    pub(super) fn alike(&self) -> Option<&'static str> {
+        self.alike
+    }
 }
 
-/// FNV-1a: for keys of a few bytes. Strangers' words are looked up and never put in.
+/// By a word's first and last four bytes and its length. Strangers' words are looked up and never put in.
 #[derive(Default)]
 struct Short(u64);
 
 impl Hasher for Short {
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        let ends = match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(first), Some(last)) => {
+                u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+            }
+            _ => bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)),
+        };
+        let mixed = (ends ^ (bytes.len() as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= mixed ^ mixed >> 29;
     }
+
+    /// What ends a string.
+    fn write_u8(&mut self, _: u8) {}
 
     fn finish(&self) -> u64 {
         // The table looks at the upper bits too.
@@ -254,6 +291,10 @@ impl Language {
             let items = line.split(';').map(str::trim).filter(|item| !item.is_empty());
             items.for_each(|item| language.add(section, item));
         }
+        for word in STOP_WORDS {
+            let word = language.number(word);
+            language.known_mut(word).lists |= 1 << List::Common as u16;
+        }
         language
     }
 
@@ -263,7 +304,12 @@ impl Language {
             let words = self.numbered(bare);
             let first = words[0];
             let phrase = Phrase { cue: *cue, words, labels: bare != item };
-            self.known_mut(first).phrases.push(phrase);
+            let known = self.known_mut(first);
+            known.seconds |= match phrase.words.get(1) {
+                Some(second) if second.is_word() => second.bit(),
+                _ => u64::MAX,
+            };
+            known.phrases.push(phrase);
         } else if let Some((_, list)) = List::ALL.iter().find(|(name, _)| *name == section) {
             let word = self.number(item);
             self.known_mut(word).lists |= 1 << *list as u16;
@@ -313,19 +359,15 @@ impl Language {
         &self.known[word.0 as usize]
     }
 
-    /// Whether a list has a word.
-    pub(super) fn has(&self, list: List, word: &str) -> bool {
-        self.known(self.id(word)).is(list)
+    /// Whether a word says nothing of a subject.
+    pub(super) fn says_nothing(&self, word: &str) -> bool {
+        let known = self.known(self.id(word));
+        known.is(List::Common) || known.is(List::Empty)
     }
 
     /// What kind of measure a unit is.
     pub(super) fn unit(&self, word: &str) -> Option<&'static str> {
         self.known(self.id(word)).unit
-    }
-
-    /// The word that stands for all of its meaning.
-    pub(super) fn alike(&self, word: &str) -> Option<&'static str> {
-        self.known(self.id(word)).alike
     }
 }
 
@@ -366,7 +408,10 @@ mod tests {
         for name in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {
             assert!(names.contains(&name), "nothing reads [{name}]");
         }
-        assert_eq!((english.unit("ms"), english.alike("deadline")), (Some("t"), Some("timeout")));
+        assert_eq!(
+            (english.unit("ms"), english.known(english.id("deadline")).alike()),
+            (Some("t"), Some("timeout"))
+        );
     }
 
     /// A phrase that its own words don't make is never found.

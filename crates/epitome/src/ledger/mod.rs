@@ -17,6 +17,7 @@ mod observe;
 mod output;
 mod quote;
 mod resume;
+mod stem;
 mod subject;
 mod sure;
 mod terms;
@@ -33,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use self::subject::Subject;
 use self::update::Update;
+use self::words::Words;
 use crate::transcript::Slot;
 
 pub use self::delta::{Delta, Op, Proposed, Refused, Rows, Unread};
@@ -160,6 +162,8 @@ pub struct Ledger {
     /// The parts that were read, in order, and the one that is being read.
     parts: Vec<Slot>,
     reading: Option<u32>,
+    /// The words of the sentence that was read last: their memory takes the next one.
+    words: Words,
 }
 
 /// What replaces something is worth so much more.

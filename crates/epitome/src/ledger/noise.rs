@@ -1,7 +1,12 @@
 //! What reads like a statement and is none: notices that agents put into results, halves of sentences, offers, and
 //! what a program says of its own run. What people say is never one.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::Speaker;
+use crate::text::begins_with_one;
 
 /// Notices of agents, editors and package managers, in lower case: said to whoever runs them, about this moment.
 const NOTICES: [&str; 20] = [
@@ -27,6 +32,9 @@ const NOTICES: [&str; 20] = [
     "opening connection to ",
 ];
 
+static NOTICED: LazyLock<Vec<Finder<'static>>> =
+    LazyLock::new(|| NOTICES.iter().map(Finder::new).collect());
+
 /// What a sentence doesn't end with.
 const OPEN_ENDS: [&str; 18] = [
     "from", "to", "of", "in", "with", "the", "a", "an", "and", "or", "for", "by", "at", "on",
@@ -50,7 +58,7 @@ pub(super) fn is_noise(text: &str, who: Speaker) -> bool {
     }
     let low = text.to_lowercase();
     let is_tool = who != Speaker::Model;
-    NOTICES.iter().any(|notice| low.contains(notice))
+    NOTICED.iter().any(|notice| notice.find(low.as_bytes()).is_some())
         || is_fragment(&low)
         || is_offer(&low)
         || is_guess(&low)
@@ -68,7 +76,7 @@ fn is_fragment(low: &str) -> bool {
 fn is_guess(low: &str) -> bool {
     const STARTS: [&str; 6] =
         ["i bet ", "let me check", "maybe ", "perhaps ", "it looks like ", "hmm"];
-    STARTS.iter().any(|start| low.starts_with(start))
+    begins_with_one(low, &STARTS)
 }
 
 /// `If you can provide your user id, I can look it up.`
@@ -87,7 +95,7 @@ fn is_continuation(text: &str) -> bool {
 fn is_declaration(text: &str) -> bool {
     let declares = ["export type ", "type ", "export const "];
     let imports = text.strip_prefix("from ").and_then(|rest| rest.split_once(' '));
-    declares.iter().any(|start| text.starts_with(start)) && text.contains(" = ")
+    begins_with_one(text, &declares) && text.contains(" = ")
         || imports.is_some_and(|(_, rest)| rest.starts_with("import "))
 }
 

@@ -1,6 +1,7 @@
 //! Reading what was said, sentence by sentence.
 
 use std::collections::HashSet;
+use std::mem::take;
 
 use super::cues::Cues;
 use super::judge::{self, judge};
@@ -12,8 +13,8 @@ use super::update::{Update, is_near};
 use super::words::Words;
 use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
-use crate::text::cut;
 use crate::text::split::{Kind as Place, Sentence, sentences};
+use crate::text::{begins_with_one, cut};
 
 /// Longer sentences are cut at their end.
 pub(super) const MAX_LINE: usize = 320;
@@ -116,7 +117,7 @@ impl Ledger {
                 Place::Prose | Place::Item => {}
             }
             // What somebody else said.
-            let is_others = [">", "➜", "❯", "$ ", "% "].iter().any(|mark| raw.starts_with(mark))
+            let is_others = begins_with_one(raw, &[">", "➜", "❯", "$ ", "% "])
                 || output::is_frame(unmarked(raw));
             if raw.len() > MAX_SENTENCE || raw.len() < 10 || is_others || is_code(raw) {
                 continue;
@@ -125,7 +126,7 @@ impl Ledger {
             if label(raw).is_some_and(|label| often.contains(&label)) {
                 continue;
             }
-            self.note(at, who, shown, raw, standing, &lead);
+            self.note(&Said { at, who, shown, raw, standing }, &lead);
         }
     }
 
@@ -155,51 +156,47 @@ impl Ledger {
                 if taken >= MAX_OF_OUTPUT || self.of_tools >= MAX_OF_TOOLS {
                     return;
                 }
-                taken += usize::from(self.note(
-                    at,
-                    Speaker::Tool,
-                    shown,
-                    &stretch[part],
-                    standing,
-                    &lead,
-                ));
+                let raw = &stretch[part];
+                let said = Said { at, who: Speaker::Tool, shown, raw, standing };
+                taken += usize::from(self.note(&said, &lead));
             }
         }
     }
 
     /// Whether the sentence became a line.
-    fn note(
-        &mut self,
-        at: u32,
-        who: Speaker,
-        shown: Shown,
-        raw: &str,
-        standing: Standing,
-        lead: &Lead,
-    ) -> bool {
-        let mut words = Words::of(unmarked(raw));
+    fn note(&mut self, said: &Said<'_>, lead: &Lead) -> bool {
+        let mut words = take(&mut self.words);
+        words.read(unmarked(said.raw));
         if words.known(1).owning.iter().any(|verb| words.follows(1, verb).is_some())
             && !words.is(0, List::Pronouns)
         {
             words.name_first();
         }
-        let mut cues = Cues::of(raw, &words);
+        let mut cues = Cues::of(said.raw, &words);
         cues.lead(&lead.cues);
-        if self.belongs_to_last(at, raw, &words) {
+        let is_line = self.takes(said, &words, &cues);
+        self.words = words;
+        is_line
+    }
+
+    /// Whether what is in the words makes a line.
+    fn takes(&mut self, said: &Said<'_>, words: &Words, cues: &Cues) -> bool {
+        let Said { at, who, shown, raw, standing } = *said;
+        if self.belongs_to_last(at, raw, words) {
             return true;
         }
-        let judged = judge(raw, &words, &cues, who);
+        let judged = judge(raw, words, cues, who);
         // Most say nothing: no look at what they are about.
         let may_change = cues.change() >= Change::Said
             || self.withdrawn
             || cues.has(Cue::Labels)
-            || cues.is_brief_change(&words);
+            || cues.is_brief_change(words);
         if judged.is_none() && !may_change || is_noise(unmarked(raw), who) {
             return false;
         }
-        let subject = Subject::of(&words, &cues);
+        let subject = Subject::of(words, cues);
         let mut change = cues.change();
-        if cues.is_brief_change(&words) && !subject.has_topic {
+        if cues.is_brief_change(words) && !subject.has_topic {
             change = Change::OfLast;
         }
         if self.withdrawn && change < Change::OfLast {
@@ -334,6 +331,15 @@ impl Standing {
 fn answers(sentence: &str) -> bool {
     let start = cut::head(sentence, 12).to_ascii_lowercase();
     ["answered", "answer:", "answer is", "a:"].iter().any(|mark| start.starts_with(mark))
+}
+
+/// A sentence, and how it was said.
+struct Said<'t> {
+    at: u32,
+    who: Speaker,
+    shown: Shown,
+    raw: &'t str,
+    standing: Standing,
 }
 
 /// What stands before a list, or above it.

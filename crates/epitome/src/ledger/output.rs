@@ -1,5 +1,6 @@
 //! What in a tool's output is somebody's sentence: neither code, nor a row, nor a log line.
 
+use crate::text::begins_with_one;
 use crate::text::split::lines;
 
 /// Lines and strings longer than this are dumps.
@@ -93,7 +94,7 @@ pub(super) fn is_frame(line: &str) -> bool {
     let is_quoted = line.len() > 1 && line.starts_with('"') && line.ends_with('"');
     // A step of a scenario, and an item of a menu.
     let steps = ["**Given**", "**When**", "**Then**", "**And**"];
-    let is_step = steps.iter().any(|step| line.starts_with(step));
+    let is_step = begins_with_one(line, &steps);
     let is_choice = line.as_bytes().first_chunk::<3>().is_some_and(|[open, key, close]| {
         *open == b'[' && *close == b']' && key.is_ascii_lowercase() && *key != b'x'
     });

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::cues::Cues;
 use super::language::{Cue, List, english};
+use super::stem::{Term, stem};
 use super::terms::{Terms, digest};
 use super::words::{Form, Word, Words};
-use crate::text::words::is_stop_word;
 
 /// An exact value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,7 +110,8 @@ impl Subject {
         let (lifts, is_field) = (cues.has(Cue::Lifts), cues.has(Cue::Labels));
         let settles = cues.has(Cue::Answers) || words.find("whether").is_some();
         let mut subject = Self { lifts, is_field, settles, ..Self::default() };
-        let place = Place::of(words, cues);
+        let terms = Meanings((0..words.len()).map(|at| words.term(at)).collect());
+        let place = Place::of(words, cues, &terms);
         let mut at = 0;
         // Inside `for the staging port`, up to a mark or the next verb.
         let mut naming = false;
@@ -125,7 +126,7 @@ impl Subject {
             } else {
                 Role::Said
             };
-            at = subject.take(words, at, word, role);
+            at = subject.take(words, &terms, at, word, role);
         }
         subject.has_topic = !subject.topic.is_empty();
         if !subject.has_topic {
@@ -137,7 +138,14 @@ impl Subject {
     }
 
     /// Takes the word at `at`; where the next one stands.
-    fn take(&mut self, words: &Words, at: usize, word: &Word, role: Role) -> usize {
+    fn take(
+        &mut self,
+        words: &Words,
+        terms: &Meanings,
+        at: usize,
+        word: &Word,
+        role: Role,
+    ) -> usize {
         let low = words.low(at);
         let next = at + 1;
         if word.form == Form::Number || words.is(at, List::Numbers) {
@@ -146,7 +154,7 @@ impl Subject {
             match role {
                 Role::Gone => self.gone.push(digest(&value.text)),
                 // `phase 2`
-                Role::Topic if value.sort == Sort::Number("") && term(before).is_some() => {
+                Role::Topic if value.sort == Sort::Number("") && Term::is_one(before) => {
                     self.mark(digest(&format!("{before}{}", value.text)));
                 }
                 _ => self.value(value),
@@ -162,12 +170,12 @@ impl Subject {
             }
             match role {
                 Role::Gone => self.gone_words(&text),
-                Role::Topic | Role::Named if term(&text).is_some() => {
+                Role::Topic | Role::Named if Term::is_one(&text) => {
                     self.names.push(digest(&text));
                     self.specific.push(digest(&text));
                     self.mark(digest(&text));
                 }
-                Role::Said if !is_stop_word(&text) && !english().has(List::Empty, &text) => {
+                Role::Said if !english().says_nothing(&text) => {
                     let sort = if is_code { Sort::Code } else { Sort::Literal };
                     self.value(Value { text, sort });
                 }
@@ -175,8 +183,8 @@ impl Subject {
             }
             return next;
         }
-        let Some(stem) = term(low) else { return next };
-        let word = digest(stem);
+        let Some(term) = terms.at(at) else { return next };
+        let word = term.digest;
         match role {
             Role::Gone => {
                 self.gone.push(word);
@@ -186,13 +194,13 @@ impl Subject {
             Role::Topic | Role::Named => self.topic.push(word),
             Role::Said => {}
         }
-        if english().has(List::Contrasts, stem) {
+        if term.contrasts {
             self.marks.push(word);
         }
         let before = at.checked_sub(1).filter(|at| words.get(*at).is_some_and(|w| w.after == ' '));
-        let before = before.and_then(|at| term(words.low(at)));
-        self.chain.push((word, before.map(digest)));
-        if !english().has(List::Generic, stem) && !english().has(List::Generic, low) {
+        let before = before.and_then(|at| terms.at(at));
+        self.chain.push((word, before.map(|before| before.digest)));
+        if !term.is_generic {
             self.specific.push(word);
         }
         self.words += 1;
@@ -264,6 +272,15 @@ impl Subject {
     }
 }
 
+/// What each word of a sentence says of its subject.
+struct Meanings(Vec<Option<Term>>);
+
+impl Meanings {
+    fn at(&self, at: usize) -> Option<Term> {
+        self.0.get(at).copied().flatten()
+    }
+}
+
 /// What a word does in its sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
@@ -284,11 +301,11 @@ struct Place {
 }
 
 impl Place {
-    fn of(words: &Words, cues: &Cues) -> Self {
+    fn of(words: &Words, cues: &Cues, terms: &Meanings) -> Self {
         let says = |from: usize, to: usize| {
             (from..to).any(|at| {
                 let plain = words.get(at).is_some_and(|word| word.form == Form::Plain);
-                plain && term(words.low(at)).is_some()
+                plain && terms.at(at).is_some()
             })
         };
         let end = words.len();
@@ -370,48 +387,4 @@ fn number(low: &str, next: &str, in_words: bool) -> Value {
         unit(suffix).or_else(|| unit(stem(next)))
     };
     Value { text: digits, sort: Sort::Number(class.unwrap_or("")) }
-}
-
-/// The stem of a word that says something of a subject.
-fn term(low: &str) -> Option<&str> {
-    if low.len() < 2
-        || is_stop_word(low)
-        || english().has(List::Empty, low)
-        || !low.contains(char::is_alphanumeric)
-    {
-        return None;
-    }
-    let stem = stem(low);
-    if english().unit(stem).is_some_and(|class| class != "n") || english().has(List::Empty, stem) {
-        return None;
-    }
-    let first = english().alike(stem).or_else(|| english().alike(low));
-    Some(first.unwrap_or(stem))
-}
-
-/// A word without its ending, where that is cheap to see.
-pub(super) fn stem(low: &str) -> &str {
-    let low = low.strip_suffix("'s").unwrap_or(low);
-    if !low.is_ascii() || low.len() < 4 {
-        return low;
-    }
-    let vowel = |text: &str| text.bytes().any(|b| b"aeiouy".contains(&b));
-    for ending in ["ing", "ed", "es", "s"] {
-        let Some(rest) = low.strip_suffix(ending) else { continue };
-        let keeps = match ending {
-            "s" => low.ends_with("ss") || low.ends_with("us") || low.ends_with("is"),
-            // `uses`, `caches`: only the s goes, so that they meet `use` and `cache` with it.
-            "es" => !["sh", "ch", "ss", "x", "z"].iter().any(|end| rest.ends_with(end)),
-            _ => rest.len() < 4 || !vowel(rest),
-        };
-        if keeps {
-            continue;
-        }
-        let bytes = rest.as_bytes();
-        let doubled = bytes.len() > 3
-            && bytes[bytes.len() - 1] == bytes[bytes.len() - 2]
-            && !b"lse".contains(&bytes[bytes.len() - 1]);
-        return if doubled && ending != "s" { &rest[..rest.len() - 1] } else { rest };
-    }
-    low.strip_suffix('e').filter(|rest| rest.len() > 3 && vowel(rest)).map_or(low, |_| low)
 }

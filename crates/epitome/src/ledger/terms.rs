@@ -8,33 +8,47 @@ pub(super) fn digest(word: &str) -> u64 {
 
 /// Words of a sentence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Terms(Vec<u64>);
+pub(super) struct Terms {
+    /// Sorted.
+    words: Vec<u64>,
+    /// A bit for each: most words that aren't here are told by it.
+    bits: u64,
+}
+
+/// The upper bits of a digest are as good as any.
+fn bit(word: u64) -> u64 {
+    1 << (word >> 58)
+}
 
 impl Terms {
     pub(super) fn push(&mut self, word: u64) {
-        if let Err(at) = self.0.binary_search(&word) {
-            self.0.insert(at, word);
+        if let Err(at) = self.words.binary_search(&word) {
+            self.words.insert(at, word);
+            self.bits |= bit(word);
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.words.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.words.is_empty()
     }
 
     pub(super) fn has(&self, word: u64) -> bool {
-        self.0.binary_search(&word).is_ok()
+        self.bits & bit(word) != 0 && self.words.binary_search(&word).is_ok()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
-        self.0.iter().copied()
+        self.words.iter().copied()
     }
 
     /// How many are in `other` too.
     pub(super) fn shared(&self, other: &Self) -> usize {
+        if self.bits & other.bits == 0 {
+            return 0;
+        }
         self.iter().filter(|word| other.has(*word)).count()
     }
 

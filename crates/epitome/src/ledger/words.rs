@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::language::{Id, Known, List, english};
+use super::stem::Term;
 
 /// What a word is by its form alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,7 +49,9 @@ const GAP: usize = 6;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
     lower: String,
-    words: Vec<Word>,
+    all: Vec<Word>,
+    /// A bit for each byte that a word begins with.
+    firsts: u64,
 }
 
 /// What stands around words and is no part of them.
@@ -87,7 +90,16 @@ fn is_around(c: char) -> bool {
 
 impl Words {
     pub(super) fn of(text: &str) -> Self {
-        let mut words = Self { lower: String::with_capacity(text.len()), words: Vec::new() };
+        let mut words = Self::default();
+        words.read(text);
+        words
+    }
+
+    /// Takes another sentence, in the same memory.
+    pub(super) fn read(&mut self, text: &str) {
+        self.lower.clear();
+        self.all.clear();
+        self.firsts = 0;
         let mut quotes = Quotes::default();
         let mut start = 0;
         // Bytes that nothing between words begins with needn't be decoded.
@@ -98,21 +110,31 @@ impl Words {
             let c = text[at..].chars().next().unwrap_or(' ');
             let next = at + c.len_utf8();
             if c.is_whitespace() || matches!(c, '—' | '–') {
-                words.push(text, start..at, &mut quotes);
+                self.push(text, start..at, &mut quotes);
                 start = next;
             }
             if matches!(c, '—' | '–') {
-                words.part('—');
+                self.part('—');
             }
             at = next;
         }
-        words.push(text, start..text.len(), &mut quotes);
-        words
+        self.push(text, start..text.len(), &mut quotes);
     }
 
     fn push(&mut self, text: &str, chunk: Range<usize>, marks: &mut Quotes) {
         let raw = &text[chunk.clone()];
         if raw.is_empty() {
+            return;
+        }
+        // Most words are nothing but small letters.
+        if raw.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            let from = self.lower.len();
+            self.lower.push_str(raw);
+            let form = if marks.backtick { Form::Identifier } else { Form::Plain };
+            let quoted = marks.double || marks.backtick;
+            let (low, id) = (from..self.lower.len(), english().id(raw));
+            self.firsts |= first_bit(raw);
+            self.all.push(Word { raw: chunk, low, id, form, quoted, after: ' ' });
             return;
         }
         let rest = raw.trim_start_matches(is_around);
@@ -148,48 +170,59 @@ impl Words {
             Form::Plain
         } else {
             let ends = |before: &Word| matches!(before.after, '.' | '!' | '?' | ':' | '|' | '—');
-            form(inner, self.words.last().is_none_or(ends))
+            form(inner, self.all.last().is_none_or(ends))
         };
         let (at, low) = (chunk.start + lead.len(), from..self.lower.len());
         let id = english().id(&self.lower[low.clone()]);
+        self.firsts |= first_bit(&self.lower[low.clone()]);
         let end = (at + inner.len()).min(chunk.end);
-        self.words.push(Word { raw: at..end, low, id, form, quoted, after });
+        self.all.push(Word { raw: at..end, low, id, form, quoted, after });
     }
 
     /// A dash or the border of a cell stands behind the last word.
     fn part(&mut self, mark: char) {
-        if let Some(last) = self.words.last_mut().filter(|last| last.after == ' ') {
+        if let Some(last) = self.all.last_mut().filter(|last| last.after == ' ') {
             last.after = mark;
         }
     }
 
     /// Takes the first word for a name: what stands behind it says so.
     pub(super) fn name_first(&mut self) {
-        if let Some(word) = self.words.first_mut().filter(|word| word.form == Form::Plain) {
+        if let Some(word) = self.all.first_mut().filter(|word| word.form == Form::Plain) {
             word.form = Form::Name;
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.words.len()
+        self.all.len()
     }
 
     /// The word, lower-cased; empty behind the last one.
     pub(super) fn low(&self, at: usize) -> &str {
-        self.words.get(at).map_or("", |word| &self.lower[word.low.clone()])
+        self.all.get(at).map_or("", |word| &self.lower[word.low.clone()])
     }
 
     pub(super) fn get(&self, at: usize) -> Option<&Word> {
-        self.words.get(at)
+        self.all.get(at)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &Word, &str)> {
-        self.words.iter().enumerate().map(|(at, word)| (at, word, &self.lower[word.low.clone()]))
+        self.all.iter().enumerate().map(|(at, word)| (at, word, &self.lower[word.low.clone()]))
     }
 
     /// What the language knows of the word at `at`; nothing behind the last one.
     pub(super) fn known(&self, at: usize) -> &'static Known {
-        english().known(self.words.get(at).map_or(Id::default(), |word| word.id))
+        english().known(self.id(at))
+    }
+
+    /// The language's number of the word at `at`; of none behind the last one.
+    pub(super) fn id(&self, at: usize) -> Id {
+        self.all.get(at).map_or(Id::default(), |word| word.id)
+    }
+
+    /// What the word at `at` says of a subject, if it says anything.
+    pub(super) fn term(&self, at: usize) -> Option<Term> {
+        Term::of(self.low(at), self.all.get(at)?.id)
     }
 
     /// Whether a list has the word at `at`.
@@ -199,13 +232,24 @@ impl Words {
 
     /// Whether exactly these words stand at `at`, and where they end.
     pub(super) fn follows(&self, at: usize, phrase: &[Id]) -> Option<usize> {
+        // Of the many that a word begins hardly one goes on with the next.
+        if let [_, second, ..] = phrase
+            && !second.is_gap()
+            && !self.all.get(at + 1).is_some_and(|word| second.means(word.id))
+        {
+            return None;
+        }
+        self.goes_on(at, phrase)
+    }
+
+    fn goes_on(&self, at: usize, phrase: &[Id]) -> Option<usize> {
         let mut end = at;
         for (nth, part) in phrase.iter().enumerate() {
             if part.is_gap() {
                 let rest = &phrase[nth + 1..];
-                return (end + 1..=end + GAP).find_map(|next| self.follows(next, rest));
+                return (end + 1..=end + GAP).find_map(|next| self.goes_on(next, rest));
             }
-            let word = self.words.get(end)?;
+            let word = self.all.get(end)?;
             if word.quoted || !part.means(word.id) {
                 return None;
             }
@@ -218,7 +262,7 @@ impl Words {
     pub(super) fn matches(&self, at: usize, phrase: &str) -> Option<usize> {
         let mut end = at;
         for part in phrase.split(' ') {
-            let word = self.words.get(end)?;
+            let word = self.all.get(end)?;
             if word.quoted || self.lower[word.low.clone()] != *part {
                 return None;
             }
@@ -229,7 +273,12 @@ impl Words {
 
     /// Where `phrase` stands first.
     pub(super) fn find(&self, phrase: &str) -> Option<Range<usize>> {
-        (0..self.words.len()).find_map(|at| Some(at..self.matches(at, phrase)?))
+        if self.firsts & first_bit(phrase) == 0 {
+            return None;
+        }
+        let (first, lower) = (phrase.as_bytes().first(), self.lower.as_bytes());
+        let begins = |at: &usize| lower.get(self.all[*at].low.start) == first;
+        (0..self.all.len()).filter(begins).find_map(|at| Some(at..self.matches(at, phrase)?))
     }
 }
 
@@ -265,44 +314,20 @@ impl Quotes {
     }
 }
 
+fn first_bit(word: &str) -> u64 {
+    word.bytes().next().map_or(0, |first| 1 << (first & 63))
+}
+
 fn form(word: &str, first: bool) -> Form {
-    let bytes = word.as_bytes();
-    let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
-    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-    let lead =
-        word.trim_start_matches(['$', '€', '£', '~', '+', '-', '<', '>', '=', '#', '≤', '≥', '@']);
-    if word.contains("://")
-        || word.starts_with('/') && letters > 0 && word.len() > 2
-        || word.starts_with("~/")
-    {
-        return Form::Place;
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'\'';
+    if let Some(form) = (!word.bytes().all(is_letter)).then(|| form_by_signs(word)).flatten() {
+        return form;
     }
-    if lead.starts_with(|c: char| c.is_ascii_digit())
-        && (letters <= 5 || lead.ends_with('%'))
-        && !is_mixed(lead)
-    {
-        return Form::Number;
-    }
-    let inner_dot = word.char_indices().any(|(at, c)| c == '.' && at > 0 && at + 1 < word.len());
-    if word.contains('@') && inner_dot || word.contains('/') && letters > 3 && is_pathlike(word) {
-        return Form::Place;
-    }
-    if digits > 0 && letters > 0 {
-        return if inner_dot && !word.starts_with(['v', 'V']) { Form::Place } else { Form::Code };
-    }
-    if inner_dot && letters > 2 && !word.contains("..") {
-        return Form::Place;
-    }
-    let camel =
-        word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
-    if word.contains('_') && letters > 1
-        || word.contains("::")
-        || camel
-        || word.starts_with("--")
-        || word.ends_with("()")
-    {
+    let mut pairs = word.chars().zip(word.chars().skip(1));
+    if pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase()) {
         return Form::Identifier;
     }
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     let capital = word.starts_with(char::is_uppercase);
     let loud = letters > 1 && word.chars().all(|c| !c.is_lowercase());
     match capital {
@@ -311,6 +336,42 @@ fn form(word: &str, first: bool) -> Form {
         true if loud && letters < 6 => Form::Name,
         _ => Form::Plain,
     }
+}
+
+/// What its digits and signs make of a word, if they make it anything.
+fn form_by_signs(word: &str) -> Option<Form> {
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let lead =
+        word.trim_start_matches(['$', '€', '£', '~', '+', '-', '<', '>', '=', '#', '≤', '≥', '@']);
+    if word.contains("://")
+        || word.starts_with('/') && letters > 0 && word.len() > 2
+        || word.starts_with("~/")
+    {
+        return Some(Form::Place);
+    }
+    if lead.starts_with(|c: char| c.is_ascii_digit())
+        && (letters <= 5 || lead.ends_with('%'))
+        && !is_mixed(lead)
+    {
+        return Some(Form::Number);
+    }
+    let inner_dot = word.char_indices().any(|(at, c)| c == '.' && at > 0 && at + 1 < word.len());
+    if word.contains('@') && inner_dot || word.contains('/') && letters > 3 && is_pathlike(word) {
+        return Some(Form::Place);
+    }
+    if digits > 0 && letters > 0 {
+        let is_place = inner_dot && !word.starts_with(['v', 'V']);
+        return Some(if is_place { Form::Place } else { Form::Code });
+    }
+    if inner_dot && letters > 2 && !word.contains("..") {
+        return Some(Form::Place);
+    }
+    let is_identifier = word.contains('_') && letters > 1
+        || word.contains("::")
+        || word.starts_with("--")
+        || word.ends_with("()");
+    is_identifier.then_some(Form::Identifier)
 }
 
 /// Whether letters and digits alternate, as in a hash.

@@ -4,6 +4,7 @@ use super::cues::Cues;
 use super::language::{Cue, List};
 use super::words::{Form, Words};
 use super::{Kind, Speaker};
+use crate::text::begins_with_one;
 
 /// Bytes of a line that cost a point.
 const BYTES: usize = 20;
@@ -154,7 +155,7 @@ pub(super) fn is_printed_code(text: &str) -> bool {
         "type ",
         "interface ",
     ];
-    let declares = STARTS.iter().any(|start| text.starts_with(start))
+    let declares = begins_with_one(text, &STARTS)
         && (text.contains(['=', ';', '(', '{']) || text.contains(": "));
     declares
         || text.starts_with([')', '}', ']', '{'])
@@ -191,8 +192,8 @@ pub(super) fn is_code(text: &str) -> bool {
     ];
     let imports =
         || text.contains(" from '") || text.contains(" from \"") || text.ends_with([';', '{', '}']);
-    let starts = STARTS.iter().any(|start| text.starts_with(*start));
-    let weak = ["let ", "return ", "import "].iter().any(|start| text.starts_with(start));
+    let starts = begins_with_one(text, &STARTS);
+    let weak = begins_with_one(text, &["let ", "return ", "import "]);
     let signs = signs(text);
     (starts && (!weak || signs > 1 || imports())) || signs > 8
 }

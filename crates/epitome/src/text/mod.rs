@@ -24,3 +24,9 @@ pub use excerpt::{Excerpt, Form, excerpt};
 pub use outcome::Outcome;
 pub(crate) use stub::noted_stub;
 pub use stub::stub;
+
+/// Whether `text` begins with one of these. Few begin with its first byte: the others aren't compared.
+pub(crate) fn begins_with_one(text: &str, starts: &[&str]) -> bool {
+    let first = text.as_bytes().first();
+    starts.iter().any(|start| start.as_bytes().first() == first && text.starts_with(start))
+}

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use super::begins_with_one;
+
 /// What a sentence stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -98,7 +100,7 @@ fn kind(content: &str) -> Kind {
     let numbered = (1..=3).contains(&digits) && content[digits..].starts_with(['.', ')']) && {
         content[digits + 1..].starts_with(' ')
     };
-    if numbered || ["- ", "* ", "+ ", "• ", "– "].iter().any(|mark| content.starts_with(mark)) {
+    if numbered || begins_with_one(content, &["- ", "* ", "+ ", "• ", "– "]) {
         Kind::Item
     } else if content.starts_with('#') && content.trim_start_matches('#').starts_with(' ') {
         Kind::Heading

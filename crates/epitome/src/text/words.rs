@@ -21,8 +21,8 @@ pub fn is_stop_word(word: &str) -> bool {
     word.len() <= 7 && STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// Sorted.
-const STOP_WORDS: [&str; 118] = [
+/// See [`is_stop_word`]; sorted.
+pub(crate) const STOP_WORDS: [&str; 118] = [
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
     "because", "been", "but", "by", "can", "could", "did", "do", "does", "doing", "don", "each",
     "for", "from", "get", "got", "had", "has", "have", "having", "he", "her", "here", "his", "how",

@@ -4,10 +4,13 @@
 use super::{Secret, Secrets, Unwrapping};
 
 /// Shorter runs hide nothing that has a shape.
-const LEAST: usize = 24;
+pub(super) const LEAST: usize = 24;
 
 /// In so many characters it shows whether a run is text.
 const TOLD_BY: usize = 64;
+
+/// In so few most others show that they aren't.
+const TOLD_MOSTLY_BY: usize = 8;
 
 /// Characters of a line in base64 that is broken into lines.
 const LINES: [usize; 2] = [64, 76];
@@ -22,12 +25,19 @@ pub(super) enum Run {
     Hides(Secret),
 }
 
+/// How many bytes from the first on may be base64.
+pub(super) fn length(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| digit(**byte).is_some()).count()
+}
+
 /// Looks at the run of base64 with which `text` begins.
 pub(super) fn looked_into(text: &str) -> Run {
     let bytes = text.as_bytes();
     let first = &bytes[..bytes.len().min(TOLD_BY)];
-    let first = &first[..first.iter().take_while(|byte| digit(**byte).is_some()).count()];
-    if first.len() < LEAST || !is_text(&decoded(&first[..first.len() / 4 * 4])) {
+    let first = &first[..length(first)];
+    // Paths look like base64 too: most show at once that they hide no text.
+    let is_text_to = |end: usize| is_text(&decoded(&first[..end]));
+    if first.len() < LEAST || !is_text_to(TOLD_MOSTLY_BY) || !is_text_to(first.len() / 4 * 4) {
         return Run::None;
     }
     let (digits, length) = run(bytes);
@@ -44,7 +54,7 @@ fn run(bytes: &[u8]) -> (Vec<u8>, usize) {
     let mut digits = Vec::new();
     let mut at = 0;
     loop {
-        let line = bytes[at..].iter().take_while(|byte| digit(**byte).is_some()).count();
+        let line = length(&bytes[at..]);
         digits.extend_from_slice(&bytes[at..at + line]);
         at += line;
         let ends: [&[u8]; 4] = [b"\n", b"\r\n", b"\\n", b"\\r\\n"];

@@ -5,13 +5,16 @@
 //! word, so that no part of a longer text is taken for a secret, and its rest has a digit.
 
 mod base64;
+mod called;
+mod starts;
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
 use super::cut;
 use base64::Run;
+use called::{called_so, may_be_called_so, may_be_said};
 
 /// A shape of secrets.
 #[derive(Debug)]
@@ -81,53 +84,40 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     rows.map(|row| shape(row).expect("a test reads every row")).collect()
 });
 
-/// The shapes that begin with each byte.
-static BY_FIRST: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| {
-    let begins = |byte: usize| {
-        let all = SHAPES.iter().enumerate();
-        all.filter(move |(_, shape)| usize::from(shape.prefix.as_bytes()[0]) == byte)
-    };
-    (0..128).map(|byte| begins(byte).map(|(at, _)| at).collect()).collect()
+/// The shapes by their first two bytes, which few words have.
+static BY_FIRST: LazyLock<ByFirst> = LazyLock::new(|| {
+    let mut by_first = ByFirst { pairs: [0; 256], shapes: vec![Vec::new(); 1 << 7] };
+    for (at, shape) in SHAPES.iter().enumerate() {
+        let pair = ByFirst::pair(shape.prefix.as_bytes()).expect("no prefix is shorter");
+        by_first.pairs[pair >> 6] |= 1 << (pair & 63);
+        by_first.shapes[pair >> 7].push(at);
+    }
+    by_first
 });
 
-/// What values are called that are secrets, without `_` and `-`, in lower case.
-const CALLED: [&str; 16] = [
-    "password",
-    "passwd",
-    "pwd",
-    "pass",
-    "passphrase",
-    "secret",
-    "secretkey",
-    "apikey",
-    "accesskey",
-    "accountkey",
-    "signingkey",
-    "encryptionkey",
-    "masterkey",
-    "privatekey",
-    "authkey",
-    "token",
-];
+struct ByFirst {
+    /// A bit for each pair.
+    pairs: [u64; 256],
+    /// Those that begin with each byte.
+    shapes: Vec<Vec<usize>>,
+}
 
-/// Those of which people think values of their own.
-const PASSWORDS: [&str; 4] = ["password", "passwd", "pwd", "passphrase"];
+impl ByFirst {
+    fn pair(text: &[u8]) -> Option<usize> {
+        let [first, second, ..] = text else { return None };
+        (first | second).is_ascii().then_some(usize::from(*first) << 7 | usize::from(*second))
+    }
+
+    fn of(&self, text: &[u8]) -> Option<&[usize]> {
+        let pair = Self::pair(text)?;
+        let is_one = self.pairs[pair >> 6] & 1 << (pair & 63) != 0;
+        is_one.then(|| self.shapes[pair >> 7].as_slice())
+    }
+}
 
 /// In so many characters it shows whether something is a secret. Beginnings follow one another without a
 /// gap in what is made for that, so that looking at all that follows each would never end.
 const LOOKED_AT: usize = 256;
-
-/// Digits and semicolons of a color.
-const LONGEST_COLOR: usize = 24;
-
-/// A value with fewer characters is rather a word, or a placeholder.
-const LEAST_VALUE: usize = 12;
-
-/// From so many characters on, how they follow one another tells what was drawn.
-const LONG: usize = 12;
-
-/// A password with fewer characters is rather a number of something.
-const LEAST_TYPED: usize = 8;
 
 /// `text` with each secret replaced by what it is: `[masked: github-token]`.
 ///
@@ -165,6 +155,8 @@ enum Unwrapping {
 struct Secrets<'t> {
     text: &'t str,
     at: usize,
+    /// The word that `at` stands in, or one before it.
+    word: Range<usize>,
     unwrapping: Unwrapping,
     /// Up to here there is base64 that hides nothing.
     harmless: usize,
@@ -172,12 +164,17 @@ struct Secrets<'t> {
 
 impl<'t> Secrets<'t> {
     fn of(text: &'t str, unwrapping: Unwrapping) -> Self {
-        Secrets { text, at: 0, unwrapping, harmless: 0 }
+        Secrets { text, at: 0, word: 0..0, unwrapping, harmless: 0 }
     }
 
+    /// The secret that begins where a word or a part of it does, if one does.
     fn found(&mut self) -> Option<Secret> {
+        if is_ordinary(self.text.as_bytes(), self.at..self.word.end) {
+            return None;
+        }
         let rest = &self.text[self.at..];
-        let found = found(rest);
+        let word = self.word.end - self.at;
+        let found = found(rest, word);
         if found.is_some() || self.unwrapping == Unwrapping::Not || self.at < self.harmless {
             return found;
         }
@@ -197,51 +194,55 @@ impl Iterator for Secrets<'_> {
 
     fn next(&mut self) -> Option<Secret> {
         let bytes = self.text.as_bytes();
-        while let Some(&byte) = bytes.get(self.at) {
-            // Secrets and what leads to them begin with a letter, a digit or a dash, high or low.
-            let may_begin = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-            let may_begin = byte == b':' || may_begin && is_start(bytes, self.at);
-            let found = if may_begin { self.found() } else { None };
-            let start = self.at;
-            match found {
-                Some(Secret { name, from, to }) => {
-                    self.at = start + to;
-                    return Some(Secret { name, from: start + from, to: start + to });
+        loop {
+            // Secrets and what leads to them begin with a word or its end, or in an address.
+            let found = if self.at < self.word.end {
+                let Some(start) = starts::next_in(bytes, &self.word, self.at) else {
+                    self.at = self.word.end;
+                    continue;
+                };
+                self.at = start;
+                self.found()
+            } else {
+                let next = starts::next_but(bytes, self.at, is_ordinary)?;
+                self.at = next.start;
+                if !next.is_empty() {
+                    self.word = next;
+                    continue;
                 }
-                None => self.at += 1,
-            }
+                password_in_address(&self.text[self.at..])
+            };
+            let start = self.at;
+            let Some(Secret { name, from, to }) = found else {
+                self.at += 1;
+                continue;
+            };
+            self.at = start + to;
+            self.word = starts::word_at(bytes, self.at);
+            return Some(Secret { name, from: start + from, to: start + to });
         }
-        None
     }
 }
 
-/// Whether a word begins here.
-fn is_start(bytes: &[u8], at: usize) -> bool {
-    at == 0 || !Class::Word.has(bytes[at - 1]) || is_escape(bytes, at) || ends_color(bytes, at)
-}
-
-/// Whether what stands before is an escape, as in `\nghp_…`, `\u003dghp_…` and `%3Dghp_…`.
-fn is_escape(bytes: &[u8], at: usize) -> bool {
-    let before = &bytes[..at];
-    // By their beginnings, because nearly every letter has none of them before it.
-    let ends = |escape: &[u8], digits: usize| {
-        let from = at.saturating_sub(digits);
-        before[..from].ends_with(escape) && before[from..].iter().all(u8::is_ascii_hexdigit)
+/// Whether a word, or what is left of one, begins no secret for sure: what the rules look at first, in one place.
+fn is_ordinary(bytes: &[u8], word: Range<usize>) -> bool {
+    let behind = &bytes[word.end..];
+    let word = &bytes[word];
+    let may_begin = match word {
+        // A private key, a flag, a header.
+        [b'-', ..] | [b'B', b'a' | b'e', ..] | [b'b', b'e', ..] => true,
+        // A number before a key.
+        [b'0'..=b'9', ..] => word.len() >= 8 || behind.first() == Some(&b'/'),
+        _ => false,
     };
-    matches!(before, [.., b'\\', b'n' | b't' | b'r'])
-        || ends(b"%", 2)
-        || ends(b"\\x", 2)
-        || ends(b"\\u", 4)
-}
-
-/// Whether what stands before is a terminal's color, as in `\x1b[31mghp_…`, plain or as JSON has it.
-fn ends_color(bytes: &[u8], at: usize) -> bool {
-    let Some(before) = bytes[..at].strip_suffix(b"m") else { return false };
-    let numbers = before.iter().rev().take_while(|b| b.is_ascii_digit() || **b == b';');
-    let before = &before[..before.len() - numbers.take(LONGEST_COLOR).count()];
-    let before = before.strip_suffix(b"[");
-    let escapes: [&[u8]; 5] = [b"\x1b", b"u001b", b"u001B", b"x1b", b"033"];
-    before.is_some_and(|before| escapes.iter().any(|escape| before.ends_with(escape)))
+    // Keys that are told by what stands in their middle, and what may be base64.
+    let is_long = matches!(word.len(), 14 | 17) || word.len() >= base64::LEAST;
+    let is_run = || {
+        let digits = word.len() + base64::length(&behind[..behind.len().min(base64::LEAST)]);
+        matches!(behind.first(), Some(b'+' | b'/')) && digits >= base64::LEAST
+    };
+    let is_called = || may_be_called_so(word) && may_be_said(behind);
+    !(may_begin || is_long || BY_FIRST.of(word).is_some() || is_run() || is_called())
 }
 
 /// A secret near the beginning of a text: its bytes.
@@ -251,12 +252,9 @@ struct Secret {
     to: usize,
 }
 
-fn found(text: &str) -> Option<Secret> {
+/// What `text`, which begins with a word of so many bytes, begins with.
+fn found(text: &str, word: usize) -> Option<Secret> {
     let first = *text.as_bytes().first()?;
-    if first == b':' {
-        return password_in_address(text);
-    }
-    let word = Class::Word.length(text);
     let found = shaped(text).or_else(|| marked(text, word));
     let found = found.or_else(|| match first {
         b'-' => private_key(text),
@@ -267,8 +265,7 @@ fn found(text: &str) -> Option<Secret> {
 }
 
 fn shaped(text: &str) -> Option<Secret> {
-    let first = usize::from(*text.as_bytes().first()?);
-    BY_FIRST.get(first)?.iter().find_map(|at| {
+    BY_FIRST.of(text.as_bytes())?.iter().find_map(|at| {
         let shape = &SHAPES[*at];
         let rest = text.strip_prefix(shape.prefix)?;
         let body = shape.rest.beginning(rest).trim_end_matches('.');
@@ -379,86 +376,6 @@ fn credentials(text: &str) -> Option<Secret> {
             to: scheme.len() + length,
         })
     })
-}
-
-/// `password = "…"`, `"api_key": "…"`, `SECRET_KEY=…`, `--token …`, "the password is …": a value that looks drawn.
-fn called_so(text: &str, word: usize) -> Option<Secret> {
-    let value = value(text, word)?;
-    let name = cut::tail(&text[..word], 48);
-    let bare: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-    let bare = bare.to_ascii_lowercase();
-    let from = text.len() - value.len();
-    let length = if CALLED.iter().any(|name| bare.ends_with(name)) { drawn(value) } else { None };
-    let is_password = || PASSWORDS.iter().any(|name| bare.ends_with(name));
-    let length = length.or_else(|| is_password().then(|| typed(value)).flatten())?;
-    Some(Secret { name: "secret", from, to: from + length })
-}
-
-/// What is said of the name of which `text` has so many bytes, if anything is.
-fn value(text: &str, name: usize) -> Option<&str> {
-    const QUOTES: [char; 5] = ['"', '\'', '\\', ' ', '`'];
-    let rest = &text[name..];
-    let after = rest.trim_start_matches(QUOTES);
-    let says = [":=", "=>", ":", "=", "%3D", "is: ", "is "];
-    let value = says.iter().find_map(|says| after.strip_prefix(says));
-    let is_flag = text.starts_with("--") && rest.starts_with(' ');
-    let value = value.or_else(|| is_flag.then_some(after))?;
-    Some(value.trim_start_matches(QUOTES))
-}
-
-/// How long a value of letters and digits is that looks drawn.
-fn drawn(all: &str) -> Option<usize> {
-    let value = Class::Symbols.beginning(all);
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    let cases = value.bytes().any(|b| b.is_ascii_uppercase())
-        && value.bytes().any(|b| b.is_ascii_lowercase());
-    let is_hex = value.bytes().all(|byte| Class::Hexadecimal.has(byte) || byte == b'-');
-    let is_plain = digits >= 2 && letters >= 4 && (cases || is_hex);
-    let is_drawn = is_plain || value.len() >= LONG && is_random(value);
-    // A path, a name with dots or a call is no value of that kind; none is as long as what isn't looked at to its end.
-    let is_path = value.contains('.') || value.contains('/') && !is_random(value);
-    let is_code = is_path && !value.ends_with('=') && value.len() < LOOKED_AT
-        || all[value.len()..].starts_with(['(', '[']);
-    (value.len() >= LEAST_VALUE && is_drawn && !is_code).then(|| Class::Symbols.length(all))
-}
-
-/// Whether letters and digits, small and large, follow one another as nobody writes them.
-fn is_random(value: &str) -> bool {
-    let kind = |byte: u8| match byte {
-        b'A'..=b'Z' => 1,
-        b'a'..=b'z' => 2,
-        b'0'..=b'9' => 3,
-        _ => 0,
-    };
-    let letters = value.bytes().map(kind).filter(|kind| *kind > 0);
-    let (mut all, mut changes, mut before) = (0, 0, 0);
-    for kind in letters {
-        changes += usize::from(kind != before);
-        (all, before) = (all + 1, kind);
-    }
-    // Names in code change too, but have no digits, and words in them.
-    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
-    changes * if has_digit { 3 } else { 2 } >= all && all > 0
-}
-
-/// How long a password is that somebody thought of: letters, a digit or more, and signs.
-fn typed(all: &str) -> Option<usize> {
-    let ends = |c: char| c.is_whitespace() || "\"'`\\,;)]}<>&|".contains(c);
-    let seen = cut::head(all, LOOKED_AT);
-    let value = &seen[..seen.find(ends).unwrap_or(seen.len())];
-    let value = value.trim_end_matches(['.', '!', '?']);
-    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
-    let letters = value.chars().filter(|c| c.is_alphabetic()).count();
-    // A name in code, a path, an address or what is to be filled in isn't one.
-    let is_code = value.contains(['(', '[', '/', '.', ':', '=', '$', '{', '%', '*']);
-    let is_name = value.contains('_') && value.bytes().all(|b| Class::Word.has(b));
-    let is_one = (LEAST_TYPED..LOOKED_AT / 2).contains(&value.len())
-        && (has_digit || is_random(value))
-        && letters >= 3
-        && !is_code
-        && !is_name;
-    is_one.then_some(value.len())
 }
 
 #[cfg(test)]

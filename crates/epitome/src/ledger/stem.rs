@@ -1,0 +1,73 @@
+//! Words by their stems, as subjects are compared by them.
+
+use super::language::{Id, List, english};
+use super::terms::digest;
+
+/// A word that says something of a subject, by its stem or by the word that stands for all of its meaning.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Term {
+    pub(super) digest: u64,
+    /// Whether it tells things of one shape apart.
+    pub(super) contrasts: bool,
+    /// Whether it only says what kind of thing it is.
+    pub(super) is_generic: bool,
+}
+
+impl Term {
+    /// A word of the sentence; `id` is the language's number of it.
+    pub(super) fn of(low: &str, id: Id) -> Option<Self> {
+        let known = english().known(id);
+        if low.len() < 2
+            || known.is(List::Common)
+            || known.is(List::Empty)
+            || !low.contains(char::is_alphanumeric)
+        {
+            return None;
+        }
+        let stem = stem(low);
+        let of_stem =
+            if stem.len() == low.len() { known } else { english().known(english().id(stem)) };
+        if of_stem.unit().is_some_and(|class| class != "n") || of_stem.is(List::Empty) {
+            return None;
+        }
+        let first = of_stem.alike().or_else(|| known.alike());
+        let of_first = first.map_or(of_stem, |first| english().known(english().id(first)));
+        Some(Self {
+            digest: digest(first.unwrap_or(stem)),
+            contrasts: of_first.is(List::Contrasts),
+            is_generic: of_first.is(List::Generic) || known.is(List::Generic),
+        })
+    }
+
+    /// The same of a word that doesn't stand in the sentence so.
+    pub(super) fn is_one(low: &str) -> bool {
+        Self::of(low, english().id(low)).is_some()
+    }
+}
+
+/// A word without its ending, where that is cheap to see.
+pub(super) fn stem(low: &str) -> &str {
+    let low = low.strip_suffix("'s").unwrap_or(low);
+    if !low.is_ascii() || low.len() < 4 {
+        return low;
+    }
+    let vowel = |text: &str| text.bytes().any(|b| b"aeiouy".contains(&b));
+    for ending in ["ing", "ed", "es", "s"] {
+        let Some(rest) = low.strip_suffix(ending) else { continue };
+        let keeps = match ending {
+            "s" => low.ends_with("ss") || low.ends_with("us") || low.ends_with("is"),
+            // `uses`, `caches`: only the s goes, so that they meet `use` and `cache` with it.
+            "es" => !["sh", "ch", "ss", "x", "z"].iter().any(|end| rest.ends_with(end)),
+            _ => rest.len() < 4 || !vowel(rest),
+        };
+        if keeps {
+            continue;
+        }
+        let bytes = rest.as_bytes();
+        let doubled = bytes.len() > 3
+            && bytes[bytes.len() - 1] == bytes[bytes.len() - 2]
+            && !b"lse".contains(&bytes[bytes.len() - 1]);
+        return if doubled && ending != "s" { &rest[..rest.len() - 1] } else { rest };
+    }
+    low.strip_suffix('e').filter(|rest| rest.len() > 3 && vowel(rest)).map_or(low, |_| low)
+}
