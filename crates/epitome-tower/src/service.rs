@@ -103,14 +103,14 @@ impl Call {
         shared: Arc<Shared>,
     ) -> (R, Option<(Self, Answer, Option<Flight>)>) {
         // Its body is copied where it is looked at; it comes back also from there where that panics.
-        let carried = Arc::new(Mutex::new(Some(carrier)));
-        let seen = Call::seen(Arc::clone(&carried), bytes, shared).await;
-        let carrier = carried.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let lent = Arc::new(Mutex::new(Some(carrier)));
+        let seen = Call::seen(Arc::clone(&lent), bytes, shared).await;
+        let carrier = lent.lock().unwrap_or_else(PoisonError::into_inner).take();
         (carrier.expect("nobody else takes it"), seen)
     }
 
     async fn seen<R: Carrier + Send + 'static>(
-        carried: Arc<Mutex<Option<R>>>,
+        lent: Arc<Mutex<Option<R>>>,
         bytes: usize,
         shared: Arc<Shared>,
     ) -> Option<(Self, Answer, Option<Flight>)> {
@@ -120,7 +120,7 @@ impl Call {
         ended.as_mut().enable();
         let owned = Arc::clone(&shared);
         let read = move || {
-            let carrier = carried.lock().unwrap_or_else(PoisonError::into_inner);
+            let carrier = lent.lock().unwrap_or_else(PoisonError::into_inner);
             let told = carrier.as_ref().and_then(Told::by);
             move |sessions: &mut Sessions, now| {
                 let Told { body, format, model, tenant } = told?;

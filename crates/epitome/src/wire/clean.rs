@@ -119,15 +119,14 @@ pub fn check_on(request: &Request, known: Option<(Clean, usize)>) -> Result<Clea
     let is_same = |(clean, _): &(Clean, usize)| clean.format == format && clean.frame == frame;
     let past = known.filter(is_same).and_then(|(clean, entries)| clean.past.up_to_seam(entries));
     let past = past.filter(|past| dialect.check(request, past).is_empty());
-    let mut past = match past {
-        Some(past) => past,
-        None => {
-            let findings = check(request);
-            if !findings.is_empty() {
-                return Err(findings);
-            }
-            Past::default()
+    let mut past = if let Some(past) = past {
+        past
+    } else {
+        let findings = check(request);
+        if !findings.is_empty() {
+            return Err(findings);
         }
+        Past::default()
     };
     remember(dialect, &request.transcript, &mut past);
     Ok(Clean { format, frame, past })
