@@ -10,6 +10,11 @@ pub trait Carrier: Sized {
     /// request pass.
     fn body(&self) -> Option<&str>;
 
+    /// How many bytes the body has, told without a look at all of them. `None` lets the request pass.
+    fn size(&self) -> Option<usize> {
+        self.body().map(str::len)
+    }
+
     /// The same request with another body of the same format.
     #[must_use]
     fn with_body(self, body: String) -> Self;
@@ -72,6 +77,10 @@ where
         std::str::from_utf8(self.body().as_ref()).ok()
     }
 
+    fn size(&self) -> Option<usize> {
+        route(self.uri().path()).map(|_| self.body().as_ref().len())
+    }
+
     fn with_body(mut self, body: String) -> Self {
         retell_length(self.headers_mut(), body.len());
         self.map(|_| body.into())
@@ -101,6 +110,11 @@ impl Carrier for reqwest::Request {
     fn body(&self) -> Option<&str> {
         route(self.url().path())?;
         std::str::from_utf8(self.body()?.as_bytes()?).ok()
+    }
+
+    fn size(&self) -> Option<usize> {
+        route(self.url().path())?;
+        self.body()?.as_bytes().map(<[u8]>::len)
     }
 
     fn with_body(mut self, body: String) -> Self {

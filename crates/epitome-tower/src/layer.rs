@@ -165,11 +165,28 @@ impl Shared {
         bytes: usize,
         ask: impl FnOnce(&mut Sessions, Duration) -> T + Send + 'static,
     ) -> Option<T> {
-        let asked = match self.at_once(bytes, ask) {
+        self.ask_read(bytes, || ask).await
+    }
+
+    /// The same, where the question has to be read first, which keeps nobody else from asking.
+    pub(crate) async fn ask_read<T, A>(
+        self: &Arc<Self>,
+        bytes: usize,
+        read: impl FnOnce() -> A + Send + 'static,
+    ) -> Option<T>
+    where
+        T: Send + 'static,
+        A: FnOnce(&mut Sessions, Duration) -> T,
+    {
+        let asked = match self.at_once(bytes, read) {
             Ok(asked) => asked,
-            Err(ask) => {
+            Err(read) => {
                 let shared = Arc::clone(self);
-                aside(move |_| ask(&mut shared.sessions(), shared.now())).await
+                let ask = move || {
+                    let ask = read();
+                    ask(&mut shared.sessions(), shared.now())
+                };
+                aside(move |_| ask()).await
             }
         };
         // Told without the lock: an observer may look at another layer's, or take its time.
@@ -177,20 +194,21 @@ impl Shared {
     }
 
     /// What the machine says, if that takes no longer than a task may hold its runtime; else the question.
-    fn at_once<T, F>(&self, bytes: usize, ask: F) -> Result<Result<T, String>, F>
+    fn at_once<T, F, A>(&self, bytes: usize, read: F) -> Result<Result<T, String>, F>
     where
-        F: FnOnce(&mut Sessions, Duration) -> T,
+        F: FnOnce() -> A,
+        A: FnOnce(&mut Sessions, Duration) -> T,
     {
         if bytes > SMALL {
-            return Err(ask);
+            return Err(read);
         }
         let mut sessions = match self.sessions.try_lock() {
             Ok(sessions) => sessions,
             Err(TryLockError::Poisoned(left)) => left.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(ask),
+            Err(TryLockError::WouldBlock) => return Err(read),
         };
         let now = self.now();
-        Ok(caught(|| ask(&mut sessions, now)))
+        Ok(caught(|| read()(&mut sessions, now)))
     }
 
     /// Tells the machine something short, now or as soon as nobody else asks it; `then` comes without the lock.
@@ -199,10 +217,10 @@ impl Shared {
         ask: impl FnOnce(&mut Sessions, Duration) + Send + 'static,
         then: impl FnOnce() + Send + 'static,
     ) {
-        let Err(ask) = self.at_once(0, ask) else { return then() };
+        let Err(ask) = self.at_once(0, || ask) else { return then() };
         let shared = Arc::clone(self);
         elsewhere(move || {
-            ask(&mut shared.sessions(), shared.now());
+            ask()(&mut shared.sessions(), shared.now());
             then();
         });
     }

@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -59,10 +59,8 @@ where
         let mut client = std::mem::replace(&mut self.inner, next);
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
-            let seen = match Told::by(&carrier) {
-                Some(told) => Call::of(told, shared).await,
-                None => None,
-            };
+            let Some(bytes) = carrier.size() else { return client.call(carrier).await };
+            let (carrier, seen) = Call::of(carrier, bytes, shared).await;
             match seen {
                 Some((call, answer, flight)) => call.make(carrier, answer, flight, client).await,
                 None => client.call(carrier).await,
@@ -99,29 +97,48 @@ struct Call {
 impl Call {
     /// With what to send, once whatever must be done before is done. `None` if it is in no format that is known, or
     /// if code that the caller gave panicked: then it isn't touched.
-    async fn of(told: Told, shared: Arc<Shared>) -> Option<(Self, Answer, Option<Flight>)> {
-        let Told { body, format, model, tenant } = told;
-        let bytes = body.len();
+    async fn of<R: Carrier + Send + 'static>(
+        carrier: R,
+        bytes: usize,
+        shared: Arc<Shared>,
+    ) -> (R, Option<(Self, Answer, Option<Flight>)>) {
+        // Its body is copied where it is looked at; it comes back also from there where that panics.
+        let lent = Arc::new(Mutex::new(Some(carrier)));
+        let seen = Call::seen(Arc::clone(&lent), bytes, shared).await;
+        let carrier = lent.lock().unwrap_or_else(PoisonError::into_inner).take();
+        (carrier.expect("nobody else takes it"), seen)
+    }
+
+    async fn seen<R: Carrier + Send + 'static>(
+        lent: Arc<Mutex<Option<R>>>,
+        bytes: usize,
+        shared: Arc<Shared>,
+    ) -> Option<(Self, Answer, Option<Flight>)> {
         let known = Arc::clone(&shared);
         let mut ended = pin!(known.settled.notified());
         // Whatever ends from now on is noticed, whether or not it is waited for yet.
         ended.as_mut().enable();
         let owned = Arc::clone(&shared);
-        let look = move |sessions: &mut Sessions, now| {
-            let request = sessions.read(&tenant, format, body).ok()?;
-            let to = owned.recipient(model, &request);
-            // The view in force stays in force where a trigger panics.
-            let observed = caught(|| sessions.observe(&tenant, &request, to.clone(), now));
-            // Who goes away before he hears of it leaves nothing begun behind.
-            let observed = observed.map(|mut answer| {
-                let (shared, session) = (Arc::clone(&owned), answer.session);
-                let begun = answer.begun.take();
-                (begun.map(|begun| Flight::new(shared, session, *begun)), answer)
-            });
-            let call = Call { shared: owned, request, tenant, to };
-            Some((call, observed))
+        let read = move || {
+            let carrier = lent.lock().unwrap_or_else(PoisonError::into_inner);
+            let told = carrier.as_ref().and_then(Told::by);
+            move |sessions: &mut Sessions, now| {
+                let Told { body, format, model, tenant } = told?;
+                let request = sessions.read(&tenant, format, body).ok()?;
+                let to = owned.recipient(model, &request);
+                // The view in force stays in force where a trigger panics.
+                let observed = caught(|| sessions.observe(&tenant, &request, to.clone(), now));
+                // Who goes away before he hears of it leaves nothing begun behind.
+                let observed = observed.map(|mut answer| {
+                    let (shared, session) = (Arc::clone(&owned), answer.session);
+                    let begun = answer.begun.take();
+                    (begun.map(|begun| Flight::new(shared, session, *begun)), answer)
+                });
+                let call = Call { shared: owned, request, tenant, to };
+                Some((call, observed))
+            }
         };
-        let (call, observed) = shared.ask(bytes, look).await??;
+        let (call, observed) = shared.ask_read(bytes, read).await??;
         let (mut flight, mut answer) = match observed {
             Ok(observed) => observed,
             Err(what) => {
@@ -167,8 +184,10 @@ impl Call {
         let Some((flight, refused)) = self.learn(sent, read).await else { return Ok(reply) };
         let Some(spare) = spare else { return Ok(reply) };
         let Some(smaller) = self.smaller(flight, refused).await else { return Ok(reply) };
-        let spare = spare.with_body(self.request.source().to_string());
-        let (carrier, sent) = self.dress(spare, smaller);
+        let (carrier, sent) = match smaller.send {
+            ToSend::View(..) => self.dress(spare, smaller),
+            _ => self.dress(spare.with_body(self.request.source().to_string()), smaller),
+        };
         poll_fn(|context| client.poll_ready(context)).await?;
         let (reply, read) = client.call(carrier).await?.read().await;
         self.learn(sent, read).await;
@@ -245,7 +264,8 @@ impl Call {
         let is_untouched = view.is_none();
         self.shared.tell(&Event::Sent { session, stats, is_untouched });
         match view {
-            Some(view) => (carrier.with_body(view.source().to_string()), sent),
+            // Mostly nobody else has it.
+            Some(view) => (carrier.with_body(Arc::unwrap_or_clone(view.into_source())), sent),
             None => (carrier, sent),
         }
     }

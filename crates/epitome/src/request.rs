@@ -96,6 +96,11 @@ impl Request {
         self.transcript.source()
     }
 
+    /// The buffer, for who needs nothing else of it.
+    pub fn into_source(self) -> Arc<String> {
+        self.transcript.into_source()
+    }
+
     /// The model's name, if the request names one.
     pub fn model(&self) -> Option<String> {
         self.field(self.frame.model).map(|raw| unquote(raw).into_owned())

@@ -322,8 +322,7 @@ impl Compaction {
             return State::Weigh(tally);
         }
         let due = self.compactor.due().expect("it is weighed for a trigger");
-        let units = Units::of(&self.request.transcript, self.request.format.instructions());
-        let gauge = due.around.around(&self.request, &units, tally.total());
+        let gauge = due.around.around(&self.request, tally.total());
         let Some(cause) = due.trigger.fires(&gauge) else {
             self.came_from = (0..self.request.transcript.len()).map(Some).collect();
             self.attempt = Attempt::Pass;

@@ -25,8 +25,8 @@ pub(super) struct Line {
     pub(super) ids: Vec<PrefixId>,
     /// Tokens up to each link, frame apart, as they were said.
     counted: Vec<Count>,
-    /// Tokens of what the client writes anew, as counted.
-    restated: Count,
+    /// What the client writes anew, hashed with the machine's key, and its tokens as counted.
+    restated: (u128, Count),
     /// The newest frame, hashed with the machine's key, and its tokens.
     frame: Option<(u128, Count)>,
     /// All epochs, the newest last; never empty.
@@ -107,7 +107,7 @@ impl Line {
             tenant: tenant.to_owned(),
             ids: Vec::new(),
             counted: Vec::new(),
-            restated: Count::ZERO,
+            restated: (0, Count::ZERO),
             frame: None,
             epochs: vec![Epoch::whole()],
             flight: None,
@@ -177,12 +177,20 @@ impl Line {
     }
 
     /// Takes the links that are new, and counts them.
-    pub(super) fn extend(&mut self, request: &Request, chain: &Chain, counter: &dyn TokenCounter) {
-        let count =
-            |at: &usize| entry_count(request.transcript.entry(*at), request.format, counter);
-        let restated = chain.restated().iter().map(count).sum();
-        if std::mem::replace(&mut self.restated, restated) != restated {
-            self.counted.clear();
+    pub(super) fn extend(
+        &mut self,
+        request: &Request,
+        chain: &Chain,
+        counter: &dyn TokenCounter,
+        key: ChainKey,
+    ) {
+        let restated = || chain.restated().iter().map(|at| request.transcript.entry(*at));
+        let is = restated().fold(Hash::new(key), |hash, entry| hash.text(entry.raw())).number();
+        if self.restated.0 != is {
+            let tokens = restated().map(|entry| entry_count(entry, request.format, counter)).sum();
+            if std::mem::replace(&mut self.restated, (is, tokens)).1 != tokens {
+                self.counted.clear();
+            }
         }
         for link in self.counted.len()..chain.len() {
             let entry = request.transcript.entry(chain.entries()[link]);
@@ -297,12 +305,11 @@ impl Line {
         let known = self.frame.filter(|(known, _)| *known == is).map(|(_, tokens)| tokens);
         let frame = known.unwrap_or_else(|| FrameTally::of(request, counter).total());
         self.frame = Some((is, frame));
-        let notes = request
-            .transcript
-            .entries()
-            .filter(|entry| chain.entries().binary_search(&entry.index).is_err())
-            .map(|entry| entry_count(entry, request.format, counter))
-            .sum();
+        let mut links = chain.entries().iter().peekable();
+        let is_note = |at: &usize| links.next_if_eq(&at).is_none();
+        let all = 0..request.transcript.len();
+        let notes = all.filter(is_note).map(|at| request.transcript.entry(at));
+        let notes = notes.map(|entry| entry_count(entry, request.format, counter)).sum();
         let said = self.counted.last().copied().unwrap_or(Count::ZERO);
         Weight { frame, said, notes }
     }

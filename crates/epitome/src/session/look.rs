@@ -17,7 +17,6 @@ use crate::model::Binding;
 use crate::receipt::{Size, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
-use crate::transcript::unit::Units;
 use crate::trigger::{Cause, Gauge, Switch};
 use crate::view::View;
 use crate::wire;
@@ -94,7 +93,8 @@ impl Sessions {
     ) -> Seen {
         let seen = self.recent.seen(tenant, request);
         let is_whole = seen.as_ref().is_some_and(|seen| seen.is_whole);
-        let repaired = (!is_whole).then(|| wire::repair(request));
+        let found = if is_whole { Vec::new() } else { self.recent.check(tenant, request) };
+        let repaired = (!found.is_empty()).then(|| wire::repair_found(request, found));
         let is_whole = repaired.as_ref().is_none_or(|repaired| repaired.mended.is_empty());
         let base = repaired.map_or_else(|| request.clone(), |repaired| repaired.request);
         // Of what was mended the bytes aren't those that were read.
@@ -154,7 +154,6 @@ impl Sessions {
         if look == Look::Decide {
             let line = self.lines.get_mut(&id).expect("it was found before");
             line.requests += 1;
-            let units = Units::of(&shown.transcript, shown.format.instructions());
             let around = Gauge {
                 window,
                 idle,
@@ -163,7 +162,7 @@ impl Sessions {
                 demands: line.demands.clone(),
                 ..Gauge::default()
             };
-            let gauge = around.around(&shown, &units, tokens);
+            let gauge = around.around(&shown, tokens);
             let counted = glimpse.total.tokens + weight.notes.tokens;
             let frame = weight.frame.tokens;
             let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
@@ -210,7 +209,7 @@ impl Sessions {
     fn extend(&mut self, id: SessionId, base: &Request, chain: &Chain) -> usize {
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let known = line.ids.len();
-        line.extend(base, chain, self.compactor.counter());
+        line.extend(base, chain, self.compactor.counter(), self.options.key);
         for prefix in &chain.ids()[known..] {
             self.by_prefix.insert(*prefix, id);
         }

@@ -3,15 +3,19 @@
 //! Clients send their whole history with each call, mostly in the same bytes. What is the same isn't read again; what it
 //! was found to be is taken over. A client that writes its history anew is read as if it were new.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::chain::Chain;
 use crate::request::Request;
-use crate::wire::{self, Format, WireError};
+use crate::wire::{self, Clean, Finding, Format, WireError};
 
 /// Requests that are kept at most: each new one is held to all of them.
 const MOST: usize = 256;
+
+/// Of so many of them all bytes are compared, where none is plainly the one before.
+const COMPARED: usize = 8;
 
 /// Requests as they were read, the newest first.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +31,9 @@ struct Known {
     chain: Option<(usize, Chain)>,
     /// Whether nothing in it was mended.
     is_whole: bool,
+    /// That it breaks no rule; before that is known, that the one with which it has so many of its first entries in
+    /// common breaks none.
+    clean: Option<(Clean, usize)>,
 }
 
 /// What is known of a request that is the very one that was read.
@@ -35,6 +42,18 @@ pub(super) struct Seen {
     pub(super) chain: Option<(usize, Chain)>,
     /// Whether nothing in it is to be mended.
     pub(super) is_whole: bool,
+}
+
+impl Known {
+    /// Nothing is known of it but what was read.
+    fn new(tenant: &str, request: Request) -> Self {
+        Known { tenant: tenant.to_owned(), request, chain: None, is_whole: false, clean: None }
+    }
+
+    /// Whether it is the very one.
+    fn is_of(&self, tenant: &str, request: &Request) -> bool {
+        self.tenant == tenant && self.request.transcript.is(&request.transcript)
+    }
 }
 
 impl Recent {
@@ -47,36 +66,44 @@ impl Recent {
         most: usize,
     ) -> Result<Request, WireError> {
         let Some(format) = format else {
-            return Ok(self.keep(tenant, wire::detect(source)?, None, most));
+            return Ok(self.keep(Known::new(tenant, wire::detect(source)?), most));
         };
         let goes_on = |known: &Known| {
             let is_near = known.tenant == tenant && known.request.format == format;
             is_near && known.request.transcript.may_go_on_in(&source)
         };
-        let Some(at) = self.known.iter().position(goes_on) else {
-            return Ok(self.keep(tenant, wire::parse(format, source)?, None, most));
+        let next = self.known.iter().position(goes_on);
+        let Some(at) = next.or_else(|| self.most_alike(tenant, format, &source)) else {
+            return Ok(self.keep(Known::new(tenant, wire::parse(format, source)?), most));
         };
         let (entries, request) = wire::parse_on(&self.known[at].request, source)?;
-        let before = &self.known[at];
+        let before = &mut self.known[at];
         let whole = before.request.transcript.len();
         let chain = before.chain.as_ref().filter(|(of, _)| *of == whole);
         let chain = chain.map(|(_, chain)| (entries, chain.of_first(entries)));
         // It goes on with this one, and nobody else does.
-        if entries + 1 >= whole {
+        let is_next = entries + 1 >= whole;
+        let clean = if is_next { before.clean.take() } else { before.clean.clone() };
+        let clean = clean.map(|(clean, of)| (clean, of.min(entries)));
+        if is_next {
             self.known.remove(at);
         }
-        Ok(self.keep(tenant, request, chain, most))
+        Ok(self.keep(Known { chain, clean, ..Known::new(tenant, request) }, most))
     }
 
-    fn keep(
-        &mut self,
-        tenant: &str,
-        request: Request,
-        chain: Option<(usize, Chain)>,
-        most: usize,
-    ) -> Request {
-        let known =
-            Known { tenant: tenant.to_owned(), request: request.clone(), chain, is_whole: false };
+    /// Of the newest ones the one that begins most alike: a fork goes on from there, and who moved a mark.
+    fn most_alike(&self, tenant: &str, format: Format, source: &str) -> Option<usize> {
+        let shared = |(at, known): (usize, &Known)| {
+            let is_near = known.tenant == tenant && known.request.format == format;
+            let entries = if is_near { known.request.transcript.shared_with(source) } else { 0 };
+            (entries > 0).then_some((entries, at))
+        };
+        let newest = self.known.iter().take(COMPARED).enumerate().filter_map(shared);
+        newest.max_by_key(|(entries, at)| (*entries, Reverse(*at))).map(|(_, at)| at)
+    }
+
+    fn keep(&mut self, known: Known, most: usize) -> Request {
+        let request = known.request.clone();
         self.known.push_front(known);
         self.known.truncate(MOST);
         let mut bytes = 0;
@@ -89,19 +116,28 @@ impl Recent {
 
     /// What is known of `request`, if it was read here and not changed since.
     pub(super) fn seen(&self, tenant: &str, request: &Request) -> Option<Seen> {
-        let is_it = |known: &&Known| {
-            known.tenant == tenant && known.request.transcript.is(&request.transcript)
+        let known = self.known.iter().find(|known| known.is_of(tenant, request))?;
+        Some(Seen { chain: known.chain.clone(), is_whole: known.is_whole })
+    }
+
+    /// All breaches of rules in `request`. If it was read here and not changed since, what it has in common with one that
+    /// was found to have none isn't looked at again.
+    pub(super) fn check(&mut self, tenant: &str, request: &Request) -> Vec<Finding> {
+        let Some(known) = self.known.iter_mut().find(|known| known.is_of(tenant, request)) else {
+            return wire::check(request);
         };
-        let Known { chain, is_whole, .. } = self.known.iter().find(is_it)?;
-        Some(Seen { chain: chain.clone(), is_whole: *is_whole })
+        match wire::check_on(request, known.clean.take()) {
+            Ok(clean) => {
+                known.clean = Some((clean, request.transcript.len()));
+                Vec::new()
+            }
+            Err(findings) => findings,
+        }
     }
 
     /// Notes the chain of a request in which nothing was mended, if it was read here and not changed since.
     pub(super) fn note(&mut self, tenant: &str, request: &Request, chain: &Chain) {
-        let is_it = |known: &&mut Known| {
-            known.tenant == tenant && known.request.transcript.is(&request.transcript)
-        };
-        if let Some(known) = self.known.iter_mut().find(is_it) {
+        if let Some(known) = self.known.iter_mut().find(|known| known.is_of(tenant, request)) {
             known.is_whole = true;
             known.chain = Some((request.transcript.len(), chain.clone()));
         }
@@ -153,9 +189,9 @@ mod tests {
         let (entries, chain) =
             read(&mut recent, &grown, 1_000).expect("kept").chain.expect("known");
         assert_eq!((entries, chain.len(), recent.known.len()), (2, 2, 1));
-        // Who goes another way is read anew, and leaves what was there.
+        // Who goes another way leaves what was there.
         let fork = body(&["a", "x"], "");
-        assert!(read(&mut recent, &fork, 1_000).expect("kept").chain.is_none());
+        assert_eq!(read(&mut recent, &fork, 1_000).expect("kept").chain.map(|(at, _)| at), Some(1));
         assert_eq!(recent.known.len(), 2);
     }
 

@@ -182,6 +182,16 @@ impl Transcript {
         self.parts = Arc::new(other.parts[..parts].to_vec());
     }
 
+    /// Whether its first `entries` entries are those of `other`, at the same place.
+    pub(crate) fn begins_with(&self, other: &Transcript, entries: usize) -> bool {
+        let spans = |of: &Transcript| {
+            of.entries
+                .get(..entries)
+                .map(|rows| rows.first().map(|row| row.span).zip(rows.last().map(|row| row.span)))
+        };
+        spans(self).is_some_and(|mine| Some(mine) == spans(other))
+    }
+
     /// How many of its first entries stand in `source`, too: at the same place and in the same bytes, and end there.
     pub(crate) fn shared_with(&self, source: &str) -> usize {
         let common = common_bytes(self.source.as_bytes(), source.as_bytes());
@@ -209,6 +219,10 @@ impl Transcript {
     /// The buffer that all spans point into.
     pub fn source(&self) -> &Arc<String> {
         &self.source
+    }
+
+    pub(crate) fn into_source(self) -> Arc<String> {
+        self.source
     }
 
     /// Number of entries.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::count::Count;
 use crate::model::fit::reply_wanted;
 use crate::request::Request;
-use crate::transcript::unit::Units;
+use crate::transcript::unit::{Instructions, Unit, Units};
 use crate::transcript::{Part, Transcript};
 
 use super::cause::Demand;
@@ -17,18 +17,14 @@ use super::cause::Demand;
 pub struct Gauge {
     /// Entries.
     pub items: usize,
-    /// Model calls, each with the results of its calls.
-    pub steps: usize,
-    /// Human messages, each with what follows it.
-    pub turns: usize,
+    /// Steps, turns and calls without a result.
+    pub rounds: Rounds,
     /// Tokens of the whole request, frame included; triggers use the upper edge.
     pub tokens: Count,
     /// Characters of what was said: texts, reasoning, arguments, results.
     pub characters: Characters,
     /// Bytes on the wire.
     pub bytes: u64,
-    /// Calls without a result: while there are any, what was asked for waits.
-    pub open_calls: usize,
     /// The model's context window, in tokens, if it is known.
     pub window: Option<u64>,
     /// Tokens that the reply may take of the window (`max_tokens` and its like); 0 if nothing says.
@@ -104,16 +100,73 @@ impl fmt::Debug for Characters {
     }
 }
 
+/// How many steps, turns and open calls there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundCount {
+    /// Model calls, each with the results of its calls.
+    pub steps: usize,
+    /// Human messages, each with what follows it.
+    pub turns: usize,
+    /// Calls without a result: while there are any, what was asked for waits.
+    pub open_calls: usize,
+}
+
+/// Steps, turns and open calls, counted when somebody asks: hardly any trigger does, and all calls have to be paired with
+/// their results for it.
+#[derive(Clone, Default)]
+pub struct Rounds {
+    counted: Arc<OnceLock<RoundCount>>,
+    of: Option<(Transcript, Instructions)>,
+}
+
+impl Rounds {
+    /// Those of a request.
+    pub fn of(request: &Request) -> Self {
+        let of = (request.transcript.clone(), request.format.instructions());
+        Rounds { counted: Arc::default(), of: Some(of) }
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> RoundCount {
+        *self.counted.get_or_init(|| {
+            let Some((transcript, instructions)) = &self.of else { return RoundCount::default() };
+            let units = Units::of(transcript, *instructions);
+            let all = |is: fn(&Unit) -> bool| units.all().iter().filter(|unit| is(unit)).count();
+            RoundCount {
+                steps: all(|unit| unit.is_step),
+                turns: all(|unit| unit.is_turn),
+                open_calls: units.pairs().iter().filter(|pair| pair.result.is_none()).count(),
+            }
+        })
+    }
+}
+
+impl From<RoundCount> for Rounds {
+    fn from(count: RoundCount) -> Self {
+        Rounds { counted: Arc::new(OnceLock::from(count)), of: None }
+    }
+}
+
+impl PartialEq for Rounds {
+    fn eq(&self, other: &Self) -> bool {
+        self.count() == other.count()
+    }
+}
+
+impl fmt::Debug for Rounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.counted.get().fmt(f)
+    }
+}
+
 impl Default for Gauge {
     fn default() -> Self {
         Gauge {
             items: 0,
-            steps: 0,
-            turns: 0,
+            rounds: Rounds::default(),
             tokens: Count::ZERO,
             characters: Characters::default(),
             bytes: 0,
-            open_calls: 0,
             window: None,
             output_reserve: 0,
             idle: None,
@@ -127,33 +180,20 @@ impl Default for Gauge {
 
 impl Gauge {
     /// The sizes of a request; the rest is for the caller to add.
-    pub fn of(request: &Request, units: &Units, tokens: Count) -> Self {
-        Gauge {
-            items: request.transcript.len(),
-            steps: units.all().iter().filter(|unit| unit.is_step).count(),
-            turns: units.all().iter().filter(|unit| unit.is_turn).count(),
-            tokens,
-            characters: Characters::of(&request.transcript),
-            bytes: request.source().len() as u64,
-            output_reserve: reply_wanted(request).unwrap_or(0),
-            open_calls: units.pairs().iter().filter(|pair| pair.result.is_none()).count(),
-            ..Gauge::default()
-        }
+    pub fn of(request: &Request, tokens: Count) -> Self {
+        Gauge::default().around(request, tokens)
     }
 
     /// The same times and circumstances, with the sizes of a request.
     #[must_use]
-    pub fn around(&self, request: &Request, units: &Units, tokens: Count) -> Self {
-        let sizes = Gauge::of(request, units, tokens);
+    pub fn around(&self, request: &Request, tokens: Count) -> Self {
         Gauge {
-            items: sizes.items,
-            steps: sizes.steps,
-            turns: sizes.turns,
+            items: request.transcript.len(),
+            rounds: Rounds::of(request),
             tokens,
-            characters: sizes.characters,
-            bytes: sizes.bytes,
-            open_calls: sizes.open_calls,
-            output_reserve: sizes.output_reserve,
+            characters: Characters::of(&request.transcript),
+            bytes: request.source().len() as u64,
+            output_reserve: reply_wanted(request).unwrap_or(0),
             ..self.clone()
         }
     }

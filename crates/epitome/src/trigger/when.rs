@@ -198,11 +198,11 @@ fn fires(when: &When, gauge: &Gauge) -> Option<Cause> {
             (items > most).then_some(Cause::Items { items, most })
         }
         When::Steps(most) => {
-            let steps = gauge.steps;
+            let steps = gauge.rounds.count().steps;
             (steps > most).then_some(Cause::Steps { steps, most })
         }
         When::Turns(most) => {
-            let turns = gauge.turns;
+            let turns = gauge.rounds.count().turns;
             (turns > most).then_some(Cause::Turns { turns, most })
         }
         When::Tokens(limit) => (tokens >= limit).then_some(Cause::Tokens { tokens, limit }),
@@ -257,11 +257,8 @@ fn beside(reserve: u64, gauge: &Gauge) -> Option<Cause> {
 }
 
 fn asked(gauge: &Gauge, by: impl Fn(Asker) -> bool) -> Option<Cause> {
-    if gauge.open_calls > 0 {
-        return None;
-    }
     let due: Vec<Demand> = gauge.demands.iter().filter(|d| by(d.by)).cloned().collect();
-    (!due.is_empty()).then_some(Cause::Asked(due))
+    (!due.is_empty() && gauge.rounds.count().open_calls == 0).then_some(Cause::Asked(due))
 }
 
 impl Serialize for When {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clean::Past;
 use super::rules::{Finding, Mend, RuleId, Taken, fresh_id};
 use crate::transcript::{Marks, PartKind, Slot, Transcript};
 
@@ -34,11 +35,16 @@ impl Letters {
 }
 
 /// Ids of other letters, or too long: the call and its result get one that may stand.
-pub(super) fn ids(transcript: &Transcript, letters: Letters, rule: RuleId) -> Vec<Finding> {
+pub(super) fn ids(
+    transcript: &Transcript,
+    letters: Letters,
+    rule: RuleId,
+    past: &Past,
+) -> Vec<Finding> {
     let mut taken: Taken = Taken::new();
     let mut bad: BTreeMap<Slot, String> = BTreeMap::new();
     let mut slots: BTreeMap<String, Vec<Slot>> = BTreeMap::new();
-    for part in transcript.entries().flat_map(|entry| entry.parts()) {
+    for part in past.rest(transcript).flat_map(|entry| entry.parts()) {
         let is_paired = matches!(part.kind(), PartKind::Call | PartKind::Result);
         // What isn't a string is given another id where pairs are followed.
         if !is_paired || part.is(Marks::SERVER) || part.has_odd_id() {

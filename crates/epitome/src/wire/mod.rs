@@ -7,6 +7,7 @@ mod anthropic;
 mod arguments;
 mod bedrock;
 mod breach;
+mod clean;
 mod convert;
 mod detect;
 mod envelope;
@@ -33,13 +34,16 @@ use serde::{Deserialize, Serialize};
 use crate::json::{JsonError, Scanner, Splices, quote};
 use crate::request::{Keeper, Request};
 use crate::transcript::unit::Instructions;
-use crate::transcript::{Entry, Part, PartRow, Role};
+use crate::transcript::{Entry, Part, PartRow, Role, Transcript};
 use crate::view::{PartEdit, View};
+use clean::{Past, begins_reply};
 
 pub use breach::{Finding, Mend, check, check_except};
+pub use clean::{Clean, check_on};
 pub use convert::{Converted, Extent, Goal, Loss, Lost, convert};
 pub use detect::detect;
 pub use layout::{Laid, Piece, layout};
+pub(crate) use repair::repair_found;
 pub use repair::{Mended, Repaired, repair, repair_except};
 pub use rules::{RULES, Rule, RuleId};
 
@@ -206,8 +210,10 @@ pub fn parse_on(
 ) -> Result<(usize, Request), WireError> {
     let source = source.into();
     let shared = before.transcript.shared_with(&source);
-    let known = Some((&before.transcript, shared));
-    Ok((shared, envelope::parse_on(before.format, source, known)?))
+    let request = envelope::parse_on(before.format, source, Some((&before.transcript, shared)))?;
+    // What stands behind the entries may say that they are none.
+    let is_shared = request.transcript.begins_with(&before.transcript, shared);
+    Ok((if is_shared { shared } else { 0 }, request))
 }
 
 /// Writes what the model is shown: the request's own bytes, minus what isn't shown, with edited
@@ -298,8 +304,18 @@ pub(crate) trait Dialect: Sync {
     fn payload_key(&self, _entry: Entry<'_>, _part: &Part<'_>) -> &'static str {
         "content"
     }
-    /// All breaches of the format's rules, in entry order.
-    fn check(&self, request: &Request) -> Vec<Finding>;
+    /// All breaches of the format's rules by the frame and the entries behind `past`.
+    fn check(&self, request: &Request, past: &Past) -> Vec<Finding>;
+    /// What the rules of entries ask the frame, as a text.
+    fn asked_of_frame(&self, request: &Request) -> String;
+    /// Notes what the rules must know of the entries behind `past`, in which nothing was found.
+    fn remember(&self, transcript: &Transcript, past: &mut Past) {
+        for at in past.entries..transcript.len() {
+            if begins_reply(transcript, at) {
+                past.seam(at);
+            }
+        }
+    }
 }
 
 /// The documented signature of a call that the model didn't make (PROVIDERS.md B.4).

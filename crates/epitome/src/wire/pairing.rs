@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use super::clean::Past;
 use super::rules::{Finding, Mend, RuleId, Taken, fresh_id};
 use crate::transcript::{Part, Slot};
 
@@ -24,8 +25,9 @@ pub(super) enum Scope {
 }
 
 /// Follows a transcript and notes every broken pair.
-pub(super) struct Pairing {
+pub(super) struct Pairing<'a> {
     rules: PairRules,
+    past: &'a Past,
     batch: Option<Batch>,
     taken: Taken,
     dangling: Vec<Stray>,
@@ -52,10 +54,11 @@ struct Stray {
     slot: Slot,
 }
 
-impl Pairing {
-    pub(super) fn new(rules: PairRules) -> Self {
+impl<'p> Pairing<'p> {
+    pub(super) fn new(rules: PairRules, past: &'p Past) -> Self {
         Pairing {
             rules,
+            past,
             batch: None,
             taken: Taken::new(),
             dangling: Vec::new(),
@@ -83,7 +86,9 @@ impl Pairing {
         let reused = match self.rules.unique {
             Scope::Batch => HashSet::new(),
             Scope::Transcript => {
-                calls.keys().filter(|id| self.taken.contains_key(*id)).cloned().collect()
+                let is_taken =
+                    |id: &&String| self.taken.contains_key(*id) || self.past.calls.has(id);
+                calls.keys().filter(is_taken).cloned().collect()
             }
         };
         for id in calls.keys() {

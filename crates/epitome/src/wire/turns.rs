@@ -2,16 +2,17 @@
 
 use std::ops::Range;
 
+use super::clean::Past;
 use super::pairing::{PairRules, Pairing};
 use super::rules::{Finding, Mend, RuleId};
 use crate::model::Thinking;
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Transcript};
 
-/// Runs of entries of one role, in order, covering the transcript.
-pub(super) fn runs(transcript: &Transcript) -> Vec<Range<usize>> {
+/// Runs of entries of one role, in order, covering what stands behind `past`.
+pub(super) fn runs(transcript: &Transcript, past: &Past) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
-    for entry in transcript.entries() {
+    for entry in past.rest(transcript) {
         match runs.last_mut() {
             Some(run) if transcript.entry(run.start).role() == entry.role() => {
                 run.end = entry.index + 1;
@@ -24,15 +25,13 @@ pub(super) fn runs(transcript: &Transcript) -> Vec<Range<usize>> {
 
 /// The first step of an open tool loop must start with thinking. Only thinking that was enabled by hand
 /// makes the demand; adaptive thinking doesn't.
-pub(super) fn thinking_first(
-    request: &Request,
-    runs: &[Range<usize>],
-    rule: RuleId,
-) -> Option<Finding> {
+pub(super) fn thinking_first(request: &Request, rule: RuleId) -> Option<Finding> {
     if Thinking::of(request) != Thinking::Manual {
         return None;
     }
     let transcript = &request.transcript;
+    // A loop may have begun long ago.
+    let runs = runs(transcript, &Past::default());
     let speaker = |run: &Range<usize>| transcript.entry(run.start).role();
     let answers = |run: &Range<usize>| run.clone().any(|at| transcript.entry(at).has_results());
     let calls = |run: &Range<usize>| run.clone().any(|at| transcript.entry(at).has_calls());
@@ -56,10 +55,15 @@ pub(super) fn thinking_first(
 }
 
 /// All broken pairs, where results are blocks of the user's and runs of one role are one turn.
-pub(super) fn pairs(request: &Request, runs: &[Range<usize>], rules: PairRules) -> Vec<Finding> {
+pub(super) fn pairs(
+    request: &Request,
+    runs: &[Range<usize>],
+    rules: PairRules,
+    past: &Past,
+) -> Vec<Finding> {
     let transcript = &request.transcript;
-    let mut pairing = Pairing::new(rules);
-    for (nth, run) in runs.iter().enumerate() {
+    let mut pairing = Pairing::new(rules, past);
+    for run in runs {
         let parts: Vec<(usize, Part<'_>)> = run
             .clone()
             .flat_map(|at| transcript.entry(at).parts().map(move |p| (at, p)))
@@ -74,7 +78,7 @@ pub(super) fn pairs(request: &Request, runs: &[Range<usize>], rules: PairRules) 
             pairing.speak();
         }
         // What stands first answers the history that the provider holds, which isn't here to be judged.
-        let goes_on = nth == 0 && role == Role::User && request.keeper().is_some();
+        let goes_on = run.start == 0 && role == Role::User && request.keeper().is_some();
         for (at, part) in parts {
             if goes_on {
                 continue;

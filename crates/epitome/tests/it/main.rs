@@ -15,6 +15,7 @@ mod edits;
 mod engine;
 mod fidelity;
 mod fits;
+mod goes_on;
 mod held;
 mod hooks;
 mod items;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use epitome::count::{Count, Tally, counter};
-use epitome::transcript::unit::Units;
 use epitome::trigger::{
-    All, Any, Asker, Cause, Condition, Demand, Gauge, Overflow, Switch, Trigger, TriggerError, When,
+    All, Any, Asker, Cause, Condition, Demand, Gauge, Overflow, RoundCount, Switch, Trigger,
+    TriggerError, When,
 };
 use epitome::wire::Format;
 use epitome::{Pin, Target};
@@ -31,8 +31,9 @@ const FROM: [bool; 3] = [false, true, true];
 #[test]
 fn items_steps_and_turns_fire_above() {
     let items = |n| Gauge { items: n as usize, ..Gauge::default() };
-    let steps = |n| Gauge { steps: n as usize, ..Gauge::default() };
-    let turns = |n| Gauge { turns: n as usize, ..Gauge::default() };
+    let rounds = |count: RoundCount| Gauge { rounds: count.into(), ..Gauge::default() };
+    let steps = |n| rounds(RoundCount { steps: n as usize, ..RoundCount::default() });
+    let turns = |n| rounds(RoundCount { turns: n as usize, ..RoundCount::default() });
     assert_eq!(fires(&When::Items(100), around(100, items)), ABOVE);
     assert_eq!(fires(&When::Steps(8), around(8, steps)), ABOVE);
     assert_eq!(fires(&When::Turns(4), around(4, turns)), ABOVE);
@@ -85,7 +86,8 @@ fn the_reply_needs_room_in_the_window() {
 fn what_was_asked_for_waits_for_a_safe_point() {
     let by = |by, open_calls| {
         let demands = vec![Demand::new(by, "the plan is settled")];
-        Gauge { demands, open_calls, ..Gauge::default() }
+        let rounds = RoundCount { open_calls, ..RoundCount::default() }.into();
+        Gauge { demands, rounds, ..Gauge::default() }
     };
     for asker in [Asker::Host, Asker::Model] {
         assert_eq!(fires(&When::Asked, [by(asker, 1), by(asker, 0)]), [false, true]);
@@ -150,7 +152,8 @@ fn idle_fires_shortly_before_the_cache_forgets() {
 
 #[test]
 fn any_and_all_compose_and_nest() {
-    let gauge = Gauge { items: 11, steps: 3, ..Gauge::default() };
+    let rounds = RoundCount { steps: 3, ..RoundCount::default() }.into();
+    let gauge = Gauge { items: 11, rounds, ..Gauge::default() };
     let (items, steps, many) = (When::Items(10), When::Steps(2), When::Items(1_000));
     let any = |list: &[&When]| When::Any(list.iter().map(|w| (*w).clone()).collect());
     let all = |list: &[&When]| When::All(list.iter().map(|w| (*w).clone()).collect());
@@ -272,10 +275,10 @@ user Thanks. {img 640x480}
 asst call b Read {\"file_path\":\"y\"}
 ";
     let request = testkit::parse(Format::OpenaiChat, text);
-    let units = Units::of(&request.transcript, request.format.instructions());
     let tally = Tally::of(&request, counter("chars4").expect("a known name").as_ref());
-    let gauge = Gauge::of(&request, &units, tally.total());
-    assert_eq!((gauge.items, gauge.steps, gauge.turns, gauge.open_calls), (7, 3, 2, 1));
+    let gauge = Gauge::of(&request, tally.total());
+    assert_eq!(gauge.rounds.count(), RoundCount { steps: 3, turns: 2, open_calls: 1 });
+    assert_eq!(gauge.items, 7);
     assert_eq!((gauge.tokens, gauge.bytes), (tally.total(), request.source().len() as u64));
     let said: usize = [
         "Be brief.",

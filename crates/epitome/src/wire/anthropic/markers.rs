@@ -2,6 +2,7 @@
 
 use crate::json::{self, Span};
 use crate::request::{Envelope, Request};
+use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend};
 
 /// Markers in one request.
@@ -24,8 +25,8 @@ enum Life {
     Hour,
 }
 
-pub(super) fn check(request: &Request) -> Vec<Finding> {
-    let markers = all(request);
+pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
+    let markers = all(request, past);
     let mut findings = Vec::new();
     // A marker further on writes all that an earlier one would.
     let mut surplus = markers.len().saturating_sub(MOST);
@@ -71,30 +72,35 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     findings
 }
 
+/// Whether a marker may be somewhere in it.
+pub(super) fn may_stand_in(json: &str) -> bool {
+    json::may_mention(json, "cache_control")
+}
+
 /// All markers, in the order in which the provider reads them.
-fn all(request: &Request) -> Vec<Marker> {
-    let source = request.source();
-    if !json::may_mention(source, "cache_control") {
+fn all(request: &Request, past: &Past) -> Vec<Marker> {
+    let (source, transcript) = (request.source(), &request.transcript);
+    if past.entries == 0 && !may_stand_in(source) {
         return Vec::new();
     }
     let mut found = Vec::new();
     for list in [request.frame.tools, request.frame.system] {
-        let blocks = json::elements(source, list).unwrap_or_default();
-        found.extend(blocks.into_iter().filter_map(|block| marker(source, block, None)));
-    }
-    for entry in request.transcript.entries() {
-        if !json::may_mention(entry.raw(), "cache_control") {
-            continue;
+        if may_stand_in(list.of(source)) {
+            let blocks = json::elements(source, list).unwrap_or_default();
+            found.extend(blocks.into_iter().filter_map(|block| marker(source, block, None)));
         }
+    }
+    let known = past.marked.iter().map(|at| transcript.entry(*at as usize));
+    let new = past.rest(transcript).filter(|entry| may_stand_in(entry.raw()));
+    for entry in known.chain(new) {
         let parts = entry.parts();
         found.extend(parts.filter_map(|part| marker(source, part.row().span, Some(entry.index))));
     }
-    let around = [request.head(), request.tail()];
-    if request.frame.envelope == Envelope::Body
-        && around.iter().any(|text| json::may_mention(text, "cache_control"))
-    {
-        let start = source.find('{').unwrap_or(source.len());
-        found.extend(marker(source, Span::new(start..source.len()), None));
+    if request.frame.envelope == Envelope::Body {
+        // Where it stands matters to nobody: it isn't mended.
+        let slim = request.slim();
+        let start = slim.find('{').unwrap_or(slim.len());
+        found.extend(marker(&slim, Span::new(start..slim.len()), None));
     }
     found
 }
@@ -102,7 +108,7 @@ fn all(request: &Request) -> Vec<Marker> {
 /// The marker of an object.
 fn marker(source: &str, holder: Span, entry: Option<usize>) -> Option<Marker> {
     let text = holder.of(source);
-    if !text.starts_with('{') || !json::may_mention(text, "cache_control") {
+    if !text.starts_with('{') || !may_stand_in(text) {
         return None;
     }
     let (hole, value) = json::hole(source, holder, "cache_control")?;

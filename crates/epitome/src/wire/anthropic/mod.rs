@@ -4,12 +4,13 @@ mod frame;
 mod markers;
 mod rules;
 
+use super::clean::Past;
 use super::message::{self, Spelling};
 use super::openai_chat::row;
 use super::{Dialect, Field, Finding, MissingResult};
 use crate::json::{JsonError, Scanner, Span, quote, unquote};
 use crate::request::{Keeper, Request};
-use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role};
+use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role, Transcript};
 
 pub(super) struct Anthropic;
 
@@ -63,8 +64,16 @@ impl Dialect for Anthropic {
         if part.kind() == PartKind::Call { "input" } else { "content" }
     }
 
-    fn check(&self, request: &Request) -> Vec<Finding> {
-        rules::check(request)
+    fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
+        rules::check(request, past)
+    }
+
+    fn asked_of_frame(&self, request: &Request) -> String {
+        format!("{:?}", request.keeper())
+    }
+
+    fn remember(&self, transcript: &Transcript, past: &mut Past) {
+        rules::remember(transcript, past);
     }
 }
 

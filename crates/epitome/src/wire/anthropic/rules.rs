@@ -10,22 +10,23 @@ use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::arguments::as_object;
+use crate::wire::clean::{Past, begins_reply};
 use crate::wire::letters::{Letters, ids};
 use crate::wire::pairing::{PairRules, Scope};
 use crate::wire::rules::{self, Finding, Mend, stranger};
 use crate::wire::turns::{pairs, runs, thinking_first};
 
-pub(super) fn check(request: &Request) -> Vec<Finding> {
+pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
     let mut findings = Vec::new();
-    for entry in transcript.entries() {
+    for entry in past.rest(transcript) {
         let place = if entry.index + 1 == transcript.len() { Place::Last } else { Place::Before };
         shape(entry, place, &mut findings);
     }
-    let runs = runs(transcript);
-    first_role(transcript, &mut findings);
+    let runs = runs(transcript, past);
+    first_role(transcript, past, &mut findings);
     system_place(transcript, &runs, &mut findings);
-    findings.extend(thinking_first(request, &runs, rules::ANTHROPIC_THINKING_FIRST));
+    findings.extend(thinking_first(request, rules::ANTHROPIC_THINKING_FIRST));
     let pair_rules = PairRules {
         answered: rules::ANTHROPIC_ANSWERED,
         orphan: rules::ANTHROPIC_ORPHAN,
@@ -34,11 +35,27 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
         reused: rules::ANTHROPIC_REUSED_ID,
         unique: Scope::Transcript,
     };
-    findings.extend(pairs(request, &runs, pair_rules));
-    findings.extend(ids(transcript, ID, rules::ANTHROPIC_ID));
-    findings.extend(markers::check(request));
+    findings.extend(pairs(request, &runs, pair_rules, past));
+    findings.extend(ids(transcript, ID, rules::ANTHROPIC_ID, past));
+    findings.extend(markers::check(request, past));
     findings.extend(frame::check(request));
     findings
+}
+
+/// Notes where replies begin, ids and markers.
+pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
+    for at in past.entries..transcript.len() {
+        if begins_reply(transcript, at) {
+            past.seam(at);
+        }
+        let entry = transcript.entry(at);
+        for call in entry.parts().filter(|part| part.kind() == PartKind::Call) {
+            past.calls.add(at, &call.id());
+        }
+        if markers::may_stand_in(entry.raw()) {
+            past.mark(at);
+        }
+    }
 }
 
 /// What ids of calls are made of (PROVIDERS.md B.1.2).
@@ -143,8 +160,8 @@ fn has_list(entry: Entry<'_>) -> bool {
     content.is_some_and(|content| content.of(entry.raw()).starts_with('['))
 }
 
-fn first_role(transcript: &Transcript, findings: &mut Vec<Finding>) {
-    let Some(first) = transcript.entries().next() else { return };
+fn first_role(transcript: &Transcript, past: &Past, findings: &mut Vec<Finding>) {
+    let Some(first) = past.rest(transcript).next().filter(|first| first.index == 0) else { return };
     let is_compaction = first.parts().next().is_some_and(|p| p.name() == "compaction");
     if first.role() == Role::Assistant && !is_compaction {
         findings.push(Finding {

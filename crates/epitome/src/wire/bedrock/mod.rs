@@ -3,6 +3,7 @@
 mod block;
 mod rules;
 
+use super::clean::Past;
 use super::message::{self, Spelling};
 use super::{Dialect, Field, Finding, MissingResult, wrapped};
 use crate::json::{JsonError, Scanner, Splices, quote};
@@ -76,8 +77,12 @@ impl Dialect for Bedrock {
         if part.kind() == PartKind::Call { "input" } else { "content" }
     }
 
-    fn check(&self, request: &Request) -> Vec<Finding> {
-        rules::check(request)
+    fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
+        rules::check(request, past)
+    }
+
+    fn asked_of_frame(&self, request: &Request) -> String {
+        rules::asked_of_frame(request)
     }
 }
 

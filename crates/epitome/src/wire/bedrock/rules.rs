@@ -9,25 +9,26 @@ use crate::json::{self, Span, quote, unquote};
 use crate::request::{Envelope, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::arguments::as_object;
+use crate::wire::clean::Past;
 use crate::wire::layout::join;
 use crate::wire::letters::{Letters, ids};
 use crate::wire::pairing::{PairRules, Scope};
 use crate::wire::rules::{self, Finding, Mend, RuleId, stranger};
 use crate::wire::turns::{pairs, runs, thinking_first};
 
-pub(super) fn check(request: &Request) -> Vec<Finding> {
+pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
     let mut findings = Vec::new();
-    let mixes = request.model().is_none_or(|model| model.contains("claude"));
-    for entry in transcript.entries() {
+    let mixes = takes_mixed(request);
+    for entry in past.rest(transcript) {
         shape(entry, &mut findings);
         if !mixes {
             mixed(entry, &mut findings);
         }
     }
-    let runs = runs(transcript);
+    let runs = runs(transcript, past);
     order(transcript, &runs, &mut findings);
-    findings.extend(thinking_first(request, &runs, rules::BEDROCK_THINKING_FIRST));
+    findings.extend(thinking_first(request, rules::BEDROCK_THINKING_FIRST));
     let pair_rules = PairRules {
         answered: rules::BEDROCK_ANSWERED,
         orphan: rules::BEDROCK_ORPHAN,
@@ -36,11 +37,22 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
         reused: rules::BEDROCK_REUSED_ID,
         unique: Scope::Batch,
     };
-    findings.extend(pairs(request, &runs, pair_rules));
+    findings.extend(pairs(request, &runs, pair_rules, past));
     let letters = Letters { others: "_.:-", longest: LONGEST };
-    findings.extend(ids(transcript, letters, rules::BEDROCK_ID));
-    tool_config(request, &mut findings);
+    findings.extend(ids(transcript, letters, rules::BEDROCK_ID, past));
+    tool_config(request, past, &mut findings);
     findings
+}
+
+/// What the rules of entries ask the frame.
+pub(super) fn asked_of_frame(request: &Request) -> String {
+    let tools = request.tools().map(|_| "tools");
+    format!("{:?} {tools:?} {}", request.keeper(), takes_mixed(request))
+}
+
+/// Whether the model takes words beside results.
+fn takes_mixed(request: &Request) -> bool {
+    request.model().is_none_or(|model| model.contains("claude"))
 }
 
 /// In characters, for names and ids (`ToolName` and `ToolUseId` of the service model).
@@ -148,7 +160,8 @@ fn mixed(entry: Entry<'_>, findings: &mut Vec<Finding>) {
 }
 
 fn order(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec<Finding>) {
-    if transcript.entries().next().is_some_and(|first| first.role() == Role::Assistant) {
+    let first = runs.first().filter(|run| run.start == 0);
+    if first.is_some_and(|first| transcript.entry(first.start).role() == Role::Assistant) {
         findings.push(Finding {
             rule: rules::BEDROCK_FIRST,
             entry: 0,
@@ -171,11 +184,12 @@ fn order(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec<Find
     }
 }
 
-fn tool_config(request: &Request, findings: &mut Vec<Finding>) {
+fn tool_config(request: &Request, past: &Past, findings: &mut Vec<Finding>) {
     if request.tools().is_some() || request.frame.envelope != Envelope::Body {
         return;
     }
-    let used = request.transcript.entries().find(|entry| entry.has_calls() || entry.has_results());
+    let mut entries = past.rest(&request.transcript);
+    let used = entries.find(|entry| entry.has_calls() || entry.has_results());
     if let Some(used) = used {
         let is_there = !request.frame.tools.is_empty();
         findings.push(Finding {

@@ -8,11 +8,12 @@ mod pairs;
 mod part;
 mod rules;
 
+use super::clean::Past;
 use super::message::{self, Spelling};
 use super::{Dialect, Field, Finding, MissingResult, wrapped};
 use crate::json::{JsonError, Scanner, Splices, quote};
 use crate::request::{Keeper, Request};
-use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role};
+use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role, Transcript};
 use crate::view::PartEdit;
 use crate::wire::openai_chat::row;
 
@@ -85,8 +86,16 @@ impl Dialect for Gemini {
         if part.kind() == PartKind::Call { "args" } else { "response" }
     }
 
-    fn check(&self, request: &Request) -> Vec<Finding> {
-        rules::check(request)
+    fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
+        rules::check(request, past)
+    }
+
+    fn asked_of_frame(&self, request: &Request) -> String {
+        rules::asked_of_frame(request)
+    }
+
+    fn remember(&self, transcript: &Transcript, past: &mut Past) {
+        rules::remember(transcript, past);
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::rules::lawful_name;
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Slot, Transcript};
+use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend, RuleId};
 
 /// A call or a response.
@@ -17,16 +18,16 @@ struct Side {
 }
 
 /// All breaches of pairing; `runs` are the runs of one role.
-pub(super) fn check(request: &Request, runs: &[Range<usize>]) -> Vec<Finding> {
+pub(super) fn check(request: &Request, runs: &[Range<usize>], past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
-    let mut work = Work::default();
+    let mut work = Work::behind(past);
     let mut open: Option<Vec<Side>> = None;
-    for (nth, run) in runs.iter().enumerate() {
+    for run in runs {
         let role = transcript.entry(run.start).role();
         let mut results = sides(transcript, run, PartKind::Result);
         if role == Role::User {
             let calls = open.take().unwrap_or_default();
-            if nth == 0 && request.elsewhere().is_some() {
+            if run.start == 0 && request.keeper().is_some() {
                 // They answer what is in the cache.
                 results.drain(..).for_each(|result| work.name(&result));
             }
@@ -60,20 +61,26 @@ fn sides(transcript: &Transcript, run: &Range<usize>, kind: PartKind) -> Vec<Sid
         .collect()
 }
 
-#[derive(Default)]
-struct Work {
+struct Work<'a> {
+    past: &'a Past,
     findings: Vec<Finding>,
     /// Calls without response, and responses without call.
     dangling: Vec<Side>,
     strays: Vec<Side>,
-    /// Ids of all calls so far.
+    /// Ids of all calls so far, but for those of the past.
     known: HashSet<String>,
 }
 
-impl Work {
+impl<'p> Work<'p> {
+    fn behind(past: &'p Past) -> Self {
+        let (findings, dangling, strays) = (Vec::new(), Vec::new(), Vec::new());
+        Work { past, findings, dangling, strays, known: HashSet::new() }
+    }
+
     /// `results` follow `calls` directly; those that answer them stand in the entry `place`.
     fn turn(&mut self, calls: Vec<Side>, results: Vec<Side>, place: usize) {
-        let answers = matched(&calls, &results, &self.known);
+        let is_known = |id: &str| self.known.contains(id) || self.past.calls.has(id);
+        let answers = matched(&calls, &results, is_known);
         let mut is_answered = vec![false; calls.len()];
         for (result, answer) in results.into_iter().zip(answers) {
             let Some(call) = answer.map(|at| (at, &calls[at])) else {
@@ -150,7 +157,11 @@ impl Work {
 
 /// For each result the call that it answers: by id; by name where one of them has no id; by name
 /// where its id is nobody's; by order where it has neither.
-fn matched(calls: &[Side], results: &[Side], known: &HashSet<String>) -> Vec<Option<usize>> {
+fn matched(
+    calls: &[Side],
+    results: &[Side],
+    is_known: impl Fn(&str) -> bool,
+) -> Vec<Option<usize>> {
     let mut by_id: HashMap<&str, VecDeque<usize>> = HashMap::new();
     let mut by_name: HashMap<(&str, bool), VecDeque<usize>> = HashMap::new();
     let mut in_order: VecDeque<usize> = (0..calls.len()).collect();
@@ -181,7 +192,7 @@ fn matched(calls: &[Side], results: &[Side], known: &HashSet<String>) -> Vec<Opt
         }
     }
     for (result, answer) in results.iter().zip(&mut answers) {
-        let is_nobodys = !known.contains(&result.id);
+        let is_nobodys = !is_known(&result.id);
         if is_nobodys && !result.name.is_empty() {
             take(by_name.get_mut(&(result.name.as_str(), false)), answer);
         } else if result.name.is_empty() && result.id.is_empty() {

@@ -9,23 +9,44 @@ use crate::json::{self, Span, quote, unquote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::arguments::as_object;
+use crate::wire::clean::{Past, begins_reply};
 use crate::wire::layout::join;
 use crate::wire::rules::{self, Finding, Mend, stranger};
 use crate::wire::turns::runs;
 
-pub(super) fn check(request: &Request) -> Vec<Finding> {
+pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
     let mut findings = Vec::new();
-    for entry in transcript.entries() {
+    for entry in past.rest(transcript) {
         shape(entry, &mut findings);
     }
-    let runs = runs(transcript);
-    opening(request, &mut findings);
+    let runs = runs(transcript, past);
+    opening(request, past, &mut findings);
     call_place(transcript, &runs, &mut findings);
-    findings.extend(pairs::check(request, &runs));
+    findings.extend(pairs::check(request, &runs, past));
     signatures(request, &mut findings);
     cached_frame(request, &mut findings);
     findings
+}
+
+/// What the rules of entries ask the frame.
+pub(super) fn asked_of_frame(request: &Request) -> String {
+    format!("{:?}", request.keeper())
+}
+
+/// Notes where replies begin, and ids of calls.
+pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
+    for at in past.entries..transcript.len() {
+        if begins_reply(transcript, at) {
+            past.seam(at);
+        }
+        let is_one = |p: &Part<'_>| {
+            p.kind() == PartKind::Call && !p.is(Marks::SERVER) && !p.is(Marks::NESTED)
+        };
+        for call in transcript.entry(at).parts().filter(is_one) {
+            past.calls.add(at, &call.id());
+        }
+    }
 }
 
 /// In characters (SDK types of `FunctionDeclaration`).
@@ -122,11 +143,12 @@ fn data_members(raw: &str) -> Data {
     }
 }
 
-fn opening(request: &Request, findings: &mut Vec<Finding>) {
-    let Some(first) = request.transcript.entries().next() else { return };
+fn opening(request: &Request, past: &Past, findings: &mut Vec<Finding>) {
+    let first = past.rest(&request.transcript).next().filter(|first| first.index == 0);
+    let Some(first) = first else { return };
     // Behind cached content the first is not the first.
     let calls = first.role() == Role::Assistant && first.has_calls();
-    if calls && request.elsewhere().is_none() {
+    if calls && request.keeper().is_none() {
         findings.push(Finding {
             rule: rules::GEMINI_OPENING,
             entry: 0,
@@ -196,7 +218,7 @@ fn demands_signatures(model: &str) -> bool {
 
 fn cached_frame(request: &Request, findings: &mut Vec<Finding>) {
     let is_set = request.system().is_some() || request.tools().is_some();
-    if request.elsewhere().is_some() && is_set && !request.transcript.is_empty() {
+    if request.keeper().is_some() && is_set && !request.transcript.is_empty() {
         findings.push(Finding {
             rule: rules::GEMINI_CACHED,
             entry: 0,

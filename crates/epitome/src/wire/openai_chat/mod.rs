@@ -2,6 +2,7 @@
 
 mod rules;
 
+use super::clean::Past;
 use super::{Dialect, Finding, MissingResult, origin};
 use crate::json::{JsonError, Scanner, Span, quote, unquote};
 use crate::request::Request;
@@ -50,8 +51,12 @@ impl Dialect for OpenaiChat {
         ))
     }
 
-    fn check(&self, request: &Request) -> Vec<Finding> {
-        rules::check(request)
+    fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
+        rules::check(request, past)
+    }
+
+    fn asked_of_frame(&self, request: &Request) -> String {
+        rules::asked_of_frame(request)
     }
 }
 

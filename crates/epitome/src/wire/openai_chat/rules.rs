@@ -3,21 +3,23 @@
 use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
+use crate::wire::clean::Past;
 use crate::wire::letters::Letters;
 use crate::wire::pairing::{PairRules, Pairing, Scope};
 use crate::wire::rules::{self, Finding, Mend, stranger};
 
-pub(super) fn check(request: &Request) -> Vec<Finding> {
+pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut pairing = Pairing::new(PairRules {
+    let rules = PairRules {
         answered: rules::CHAT_ANSWERED,
         orphan: rules::CHAT_ORPHAN,
         duplicate: rules::CHAT_DUPLICATE,
         place: rules::CHAT_PLACE,
         reused: rules::CHAT_REUSED_ID,
         unique: Scope::Batch,
-    });
-    for entry in request.transcript.entries() {
+    };
+    let mut pairing = Pairing::new(rules, past);
+    for entry in past.rest(&request.transcript) {
         shape(entry, &mut findings);
         content(entry, &mut findings);
         names(request, entry, &mut findings);
@@ -38,6 +40,11 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     }
     findings.extend(pairing.end());
     findings
+}
+
+/// What the rules of entries ask the frame: which names its tools have.
+pub(super) fn asked_of_frame(request: &Request) -> String {
+    request.tools().unwrap_or_default().to_owned()
 }
 
 /// Whether a call is of the older form, `function_call`.

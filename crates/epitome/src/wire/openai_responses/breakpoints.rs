@@ -2,19 +2,27 @@
 
 use crate::json::{self, Span, unquote};
 use crate::request::{Envelope, Request};
+use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend};
 
 /// Breakpoints of one request, the implicit one among them.
 const MOST: usize = 4;
 const KEY: &str = "prompt_cache_breakpoint";
 
-pub(super) fn check(request: &Request) -> Vec<Finding> {
-    let source = request.source();
-    if !json::may_mention(source, KEY) {
+/// Whether one may be somewhere in it.
+pub(super) fn may_stand_in(json: &str) -> bool {
+    json::may_mention(json, KEY)
+}
+
+pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
+    let (source, transcript) = (request.source(), &request.transcript);
+    if past.entries == 0 && !may_stand_in(source) {
         return Vec::new();
     }
+    let known = past.marked.iter().map(|at| transcript.entry(*at as usize));
+    let new = past.rest(transcript).filter(|entry| may_stand_in(entry.raw()));
     let mut found: Vec<(usize, Span)> = Vec::new();
-    for entry in request.transcript.entries().filter(|e| json::may_mention(e.raw(), KEY)) {
+    for entry in known.chain(new) {
         let content = json::member(source, entry.span(), "content");
         let elements = content.and_then(|content| json::elements(source, content).ok());
         for element in elements.unwrap_or_default() {

@@ -13,10 +13,11 @@ mod rules;
 
 use head::Head;
 
+use super::clean::Past;
 use super::{Dialect, Field, Finding, MissingResult};
 use crate::json::{self, JsonError, Scanner, Span, quote};
 use crate::request::{Keeper, Request};
-use crate::transcript::{Entry, Part, PartKind, PartRow, Role};
+use crate::transcript::{Entry, Part, PartKind, PartRow, Role, Transcript};
 
 pub(super) struct OpenaiResponses;
 
@@ -95,8 +96,16 @@ impl Dialect for OpenaiResponses {
         }
     }
 
-    fn check(&self, request: &Request) -> Vec<Finding> {
-        rules::check(request)
+    fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
+        rules::check(request, past)
+    }
+
+    fn asked_of_frame(&self, request: &Request) -> String {
+        rules::asked_of_frame(request)
+    }
+
+    fn remember(&self, transcript: &Transcript, past: &mut Past) {
+        rules::remember(transcript, past);
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::head::{Group, Head};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
+use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend, RuleId, Taken, fresh_id};
 
 /// In characters (PROVIDERS.md B.2.2).
@@ -16,8 +17,8 @@ const KEPT_OF_ID: usize = 48;
 type Key = (Group, String);
 
 /// Follows the items and notes every broken pair.
-#[derive(Default)]
-pub(super) struct Pairs {
+pub(super) struct Pairs<'a> {
+    past: &'a Past,
     calls: Vec<Call>,
     waiting: HashMap<Key, VecDeque<usize>>,
     answered: HashSet<Key>,
@@ -52,7 +53,23 @@ struct Stray {
     slot: Slot,
 }
 
-impl Pairs {
+impl<'p> Pairs<'p> {
+    /// None so far. Every call of the past is answered.
+    pub(super) fn behind(past: &'p Past) -> Self {
+        Pairs {
+            past,
+            calls: Vec::new(),
+            waiting: HashMap::new(),
+            answered: HashSet::new(),
+            strays: Vec::new(),
+            used: HashSet::new(),
+            references: past.reference.map(|at| (at, at)),
+            last_output: None,
+            last_asked: None,
+            findings: Vec::new(),
+        }
+    }
+
     /// The next item.
     pub(super) fn item(&mut self, entry: Entry<'_>, head: &Head<'_>) {
         let at = entry.index;
@@ -83,7 +100,8 @@ impl Pairs {
         let id = &key.1;
         let is_long = id.chars().count() > LONGEST_ID;
         let is_odd = part.has_odd_id();
-        let is_misnamed = id.is_empty() || is_long || !self.used.insert(id.clone());
+        let is_used = self.past.calls.has(id) || !self.used.insert(id.clone());
+        let is_misnamed = id.is_empty() || is_long || is_used;
         self.waiting.entry(key.clone()).or_default().push_back(self.calls.len());
         let is_async = head.is_async();
         self.calls.push(Call {
@@ -104,7 +122,7 @@ impl Pairs {
             self.calls[call].answer = Some(slot);
             self.calls[call].is_odd |= part.has_odd_id();
             self.answered.insert(key);
-        } else if self.answered.contains(&key) {
+        } else if self.answered.contains(&key) || self.past.calls.has(&key.1) {
             let detail = format!("`{}` is already answered", key.1);
             self.find(rules::RESPONSES_DUPLICATE, at, slot, detail, Mend::DropPart(slot));
         } else {

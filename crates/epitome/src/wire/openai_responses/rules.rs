@@ -10,8 +10,9 @@ use super::pairs::Pairs;
 use serde_json::Value;
 
 use crate::json::{self, Span, quote};
-use crate::request::{Keeper, Request};
-use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
+use crate::request::{Envelope, Keeper, Request};
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot, Transcript};
+use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend, RuleId};
 
 /// In characters (PROVIDERS.md B.2.2).
@@ -20,12 +21,11 @@ const LONGEST_NAME: usize = 128;
 /// In tokens (PROVIDERS.md B.2.3).
 const LEAST_THRESHOLD: u64 = 1_000;
 
-pub(super) fn check(request: &Request) -> Vec<Finding> {
-    let transcript = &request.transcript;
-    let mut checks = Checks { request, findings: Vec::new(), is_unstored: OnceCell::new() };
-    let mut pairs = Pairs::default();
+pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
+    let mut checks = Checks { request, past, findings: Vec::new(), slim: OnceCell::new() };
+    let mut pairs = Pairs::behind(past);
     let mut ids: HashSet<String> = HashSet::new();
-    for entry in transcript.entries() {
+    for entry in past.rest(&request.transcript) {
         let head = Head::of(entry.raw());
         pairs.item(entry, &head);
         checks.shape(entry, &head);
@@ -39,15 +39,59 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     checks.threshold();
     let mut findings = checks.findings;
     findings.extend(pairs.end(request));
-    findings.extend(breakpoints::check(request));
+    findings.extend(breakpoints::check(request, past));
     findings
+}
+
+/// What the rules of entries ask the frame: who keeps what isn't here.
+pub(super) fn asked_of_frame(request: &Request) -> String {
+    let slim = request.slim();
+    format!("{:?} {:?}", request.keeper(), member(request, &slim, "store"))
+}
+
+/// Notes where every call is answered and no thought waits for what was made of it, ids and breakpoints.
+pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
+    let mut waiting: HashSet<String> = HashSet::new();
+    let thinks = |entry: Entry<'_>| entry.parts().any(|p| p.kind() == PartKind::Reasoning);
+    for at in past.entries..transcript.len() {
+        if at > 0 && waiting.is_empty() && !thinks(transcript.entry(at - 1)) {
+            past.seam(at);
+        }
+        let entry = transcript.entry(at);
+        for part in entry.parts().filter(|part| !part.is(Marks::SERVER)) {
+            match part.kind() {
+                PartKind::Call => {
+                    past.calls.add(at, &part.id());
+                    waiting.insert(part.id().into_owned());
+                }
+                PartKind::Result => {
+                    waiting.remove(part.id().as_ref());
+                }
+                PartKind::Link => past.items.add(at, &part.text()),
+                PartKind::Opaque if part.is(Marks::STATEFUL) && !part.row().id.is_empty() => {
+                    past.reference.get_or_insert(at);
+                }
+                _ => {}
+            }
+        }
+        if breakpoints::may_stand_in(entry.raw()) {
+            past.mark(at);
+        }
+    }
+}
+
+/// A member of a body, of which `slim` is what is short in it.
+fn member<'a>(request: &Request, slim: &'a str, name: &str) -> Option<&'a str> {
+    let start = slim.find('{').filter(|_| request.frame.envelope == Envelope::Body)?;
+    json::member(slim, Span::new(start..slim.len()), name).map(|span| span.of(slim))
 }
 
 struct Checks<'a> {
     request: &'a Request,
+    past: &'a Past,
     findings: Vec<Finding>,
-    /// Whether the provider was told to store nothing; asked for only where it matters.
-    is_unstored: OnceCell<bool>,
+    /// What is short in the body; asked for only where it matters.
+    slim: OnceCell<String>,
 }
 
 impl Checks<'_> {
@@ -151,7 +195,7 @@ impl Checks<'_> {
             let mend = Mend::DropPart(slot);
             return self.find(rules::RESPONSES_ITEM_ID, at, Some(slot), &id, mend);
         }
-        if !ids.insert(id.clone()) {
+        if self.past.items.has(&id) || !ids.insert(id.clone()) {
             // A thought or a reference is the same once more; what else there is says something.
             let is_repeated = entry.role() == Role::Other || head.kind() == "reasoning";
             let mend = if is_repeated || link.is(Marks::FIXED) {
@@ -174,8 +218,7 @@ impl Checks<'_> {
             }
             _ => false,
         };
-        let is_unstored = || self.member("store") == Some("false");
-        if !is_bare || !*self.is_unstored.get_or_init(is_unstored) {
+        if !is_bare || self.member("store") != Some("false") {
             return;
         }
         let is_reference = head.is_reference();
@@ -191,7 +234,7 @@ impl Checks<'_> {
             return;
         }
         let mut is_followed = false;
-        for entry in self.request.transcript.entries().rev() {
+        for entry in self.past.rest(&self.request.transcript).rev() {
             let is_reasoning = entry.parts().any(|part| part.kind() == PartKind::Reasoning);
             if !is_reasoning {
                 is_followed = match entry.role() {
@@ -225,13 +268,11 @@ impl Checks<'_> {
 
     /// The provider's own compaction doesn't begin too soon.
     fn threshold(&mut self) {
-        // Without its items a body is short.
-        let shell = format!("{}{}", self.request.head(), self.request.tail());
-        if !json::may_mention(&shell, "compact_threshold") {
+        let slim = self.slim();
+        if !json::may_mention(slim, "compact_threshold") {
             return;
         }
-        let body: Value =
-            serde_json::from_str(shell.trim_start_matches('\u{feff}')).unwrap_or_default();
+        let body: Value = serde_json::from_str(slim).unwrap_or_default();
         for edit in body["context_management"].as_array().into_iter().flatten() {
             let tokens = edit["compact_threshold"].as_u64();
             if let Some(tokens) = tokens.filter(|tokens| *tokens < LEAST_THRESHOLD) {
@@ -243,12 +284,11 @@ impl Checks<'_> {
 
     /// A member of the body.
     fn member(&self, name: &str) -> Option<&str> {
-        let source = self.request.source();
-        let start = source.find('{')? as u32;
-        (self.request.frame.envelope == crate::request::Envelope::Body)
-            .then(|| json::member(source, Span { start, end: source.len() as u32 }, name))
-            .flatten()
-            .map(|span| span.of(source))
+        member(self.request, self.slim(), name)
+    }
+
+    fn slim(&self) -> &str {
+        self.slim.get_or_init(|| self.request.slim())
     }
 }
 

@@ -47,11 +47,19 @@ pub fn repair(request: &Request) -> Repaired {
 
 /// Mends what can be mended, but for breaches of the rules that are waived.
 pub fn repair_except(request: &Request, waived: &[RuleId]) -> Repaired {
+    mend(request, waived, check_except(request, waived))
+}
+
+/// Mends what can be mended of what [`check`](super::check) found.
+pub(crate) fn repair_found(request: &Request, findings: Vec<Finding>) -> Repaired {
+    mend(request, &[], findings)
+}
+
+fn mend(request: &Request, waived: &[RuleId], mut findings: Vec<Finding>) -> Repaired {
     let mut current = request.clone();
     let mut came_from: Vec<Option<usize>> = (0..request.transcript.len()).map(Some).collect();
     let mut mended = Vec::new();
     for _ in 0..MOST_ROUNDS {
-        let findings = check_except(&current, waived);
         let (open, left): (Vec<_>, Vec<_>) =
             findings.into_iter().partition(|finding| finding.mend != Mend::Nothing);
         if open.is_empty() {
@@ -82,9 +90,9 @@ pub fn repair_except(request: &Request, waived: &[RuleId]) -> Repaired {
         let old = current;
         current = parse(old.format, text).expect("mended JSON is JSON of the same format");
         keep_origins(request, &mut current, &came_from);
+        findings = check_except(&current, waived);
     }
-    let left = check_except(&current, waived);
-    Repaired { request: current, mended, left, came_from }
+    Repaired { request: current, mended, left: findings, came_from }
 }
 
 /// Entries whose speaker a recording knew keep their speaker.

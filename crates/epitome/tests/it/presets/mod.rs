@@ -13,7 +13,6 @@ use std::fmt::Write as _;
 
 use epitome::count::{Tally, counter};
 use epitome::preset::{NAMES, Preset};
-use epitome::transcript::unit::Units;
 use epitome::trigger::{Cause, Gauge, Trigger, When};
 use epitome::view::Fate;
 use epitome::{Compactor, Format, Options, Outcome, Request};
@@ -125,9 +124,8 @@ fn request(drawn: &str) -> Request {
 /// What a trigger would look at.
 fn gauge(request: &Request, window: u64) -> Gauge {
     let counter = counter("chars4").expect("a known name");
-    let units = Units::of(&request.transcript, request.format.instructions());
     let tokens = Tally::of(request, counter.as_ref()).total();
-    Gauge { window: Some(window), ..Gauge::of(request, &units, tokens) }
+    Gauge { window: Some(window), ..Gauge::of(request, tokens) }
 }
 
 fn fires(trigger: &When, gauge: &Gauge) -> Option<Cause> {

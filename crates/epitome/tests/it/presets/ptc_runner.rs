@@ -1,7 +1,7 @@
 //! PtcRunner's `Compaction`.
 
 use epitome::plan::Reached;
-use epitome::trigger::{Cause, Gauge, When};
+use epitome::trigger::{Cause, Gauge, RoundCount, When};
 use epitome::{Format, Options, Target, Task};
 
 use super::{
@@ -102,7 +102,8 @@ fn acts_after_eight_steps() {
 fn either_fires() {
     let either = When::Any(vec![When::Steps(8), When::Tokens(12_000)]);
     let with = |steps: usize, tokens: u64| {
-        let mut gauge = Gauge { steps, ..Gauge::default() };
+        let rounds = RoundCount { steps, ..RoundCount::default() }.into();
+        let mut gauge = Gauge { rounds, ..Gauge::default() };
         gauge.tokens.tokens = tokens;
         gauge.tokens.upper = tokens;
         fires(&either, &gauge)

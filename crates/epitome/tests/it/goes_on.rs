@@ -1,0 +1,185 @@
+//! A request that goes on from a known one is read and checked only from where that ends, and what is found is what is
+//! found in all of it.
+
+use epitome::request::Request;
+use epitome::wire::{self, Clean, Finding, Format, RULES};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use testkit::breaches::failing;
+use testkit::bulk::{Size, generate};
+use testkit::captures::Capture;
+use testkit::generate::{Case, broken_in, cases, valid_in};
+
+/// What is known of the request before.
+#[derive(Default)]
+struct Known {
+    before: Option<(Request, Option<Clean>)>,
+}
+
+impl Known {
+    /// Reads and checks `body` with what is known, and holds both to what is found without. Where it is no request, nothing
+    /// is known any more.
+    fn go_on(&mut self, format: Format, body: &str) -> Result<(), TestCaseError> {
+        let before = self.before.take().filter(|(before, _)| before.format == format);
+        let alone = wire::parse(format, body.to_owned());
+        let (request, known) = match before {
+            None => (alone.clone(), None),
+            Some((before, clean)) => match wire::parse_on(&before, body.to_owned()) {
+                Ok((shared, request)) => (Ok(request), clean.map(|clean| (clean, shared))),
+                Err(error) => (Err(error), None),
+            },
+        };
+        let Ok(request) = request else {
+            prop_assert_eq!(request.err(), alone.err(), "{}", body);
+            return Ok(());
+        };
+        prop_assert_eq!(rows(&request), rows(&alone.expect("it was read going on")), "{}", body);
+        let all = wire::check(&request);
+        let clean = match wire::check_on(&request, known) {
+            Ok(clean) => {
+                prop_assert_eq!(all, Vec::<Finding>::new(), "{}", body);
+                Some(clean)
+            }
+            Err(found) => {
+                prop_assert!(!all.is_empty());
+                prop_assert_eq!(found, all, "{}", body);
+                None
+            }
+        };
+        self.before = Some((request, clean));
+        Ok(())
+    }
+}
+
+fn rows(request: &Request) -> String {
+    let entries = request.transcript.entries();
+    let rows = entries.map(|e| (e.span(), e.role(), e.parts().map(|p| *p.row()).collect()));
+    let rows: Vec<(_, _, Vec<_>)> = rows.collect();
+    format!("{:?} {rows:?}", request.frame)
+}
+
+/// The request with other entries, and with `more` behind them where it is a body.
+fn with(request: &Request, entries: &[&str], more: &str) -> String {
+    let (source, list) = (request.source(), request.frame.list.range());
+    if !source[list.clone()].starts_with('[') {
+        return entries.join("\n");
+    }
+    let more = if source[list.end..].contains('}') { more } else { "" };
+    format!("{}[{}]{more}{}", &source[..list.start], entries.join(","), &source[list.end..])
+}
+
+fn raws(request: &Request) -> Vec<&str> {
+    request.transcript.entries().map(|entry| entry.raw()).collect()
+}
+
+/// Members that rules of entries, or of how entries are read, ask for.
+const MORE: [&str; 9] = [
+    "",
+    "",
+    "",
+    r#","store":false"#,
+    r#","tools":[{"name":"Read"}]"#,
+    r#","model":"gemini-3-pro""#,
+    r#","thinking":{"type":"enabled","budget_tokens":2000}"#,
+    r#","previous_response_id":"resp_1""#,
+    r#","cachedContent":"c","type":"message","role":"user""#,
+];
+
+/// A request of a conversation: so many of the entries of one, then some of the other's, in percent.
+#[derive(Clone, Debug)]
+struct Next {
+    of_one: usize,
+    of_other: (usize, usize),
+    more: &'static str,
+}
+
+fn next() -> impl Strategy<Value = Next> {
+    let of_other = prop_oneof![2 => Just((0, 0)), 1 => (0..=100_usize, 0..=100_usize)];
+    let more = proptest::sample::select(&MORE[..]);
+    (30..=100_usize, of_other, more).prop_map(|(of_one, of_other, more)| Next {
+        of_one,
+        of_other,
+        more,
+    })
+}
+
+fn case(format: Format) -> impl Strategy<Value = Case> {
+    prop_oneof![2 => valid_in(&[format]), 1 => broken_in(&[format])]
+}
+
+fn two() -> impl Strategy<Value = (Case, Case)> {
+    proptest::sample::select(&Format::ALL[..]).prop_flat_map(|format| (case(format), case(format)))
+}
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    #[test]
+    fn what_is_found_never_depends_on_what_was_known(
+        (one, other) in two(),
+        all in vec(next(), 1..6),
+    ) {
+        let (one, other) = (one.request(), other.request());
+        let (ones, others) = (raws(&one), raws(&other));
+        let mut known = Known::default();
+        for Next { of_one, of_other: (from, to), more } in all {
+            let part = |all: &[&str], percent: usize| all.len() * percent / 100;
+            let (from, to) = (part(&others, from), part(&others, to));
+            let mut entries = ones[..part(&ones, of_one)].to_vec();
+            entries.extend(others.get(from..to).unwrap_or_default());
+            known.go_on(one.format, &with(&one, &entries, more))?;
+        }
+    }
+}
+
+/// The smallest breach of each rule, behind a long conversation, however much of it was known before.
+#[test]
+fn every_breach_is_found_behind_what_is_known() {
+    for rule in RULES {
+        let broken = wire::parse(rule.format, failing(rule.id.0)).expect("well-formed");
+        let size = Size { lines: 1, ..Size::entries(rule.format, 8) };
+        let long = wire::parse(rule.format, generate(7, size)).expect("well-formed");
+        let long: Vec<&str> = raws(&long).into_iter().take(8).collect();
+        for (before, behind) in [(&long, raws(&broken)), (&raws(&broken), long.clone())] {
+            let all: Vec<&str> = before.iter().copied().chain(behind).collect();
+            // Requests that grow by a message each, known from any on.
+            let cuts = if all.len() > 1_000 { 2 } else { 12 };
+            let least = all.len().saturating_sub(cuts).max(1);
+            for first in least..all.len() {
+                let mut known = Known::default();
+                for entries in first..=all.len() {
+                    let body = with(&broken, &all[..entries], "");
+                    let held = known.go_on(rule.format, &body);
+                    held.unwrap_or_else(|wrong| panic!("{}: {wrong}", rule.id));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_clients_sent_one_after_the_other_is_checked_going_on() {
+    for capture in Capture::all() {
+        let mut known = Known::default();
+        for sent in capture.requests.iter().filter(|sent| Format::ALL.contains(&sent.format())) {
+            let held = known.go_on(sent.format(), &sent.body);
+            held.unwrap_or_else(|wrong| panic!("{}/{}: {wrong}", capture.name, sent.file));
+        }
+    }
+}
+
+/// What stands behind a list of items may say that the whole is one item.
+#[test]
+fn what_turns_out_to_be_no_list_is_read_anew() {
+    let item = |n| format!(r#"{{"type":"message","role":"user","content":"{n}"}}"#);
+    let body =
+        |behind: &str| format!(r#"{{"input":[{},{},{}]{behind}}}"#, item(1), item(2), item(3));
+    let format = Format::OpenaiResponses;
+    let before = wire::parse(format, body("")).expect("items");
+    let other = body(r#","type":"custom_tool_call","call_id":"c","name":"f""#);
+    let (shared, request) = wire::parse_on(&before, other.clone()).expect("an item");
+    assert_eq!(request.transcript.len(), 1);
+    assert_eq!((shared, rows(&request)), (0, rows(&wire::parse(format, other).expect("an item"))));
+    let (shared, request) = wire::parse_on(&before, body(r#","store":true"#)).expect("items");
+    assert_eq!((shared, request.transcript.len()), (3, 3));
+}
