@@ -135,7 +135,7 @@ impl Recalls {
 }
 
 fn told(error: &ArchiveError) -> String {
-    short(&error.to_string()).to_owned()
+    short(&error.to_string())
 }
 
 /// The first of something that may be as long as whoever asks likes, without its secrets.

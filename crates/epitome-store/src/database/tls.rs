@@ -144,13 +144,12 @@ fn of_system() -> Result<RootCertStore, String> {
 pub(crate) fn is_distrust(error: &tokio_postgres::Error) -> bool {
     sources(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
-        .any(|error| error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()))
+        .any(|error| error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>))
 }
 
 /// Whether the system or the network failed, which may pass.
 pub(crate) fn is_passing(error: &tokio_postgres::Error) -> bool {
-    error.is_closed()
-        || (sources(error).any(|error| error.is::<io::Error>()) && !is_distrust(error))
+    error.is_closed() || (sources(error).any(<dyn Error>::is::<io::Error>) && !is_distrust(error))
 }
 
 fn sources(error: &tokio_postgres::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {

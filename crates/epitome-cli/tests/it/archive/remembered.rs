@@ -64,10 +64,13 @@ fn changes_of_the_ledger_are_made_again_by_whoever_goes_on_with_the_archive() {
     assert_eq!(compact("longer.json", &archive), (true, changes.clone()), "all of it, and more");
 
     let end = shown.rfind("]}").expect("the end of the list");
-    let more: Vec<Value> = (0..60)
-        .map(|at| json!({"role": "assistant", "content": format!("Step {at}. {}", "It went as planned. ".repeat(12))}))
+    let more: Vec<String> = (0..60)
+        .map(|at| {
+            let said = format!("Step {at}. {}", "It went as planned. ".repeat(12));
+            json!({"role": "assistant", "content": said}).to_string()
+        })
         .collect();
-    let more: String = more.iter().map(|message| format!(",{message}")).collect();
+    let more = format!(",{}", more.join(","));
     bench.write("view.json", format!("{}{more}{}", &shown[..end], &shown[end..]));
     assert_eq!(compact("view.json", &archive), (true, changes), "the view, and more");
     let views = bench.run("sessions view.json --archive store --json").json();
