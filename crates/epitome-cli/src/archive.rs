@@ -82,7 +82,9 @@ impl KeepArgs {
             if let Some((session, view)) = store.shown_as(id).map_err(failed)? {
                 known.vouch_for(id);
                 let view = session.view(view).map_err(|error| refused(&error, folder))?;
-                view.iter().for_each(|view| known.remember(&view.shown.receipt));
+                if let Some(view) = view {
+                    known.remember(&view.shown.receipt);
+                }
                 let entry = transcript.entry(transcript.entry_of(part.slot));
                 own.insert(ContentId::of_text(entry.raw()));
             }
@@ -99,8 +101,9 @@ impl KeepArgs {
         let placed = whole.placed(session.clone(), secrets, own);
         let head = session.head().map_err(|error| refused(&error, folder))?;
         // Who compacts all of it once more goes on from what is in force, too.
-        let in_force = session.in_force().map_err(failed)?;
-        in_force.iter().for_each(|view| known.remember(&view.receipt));
+        if let Some(view) = session.in_force().map_err(failed)? {
+            known.remember(&view.receipt);
+        }
         let (folder, entries) = (shown(folder), whole.request.transcript.len());
         let channel = self.recall;
         Ok(Some(Deposit {
