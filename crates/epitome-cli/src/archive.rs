@@ -17,6 +17,7 @@ use crate::args::{ArchiveArg, Channel, InputArgs, KeepArgs, ReadingArgs, usual_a
 use crate::commands::Shape;
 use crate::failure::Failure;
 use crate::input::{self, Opened};
+use crate::known::Known;
 use crate::output::Report;
 use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, paint};
@@ -34,7 +35,8 @@ pub(crate) struct Deposit {
     head: u64,
     /// Messages of the whole transcript.
     entries: usize,
-    checkpoints: Vec<ContentId>,
+    /// Its own checkpoints that are said, and what changed in the ledger of the views that are gone on from.
+    known: Known,
     /// Pins of the archive that somebody says.
     pins: Vec<String>,
     channel: Option<Channel>,
@@ -74,11 +76,15 @@ impl KeepArgs {
         let failed = |error: StoreError| failure(&error, folder);
         let transcript = &opened.request.transcript;
         // A checkpoint of this archive is vouched for by it.
-        let (mut checkpoints, mut own) = (Vec::new(), HashSet::new());
+        let (mut known, mut own) = (Known::default(), HashSet::new());
         for part in look_alikes(transcript) {
             let id = ContentId::of_text(&part.text());
-            if store.shown_as(id).map_err(failed)?.is_some() {
-                checkpoints.push(id);
+            if let Some((session, view)) = store.shown_as(id).map_err(failed)? {
+                known.vouch_for(id);
+                let view = session.view(view).map_err(|error| refused(&error, folder))?;
+                if let Some(view) = view {
+                    known.remember(&view.shown.receipt);
+                }
                 let entry = transcript.entry(transcript.entry_of(part.slot));
                 own.insert(ContentId::of_text(entry.raw()));
             }
@@ -94,6 +100,10 @@ impl KeepArgs {
         let session = whole.keep(raw, &opened.source.file, (&archive, &store), secrets)?;
         let placed = whole.placed(session.clone(), secrets, own);
         let head = session.head().map_err(|error| refused(&error, folder))?;
+        // Who compacts all of it once more goes on from what is in force, too.
+        if let Some(view) = session.in_force().map_err(failed)? {
+            known.remember(&view.receipt);
+        }
         let (folder, entries) = (shown(folder), whole.request.transcript.len());
         let channel = self.recall;
         Ok(Some(Deposit {
@@ -104,7 +114,7 @@ impl KeepArgs {
             secrets,
             head,
             entries,
-            checkpoints,
+            known,
             pins,
             channel,
         }))
@@ -133,7 +143,7 @@ impl Deposit {
             }
         });
         let channel = channel.transpose().map_err(|error: anyhow::Error| error)?;
-        Ok(shape.with_archive(self.checkpoints.iter().copied(), self.pins.iter().cloned(), channel))
+        Ok(shape.with_archive(self.known.clone(), self.pins.iter().cloned(), channel))
     }
 
     /// Keeps what the model will be shown. When it returns that is on the disk.
@@ -292,6 +302,9 @@ fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
         StoreError::Address { .. } => {
             Failure::usage(what).hint("--archive 'postgres://user@localhost/database'; PGPASSWORD")
         }
+        StoreError::Untrusted { .. } => Failure::other(what).hint(
+            "sslrootcert=FILE in the URL names authorities that are trusted; sslmode=verify-ca asks for no name",
+        ),
         StoreError::Server { .. } => {
             Failure::other(what).hint(format!("psql {shown}; the password may stand in PGPASSWORD"))
         }

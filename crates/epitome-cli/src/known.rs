@@ -63,9 +63,32 @@ impl Known {
         Ok(Known { ids: known, changes })
     }
 
-    /// Vouches for more.
-    pub(crate) fn add(&mut self, ids: impl IntoIterator<Item = ContentId>) {
-        self.ids.extend(ids);
+    /// Vouches for a checkpoint.
+    pub(crate) fn vouch_for(&mut self, id: ContentId) {
+        self.ids.insert(id);
+    }
+
+    /// Has the changes of the ledger made again that were made, by the receipt of an archive's view. One of another
+    /// version tells of none.
+    pub(crate) fn remember(&mut self, receipt: &str) {
+        let written: Option<Written> = serde_json::from_str(receipt).ok();
+        let written = written.filter(|written| written.version == RECEIPT_VERSION);
+        self.add_changes(written.into_iter().flat_map(|written| written.ledger_changes));
+    }
+
+    /// The same, and what `other` vouches for.
+    pub(crate) fn and(mut self, other: Known) -> Self {
+        self.ids.extend(other.ids);
+        self.add_changes(other.changes);
+        self
+    }
+
+    fn add_changes(&mut self, changes: impl IntoIterator<Item = Delta>) {
+        for change in changes {
+            if !self.changes.contains(&change) {
+                self.changes.push(change);
+            }
+        }
     }
 
     /// The ids.

@@ -135,12 +135,13 @@ impl Recalls {
 }
 
 fn told(error: &ArchiveError) -> String {
-    short(&error.to_string()).to_owned()
+    short(&error.to_string())
 }
 
-/// The first of something that may be as long as whoever asks likes.
-fn short(text: &str) -> &str {
-    cut::head(text, ECHO)
+/// The first of something that may be as long as whoever asks likes, without its secrets.
+fn short(text: &str) -> String {
+    // What is looked at is longer than what is shown, so that nothing is cut to where it looks like none.
+    cut::head(&masked(cut::head(text, 16 * ECHO)), ECHO).to_owned()
 }
 
 /// What a hit says, marked as what a recall gave.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use epitome::archive::ArchiveError;
 
-use crate::database::postgres;
+use crate::database::{postgres, tls};
 
 /// What can go wrong with a store.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +59,14 @@ pub enum StoreError {
         /// As it was named, without the password.
         url: String,
         /// What speaks against it.
+        why: String,
+    },
+    /// Nobody who is trusted vouches for whoever answered.
+    #[error("{url}: {why}")]
+    Untrusted {
+        /// As it was named, without the password.
+        url: String,
+        /// What speaks against whoever answered.
         why: String,
     },
     /// The server refused something, or can't be reached.
@@ -125,8 +133,11 @@ impl StoreError {
         let passing = ["53300", "55P03", "57P01", "57P03", "40001", "40P01"];
         let is_passing = match &code {
             Some(code) => passing.contains(&code.as_str()),
-            None => true,
+            None => tls::is_passing(error),
         };
+        if tls::is_distrust(error) {
+            return StoreError::Untrusted { url: url.to_owned(), why: postgres::said(error) };
+        }
         StoreError::Server { url: url.to_owned(), what: postgres::said(error), code, is_passing }
     }
 

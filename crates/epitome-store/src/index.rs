@@ -6,6 +6,10 @@ use crate::database::{Connection, Value, values};
 use crate::error::StoreError;
 use crate::terms::{Terms, Word};
 
+/// Segments of a size that are merged into one of the next: the more, the less often a posting is written anew, and the
+/// more segments a question looks into.
+const MERGED: i64 = 8;
+
 /// Bytes of new entries' words that SQLite gathers before it writes a segment: all of a batch.
 const GATHERED: i64 = 16 << 20;
 
@@ -24,7 +28,8 @@ pub(crate) fn make(connection: &Connection, tenant: i64) -> Result<(), StoreErro
     connection.batch(&format!(
         "CREATE VIRTUAL TABLE {table} USING fts5(words, content='', contentless_delete=1, detail=none,
             tokenize='ascii');
-         INSERT INTO {table} ({table}, rank) VALUES ('hashsize', {GATHERED});"
+         INSERT INTO {table} ({table}, rank) VALUES ('hashsize', {GATHERED});
+         INSERT INTO {table} ({table}, rank) VALUES ('automerge', {MERGED});"
     ))
 }
 

@@ -83,8 +83,9 @@ impl Store {
     /// URL or beside it.
     ///
     /// # Errors
-    /// The server isn't there or says no, there is no store or a newer program made it, or the connection
-    /// would go in the clear to another machine and the URL doesn't say `sslmode=disable`.
+    /// The server isn't there or says no, there is no store or a newer program made it, or nobody who is trusted
+    /// vouches for whoever answers, as far as the URL asks for that (`sslmode`, `sslrootcert`); of another machine
+    /// it does where it says nothing.
     pub fn connect(url: &str, password: Option<&str>, access: Access) -> Result<Self, StoreError> {
         let server = Server::new(url, password)?;
         let may = if access == Access::Read { May::Read } else { May::Write };

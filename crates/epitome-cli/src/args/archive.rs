@@ -75,7 +75,7 @@ pub(crate) struct ArchiveArg {
 #[command(next_help_heading = "Archive")]
 pub(crate) struct KeepArgs {
     /// Keep what is compacted in this archive, a folder that is made if it isn't there or a PostgreSQL
-    /// database (`postgres://user@host/database`, password in `PGPASSWORD`), before anything is written; its pins stay, and its checkpoints are continued [default with --apply: `epitome/archive` in the
+    /// database (`postgres://user@host/database`, password in `PGPASSWORD`, `?sslmode=` and `sslrootcert=` as ever), before anything is written; its pins stay, and its checkpoints are continued [default with --apply: `epitome/archive` in the
     /// XDG data folder].
     #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, conflicts_with = "to", group = "kept")]
     pub(crate) archive: Option<PathBuf>,

@@ -252,16 +252,15 @@ impl Shape {
     /// The same, with what an archive vouches for and pins, and the way to it.
     pub(crate) fn with_archive(
         mut self,
-        checkpoints: impl IntoIterator<Item = ContentId>,
+        known: Known,
         pins: impl IntoIterator<Item = String>,
         channel: Option<String>,
     ) -> Self {
-        self.known.add(checkpoints);
         let mut pins = pins.into_iter().peekable();
         if pins.peek().is_some() {
             self.settings.pins.get_or_insert_default().extend(pins);
         }
-        Shape { channel, ..self }
+        Shape { known: self.known.and(known), channel, ..self }
     }
 
     /// The same, for one who counts before and after too.

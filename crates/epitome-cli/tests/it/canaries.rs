@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use testkit::canaries::{Canary, canaries};
 
 use crate::bench::{Bench, Ran};
+use crate::mcp::{Listening, asked, posted, said};
+use crate::sidecar::Sidecar;
 
 /// One of each kind, as it stands in words.
 fn all() -> Vec<Canary> {
@@ -85,11 +87,18 @@ fn nothing_that_is_shown_or_written_anew_has_a_secret() {
         ("stats out.json", &[]),
         ("report out.json --html -o report.html", &["report.html"]),
         ("sessions --archive store --json", &[]),
+        ("sessions out.json --archive store --json", &[]),
+        ("sessions out.json --archive store", &[]),
         ("recall rule key use --archive store --limit 500 --tokens 500000", &[]),
         ("recall deploy --archive store --limit 500 --tokens 500000 --json", &[]),
         ("recall refused --archive store --limit 500 --tokens 500000", &[]),
         ("pin list --archive store", &[]),
+        ("undo out.json --archive store -o undone.json", &[]),
+        ("redo out.json --archive store -o again.json", &["again.json"]),
+        ("restore out.json --archive store -o restored.json", &[]),
+        ("config show", &[]),
         ("doctor", &[]),
+        ("compact in.json --target 10% --archive store --json -o again.json", &["again.json"]),
     ];
     for (command, files) in commands {
         let ran = bench.run(command);
@@ -107,6 +116,8 @@ fn nothing_that_is_shown_or_written_anew_has_a_secret() {
         }
     }
     assert_eq!(bench.run("restore out.json --archive store").out, bench.read("in.json"));
+    let ran = bench.run("forget out.json --archive store");
+    assert!(ran.code == 0 && holds(&ran.out).is_empty() && holds(&ran.err).is_empty());
 }
 
 #[test]
@@ -137,4 +148,99 @@ fn what_is_pinned_or_asked_for_tells_nothing() {
     hook["transcript_path"] = Value::from(bench.path("in.json").to_string_lossy());
     let ran = bench.pipe("hook PreCompact", hook.to_string().as_bytes());
     assert!(!tells(&ran) && shown(&canaries, &ran.out).is_empty(), "{}", ran.shown());
+}
+
+/// Calls that have the whole of a session back, as an agent asks for it.
+fn calls(ids: &[String]) -> Vec<(&'static str, Value)> {
+    let mut calls = vec![("context_stats", json!({}))];
+    for query in ["rule key use", "deploy", "refused failed exit", "decided works"] {
+        let search = json!({ "query": query, "limit": 20, "max_tokens": 20_000 });
+        calls.push(("recall_search", search));
+    }
+    // What is asked for is said again where nothing is found.
+    calls.push(("recall_search", json!({ "query": "ghp_16C7e42F292c6912E7710c838347Ae178B4a" })));
+    calls.push(("recall_get", json!({ "id": "ghp_16C7e42F292c6912E7710c838347Ae178B4a" })));
+    calls.extend(ids.iter().map(|id| ("recall_get", json!({ "id": id, "max_tokens": 20_000 }))));
+    calls
+}
+
+#[test]
+fn agents_are_told_no_secret() {
+    let bench = Bench::new();
+    let canaries = all();
+    bench.write("in.json", talk(&canaries));
+    assert_eq!(bench.run("compact in.json --target 10% --archive store -o out.json").code, 0);
+    let holds = |text: &str| {
+        let found = shown(&canaries, text);
+        assert!(found.is_empty() && !text.contains("ghp_16C7e42F292c"), "{found:?} in {text}");
+    };
+    for command in [&["mcp", "--archive", "store"][..], &["mcp", "in.json"]] {
+        let found = asked(&bench, &command.join(" "), &calls(&[])[1..5]);
+        let ids: Vec<String> = found
+            .iter()
+            .flat_map(|answer| said(answer).split("[recalled ").skip(1))
+            .filter_map(|hit| hit.split(']').next().map(str::to_owned))
+            .collect();
+        assert!(ids.len() > 30, "there is much to find: {}", ids.len());
+        let calls = calls(&ids);
+        for answer in asked(&bench, &command.join(" "), &calls) {
+            holds(&answer.to_string());
+        }
+        let server = Listening::new(&bench, command);
+        for (tool, arguments) in &calls {
+            let params = json!({ "name": tool, "arguments": arguments });
+            let call =
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+            let host = format!("Host: {}", server.address);
+            let (status, answer) = posted(&server.address, &host, &call.to_string());
+            assert_eq!(status, 200, "{answer}");
+            holds(&answer);
+        }
+        holds(&server.end());
+    }
+}
+
+#[test]
+fn hooks_tell_no_secret() {
+    let bench = Bench::new();
+    let canaries = all();
+    bench.write("in.json", talk(&canaries));
+    let at = bench.path("in.json").to_string_lossy().into_owned();
+    for (event, more) in [
+        ("PreCompact", json!({ "trigger": "auto" })),
+        ("SessionStart", json!({ "source": "compact" })),
+        ("StatusLine", json!({})),
+    ] {
+        let mut said = json!({ "hook_event_name": event, "session_id": "s", "cwd": "/x", "transcript_path": at });
+        said.as_object_mut().expect("an object").extend(more.as_object().expect("one").clone());
+        let name = if event == "StatusLine" { "status-line" } else { event };
+        let ran = bench.pipe(&format!("hook {name} --archive store"), said.to_string().as_bytes());
+        assert_eq!(ran.code, 0, "{event}: {}", ran.shown());
+        assert!(!ran.out.is_empty(), "{event} says something");
+        for text in [&ran.out, &ran.err] {
+            let found = shown(&canaries, text);
+            assert!(found.is_empty(), "{event}: {found:?} in {text}");
+        }
+    }
+}
+
+#[test]
+fn a_sidecar_writes_no_secret_anew() {
+    let bench = Bench::new();
+    let canaries = all();
+    bench.write("in.json", talk(&canaries));
+    let sidecar = Sidecar::new(&bench, None);
+    let line = format!(
+        "compact in.json --target 10% --summarizer {} -o out.json --receipt receipt.json",
+        sidecar.1
+    );
+    let ran = bench.run(&line);
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.shown());
+    let receipt: Value = serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+    assert_eq!(receipt["fallbacks"], json!([]), "its view is shown");
+    let view = written_anew(&bench.read("out.json"), &bench.read("in.json"));
+    for text in [&ran.out, &ran.err, &bench.read("receipt.json"), &view] {
+        let found = shown(&canaries, text);
+        assert!(found.is_empty(), "{found:?}");
+    }
 }

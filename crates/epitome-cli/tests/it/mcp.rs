@@ -1,11 +1,14 @@
 //! `mcp`: a client's lines on stdin, the server's on stdout. The official client asks in `./test services`.
 
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, ChildStderr, Stdio};
+
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, SESSION};
 
 /// What the server answers to a client that asks all of `calls`, by the number of the call.
-fn asked(bench: &Bench, command: &str, calls: &[(&str, Value)]) -> Vec<Value> {
+pub(crate) fn asked(bench: &Bench, command: &str, calls: &[(&str, Value)]) -> Vec<Value> {
     let hello = json!({
         "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": { "name": "test", "version": "1" },
@@ -32,7 +35,7 @@ fn asked(bench: &Bench, command: &str, calls: &[(&str, Value)]) -> Vec<Value> {
     answers.split_off(1)
 }
 
-fn said(answer: &Value) -> &str {
+pub(crate) fn said(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().expect("a text")
 }
 
@@ -88,8 +91,8 @@ fn what_is_no_json_is_answered() {
 }
 
 /// What a server on `listen` answers to a POST of `body` with these headers: the status, and what follows.
-fn posted(address: &str, headers: &str, body: &str) -> (u16, String) {
-    use std::io::{Read as _, Write as _};
+pub(crate) fn posted(address: &str, headers: &str, body: &str) -> (u16, String) {
+    use std::io::Write as _;
     let mut stream = std::net::TcpStream::connect(address).expect("it listens");
     let length = body.len();
     write!(
@@ -104,18 +107,41 @@ fn posted(address: &str, headers: &str, body: &str) -> (u16, String) {
     (status, answer.split_once("\r\n\r\n").expect("a body").1.to_owned())
 }
 
+/// A server over HTTP, that runs as long as this lives.
+pub(crate) struct Listening {
+    process: Child,
+    said: BufReader<ChildStderr>,
+    pub(crate) address: String,
+}
+
+impl Listening {
+    pub(crate) fn new(bench: &Bench, words: &[&str]) -> Self {
+        let mut command = bench.command(&[words, &["--listen", "127.0.0.1:0"]].concat());
+        let mut process = command.stderr(Stdio::piped()).spawn().expect("it runs");
+        let mut said = BufReader::new(process.stderr.take().expect("piped"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it says where");
+        let url = line.trim().strip_prefix("serving http://").expect("an address").to_owned();
+        let address = url.strip_suffix("/mcp").expect("the path").to_owned();
+        Listening { process, said, address }
+    }
+
+    /// Ends it; what it said besides.
+    pub(crate) fn end(mut self) -> String {
+        self.process.kill().expect("it runs");
+        self.process.wait().expect("it ended");
+        let mut said = String::new();
+        self.said.read_to_string(&mut said).expect("UTF-8");
+        said
+    }
+}
+
 #[test]
 fn over_http_web_pages_are_kept_out() {
-    use std::io::{BufRead as _, BufReader};
     let bench = Bench::new();
     bench.copy(SESSION, "in.jsonl");
-    let mut command = bench.command(&["mcp", "in.jsonl", "--listen", "127.0.0.1:0"]);
-    let mut server = command.stderr(std::process::Stdio::piped()).spawn().expect("it runs");
-    let mut line = String::new();
-    let stderr = server.stderr.take().expect("piped");
-    BufReader::new(stderr).read_line(&mut line).expect("it says where");
-    let url = line.trim().strip_prefix("serving http://").expect("an address").to_owned();
-    let address = url.strip_suffix("/mcp").expect("the path").to_owned();
+    let server = Listening::new(&bench, &["mcp", "in.jsonl"]);
+    let address = server.address.clone();
     let params = json!({ "name": "recall_search", "arguments": { "query": "regex" } });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let call = call.to_string();
@@ -136,8 +162,7 @@ fn over_http_web_pages_are_kept_out() {
     }
     let (status, answer) = posted(&address, &host, "{");
     assert!((400..500).contains(&status), "{status} {answer}");
-    server.kill().expect("it runs");
-    server.wait().expect("it ended");
+    server.end();
     let ran = bench.run("mcp in.jsonl --listen 0.0.0.0:0");
     assert!(ran.code == 2 && ran.err.contains("open to others"), "{}", ran.err);
 }

@@ -1,5 +1,5 @@
-//! The recorded session of docs/agents.md: its commands are run, and print what stands there.
-//! `UPDATE_EXPECT=1 cargo test -p epitome-cli` writes it anew.
+//! Recorded sessions of the papers: their commands are run, and print what stands there.
+//! `UPDATE_EXPECT=1 cargo test -p epitome-cli` writes them anew.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,22 +7,19 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::bench::{Bench, SHORT};
+use crate::papers::root;
 
-const HEAD: &str = "## A session without an agent\n";
 const SETTINGS: &str = "{\n  \"model\": \"opus\"\n}\n";
 
-#[test]
-fn the_session_in_the_papers_is_what_happens() {
-    let paper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
-    let text = fs::read_to_string(&paper).expect("the paper");
-    let from = text.find(HEAD).expect("the section");
+/// Runs the commands in the first block behind a heading, and compares; the hashes that they print.
+fn replayed(paper: &str, heading: &str, bench: &Bench) -> Vec<String> {
+    let file = root().join(paper);
+    let text = fs::read_to_string(&file).expect("the paper");
+    let from = text.find(&format!("{heading}\n")).expect("the section");
     let open = from + text[from..].find("```console\n").expect("a block") + "```console\n".len();
     let close = open + text[open..].find("```").expect("its end");
     let commands = text[open..close].lines().filter_map(|line| line.strip_prefix("$ "));
 
-    let bench = Bench::new();
-    bench.copy(SHORT, "session.jsonl");
-    bench.write(".claude/settings.json", SETTINGS);
     let home = fs::canonicalize(bench.path(".")).expect("a folder").display().to_string();
     let program = Path::new(env!("CARGO_BIN_EXE_epitome")).parent().expect("a folder").display();
     let mut printed = String::new();
@@ -44,17 +41,34 @@ fn the_session_in_the_papers_is_what_happens() {
             writeln!(printed, "{}{more}", cut.trim_end()).expect("a string takes all");
         }
     }
-    let hashes: Vec<&str> = printed.lines().filter(|line| is_hash(line)).collect();
-    let [settings, session, again, settings_again] = hashes[..] else {
-        panic!("four hashes: {printed}")
-    };
-    assert_eq!((settings, session), (settings_again, again), "all is as it was");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         let paper_text = format!("{}{printed}{}", &text[..open], &text[close..]);
-        fs::write(&paper, paper_text).expect("written");
+        fs::write(&file, paper_text).expect("written");
     } else {
-        assert_eq!(printed, text[open..close], "docs/agents.md is out of date");
+        assert_eq!(printed, text[open..close], "{paper} is out of date");
     }
+    printed.lines().filter(|line| is_hash(line)).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_session_in_the_papers_is_what_happens() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "session.jsonl");
+    bench.write(".claude/settings.json", SETTINGS);
+    let hashes = replayed("docs/agents.md", "## A session without an agent", &bench);
+    let [settings, session, again, settings_again] = &hashes[..] else {
+        panic!("four hashes: {hashes:?}")
+    };
+    assert_eq!((settings, session), (settings_again, again), "all is as it was");
+}
+
+#[test]
+fn the_readme_has_back_what_it_removed() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "session.jsonl");
+    let hashes = replayed("README.md", "### Nothing is lost", &bench);
+    let [before, after] = &hashes[..] else { panic!("two hashes: {hashes:?}") };
+    assert_eq!(before, after, "the same bytes");
 }
 
 fn is_hash(line: &str) -> bool {

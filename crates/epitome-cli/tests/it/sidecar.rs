@@ -9,10 +9,10 @@ use crate::bench::{Bench, Ran};
 use crate::summarizers::{bench, good};
 
 /// A sidecar that runs as long as this lives, and its address.
-struct Sidecar(Child, String);
+pub(crate) struct Sidecar(Child, pub(crate) String);
 
 impl Sidecar {
-    fn new(bench: &Bench, token: Option<&str>) -> Self {
+    pub(crate) fn new(bench: &Bench, token: Option<&str>) -> Self {
         Self::with(bench, token, &[])
     }
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
+pub(crate) mod tls;
 
 use crate::error::StoreError;
 

@@ -10,18 +10,23 @@ use std::fmt::Write as _;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::pin;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::tls::TlsStream;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::tls::{Asked, Encryption};
 use super::{Cell, Connection, Deleted, Row, Value};
 use crate::error::StoreError;
 
@@ -38,6 +43,8 @@ const SETTINGS: &str =
 #[derive(Clone)]
 pub(crate) struct Server {
     config: Config,
+    /// What encrypts connections; `None` where they go in the clear.
+    tls: Option<MakeRustlsConnect>,
     /// Without the password.
     shown: String,
 }
@@ -53,30 +60,26 @@ impl Server {
     pub(crate) fn new(url: &str, password: Option<&str>) -> Result<Self, StoreError> {
         let shown = without_password(url);
         let wrong = |why: String| StoreError::Address { url: shown.clone(), why };
-        let mut config: Config = url.parse().map_err(|error| wrong(said(&error)))?;
+        let (url, said) = Encryption::read(url).map_err(wrong)?;
+        let mut config: Config = url.parse().map_err(|error| wrong(self::said(&error)))?;
         if let (None, Some(password)) = (config.get_password(), password) {
             config.password(password);
         }
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(PATIENCE);
         }
-        let is_asked_for = url.contains("sslmode=disable");
-        match config.get_ssl_mode() {
-            // What conversations say is nobody else's business on the way either.
-            SslMode::Disable => {}
-            SslMode::Prefer if is_asked_for || is_near(&config) => {
-                config.ssl_mode(SslMode::Disable);
-            }
-            _ => {
-                let why = "connections to other machines would have to be encrypted, which this program \
-                    can't: go through a tunnel or a proxy on this machine, or say sslmode=disable";
-                return Err(wrong(why.to_owned()));
-            }
-        }
+        let asked = match said {
+            Encryption::None => None,
+            Encryption::Asked(asked) => Some(asked),
+            Encryption::Unsaid if is_near(&config) => None,
+            Encryption::Unsaid => Some(Asked::by_name()),
+        };
+        let tls = asked.map(|asked| asked.connector()).transpose().map_err(wrong)?;
+        config.ssl_mode(if tls.is_some() { SslMode::Require } else { SslMode::Disable });
         if config.get_application_name().is_none() {
             config.application_name("epitome");
         }
-        Ok(Server { config, shown })
+        Ok(Server { config, tls, shown })
     }
 
     /// The URL, without the password.
@@ -87,19 +90,12 @@ impl Server {
     /// Connects.
     pub(crate) fn connect(&self, may: May) -> Result<Connection, StoreError> {
         let failed = |error| StoreError::server(&self.shown, &error);
-        let config = self.config.clone();
+        let (config, tls) = (self.config.clone(), self.tls.clone());
         let (sender, receiver) = std::sync::mpsc::channel();
         runtime()?.spawn(async move {
-            match config.connect(NoTls).await {
-                Ok((client, connection)) => {
-                    // Whoever asked may have given up.
-                    let _gone = sender.send(Ok(client));
-                    // What goes wrong later is told to whoever asks next.
-                    let _told = connection.await;
-                }
-                Err(error) => {
-                    let _gone = sender.send(Err(error));
-                }
+            match tls {
+                Some(tls) => see_to(config.connect(tls).await, sender).await,
+                None => see_to(config.connect(NoTls).await, sender).await,
             }
         });
         let answer = receiver.recv().map_err(|_| StoreError::Address {
@@ -113,6 +109,27 @@ impl Server {
             link.batch("SET default_transaction_read_only TO on")?;
         }
         Ok(Connection::Postgres(Box::new(link)))
+    }
+}
+
+/// Hands a client over, and sees to what goes over the wire until it is gone.
+async fn see_to<S, T>(
+    connected: Result<(Client, tokio_postgres::Connection<S, T>), tokio_postgres::Error>,
+    asked_by: Sender<Result<Client, tokio_postgres::Error>>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: TlsStream + Unpin,
+{
+    match connected {
+        Ok((client, connection)) => {
+            // Whoever asked may have given up.
+            let _gone = asked_by.send(Ok(client));
+            // What goes wrong later is told to whoever asks next.
+            let _told = connection.await;
+        }
+        Err(error) => {
+            let _gone = asked_by.send(Err(error));
+        }
     }
 }
 
@@ -353,11 +370,21 @@ mod tests {
             is_fine("postgres://me@localhost/app") && is_fine("postgres://me@127.0.0.1:5433/app")
         );
         assert!(is_fine("postgres:///app?host=/run/postgresql"));
-        assert!(is_fine("postgres://me@db.example/app?sslmode=disable"));
-        assert!(!is_fine("postgres://me@db.example/app"));
-        assert!(!is_fine("postgres://me@localhost/app?sslmode=require"));
+        let is_clear = |url: &str| Server::new(url, None).is_ok_and(|server| server.tls.is_none());
+        assert!(is_clear("postgres://me@db.example/app?sslmode=disable"));
+        assert!(is_clear("postgres://me@localhost/app"));
+        for url in [
+            "postgres://me@db.example/app",
+            "postgres://me@db.example/app?sslmode=require",
+            "postgres://me@localhost,db.example/app",
+            "postgres://me@localhost/app?sslmode=require",
+        ] {
+            assert!(!is_clear(url), "{url}");
+        }
+        assert!(is_fine("postgres://me@localhost/app?sslmode=require"));
+        assert!(!is_fine("postgres://me@localhost/app?sslmode=prefer"));
         assert!(!is_fine("postgres://me@localhost:no/app"));
-        let url = "postgres://me:secret@db.example/app";
+        let url = "postgres://me:secret@db.example/app?sslmode=prefer";
         let told = Server::new(url, None).expect_err("refused");
         assert!(!told.to_string().contains("secret"), "{told}");
         assert!(

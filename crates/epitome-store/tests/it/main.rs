@@ -1,5 +1,6 @@
 //! The store: laws of archives, sessions, what is forgotten, what is refused, what survives a crash.
 
+mod encrypted;
 mod folder;
 mod forget;
 mod laws;
@@ -19,7 +20,7 @@ use tempfile::TempDir;
 /// Where a store is in a test: a folder that is gone in the end, or a database of a server.
 pub(crate) struct Place {
     folder: TempDir,
-    url: Option<String>,
+    pub(crate) url: Option<String>,
 }
 
 impl Place {

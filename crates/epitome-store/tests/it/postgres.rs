@@ -20,16 +20,26 @@ pub(crate) fn new_database(server: &str) -> String {
 }
 
 /// Runs a statement.
-fn run(url: &str, sql: &str) {
+pub(crate) fn run(url: &str, sql: &str) {
+    with(url, async |client| client.batch_execute(sql).await.expect("it does that"));
+}
+
+/// What a statement gives: a text.
+pub(crate) fn asked(url: &str, sql: &str) -> String {
+    with(url, async |client| client.query_one(sql, &[]).await.expect("it does that").get(0))
+}
+
+fn with<T>(url: &str, work: impl AsyncFnOnce(&tokio_postgres::Client) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(async {
         let connecting = tokio_postgres::connect(url, tokio_postgres::NoTls);
         let (client, connection) = connecting.await.expect("the server is there");
         let connection = tokio::spawn(connection);
-        client.batch_execute(sql).await.expect("it does that");
+        let done = work(&client).await;
         drop(client);
         connection.await.expect("no panic").expect("closed");
-    });
+        done
+    })
 }
 
 /// A place on the server, and its URL; `None` without one.

@@ -18,8 +18,33 @@ pub fn words(text: &str) -> Words<'_> {
 
 /// Whether an English word is too common to tell texts apart. Expects lower case.
 pub fn is_stop_word(word: &str) -> bool {
-    word.len() <= 7 && STOP_WORDS.binary_search(&word).is_ok()
+    match word.as_bytes().first() {
+        Some(first @ b'a'..=b'z') => {
+            let letter = usize::from(first - b'a');
+            STOP_WORDS[STARTS[letter]..STARTS[letter + 1]].contains(&word)
+        }
+        _ => false,
+    }
 }
+
+/// Where the stop words of each letter begin, and where the last one ends.
+const STARTS: [usize; 27] = {
+    let mut starts = [STOP_WORDS.len(); 27];
+    let mut at = STOP_WORDS.len();
+    while at > 0 {
+        at -= 1;
+        starts[(STOP_WORDS[at].as_bytes()[0] - b'a') as usize] = at;
+    }
+    // A letter that begins none ends where the next one begins.
+    let mut letter = 26;
+    while letter > 0 {
+        letter -= 1;
+        if starts[letter] == STOP_WORDS.len() {
+            starts[letter] = starts[letter + 1];
+        }
+    }
+    starts
+};
 
 /// See [`is_stop_word`]; sorted.
 pub(crate) const STOP_WORDS: [&str; 118] = [
@@ -48,21 +73,88 @@ impl<'a> Iterator for Words<'a> {
     type Item = Cow<'a, str>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.pending.is_empty() {
-            let c = self.text[self.at..].chars().next()?;
-            if is_cjk(c) {
-                self.take_cjk();
-            } else if c.is_alphanumeric() {
-                self.take_run();
-            } else {
-                self.at += c.len_utf8();
+        loop {
+            if let Some(word) = self.pending.pop() {
+                return Some(lower(word));
             }
+            let bytes = self.text.as_bytes();
+            let rest = &bytes[self.at..];
+            self.at += rest.iter().take_while(|byte| kind(**byte) == Kind::Between).count();
+            let from = self.at;
+            if let Some(length) = plain(&bytes[from..]) {
+                self.at += length;
+                return Some(lower(&self.text[from..from + length]));
+            }
+            self.step()?;
         }
-        self.pending.pop().map(lower)
     }
 }
 
+/// What an ASCII character is to a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Lower,
+    Upper,
+    Digit,
+    Joint,
+    /// In no word.
+    Between,
+    /// Not ASCII: only the whole character says.
+    Wide,
+}
+
+fn kind(byte: u8) -> Kind {
+    KINDS[usize::from(byte)]
+}
+
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Wide; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte as usize] = match byte {
+            b'a'..=b'z' => Kind::Lower,
+            b'A'..=b'Z' => Kind::Upper,
+            b'0'..=b'9' => Kind::Digit,
+            byte if is_joint(byte as char) => Kind::Joint,
+            _ => Kind::Between,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+/// The length of a word that is all of its run and falls into no pieces: small letters, of which the first may be
+/// a capital one, or digits. Most of any text is such words; of what else begins here [`Words::step`] sees to.
+fn plain(bytes: &[u8]) -> Option<usize> {
+    let rest = match kind(*bytes.first()?) {
+        Kind::Lower | Kind::Upper => Kind::Lower,
+        Kind::Digit => Kind::Digit,
+        _ => return None,
+    };
+    let length = 1 + bytes[1..].iter().take_while(|byte| kind(**byte) == rest).count();
+    let kind_at = |at: usize| bytes.get(at).map_or(Kind::Between, |byte| kind(*byte));
+    // What joins nothing ends the word.
+    let ends = match kind_at(length) {
+        Kind::Joint => kind_at(length + 1) == Kind::Between,
+        kind => kind == Kind::Between,
+    };
+    (ends && length <= MAX_WHOLE).then_some(length)
+}
+
 impl Words<'_> {
+    /// Takes what begins here; `None` at the end.
+    fn step(&mut self) -> Option<()> {
+        let c = self.text[self.at..].chars().next()?;
+        if is_cjk(c) {
+            self.take_cjk();
+        } else if c.is_alphanumeric() {
+            self.take_run();
+        } else {
+            self.at += c.len_utf8();
+        }
+        Some(())
+    }
+
     /// A run of letters, digits and what joins them.
     fn take_run(&mut self) {
         let rest = &self.text[self.at..];
@@ -123,7 +215,7 @@ fn run_length(text: &str) -> usize {
     end
 }
 
-fn is_joint(c: char) -> bool {
+const fn is_joint(c: char) -> bool {
     matches!(c, '_' | '-' | '.' | '/' | ':' | '@')
 }
 
@@ -193,7 +285,30 @@ mod tests {
     #[test]
     fn stop_words_are_sorted_and_found() {
         assert!(STOP_WORDS.is_sorted());
-        assert!(is_stop_word("the") && is_stop_word("because") && !is_stop_word("cache"));
+        assert!(STOP_WORDS.iter().all(|word| is_stop_word(word)));
+        for other in ["", "cache", "quite", "jus", "zebra", "becauses", "0", "é"] {
+            assert!(!is_stop_word(other), "{other}");
+        }
+    }
+
+    /// Every run as if it were an odd one.
+    fn one_by_one(text: &str) -> Vec<Cow<'_, str>> {
+        let mut words = Words { text, at: 0, pending: Vec::new() };
+        let mut all = Vec::new();
+        while words.step().is_some() {
+            all.extend(words.pending.drain(..).rev().map(lower));
+        }
+        all
+    }
+
+    #[test]
+    fn plain_words_end_where_runs_do() {
+        for text in [
+            "a. b", "a.b", "a..b", "a...b", "a: b", "a:b", "a::b", "Ab", "aB", "a1", "1a", "12.",
+            "xé", "x.é", "x_",
+        ] {
+            assert_eq!(words(text).collect::<Vec<_>>(), one_by_one(text), "{text}");
+        }
     }
 
     proptest! {
@@ -201,6 +316,11 @@ mod tests {
         fn any_text_has_words(text: String) {
             let found = words(&text).count();
             prop_assert!(found <= 2 * text.len() + 1);
+        }
+
+        #[test]
+        fn plain_words_are_what_runs_are(text in "([a-zA-Z0-9_.:/@ -]|[é語İ½²]|\\PC){0,40}") {
+            prop_assert_eq!(words(&text).collect::<Vec<_>>(), one_by_one(&text));
         }
     }
 }
