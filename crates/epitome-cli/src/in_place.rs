@@ -136,12 +136,13 @@ impl InPlace {
     fn is_free(&self) -> Result<()> {
         let holder = || self.identity.and_then(Identity::holder);
         // Another of this program has it open for a moment only.
-        let mut looks = 0;
-        while holder().is_some_and(|holder| holder.ends_with("(epitome)")) && looks < LOOKS {
+        let (mut found, mut looks) = (holder(), 0);
+        while found.as_ref().is_some_and(|holder| holder.ends_with("(epitome)")) && looks < LOOKS {
             looks += 1;
             thread::sleep(PAUSE);
+            found = holder();
         }
-        let Some(holder) = holder() else { return Ok(()) };
+        let Some(holder) = found else { return Ok(()) };
         let what = format!("{} is open in {holder}; it is left as it is", name(&self.path));
         Err(Failure::again(what).hint("end that process, then try the same again").into())
     }
