@@ -7,7 +7,7 @@ use crate::route::route;
 /// A request that may carry a conversation, in a body of one of the four formats (or Bedrock's).
 pub trait Carrier: Sized {
     /// The JSON body, if this is a call of a model and all of its body is at hand. `None` lets the
-    /// request pass.
+    /// request pass. Of a long request it is asked on another thread; all else is where the caller's task is.
     fn body(&self) -> Option<&str>;
 
     /// How many bytes the body has, told without a look at all of them. `None` lets the request pass.

@@ -71,18 +71,16 @@ where
 
 /// What a request says of itself.
 struct Told {
-    body: String,
     format: Option<Format>,
     model: Option<String>,
     tenant: String,
 }
 
 impl Told {
-    /// `None` if it is no call of a model.
-    fn by(carrier: &impl Carrier) -> Option<Self> {
-        let body = carrier.body()?.to_owned();
+    /// Asked where the caller's task is: the carrier may know it from there.
+    fn by(carrier: &impl Carrier) -> Self {
         let (format, model, tenant) = (carrier.format(), carrier.model(), carrier.tenant());
-        Some(Told { body, format, model, tenant })
+        Told { format, model, tenant }
     }
 }
 
@@ -102,15 +100,23 @@ impl Call {
         bytes: usize,
         shared: Arc<Shared>,
     ) -> (R, Option<(Self, Answer, Option<Flight>)>) {
+        let told = match caught(|| Told::by(&carrier)) {
+            Ok(told) => told,
+            Err(what) => {
+                shared.tell(&Event::Panicked { what });
+                return (carrier, None);
+            }
+        };
         // Its body is copied where it is looked at; it comes back also from there where that panics.
         let lent = Arc::new(Mutex::new(Some(carrier)));
-        let seen = Call::seen(Arc::clone(&lent), bytes, shared).await;
+        let seen = Call::seen(Arc::clone(&lent), told, bytes, shared).await;
         let carrier = lent.lock().unwrap_or_else(PoisonError::into_inner).take();
         (carrier.expect("nobody else takes it"), seen)
     }
 
     async fn seen<R: Carrier + Send + 'static>(
         lent: Arc<Mutex<Option<R>>>,
+        told: Told,
         bytes: usize,
         shared: Arc<Shared>,
     ) -> Option<(Self, Answer, Option<Flight>)> {
@@ -121,10 +127,10 @@ impl Call {
         let owned = Arc::clone(&shared);
         let read = move || {
             let carrier = lent.lock().unwrap_or_else(PoisonError::into_inner);
-            let told = carrier.as_ref().and_then(Told::by);
+            let body = carrier.as_ref().and_then(|carrier| Some(carrier.body()?.to_owned()));
             move |sessions: &mut Sessions, now| {
-                let Told { body, format, model, tenant } = told?;
-                let request = sessions.read(&tenant, format, body).ok()?;
+                let Told { format, model, tenant } = told;
+                let request = sessions.read(&tenant, format, body?).ok()?;
                 let to = owned.recipient(model, &request);
                 // The view in force stays in force where a trigger panics.
                 let observed = caught(|| sessions.observe(&tenant, &request, to.clone(), now));

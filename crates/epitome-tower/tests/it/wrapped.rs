@@ -13,7 +13,7 @@ use epitome::session::{ChainKey, Committed, Landing, Recipient, SessionOptions};
 use epitome::strategy::{Edit, Pipeline, Scene, Strategy};
 use epitome::trigger::{Cause, Gauge, Trigger, When};
 use epitome::{Compactor, Options, Target};
-use epitome_tower::{CompactionLayer, Event, LayerError, Prompt, WithCompaction};
+use epitome_tower::{Carrier, CompactionLayer, Event, LayerError, Prompt, WithCompaction};
 use http::{Request, Response};
 use testkit::server::Fault;
 use tower::{Service, ServiceBuilder, ServiceExt, service_fn};
@@ -400,6 +400,51 @@ async fn bare_prompts_need_no_http() {
     let layer = CompactionLayer::for_model(MODEL).expect("a known model");
     let reply = inner.with_compaction(layer).oneshot(prompt.clone()).await.expect("an answer");
     assert_eq!(*reply.body(), prompt.body);
+}
+
+/// A prompt whose tenant only the caller's task knows.
+struct Tasks(Prompt);
+
+tokio::task_local! { static TENANT: &'static str; }
+
+impl Carrier for Tasks {
+    fn body(&self) -> Option<&str> {
+        self.0.body()
+    }
+
+    fn with_body(self, body: String) -> Self {
+        Tasks(self.0.with_body(body))
+    }
+
+    fn again(&self) -> Option<Self> {
+        self.0.again().map(Tasks)
+    }
+
+    fn format(&self) -> Option<epitome::Format> {
+        self.0.format()
+    }
+
+    fn tenant(&self) -> String {
+        TENANT.with(|tenant| (*tenant).to_owned())
+    }
+}
+
+#[tokio::test]
+async fn tenants_are_asked_for_in_the_callers_task() {
+    let body = worked(30).await.request().into_body();
+    assert!(body.len() > 1 << 14, "it is looked at on another thread");
+    let inner = service_fn(|prompt: Tasks| {
+        std::future::ready(Ok::<_, std::io::Error>(Response::new(prompt.0.body)))
+    });
+    let panics = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&panics);
+    let layer = layer(200_000, None).observed_by(move |event| {
+        seen.fetch_add(usize::from(matches!(event, Event::Panicked { .. })), Ordering::Relaxed);
+    });
+    let prompt = Tasks(Prompt { format: epitome::Format::Anthropic, body: body.clone() });
+    let call = inner.with_compaction(layer).oneshot(prompt);
+    let reply = TENANT.scope("acme", call).await.expect("an answer");
+    assert_eq!((reply.body(), panics.load(Ordering::Relaxed)), (&body, 0));
 }
 
 #[test]
