@@ -303,7 +303,7 @@ fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
             Failure::usage(what).hint("--archive 'postgres://user@localhost/database'; PGPASSWORD")
         }
         StoreError::Untrusted { .. } => Failure::other(what).hint(
-            "sslrootcert=FILE in the URL names authorities that are trusted; sslmode=verify-ca asks for no name",
+            "sslrootcert=FILE in the URL names authorities that are trusted; with it, sslmode=verify-ca asks for no name",
         ),
         StoreError::Server { .. } => {
             Failure::other(what).hint(format!("psql {shown}; the password may stand in PGPASSWORD"))

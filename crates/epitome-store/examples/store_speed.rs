@@ -331,7 +331,7 @@ fn search(store: &Store, talk: &mut Talk, page: &mut Page) -> Result<(), Failed>
         50.0,
     );
     page.row(
-        &format!("search: one of the hundred commonest words, that {least} to {most} have"),
+        &format!("search: one of the hundred commonest words, said {least} to {most} times"),
         &asked(&|at| of(&common, at))?,
         500.0,
     );

@@ -48,20 +48,31 @@ pub(super) struct Asked {
 impl Encryption {
     /// The URL without what the driver doesn't know, and what that said.
     pub(super) fn read(url: &str) -> Result<(String, Self), String> {
-        let (base, query) = url.split_once('?').unwrap_or((url, ""));
-        let (mut mode, mut roots, mut kept) = (None, None, Vec::new());
+        let (user, rest) = url.split_at(host_of(url));
+        let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (mut mode, mut roots, mut is_system, mut kept) = (None, None, false, Vec::new());
         for one in query.split('&').filter(|one| !one.is_empty()) {
             let (name, value) = one.split_once('=').unwrap_or((one, ""));
             let value = percent_decode_str(value).decode_utf8_lossy().into_owned();
             match name {
                 "sslmode" => mode = Some(value),
-                "sslrootcert" if value == "system" => roots = None,
+                "sslrootcert" if value == "system" => (roots, is_system) = (None, true),
                 "sslrootcert" => roots = Some(PathBuf::from(value)),
                 _ => kept.push(one),
             }
         }
         let asked = |sure| Encryption::Asked(Asked { sure, roots: roots.clone() });
         let said = match mode.as_deref() {
+            // Anybody may have what some public authority vouches for: only the name tells.
+            None | Some("verify-full") if is_system => asked(Sure::Named),
+            Some(other) if is_system => {
+                return Err(format!(
+                    "sslmode={other} isn't spoken with sslrootcert=system; verify-full is"
+                ));
+            }
+            Some("verify-ca") if roots.is_none() => {
+                return Err("sslmode=verify-ca needs sslrootcert=FILE".to_owned());
+            }
             Some("disable") if roots.is_none() => Encryption::None,
             // Where authorities are named they are asked, as PostgreSQL's own clients do.
             Some("require") if roots.is_some() => asked(Sure::Vouched),
@@ -78,8 +89,14 @@ impl Encryption {
             }
         };
         let mark = if kept.is_empty() { "" } else { "?" };
-        Ok((format!("{base}{mark}{}", kept.join("&")), said))
+        Ok((format!("{user}{base}{mark}{}", kept.join("&")), said))
     }
+}
+
+/// Where a URL's host begins: behind the first `@`, whatever stands before it, as the driver reads it.
+fn host_of(url: &str) -> usize {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    url[start..].find('@').map_or(start, |at| start + at + 1)
 }
 
 impl Asked {
@@ -144,7 +161,8 @@ fn of_system() -> Result<RootCertStore, String> {
 pub(crate) fn is_distrust(error: &tokio_postgres::Error) -> bool {
     sources(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
-        .any(|error| error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>))
+        .filter_map(|error| error.get_ref()?.downcast_ref::<rustls::Error>())
+        .any(|error| matches!(error, rustls::Error::InvalidCertificate(_)))
 }
 
 /// Whether the system or the network failed, which may pass.
@@ -257,18 +275,29 @@ mod tests {
             ("?connect_timeout=3", "?connect_timeout=3", Encryption::Unsaid),
             ("?sslmode=disable", "", Encryption::None),
             ("?sslmode=require&a=b", "?a=b", asked(Sure::NotAtAll, None)),
-            ("?sslmode=verify-ca", "", asked(Sure::Vouched, None)),
+            ("?sslmode=verify-ca&sslrootcert=a", "", asked(Sure::Vouched, Some("a"))),
             ("?a=b&sslmode=verify-full", "?a=b", asked(Sure::Named, None)),
             ("?sslmode=verify-full&sslrootcert=system", "", asked(Sure::Named, None)),
             ("?sslmode=require&sslrootcert=a%20b.pem", "", asked(Sure::Vouched, Some("a b.pem"))),
+            ("?sslrootcert=system", "", asked(Sure::Named, None)),
             ("?sslrootcert=/ca.pem", "", asked(Sure::Named, Some("/ca.pem"))),
         ] {
             assert_eq!(read(query), Ok((format!("postgres://me@db/app{rest}"), said)), "{query}");
         }
         // Whoever names an authority doesn't mean to be overheard.
-        for query in ["?sslmode=prefer", "?sslmode=disable&sslrootcert=a", "?sslmode="] {
+        for query in [
+            "?sslmode=prefer",
+            "?sslmode=disable&sslrootcert=a",
+            "?sslmode=",
+            "?sslmode=verify-ca",
+            "?sslmode=require&sslrootcert=system",
+            "?sslmode=disable&sslrootcert=system",
+        ] {
             assert!(read(query).is_err(), "{query}");
         }
+        let odd = Encryption::read("postgres://me:pa?x@db/app?sslmode=require");
+        let rest = "postgres://me:pa?x@db/app".to_owned();
+        assert_eq!(odd, Ok((rest, asked(Sure::NotAtAll, None))), "of a password nothing is read");
     }
 
     #[test]
