@@ -17,6 +17,7 @@ mod compact;
 mod conversions;
 mod copied;
 mod corpus;
+mod doctored;
 mod due;
 mod escapes;
 mod formats;

@@ -70,6 +70,8 @@ impl Server {
         }
         let asked = match said {
             Encryption::None => None,
+            // Nobody listens on a socket of the machine, and no certificate is for one.
+            Encryption::Asked(_) if is_socket(&config) => None,
             Encryption::Asked(asked) => Some(asked),
             Encryption::Unsaid if is_near(&config) => None,
             Encryption::Unsaid => Some(Asked::by_name()),
@@ -165,6 +167,12 @@ fn is_near(config: &Config) -> bool {
         Host::Unix(_) => true,
     };
     config.get_hosts().iter().all(is_near) && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
+}
+
+/// Whether all ways to the server are sockets of this machine.
+fn is_socket(config: &Config) -> bool {
+    config.get_hostaddrs().is_empty()
+        && config.get_hosts().iter().all(|host| !matches!(host, Host::Tcp(_)))
 }
 
 /// A URL with its password left out.
@@ -372,6 +380,7 @@ mod tests {
         let is_clear = |url: &str| Server::new(url, None).is_ok_and(|server| server.tls.is_none());
         assert!(is_clear("postgres://me@db.example/app?sslmode=disable"));
         assert!(is_clear("postgres://me@localhost/app"));
+        assert!(is_clear("postgres:///app?host=/run/postgresql&sslmode=require"));
         for url in [
             "postgres://me@db.example/app",
             "postgres://me@db.example/app?sslmode=require",

@@ -108,9 +108,10 @@ impl Asked {
     /// What makes connections so.
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, String> {
         let provider = Arc::new(ring::default_provider());
+        let any_name = |vouching| AnyName { vouching, provider: Arc::clone(&provider) };
         let verifier: Arc<dyn ServerCertVerifier> = match self.sure {
-            Sure::NotAtAll => Arc::new(Anybody(Arc::clone(&provider))),
-            Sure::Vouched => Arc::new(AnyName(self.vouching(&provider)?)),
+            Sure::NotAtAll => Arc::new(any_name(None)),
+            Sure::Vouched => Arc::new(any_name(Some(self.vouching(&provider)?))),
             Sure::Named => self.vouching(&provider)?,
         };
         let config = ClientConfig::builder_with_provider(provider)
@@ -174,9 +175,13 @@ fn sources(error: &tokio_postgres::Error) -> impl Iterator<Item = &(dyn Error + 
     std::iter::successors(error.source(), |&error| error.source())
 }
 
-/// Whoever holds the key of a certificate that an authority vouches for, under whatever name.
+/// Whoever holds the key of the certificate that is shown, under whatever name.
 #[derive(Debug)]
-struct AnyName(Arc<WebPkiServerVerifier>);
+struct AnyName {
+    /// Who has to vouch for it, if anybody.
+    vouching: Option<Arc<WebPkiServerVerifier>>,
+    provider: Arc<CryptoProvider>,
+}
 
 impl ServerCertVerifier for AnyName {
     fn verify_server_cert(
@@ -187,7 +192,8 @@ impl ServerCertVerifier for AnyName {
         status: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match self.0.verify_server_cert(certificate, between, name, status, now) {
+        let Some(vouching) = &self.vouching else { return Ok(ServerCertVerified::assertion()) };
+        match vouching.verify_server_cert(certificate, between, name, status, now) {
             // The name is looked at last, when all else was found to be right.
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -202,46 +208,7 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
-    }
-}
-
-/// Whoever holds the key of the certificate that is shown.
-#[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anybody {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _between: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _status: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls12_signature(message, certificate, signed, algorithms)
     }
 
@@ -251,12 +218,12 @@ impl ServerCertVerifier for Anybody {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signed, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 

@@ -1,0 +1,116 @@
+//! What `doctor` says of summarizers: who would be asked, with which key, and whether he answers.
+
+use crate::asked::{KEY, Served, canned, page};
+use crate::bench::{Bench, Ran};
+
+fn doctor(bench: &Bench, words: &str, environment: &[(&str, &str)]) -> Ran {
+    let words: Vec<&str> = ["doctor"].into_iter().chain(words.split_whitespace()).collect();
+    let mut command = bench.command(&words);
+    command.env("LANG", "C.UTF-8").env("NO_PROXY", "127.0.0.1").envs(environment.iter().copied());
+    let ran = Ran::of(&command.output().expect("the binary runs"));
+    assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{}", ran.out);
+    ran
+}
+
+#[test]
+fn doctor_says_who_would_be_asked_and_sends_nothing() {
+    let (bench, server) = (Bench::new(), Served::new([]));
+    let url = server.running.url.as_str();
+    let ran = doctor(&bench, "", &[]);
+    assert!(
+        ran.code == 0 && ran.out.contains("ok   summarizer extractive: no model"),
+        "{}",
+        ran.out
+    );
+    let words =
+        format!("--summarizer anthropic:claude-haiku-4-5 --then cmd:true --then {url}/v1#mine");
+    let keys = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", url), ("PATH", "/usr/bin:/bin")];
+    let ran = doctor(&bench, &words, &keys);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    ran.says(&[
+        &format!(
+            "ok   summarizer anthropic:claude-haiku-4-5 at {url} (ANTHROPIC_BASE_URL), key in ANTHROPIC_API_KEY"
+        ),
+        "ok   summarizer cmd:true: /",
+        &format!(
+            "warn summarizer {url}/v1#mine at {url}/v1, no key (EPITOME_API_KEY isn't set); its window and price"
+        ),
+        "ok   summarizer then extractive",
+    ]);
+    assert_eq!(server.requests(), 0, "nobody asked it to");
+    bench.write(
+        ".config/epitome/config.toml",
+        "summarizer = [\"openai:gpt-5-mini\", \"cmd:nowhere-at-all\"]\n",
+    );
+    let ran = doctor(&bench, "", &[]);
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    ran.says(&[
+        "openai:gpt-5-mini needs a key, and no OPENAI_API_KEY is set",
+        "export OPENAI_API_KEY=…",
+        "bad  summarizer cmd:nowhere-at-all: there is no such program",
+    ]);
+}
+
+#[test]
+fn doctor_asks_servers_for_their_models_if_it_is_told_to() {
+    let (bench, server) = (Bench::new(), Served::new([]));
+    let url = server.running.url.as_str();
+    for (summarizer, variable, base, path, state, words) in [
+        (
+            "openai:gpt-6.1-sol",
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            "/v1",
+            "ok  ",
+            "with 1 model, this one among them",
+        ),
+        (
+            "anthropic:claude-haiku-4-5",
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            "",
+            "warn",
+            "claude-haiku-4-5 not among them",
+        ),
+        (
+            "gemini:gemini-3.1-pro",
+            "GEMINI_API_KEY",
+            "GOOGLE_GEMINI_BASE_URL",
+            "",
+            "ok  ",
+            "with 1 model, this one among them",
+        ),
+    ] {
+        let base = (base, &*format!("{url}{path}"));
+        let ran = doctor(
+            &bench,
+            &format!("--online --summarizer {summarizer}"),
+            &[(variable, KEY), base],
+        );
+        assert_eq!(ran.code, 0, "{}", ran.out);
+        let line = ran.out.lines().find(|line| line.contains(summarizer)).expect("it is looked at");
+        assert!(line.starts_with(state) && line.contains(words), "{summarizer}: {line}");
+    }
+    let recorded = server.running.recorded();
+    assert!(recorded.iter().all(|request| request.method == "GET" && request.body.is_empty()));
+    assert_eq!(recorded.len(), 3);
+
+    let bad = page(
+        "401 Unauthorized",
+        "application/json",
+        "{\"error\":{\"message\":\"Bad key: sk-very-secret\"}}",
+    );
+    for (url, words) in [
+        (canned(bad), "the key isn't taken: 401 Unauthorized: Bad key: [key]"),
+        (canned(page("200 OK", "text/html", "<html>")), "the answer can't be read"),
+        ("http://127.0.0.1:9".to_owned(), "can't be reached"),
+    ] {
+        let base = format!("{url}/v1");
+        let ran = doctor(
+            &bench,
+            "--online --summarizer openai:gpt-4o",
+            &[("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", &base)],
+        );
+        assert!(ran.code == 3 && ran.out.contains(words), "{words}: {}", ran.out);
+    }
+}
