@@ -275,7 +275,7 @@ fn a_receipt_that_cant_be_told_leaves_the_output_alone() {
 
 /// Whether this process was told to ignore the signal (`nohup`), as what it starts then does too.
 #[cfg(target_os = "linux")]
-fn is_ignored(signal: nix::sys::signal::Signal) -> bool {
+pub(crate) fn is_ignored(signal: nix::sys::signal::Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
     let mask = u64::from_str_radix(mask.trim(), 16).expect("hexadecimal");
