@@ -195,10 +195,10 @@ impl Budget {
         self.asked / 4
     }
 
-    /// The most that the checkpoint may take: four tenths of a small target, three of one from 10,000 tokens,
-    /// 16,000 tokens at most. What is to be remembered doesn't shrink with the target.
+    /// The most that the checkpoint may take: six tenths of a small target, 45 % of one from 13,000 tokens, 24,000
+    /// tokens at most. What is to be remembered doesn't shrink with the target.
     pub fn checkpoint(&self) -> u64 {
-        (self.asked * 3 / 10).max((self.asked * 4 / 10).min(3_000)).min(16_000)
+        (self.asked * 45 / 100).max((self.asked * 6 / 10).min(6_000)).min(24_000)
     }
 
     /// The same with so many tokens left for the checkpoint besides.

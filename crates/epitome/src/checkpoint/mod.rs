@@ -18,7 +18,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::count::{TokenCounter, message_tokens};
-use crate::ledger::{Line, Speaker};
+use crate::ledger::{Breadth, Line, Speaker};
 use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
 use narrative::Narrative;
 
@@ -29,7 +29,7 @@ pub use words::Word;
 
 /// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted.
 pub(crate) fn ledger_share(most: u64) -> u64 {
-    most.saturating_sub(LEAST_TOKENS) * 3 / 5
+    most.saturating_sub(LEAST_TOKENS) * 3 / 4
 }
 
 /// The part of a checkpoint that anchors have before the ledger takes more, at most: the files that were
@@ -47,7 +47,7 @@ fn firm_tokens(gathered: &Gathered, most: u64) -> u64 {
 }
 
 /// Percent that it may take of what is left beside both.
-const LEDGER_REST: u64 = 50;
+const LEDGER_REST: u64 = 70;
 /// Below this many tokens a checkpoint has the user's words and no other lane, or none at all.
 pub const LEAST_TOKENS: u64 = 160;
 
@@ -119,7 +119,7 @@ fn written(
                 (gathered.words(), ledger_share(most).saturating_sub(kept_free).min(room))
             }
         };
-        let ledger = ledger_lane(gathered, &[], share, counter);
+        let ledger = ledger_lane(gathered, &[], share, Breadth::Sure, counter);
         let left = room.saturating_sub(counter.text(&ledger).tokens);
         let lane = words::lane(WORDS, words, left, most * 7 / 10, counter);
         let body = format!("{head}{}", lane.text);
@@ -133,7 +133,7 @@ fn written(
         let own = counter.text(&ledger).tokens;
         let left = most.saturating_sub(tokens(&format!("{body}{ledger}")) + kept_free);
         let most_of_it = own + left * LEDGER_REST / 100;
-        let longer = ledger_lane(gathered, &lane.quoted, most_of_it, counter);
+        let longer = ledger_lane(gathered, &lane.quoted, most_of_it, Breadth::Any, counter);
         if tokens(&format!("{body}{longer}")) <= most {
             ledger = longer;
         }
@@ -157,6 +157,7 @@ fn ledger_lane(
     gathered: &Gathered,
     quoted: &[Word],
     most: u64,
+    breadth: Breadth,
     counter: &dyn TokenCounter,
 ) -> String {
     let Some(room) = most.checked_sub(counter.text(LEDGER).tokens) else { return String::new() };
@@ -168,7 +169,7 @@ fn ledger_lane(
     };
     let mut bytes = room.saturating_mul(4) as usize;
     loop {
-        let lines = gathered.ledger().render_besides(bytes, &is_said);
+        let lines = gathered.ledger().render_besides(bytes, breadth, &is_said);
         if lines.is_empty() {
             return lines;
         }
@@ -183,7 +184,7 @@ fn ledger_lane(
 
 /// Tokens that the ledger would take, `most` at the most.
 pub(crate) fn ledger_tokens(gathered: &Gathered, most: u64, counter: &dyn TokenCounter) -> u64 {
-    counter.text(&ledger_lane(gathered, &[], most, counter)).tokens
+    counter.text(&ledger_lane(gathered, &[], most, Breadth::Sure, counter)).tokens
 }
 
 /// `body` with as much behind it as fits of what was extracted; `None` if nothing does.

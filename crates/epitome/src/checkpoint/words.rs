@@ -96,6 +96,16 @@ impl Word {
         }
     }
 
+    /// Says behind a sentence that message `newer` is about the same; once, whatever was newer before.
+    pub(super) fn point(&mut self, sentence: &str, newer: u32) {
+        const NEWER: &str = "[… newer: message ";
+        let Some(end) = self.text.find(sentence).map(|at| at + sentence.len()) else { return };
+        let behind = &self.text[end..];
+        let old = behind.strip_prefix(' ').filter(|rest| rest.starts_with(NEWER));
+        let old = old.and_then(|rest| rest.find(END)).map_or(0, |at| 1 + at + END.len());
+        self.text.replace_range(end..end + old, &format!(" {NEWER}{newer}{END}"));
+    }
+
     /// Head and tail in at most `bytes`, the gap declared; `None` if too little would be left.
     fn part(&self, bytes: usize) -> Option<Word> {
         const NOTE: usize = 48;
@@ -311,6 +321,18 @@ mod tests {
         many.extend(words().get(1).cloned());
         let lane = lane_in(&many, 420);
         assert_eq!((lane.whole, lane.in_part, lane.missing), (20, 1, 0));
+    }
+
+    #[test]
+    fn a_sentence_points_to_what_is_newer_once() {
+        let mut word = Word::new(4, "The port is 80. Go on.".to_owned());
+        word.point("The port is 80.", 9);
+        word.point("The port is 80.", 12);
+        word.point("Nobody said this.", 13);
+        assert_eq!(word.text, "The port is 80. [… newer: message 12 …] Go on.");
+        assert_eq!(word.stretches().collect::<Vec<_>>(), ["The port is 80. ", " Go on."]);
+        let lane = lane_in(&[word.clone()], 1000);
+        assert_eq!(read(&lane.text).0, [word]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ impl Cues {
             cues.see(cue, 0..0, words);
             cues.add(Cue::Boxed);
         }
+        let mut leading = 0;
         for (at, word, _) in words.iter() {
             if word.form.is_value() {
                 cues.add(Cue::Value);
@@ -44,6 +45,10 @@ impl Cues {
                 let Some(end) = words.follows(at, &phrase.words) else { continue };
                 if !phrase.labels || words.get(end - 1).is_some_and(|word| word.after == ':') {
                     cues.see(phrase.cue, at..end, words);
+                    // `From now on run the linter.`
+                    if at == 0 && end > 1 && phrase.cue == Cue::Lasts {
+                        leading = leading.max(end);
+                    }
                 }
             }
         }
@@ -66,7 +71,7 @@ impl Cues {
             cues.links.push(label..label);
             cues.add(Cue::Labels);
         }
-        if commands(words) {
+        if commands(words, leading) {
             cues.add(Cue::Commands);
         }
         cues
@@ -225,10 +230,10 @@ fn gone_up_to(words: &Words, from: usize) -> usize {
     at
 }
 
-/// Whether it begins with what is to be done, polite words apart.
-fn commands(words: &Words) -> bool {
+/// Whether it begins with what is to be done, behind word `from`, polite words apart.
+fn commands(words: &Words, from: usize) -> bool {
     let polite = |at: usize| words.is(at, List::Notices) || words.is(at, List::Polite);
-    let Some(start) = (0..words.len()).find(|at| !polite(*at)) else { return false };
+    let Some(start) = (from..words.len()).find(|at| !polite(*at)) else { return false };
     match words.low(start) {
         "no" => words.get(start).is_some_and(|word| word.after == ' ') && words.len() > start + 1,
         "do" => words.low(start + 1) == "not",

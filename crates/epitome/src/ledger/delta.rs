@@ -189,7 +189,8 @@ impl Ledger {
         let cited = cited(delta, &text, said)?;
         let (at, who) = (cited.at, cited.who);
         let holds = |text: &String| {
-            self.said.get(text).is_some_and(|at| self.lines[*at as usize].replaced.is_none())
+            let known = self.said.get(text).map(|at| &self.lines[*at as usize]);
+            known.is_some_and(|line| line.is_sure && line.replaced.is_none())
         };
         if holds(&text) || holds(&cited.text) {
             return Err(Refused::Known);
@@ -205,6 +206,7 @@ impl Ledger {
             kind: Kind::Fact,
             replaces: None,
             differs: None,
+            newer: None,
             replaced: None,
             note: String::new(),
             source: cited.source.clone(),
@@ -213,6 +215,7 @@ impl Ledger {
             weight: 0,
             change: cues.change(),
             alone: true,
+            is_sure: true,
             subject: Subject::of(&words, &cues),
             text: cited.text.clone(),
         };

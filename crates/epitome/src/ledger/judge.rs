@@ -290,8 +290,9 @@ fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
         || words.find("let me").is_some()
         || words.low(0) == "i'll" && !cues.any(&[Cue::Forbids, Cue::Bounds, Cue::Decides])
         || is_talk(cues, words);
-    if announces && (is_talk(cues, words) || !cues.any(&[Cue::Forbids, Cue::Decides, Cue::Blocked]))
-    {
+    let bounds = cues.has(Cue::Bounds) && cues.has(Cue::Value);
+    let rules = bounds || cues.any(&[Cue::Forbids, Cue::Decides, Cue::Blocked]);
+    if announces && (is_talk(cues, words) || !rules) {
         return None;
     }
     if asks {

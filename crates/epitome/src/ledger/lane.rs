@@ -4,9 +4,10 @@
 //! something says where the older stands, not what it said.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
+use super::worth::is_printed_code;
 use super::{Kind, Ledger, Line, Speaker};
 use crate::text::cut;
 
@@ -25,12 +26,38 @@ pub(super) const LEAST: i32 = 20;
 /// Facts that nobody but a tool or a client states: most are about the output that they stand in.
 const LEAST_OF_OUTPUT: i32 = 28;
 
+/// What says something and fits no heading is worth at least so much, to be kept behind all others.
+pub(super) const LEAST_BESIDES: i32 = 4;
+/// Points for each of its words that no other line has.
+const NOVELTY: i32 = 3;
+/// The heading of that.
+const BESIDES: &str = "Said besides:";
+
 /// Each line of an entry that is listed makes the next one worth so much less, up to so many.
 const CROWD: i32 = 3;
 const MOST_CROWDED: i32 = 10;
 
+/// Nobody knows what stands under the last heading.
+const OTHERS: &[Kind] = &[Kind::Fact];
+
 pub(super) const IN_PLACE: &str = " (in place of message ";
 const NEWER: &str = " (newer than message ";
+const OLDER: &str = " (see message ";
+
+/// Which lines a lane may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breadth {
+    /// Those that are surely something that a ledger holds.
+    Sure,
+    /// Behind them what only seems to say something.
+    Any,
+}
+
+/// Lines that may be listed, by number, the best first.
+struct Ranked {
+    sure: Vec<usize>,
+    besides: Vec<usize>,
+}
 
 /// A line as a checkpoint lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +72,8 @@ pub struct Entry {
     pub text: String,
     /// What it stands for or differs from; empty for most.
     pub note: String,
+    /// Whether it is surely of that kind.
+    pub is_sure: bool,
 }
 
 impl Speaker {
@@ -96,20 +125,27 @@ impl Ledger {
     /// The best lines in at most `bytes`, in the order they were said, under their headings. Lines
     /// that are shown where they were said are left out, unless they replace something.
     pub fn render(&self, bytes: usize) -> String {
-        self.render_besides(bytes, &|_| false)
+        self.render_besides(bytes, Breadth::Any, &|_| false)
     }
 
     /// The same without those that are said elsewhere, unless they replace something.
-    pub fn render_besides(&self, bytes: usize, is_said: &dyn Fn(&Line) -> bool) -> String {
-        let mut order = self.order();
-        order.retain(|&at| {
-            let line = &self.lines[at];
-            line.replaces.is_some() || !line.note.is_empty() || !is_said(line)
-        });
-        let mut left =
-            bytes.saturating_sub(HEADINGS.iter().map(|(title, _)| title.len() + 1).sum::<usize>());
+    pub fn render_besides(
+        &self,
+        bytes: usize,
+        breadth: Breadth,
+        is_said: &dyn Fn(&Line) -> bool,
+    ) -> String {
+        let Ranked { sure, besides } = self.order();
+        let is_besides: HashSet<usize> = besides.iter().copied().collect();
+        let besides = if breadth == Breadth::Any { besides } else { Vec::new() };
+        let titles = HEADINGS.iter().map(|(title, _)| *title).chain([BESIDES]);
+        let mut left = bytes.saturating_sub(titles.map(|title| title.len() + 1).sum::<usize>());
         let mut chosen: Vec<(usize, String)> = Vec::new();
-        for at in order {
+        for at in sure.into_iter().chain(besides) {
+            let line = &self.lines[at];
+            if line.replaces.is_none() && line.note.is_empty() && is_said(line) {
+                continue;
+            }
             let shown = self.shown(at);
             if shown.len() < left {
                 left -= shown.len() + 1;
@@ -118,25 +154,28 @@ impl Ledger {
         }
         chosen.sort_unstable();
         let mut out = String::new();
-        for (title, kinds) in HEADINGS {
-            let mut lines =
-                chosen.iter().filter(|(at, _)| kinds.contains(&self.lines[*at].kind)).peekable();
+        let mut list = |title: &str, fits: &dyn Fn(usize) -> bool| {
+            let mut lines = chosen.iter().filter(|(at, _)| fits(*at)).peekable();
             if lines.peek().is_some() {
                 let _ = writeln!(out, "{title}");
                 lines.for_each(|(_, shown)| {
                     let _ = writeln!(out, "{shown}");
                 });
             }
+        };
+        for (title, kinds) in HEADINGS {
+            list(title, &|at| !is_besides.contains(&at) && kinds.contains(&self.lines[at].kind));
         }
+        list(BESIDES, &|at| is_besides.contains(&at));
         out
     }
 
-    /// The lines that are listed, the best first.
+    /// The lines that are listed as what they are, the best first.
     pub fn ranked(&self) -> impl Iterator<Item = &Line> {
-        self.order().into_iter().map(|at| &self.lines[at])
+        self.order().sure.into_iter().map(|at| &self.lines[at])
     }
 
-    fn order(&self) -> Vec<usize> {
+    fn order(&self) -> Ranked {
         let mut order: Vec<usize> =
             (0..self.lines.len()).filter(|&at| self.is_listed(at)).collect();
         // Up to five for being recent.
@@ -145,7 +184,7 @@ impl Ledger {
             let line = &self.lines[at];
             if line.who < Speaker::System && self.is_one_of_many(line) { 12 } else { 0 }
         };
-        let score = |at: usize| self.lines[at].weight + recent(at) - many(at);
+        let score = |at: usize| self.lines[at].weight + recent(at) + self.novelty(at) - many(at);
         order.sort_by_cached_key(|&at| (Reverse(score(at)), Reverse(at)));
         // The more of one output or answer is listed, the less the next line of it tells.
         let mut listed: HashMap<u32, i32> = HashMap::new();
@@ -160,9 +199,33 @@ impl Ledger {
         };
         let mut scored: Vec<(i32, usize)> =
             order.iter().map(|at| (score(*at) - crowd(at), *at)).collect();
-        scored.retain(|(score, at)| *score >= self.lines[*at].least());
+        scored.retain(|(score, _)| *score >= 0);
         scored.sort_by_key(|(score, at)| (Reverse(*score), Reverse(*at)));
-        scored.into_iter().map(|(_, at)| at).collect()
+        let is_sure = |(score, at): &(i32, usize)| {
+            let line = &self.lines[*at];
+            line.is_sure && *score >= line.least()
+        };
+        let (sure, mut besides): (Vec<_>, Vec<_>) = scored.into_iter().partition(is_sure);
+        besides.retain(|(_, at)| {
+            let line = &self.lines[*at];
+            line.who > Speaker::Tool || !is_printed_code(&line.text)
+        });
+        let numbers = |scored: Vec<(i32, usize)>| scored.into_iter().map(|(_, at)| at).collect();
+        Ranked { sure: numbers(sure), besides: numbers(besides) }
+    }
+
+    /// Points that a line which isn't sure has for words that no other line has: it can't be found anywhere else.
+    fn novelty(&self, at: usize) -> i32 {
+        let line = &self.lines[at];
+        if line.is_sure {
+            return 0;
+        }
+        let lines = |term| {
+            let of = |about: &HashMap<u64, Vec<u32>>| about.get(&term).map_or(0, Vec::len);
+            of(&self.about) + of(&self.besides)
+        };
+        let rare = line.subject.specific.iter().filter(|term| lines(*term) < 2).count();
+        NOVELTY * i32::try_from(rare.min(3)).unwrap_or(0)
     }
 
     fn is_listed(&self, at: usize) -> bool {
@@ -172,16 +235,17 @@ impl Ledger {
 
     fn shown(&self, at: usize) -> String {
         let line = &self.lines[at];
-        let mut out =
-            format!("- [{} {}] {}{}", line.at, line.who.name(), line.kind.state(), line.text);
-        if line.who < Speaker::Model {
-            return out;
-        }
-        if let Some(old) = line.replaces.map(|old| &self.lines[old]) {
+        let state = if line.is_sure { line.kind.state() } else { "" };
+        let mut out = format!("- [{} {}] {state}{}", line.at, line.who.name(), line.text);
+        let marked = line.who >= Speaker::Model;
+        if let Some(old) = line.replaces.filter(|_| marked).map(|old| &self.lines[old]) {
             let subject = about(line, old);
             let _ = write!(out, "{IN_PLACE}{}{subject})", old.at);
-        } else if let Some(old) = line.differs.map(|old| &self.lines[old]) {
-            let _ = write!(out, "{NEWER}{}, which says otherwise)", old.at);
+        } else if let Some(old) = line.differs.filter(|_| marked).map(|old| &self.lines[old]) {
+            let subject = about(line, old);
+            let _ = write!(out, "{NEWER}{}, which says otherwise{subject})", old.at);
+        } else if let Some(new) = line.newer.map(|new| &self.lines[self.newest(new)]) {
+            let _ = write!(out, "{OLDER}{}, which is newer)", new.at);
         } else {
             out.push_str(&line.note);
         }
@@ -204,8 +268,13 @@ fn about(line: &Line, old: &Line) -> String {
 /// Reads a lane back; empty for anything else.
 pub fn read(lane: &str) -> Vec<Entry> {
     let mut heading = &HEADINGS[0].1;
+    let mut is_sure = true;
     let mut found = Vec::new();
     for line in lane.lines() {
+        if line == BESIDES {
+            (heading, is_sure) = (&OTHERS, false);
+            continue;
+        }
         if let Some((_, kinds)) = HEADINGS.iter().find(|(title, _)| *title == line) {
             heading = kinds;
             continue;
@@ -218,7 +287,7 @@ pub fn read(lane: &str) -> Vec<Entry> {
                     .find(|kind| !kind.state().is_empty() && text.starts_with(kind.state()));
                 let kind = *kind.or(heading.first())?;
                 let text = text.strip_prefix(kind.state()).unwrap_or(text);
-                let note = [IN_PLACE, NEWER]
+                let note = [IN_PLACE, NEWER, OLDER]
                     .iter()
                     .filter_map(|mark| text.rfind(mark))
                     .max()
@@ -230,6 +299,7 @@ pub fn read(lane: &str) -> Vec<Entry> {
                     kind,
                     text: text.to_owned(),
                     note: note.to_owned(),
+                    is_sure,
                 })
             },
         );

@@ -17,6 +17,7 @@ mod observe;
 mod output;
 mod quote;
 mod resume;
+mod statement;
 mod stem;
 mod subject;
 mod sure;
@@ -33,14 +34,14 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use self::subject::Subject;
-use self::update::Update;
+use self::update::{Naming, Update};
 use self::words::Words;
 use crate::transcript::Slot;
 
 pub use self::delta::{Delta, Op, Proposed, Refused, Rows, Unread};
 pub(crate) use self::delta::{Spoken, split};
 pub(crate) use self::entry::spoken;
-pub use self::lane::{Entry, read};
+pub use self::lane::{Breadth, Entry, read};
 
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,6 +105,8 @@ pub struct Line {
     pub replaces: Option<usize>,
     /// An older line that it may contradict: nobody can say by the words alone.
     pub differs: Option<usize>,
+    /// A newer line that may change it.
+    pub newer: Option<usize>,
     /// The newer line that stands in its place.
     pub replaced: Option<usize>,
     /// What an earlier checkpoint said behind it.
@@ -121,6 +124,8 @@ pub struct Line {
     change: Change,
     /// Whether it says something by itself, and not only of what it takes back.
     alone: bool,
+    /// Whether it is surely of its kind; what isn't is listed behind all others.
+    is_sure: bool,
 }
 
 /// How surely a sentence takes an older one back.
@@ -143,10 +148,13 @@ pub struct Ledger {
     lines: Vec<Line>,
     /// For each term of a subject the lines about it, oldest first.
     about: HashMap<u64, Vec<u32>>,
+    /// The same of lines that aren't sure.
+    besides: HashMap<u64, Vec<u32>>,
     /// For each sentence that is a line, which one.
     said: HashMap<String, u32>,
-    /// Lines of tools taken so far.
+    /// Lines of tools taken so far, and those that aren't sure.
     of_tools: usize,
+    unsure: usize,
     /// What was noted last: its line, and where it was said.
     last: Option<(usize, u32)>,
     /// What was just said no longer holds, and what does is to follow.
@@ -196,12 +204,15 @@ impl Ledger {
             return false;
         }
         same.weight = same.weight.max(line.weight);
+        same.is_sure |= line.is_sure;
         if line.who == Speaker::Human {
             same.weight += 2;
         }
         same.shown |= line.shown;
         same.said_in.extend(&line.said_in);
-        self.last = Some((at as usize, line.at));
+        if line.is_sure {
+            self.last = Some((at as usize, line.at));
+        }
         true
     }
 
@@ -210,9 +221,17 @@ impl Ledger {
             return true;
         }
         let own = self.lines.len();
+        if !line.is_sure {
+            self.append(line);
+            return true;
+        }
         match self.update(&line) {
             Update::New => {}
-            Update::Differs(older) => line.differs = Some(older),
+            Update::Touches(older) => self.lines[older].newer = Some(own),
+            Update::Differs(older) => {
+                line.differs = Some(older);
+                self.lines[older].newer = Some(own);
+            }
             Update::Replaces(olds) => {
                 line.weight += if line.who >= Speaker::System { REPLACING } else { 2 };
                 line.replaces = olds.last().copied();
@@ -231,14 +250,42 @@ impl Ledger {
         true
     }
 
+    /// Adds a line that corrects `old` without saying what it is about.
+    fn correct(&mut self, mut line: Line, old: usize, naming: Naming) -> bool {
+        if self.is_said_again(&line) {
+            return true;
+        }
+        let own = self.lines.len();
+        let older = &mut self.lines[old];
+        line.weight = line.weight.max(older.weight);
+        match naming {
+            Naming::Old => {
+                line.replaces = Some(old);
+                line.change = Change::OfLast;
+                older.replaced = Some(own);
+            }
+            Naming::Nothing => {
+                line.differs = Some(old);
+                older.newer = Some(own);
+            }
+        }
+        self.append(line);
+        true
+    }
+
     fn append(&mut self, line: Line) {
         let own = self.lines.len();
-        self.last = Some((own, line.at));
+        if line.is_sure {
+            self.last = Some((own, line.at));
+            self.of_tools += usize::from(line.who == Speaker::Tool);
+        } else {
+            self.unsure += 1;
+        }
+        let about = if line.is_sure { &mut self.about } else { &mut self.besides };
         for term in line.subject.bag.iter() {
-            self.about.entry(term).or_default().push(own as u32);
+            about.entry(term).or_default().push(own as u32);
         }
         self.said.insert(line.text.clone(), own as u32);
-        self.of_tools += usize::from(line.who == Speaker::Tool);
         self.lines.push(line);
     }
 
@@ -266,6 +313,20 @@ impl Ledger {
             let is_persons = next.who == Speaker::Human && newest.who == Speaker::Human;
             let sure = is_persons && newest.at != line.at && line.is_taken_back_by(next);
             sure.then_some((line.at, line.source.as_str(), newest.at))
+        })
+    }
+
+    /// What persons said that something newer is about, unless it was surely taken back: the entry, the words as they
+    /// stand there, and the newer entry.
+    pub fn touched(&self) -> impl Iterator<Item = (u32, &str, u32)> {
+        let struck: HashSet<(u32, &str)> =
+            self.superseded().map(|(at, sentence, _)| (at, sentence)).collect();
+        let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
+        said.filter_map(move |line| {
+            let newest = &self.lines[self.newest(line.replaced.or(line.newer)?)];
+            let is_struck = struck.contains(&(line.at, line.source.as_str()));
+            let is_newer = !is_struck && newest.at != line.at;
+            is_newer.then_some((line.at, line.source.as_str(), newest.at))
         })
     }
 

@@ -5,9 +5,11 @@ use std::mem::take;
 
 use super::cues::Cues;
 use super::judge::{self, judge};
+use super::lane::LEAST_BESIDES;
 use super::language::{Cue, List};
 use super::noise::is_noise;
 use super::output::{self, Standing};
+use super::statement;
 use super::subject::Subject;
 use super::update::{Update, is_near};
 use super::words::Words;
@@ -47,12 +49,16 @@ const KINDS: [&str; 18] = [
 ];
 /// So much behind a question belongs to it.
 const MAX_ANSWER: usize = 80;
+/// A sentence of so many words may only correct a value.
+const MOST_BRIEF: usize = 14;
 /// Bytes of one text that are read from either end.
 const WINDOW: usize = 48 * 1024;
 /// Lines taken from one output of a tool, the first ones.
 const MAX_OF_OUTPUT: usize = 24;
 /// Lines of tools in all: what comes later is found by search, not by reading.
 const MAX_OF_TOOLS: usize = 4_000;
+/// Lines in all that aren't sure.
+const MAX_UNSURE: usize = 4_000;
 
 /// What an answer to the question before it begins with.
 const ANSWERS: [&str; 6] = ["answered", "answer", "resolved", "the answer", "yes", "no"];
@@ -131,9 +137,12 @@ impl Ledger {
     }
 
     fn read_output(&mut self, at: u32, shown: Shown, text: &str) {
-        let mut taken = 0;
+        let (mut taken, mut besides) = (0, 0);
         let mut lead = Lead::default();
         for (stretch, standing) in output::prose(text) {
+            if standing == Standing::Worded && besides >= MAX_OF_OUTPUT {
+                continue;
+            }
             if standing == Standing::Lead {
                 lead = Lead::of(stretch);
                 continue;
@@ -158,7 +167,9 @@ impl Ledger {
                 }
                 let raw = &stretch[part];
                 let said = Said { at, who: Speaker::Tool, shown, raw, standing };
+                let before = self.unsure;
                 taken += usize::from(self.note(&said, &lead));
+                besides += self.unsure - before;
             }
         }
     }
@@ -174,9 +185,51 @@ impl Ledger {
         }
         let mut cues = Cues::of(said.raw, &words);
         cues.lead(&lead.cues);
-        let is_line = self.takes(said, &words, &cues);
+        let is_line = said.standing != Standing::Worded && self.takes(said, &words, &cues);
+        if !is_line {
+            self.keep_besides(said, &words, &cues);
+        }
         self.words = words;
         is_line
+    }
+
+    /// Keeps what none of the phrases tells, if it says something.
+    fn keep_besides(&mut self, said: &Said<'_>, words: &Words, cues: &Cues) {
+        let Said { at, who, shown, raw, standing } = *said;
+        if self.unsure >= MAX_UNSURE {
+            return;
+        }
+        let worth =
+            statement::worth(raw, words, cues, who).map(|worth| worth - standing.cost() / 2);
+        let Some(weight) = worth.filter(|worth| *worth >= LEAST_BESIDES) else { return };
+        let bare = unmarked(raw);
+        let text = cut::one_line(bare, MAX_LINE);
+        if is_noise(bare, who)
+            || who == Speaker::Tool && is_printed_code(bare)
+            || self.listed.contains(&text)
+            || who == Speaker::Tool && self.is_boilerplate(&text)
+        {
+            return;
+        }
+        self.push(Line {
+            at,
+            who,
+            kind: Kind::Fact,
+            replaces: None,
+            differs: None,
+            newer: None,
+            replaced: None,
+            note: String::new(),
+            source: raw.to_owned(),
+            shown: shown == Shown::InFull,
+            said_in: self.reading.into_iter().collect(),
+            weight,
+            change: Change::None,
+            alone: true,
+            is_sure: false,
+            subject: Subject::of(words, cues),
+            text,
+        });
     }
 
     /// Whether what is in the words makes a line.
@@ -191,11 +244,15 @@ impl Ledger {
             || self.withdrawn
             || cues.has(Cue::Labels)
             || cues.is_brief_change(words);
-        if judged.is_none() && !may_change || is_noise(unmarked(raw), who) {
+        let is_brief = words.len() < MOST_BRIEF && cues.has(Cue::Value) && !judge::asks(raw);
+        if judged.is_none() && !may_change && !is_brief || is_noise(unmarked(raw), who) {
             return false;
         }
         let subject = Subject::of(words, cues);
         let mut change = cues.change();
+        let meant = (is_brief && change < Change::OfLast)
+            .then(|| self.corrected(at, who, &subject, cues))
+            .flatten();
         if cues.is_brief_change(words) && !subject.has_topic {
             change = Change::OfLast;
         }
@@ -212,6 +269,9 @@ impl Ledger {
             (words.len() > 1 && who >= Speaker::Model && words.len() < 16)
                 .then(|| judge::Verdict::of(kind, who))
         });
+        // `Not 20 Hz, 30 Hz.` is whatever said 20 Hz.
+        let verdict =
+            meant.map_or(verdict, |(old, _)| Some(judge::Verdict::of(self.lines[old].kind, who)));
         let known = verdict.is_some();
         if !(known || change >= Change::Said || cues.has(Cue::Labels)) {
             return false;
@@ -234,6 +294,7 @@ impl Ledger {
             kind: verdict.kind,
             replaces: None,
             differs: None,
+            newer: None,
             replaced: None,
             note: String::new(),
             source: raw.to_owned(),
@@ -243,6 +304,7 @@ impl Ledger {
                 - if cues.has(Cue::Boxed) { standing.cost() / 3 } else { standing.cost() },
             change,
             alone: known,
+            is_sure: true,
             subject,
             text,
         };
@@ -253,7 +315,13 @@ impl Ledger {
         if self.is_boilerplate(&line.text) && line.who == Speaker::Tool {
             return false;
         }
-        self.push(line)
+        // What names its subject means that.
+        let meant =
+            meant.filter(|_| matches!(self.update(&line), Update::New | Update::Touches(_)));
+        match meant {
+            Some((old, naming)) => self.correct(line, old, naming),
+            None => self.push(line),
+        }
     }
 
     /// Whether the sentence only says why the one before it was decided, or answers it; it is said with
@@ -321,7 +389,7 @@ impl Standing {
     fn cost(self) -> i32 {
         match self {
             Self::Comment => 15,
-            Self::Remark => 8,
+            Self::Remark | Self::Worded => 8,
             Self::Row => 2,
             Self::Free | Self::Lead => 0,
         }

@@ -33,9 +33,13 @@ pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
         };
         let whole = if row.is_some() { row } else { reads.then_some((bare, standing)) };
         lists = is_lead || lists && is_item;
-        let strings = (whole.or(lead).is_none()).then(|| strings(line)).into_iter().flatten();
+        let mut strings =
+            (whole.or(lead).is_none()).then(|| strings(line)).into_iter().flatten().peekable();
+        let is_worded = whole.or(lead).is_none() && strings.peek().is_none() && is_worded(bare);
+        let worded = is_worded.then_some((bare, Standing::Worded));
         // A remark is one by itself, and may stand before a list.
-        whole.into_iter().chain(lead).chain(strings.map(|text| (text, Standing::Free)))
+        let strings = strings.map(|text| (text, Standing::Free));
+        whole.into_iter().chain(lead).chain(strings).chain(worded)
     })
 }
 
@@ -68,6 +72,8 @@ pub(super) enum Standing {
     Comment,
     /// Behind `#`: a comment of a script or of settings, or a heading.
     Remark,
+    /// In a line that is half words, half signs: of a log, a board, a list of settings.
+    Worded,
 }
 
 /// Whether it is what a program puts around what it ran or printed: about the output, not in it.
@@ -187,6 +193,25 @@ fn is_prose(text: &str) -> bool {
 /// Whether most of it is words.
 fn reads_on(text: &str) -> bool {
     reads(text, 2, 72)
+}
+
+/// Whether a line that doesn't read as prose has words in it that may say something.
+fn is_worded(text: &str) -> bool {
+    let is_fit =
+        (MIN_LONG..=MAX_ROW).contains(&text.len()) && !text.ends_with([';', '{', ',', '\\']);
+    is_fit && {
+        let words = text.split(' ').filter(|word| {
+            word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte >= 0x80)
+        });
+        words.take(3).count() == 3 && reads_loosely(text)
+    }
+}
+
+/// Whether more than half of it is words, and few signs are code's.
+fn reads_loosely(text: &str) -> bool {
+    let signs = text.bytes().filter(|byte| CLASS[*byte as usize] == 2).count();
+    let letters = text.bytes().filter(|byte| CLASS[*byte as usize] == 1).count();
+    letters * 100 >= text.len() * 60 && signs * 12 <= text.len()
 }
 
 /// Whether it has so many gaps and so many letters, in percent.

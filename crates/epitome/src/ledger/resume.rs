@@ -45,6 +45,7 @@ impl Ledger {
             kind: entry.kind,
             replaces: None,
             differs: None,
+            newer: None,
             replaced: None,
             source: entry.text.clone(),
             shown: false,
@@ -53,6 +54,7 @@ impl Ledger {
             subject: Subject::of(&words, &cues),
             change: if replaces { Change::Said } else { Change::None },
             alone: true,
+            is_sure: entry.is_sure,
             note: entry.note,
             text: entry.text,
         };

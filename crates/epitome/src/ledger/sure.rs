@@ -56,6 +56,23 @@ impl Ledger {
             && pair.covers(60, 50)
     }
 
+    /// How many words `new` shares with `old`, where it may change that one: it says another value, state or choice
+    /// of what few lines speak of. Whoever reads the older one shall look at the newer.
+    pub(super) fn touches(&self, new: &Line, old: &Line) -> Option<usize> {
+        let (own, theirs) = (&new.subject, &old.subject);
+        if new.at == old.at || old.kind == Kind::Done || own.contrasts(theirs) {
+            return None;
+        }
+        let pair = Pair::of(self, new, old);
+        let moves = match old.kind {
+            Kind::Question => new.kind != Kind::Question,
+            kind if kind.is_task() => new.kind.is_task() && new.kind != kind,
+            _ => pair.differs || pair.names_it || new.change >= Change::Said,
+        };
+        let is_near = pair.both() > 1 && pair.names(34, 20) || pair.alike;
+        (moves && pair.rare + pair.exact > 0 && is_near).then_some(pair.both())
+    }
+
     /// Whether few lines have the word.
     fn is_rare(&self, word: u64) -> bool {
         let most = RARE.max(self.lines.len() / ONE_OF);
@@ -120,6 +137,17 @@ impl<'a> Pair<'a> {
         self.shared * 100 >= self.fewer * shorter && self.shared * 100 >= self.more * longer
     }
 
+    /// Words and names that both have.
+    fn both(&self) -> usize {
+        self.shared + self.exact
+    }
+
+    /// The same as [`Pair::covers`], names among the words.
+    fn names(&self, shorter: usize, longer: usize) -> bool {
+        self.both() * 100 >= (self.fewer + self.exact) * shorter
+            && self.both() * 100 >= (self.more + self.exact) * longer
+    }
+
     fn is_short(&self) -> bool {
         self.new.subject.words <= MAX_WORDS && self.old.subject.words <= MAX_WORDS
     }
@@ -162,7 +190,7 @@ impl<'a> Pair<'a> {
     fn goes_on(&self) -> bool {
         let (new, old) = (self.new, self.old);
         let moves = new.kind.is_task() && new.kind != old.kind && old.kind != Kind::Done;
-        if !moves || !new.alone || new.at == old.at || self.shared < 2 || self.rare == 0 {
+        if !moves || !new.alone || new.at == old.at || self.both() < 2 || self.rare == 0 {
             return false;
         }
         // Of two steps with a number or a name each it is another one.
@@ -173,7 +201,7 @@ impl<'a> Pair<'a> {
         if named(own) && named(theirs) && !same || self.ends_another() {
             return false;
         }
-        if new.who == Speaker::Tool { self.covers(80, 60) } else { self.covers(60, 45) }
+        if new.who == Speaker::Tool { self.names(80, 60) } else { self.names(60, 45) }
     }
 
     /// Whether a value, a choice or a rule is another one by now.

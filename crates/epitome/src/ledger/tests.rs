@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::{Ledger, Shown, Speaker};
+use super::{Breadth, Ledger, Shown, Speaker};
 
 /// Lines of `who: text`; each is an entry.
 fn ledger(said: &str) -> Ledger {
@@ -36,6 +36,7 @@ fn what_people_say_is_told_apart() {
         &expect![[r"
             Constraints:
             - [0 user] Never push to main.
+            - [1 user] From now on run the linter before each commit.
             - [3 user] Don't touch the vendor folder, ok?
             Decisions:
             - [2 user] We settled on Postgres because SQLite locks.
@@ -79,7 +80,7 @@ fn newer_values_replace_older_ones() {
             - [0 user] The download timeout is 60 seconds.
             - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
             - [3 user] The timeout for uploads is now 45 seconds. (in place of message 0)
-            - [4 user] Dana owns the billing service.
+            - [4 user] Dana owns the billing service. (see message 5, which is newer)
             - [5 model] The owner of the billing service is Priya now. (newer than message 4, which says otherwise)
             - [7 user] The production port is 9090.
             - [8 user] Staging moved to 8081. (in place of message 7)
@@ -104,7 +105,7 @@ fn models_and_tools_are_heard_but_not_obeyed() {
             - [6 model] We decided to keep the old parser because the new one drops comments.
             Facts:
             - [0 model] I found that the rate limit of the partner API is 120 requests per minute.
-            - [2 tool] The deploy window is Thursday 14:00 UTC.
+            - [2 tool] The deploy window is Thursday 14:00 UTC. (see message 5, which is newer)
             - [4 user] The deploy window is Tuesday 10:00 UTC. (newer than message 2, which says otherwise)
             - [5 tool] The deploy window is now Friday 10:00 UTC.
             Goals and tasks:
@@ -242,6 +243,51 @@ fn a_question_is_struck_out_only_where_somebody_says_that_it_is_answered() {
 }
 
 #[test]
+fn a_bare_value_corrects_what_was_just_said_and_nothing_else() {
+    check(
+        "user: The tick rate is 20 Hz. The upload limit is 64 MB.
+         user: Not 20 Hz, 30 Hz.
+         user: Hm, it's 45 MB.",
+        &expect![[r#"
+            Facts:
+            - [0 user] The tick rate is 20 Hz.
+            - [0 user] The upload limit is 64 MB. (see message 1, which is newer)
+            - [1 user] Not 20 Hz, 30 Hz. (newer than message 0, which says otherwise: the upload limit is … mb)
+            Goals and tasks:
+            - [2 user] open: Close, but it's 45 MB.
+        "#]],
+    );
+    // It names what it is about, or gives a value of another shape.
+    for other in ["Staging got 9021.", "Use 5 workers there.", "Which 8080 is that?"] {
+        let said = format!("user: The rate is 20 Hz.\nuser: {other}");
+        let ledger = ledger(&said);
+        assert!(
+            ledger.lines().iter().all(|line| line.replaced.or(line.newer).is_none()),
+            "{other}"
+        );
+    }
+}
+
+#[test]
+fn what_no_phrase_tells_is_listed_behind_the_rest_and_carried_over() {
+    let said = "tool: [gate] rule 4: FAIL when texture memory is over 512 MB
+         user: Never push to main.";
+    let lane = ledger(said).render(4_000);
+    expect![[r#"
+        Said besides:
+        - [0 tool] [gate] rule 4: FAIL when texture memory is over 512 MB
+        - [1 model] Never push to main.
+    "#]]
+    .assert_eq(&lane);
+    let entries = super::read(&lane);
+    assert_eq!(entries.iter().map(|entry| entry.is_sure).collect::<Vec<_>>(), [true, false]);
+    let mut next = Ledger::default();
+    next.resume(std::iter::empty(), entries);
+    assert_eq!(next.render(4_000), lane);
+    assert_eq!(ledger(said).render_besides(4_000, Breadth::Sure, &|_| false).lines().count(), 2);
+}
+
+#[test]
 fn code_and_frames_of_tools_are_no_lines() {
     check(
         "tool: const projectName = row.project as string
@@ -255,6 +301,8 @@ fn code_and_frames_of_tools_are_no_lines() {
         &expect![[r"
             Facts:
             - [7 model] The staging port is 8443.
+            Said besides:
+            - [5 user] what about the tool backgrounds??
         "]],
     );
 }

@@ -5,6 +5,8 @@
 //! the other doesn't. Without a word of change only the same topic with another value of the same
 //! sort does. `Actually, make that 40` has no topic; it means what was said just before.
 
+use super::cues::Cues;
+use super::language::Cue;
 use super::subject::{Sort, Subject, Value};
 use super::terms::digest;
 use super::{Change, Kind, Ledger, Line, Speaker};
@@ -13,16 +15,28 @@ use super::{Change, Kind, Ledger, Line, Speaker};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Update {
     New,
+    /// It speaks of the same as this one; whether it changes it nobody knows.
+    Touches(usize),
     /// It may contradict this one.
     Differs(usize),
     /// It stands in the place of these, oldest first.
     Replaces(Vec<usize>),
 }
 
+/// What a correction without a topic names of what it corrects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// The value that holds no longer.
+    Old,
+    Nothing,
+}
+
 /// A sentence of more words that say something takes back by the subject alone.
 const MAX_WORDS: usize = 14;
 /// A sentence of so many words says little but what it corrects.
 const MOST_BRIEF: usize = 14;
+/// Words besides its values that a sentence which only corrects one has at most.
+const MOST_BESIDES: usize = 4;
 /// Lines looked at for each term, the newest.
 const LOOK_BACK: usize = 32;
 /// Entries within which `make that 40` is understood.
@@ -37,8 +51,10 @@ impl Ledger {
     pub(super) fn update(&self, line: &Line) -> Update {
         let mut candidates: Vec<usize> = Vec::new();
         for term in line.subject.bag.iter() {
-            let Some(lines) = self.about.get(&term) else { continue };
-            candidates.extend(lines.iter().rev().take(LOOK_BACK).map(|at| *at as usize));
+            for about in [&self.about, &self.besides] {
+                let Some(lines) = about.get(&term) else { continue };
+                candidates.extend(lines.iter().rev().take(LOOK_BACK).map(|at| *at as usize));
+            }
         }
         candidates.sort_unstable();
         candidates.dedup();
@@ -46,7 +62,7 @@ impl Ledger {
             .retain(|at| self.lines[*at].replaced.is_none() && may_replace(line, &self.lines[*at]));
         let (mut sure, mut maybe, mut unsure) = (Vec::new(), Vec::new(), Vec::new());
         let mut best = 0;
-        for at in candidates {
+        for at in candidates.iter().copied() {
             match relation(line, &self.lines[at]) {
                 Relation::Apart => {}
                 Relation::Same(_) if !self.is_sure(line, &self.lines[at]) => unsure.push(at),
@@ -75,7 +91,56 @@ impl Ledger {
         }
         unsure.extend(maybe);
         let differs = unsure.iter().rfind(|at| self.may_differ(line, &self.lines[**at]));
-        differs.map_or(Update::New, |at| Update::Differs(*at))
+        if let Some(at) = differs {
+            return Update::Differs(*at);
+        }
+        let touched = candidates.iter().filter_map(|at| {
+            let shared = self.touches(line, &self.lines[*at])?;
+            Some((shared, *at))
+        });
+        touched.max().map_or(Update::New, |(_, at)| Update::Touches(at))
+    }
+
+    /// What a brief sentence corrects that names nothing but another value of what was just said: `Not 20 Hz, 30 Hz.`,
+    /// `Close, but it's 45 MB.`; and whether it surely does, since it names the old value.
+    pub(super) fn corrected(
+        &self,
+        at: u32,
+        who: Speaker,
+        subject: &Subject,
+        cues: &Cues,
+    ) -> Option<(usize, Naming)> {
+        let is_value = |word| subject.values.iter().any(|value| digest(&value.text) == word);
+        let rest: Vec<u64> = subject.bag.iter().filter(|word| !is_value(*word)).collect();
+        if rest.len() > MOST_BESIDES || subject.values.is_empty() || subject.is_field {
+            return None;
+        }
+        // A word that others have, too, may say what it is about.
+        let is_about = rest.iter().any(|word| self.about.contains_key(word));
+        let near = self.lines.iter().enumerate().skip(self.since).rev();
+        let near = near.take_while(|(_, old)| is_near(at, old.at)).filter(|(_, old)| {
+            old.is_sure
+                && old.replaced.is_none()
+                && (old.at != at || who == Speaker::Human)
+                && !old.kind.is_task()
+                && old.kind != Kind::Question
+                && old.who != Speaker::System
+                && (who >= Speaker::Model && old.who >= Speaker::Model || who == old.who)
+        });
+        let fits = |old: &Line, own: &Value| {
+            let values = old.subject.values.iter().filter(|old| old.sort != Sort::Code);
+            let mut alike = values.filter(|old| old.is_like(own) && own.has_shape_of(old));
+            !old.subject.values.contains(own) && alike.next().is_some()
+        };
+        let differing: Vec<(usize, &Line)> =
+            near.filter(|(_, old)| subject.values.iter().any(|own| fits(old, own))).collect();
+        let named = differing.iter().find(|(_, old)| subject.names_value_of(&old.subject));
+        if let Some((found, _)) = named {
+            return Some((*found, Naming::Old));
+        }
+        let is_bare = !subject.has_topic && !is_about && !cues.has(Cue::Commands);
+        let last = differing.first().filter(|_| who == Speaker::Human && is_bare);
+        last.map(|(found, _)| (*found, Naming::Nothing))
     }
 
     /// What a correction without a topic of its own means.

@@ -38,14 +38,14 @@ pub(super) fn worth(text: &str, words: &Words, cues: &Cues, kind: Kind, who: Spe
 }
 
 /// Whether somebody speaks for more than himself.
-fn speaks_for_many(words: &Words) -> bool {
+pub(super) fn speaks_for_many(words: &Words) -> bool {
     const MANY: [&str; 10] =
         ["we", "our", "us", "we're", "we've", "we'll", "team", "nobody", "everyone", "anybody"];
     words.iter().any(|(_, word, low)| !word.quoted && MANY.contains(&low))
 }
 
 /// Whether it gives a value that isn't just a name in code.
-fn is_exact(words: &Words) -> bool {
+pub(super) fn is_exact(words: &Words) -> bool {
     words.iter().any(|(at, word, _)| {
         matches!(word.form, Form::Name | Form::Place | Form::Code | Form::Number)
             || words.is(at, List::Numbers)
@@ -53,14 +53,14 @@ fn is_exact(words: &Words) -> bool {
 }
 
 /// How many names of code it has: what they are the code says, and can be asked again.
-fn code_names(words: &Words) -> i32 {
+pub(super) fn code_names(words: &Words) -> i32 {
     let of_code = |form: Form| matches!(form, Form::Identifier);
     let names = words.iter().filter(|(_, word, _)| of_code(word.form)).count();
     i32::try_from(names).unwrap_or(i32::MAX)
 }
 
 /// Whether one must know what was said before it.
-fn leans_on_context(words: &Words) -> bool {
+pub(super) fn leans_on_context(words: &Words) -> bool {
     const LEANING: [&str; 23] = [
         "it",
         "its",
@@ -90,12 +90,12 @@ fn leans_on_context(words: &Words) -> bool {
 }
 
 /// Whether a reader is spoken to, as manuals and assistants do.
-fn speaks_to_reader(words: &Words) -> bool {
+pub(super) fn speaks_to_reader(words: &Words) -> bool {
     words.iter().any(|(_, _, low)| matches!(low, "you" | "your" | "you'd" | "you'll"))
 }
 
 /// Whether it says of what it speaks in words of its own: `Staging port: 8443`, `the owner of billing is Dana`.
-fn names_its_topic(words: &Words, cues: &Cues) -> bool {
+pub(super) fn names_its_topic(words: &Words, cues: &Cues) -> bool {
     let Some(link) = cues.links.first() else { return false };
     let plain = |at: &usize| {
         let low = words.low(*at);
@@ -130,7 +130,7 @@ fn is_sign(byte: u8) -> bool {
 }
 
 /// Points that a sentence loses for looking like code or data.
-fn reads_as_code(text: &str) -> i32 {
+pub(super) fn reads_as_code(text: &str) -> i32 {
     match signs(text) {
         0..2 => 0,
         2..4 => 6,
