@@ -214,7 +214,8 @@ impl Archived {
     pub(crate) fn words(&self, output: Option<&Path>) -> String {
         let Archived { store, session, view, .. } = self;
         let label = paint(FAINT, "archived");
-        let what = output.filter(|output| output.as_os_str() != "-").map(operand);
+        // What went to a pipe or nowhere isn't there to be named.
+        let what = output.filter(|output| output.is_file()).map(operand);
         let what = what.unwrap_or_else(|| format!("{session}.{view}"));
         let store_operand = operand(store);
         let store = terminal::line(store, 80);
