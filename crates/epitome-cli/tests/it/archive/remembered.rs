@@ -59,6 +59,14 @@ fn changes_of_the_ledger_are_made_again_by_whoever_goes_on_with_the_archive() {
         compact("in.json", &["--summarizer", "cmd:sh script", "--archive", "store"]);
     assert!(is_listed && changes[0]["text"] == SAID, "{changes}");
     let shown = bench.read("out.json");
+    // Another conversation bears nothing of it out, and that is said.
+    bench.write("first.json", bench.read("receipt.json"));
+    bench.write("other.json", session(140).replace("port_5007", "port_6007"));
+    let ran = bench.run(
+        "compact other.json --target 4000 --counter chars4 --continue first.json -o other.out",
+    );
+    let why = "isn't made again (it cites no message that is there): fn f7() { port_5007 }";
+    assert!(ran.code == 0 && ran.err.contains(why), "{}", ran.err);
 
     let (is_listed, none) = compact("longer.json", &[]);
     assert!(!is_listed && none.is_null(), "nobody says again what the ledger is to list");
