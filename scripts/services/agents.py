@@ -10,6 +10,7 @@ Nothing is in reach but the scripted server: each runs in a network of its own (
 """
 
 import fcntl
+import itertools
 import json
 import os
 import pathlib
@@ -116,6 +117,7 @@ class Desk:
         finally:
             serving.terminate()
             serving.wait()
+        self.said = done
         log = (self.folder / "server.log").read_text()
         assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}{log}"
         bodies = []
@@ -322,6 +324,78 @@ def claude_code_resumes_from_the_view(folder, words):
     resumes(Desk(folder, words), agent, "anthropic")
 
 
+# The session of docs/agents.md.
+
+PAPER = HERE.parent.parent / "docs" / "agents.md"
+BLOCK = re.compile(r"\n## A session\n.*?```console\n(.*?)```", re.DOTALL)
+# What the model says in each of Codex' turns.
+TOLD = ["codex", "talk", "talk"]
+# Longest line, and most lines of a change of settings.
+WIDE, MANY = 300, 6
+
+
+def codex_says_what_stands_in_the_paper(folder, words):
+    """The commands there, run once more. Figures and ids are another run's; `UPDATE_EXPECT=1` writes them down."""
+    desk = codex_desk(folder, words)
+    near = folder / "bin"
+    near.mkdir()
+    (near / "epitome").symlink_to(words.epitome)
+    desk.env["PATH"] = f"{near}:{desk.env['PATH']}"
+    paper = PAPER.read_text()
+    block = BLOCK.search(paper)
+    told = iter(TOLD)
+    printed = []
+    for command in re.findall(r"^\$ (.*)$", block[1], re.MULTILINE):
+        if command.startswith("R="):
+            (recording,) = desk.home.glob(".codex/sessions/**/*.jsonl")
+            desk.env["R"] = str(recording)
+            said, command = "", f"R={recording}"
+        elif command.startswith("codex exec "):
+            # Trust is given in its own screens otherwise.
+            free = "codex exec --dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust "
+            desk.turn(next(told), ["bash", "-c", command.replace("codex exec ", free, 1)])
+            heard = [line for line in desk.said.stderr.splitlines() if line.startswith("hook: ")]
+            said = "\n".join([*desk.said.stdout.splitlines(), *heard])
+        else:
+            ran = subprocess.run(["bash", "-c", f"{{ {command}\n}} 2>&1"], env=desk.env, cwd=desk.home, capture_output=True, text=True)
+            assert ran.returncode == 0, f"{command}: {ran.stdout}"
+            said = ran.stdout
+        printed += [f"$ {command}", *shortened(said.splitlines())]
+    text = "\n".join(printed) + "\n"
+    for program in [str(near.resolve() / "epitome"), words.epitome]:
+        text = text.replace(program, "epitome")
+    for home in [str(desk.home.resolve()), str(desk.home)]:
+        text = text.replace(home, "~")
+    text = re.sub(r"rollout-[^/\s]*\.jsonl", "rollout-….jsonl", text)
+    if os.environ.get("UPDATE_EXPECT"):
+        PAPER.write_text(paper[: block.start(1)] + text + paper[block.end(1) :])
+        return
+    wanted, got = without_figures(block[1]), without_figures(text)
+    different = [pair for pair in itertools.zip_longest(wanted, got, fillvalue="") if pair[0] != pair[1]]
+    assert not different, f"{PAPER.name} says, and this is what is printed: {different}"
+    hashes = re.findall(r"^[0-9a-f]{16}$", text, re.MULTILINE)
+    settings, recorded, applied, restored, settings_again = hashes
+    assert settings == settings_again and recorded == restored != applied, "the bytes of before"
+
+
+def shortened(lines):
+    """Without what is long: of a change of settings its beginning."""
+    out, run = [], []
+    for line in [*lines, None]:
+        if line is not None and line.startswith("  + "):
+            run.append(line)
+            continue
+        out += run if len(run) <= MANY else [*run[:2], "  …"]
+        run = []
+        if line is not None:
+            out.append(line if len(line) <= WIDE else line[:WIDE].rstrip() + "…")
+    return out
+
+
+def without_figures(text):
+    return [re.sub(r"\b[0-9a-f]{12,64}\b|\d[\d,.]*", "#", line).rstrip() for line in text.splitlines()]
+
+
 # A network of its own, and the agents in it.
 
 
@@ -365,6 +439,7 @@ def main():
         pi_resumes_a_long_session_of_its_first_format,
         codex_archives_before_it_compacts,
         claude_code_archives_before_it_compacts,
+        codex_says_what_stands_in_the_paper,
     ]
     if os.environ.get("EPITOME_ALONE") != "yes":
         if sys.platform != "linux" or shutil.which("npm") is None or shutil.which("unshare") is None:

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use epitome::archive::{Archive, ArchiveError, Shown};
+use epitome::archive::{Archive, ArchiveError, Shown, redone};
 use epitome::checkpoint::look_alikes;
 use epitome::text::secrets::masked;
 use epitome::transcript::ContentId;
@@ -155,6 +155,16 @@ impl Deposit {
             if self.is_there(head, &shown)? {
                 break head;
             }
+            if let Some(again) = self.made_before(head, &shown)? {
+                match self.session.go(head, again) {
+                    Err(ArchiveError::Conflict { head: newer, .. }) => head = newer,
+                    gone => {
+                        gone.map_err(|error| refused(&error, &self.folder))?;
+                        break again;
+                    }
+                }
+                continue;
+            }
             match self.session.commit(head, &shown) {
                 // Another process was quicker. It made its view from the same session, and this one follows it.
                 Err(ArchiveError::Conflict { head: newer, .. }) => head = newer,
@@ -165,6 +175,13 @@ impl Deposit {
         drop(self.store);
         let folder = self.folder;
         Ok(Archived { store, session: self.session.name().to_owned(), view, folder })
+    }
+
+    /// The view that was undone last, if this is it once more.
+    fn made_before(&self, head: u64, shown: &Shown) -> Result<Option<u64>> {
+        let history = self.session.history().map_err(|error| refused(&error, &self.folder))?;
+        let Some(undone) = redone(&history, head) else { return Ok(None) };
+        Ok(self.is_there(undone, shown)?.then_some(undone))
     }
 
     /// Whether a view says the same and was made from the same bytes: that is no further one.
@@ -181,12 +198,7 @@ impl Deposit {
 impl Archived {
     /// Puts another view of the session in force instead of this one; where neither is, what is stays.
     pub(crate) fn give_way(&self, to: u64) -> Result<()> {
-        let archive = ArchiveArg { store: self.folder.clone() };
-        let session = archive.open(Access::Existing)?.session(&self.session);
-        match session.map_err(archive.failed())?.go(self.view, to) {
-            Ok(()) | Err(ArchiveError::Conflict { .. }) => Ok(()),
-            Err(error) => Err(archive.refused()(error)),
-        }
+        ArchiveArg { store: self.folder.clone() }.give_way(&self.session, self.view, to)
     }
 
     /// The same, for a recording.
@@ -214,7 +226,8 @@ impl Archived {
     pub(crate) fn words(&self, output: Option<&Path>) -> String {
         let Archived { store, session, view, .. } = self;
         let label = paint(FAINT, "archived");
-        let what = output.filter(|output| output.as_os_str() != "-").map(operand);
+        // What went to a pipe or nowhere isn't there to be named.
+        let what = output.filter(|output| output.is_file()).map(operand);
         let what = what.unwrap_or_else(|| format!("{session}.{view}"));
         let store_operand = operand(store);
         let store = terminal::line(store, 80);
@@ -274,6 +287,15 @@ impl ArchiveArg {
     /// Opens it.
     pub(crate) fn open(&self, access: Access) -> Result<Store> {
         open(&self.store, access)
+    }
+
+    /// Puts another view of a session in force instead of `from`; where that isn't, what is stays.
+    pub(crate) fn give_way(&self, session: &str, from: u64, to: u64) -> Result<()> {
+        let session = self.open(Access::Existing)?.session(session);
+        match session.map_err(self.failed())?.go(from, to) {
+            Ok(()) | Err(ArchiveError::Conflict { .. }) => Ok(()),
+            Err(error) => Err(self.refused()(error)),
+        }
     }
 
     /// What went wrong with it, and what to try.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use epitome::checkpoint::look_alikes;
-use epitome::ledger::Delta;
+use epitome::ledger::Made;
 use epitome::receipt::RECEIPT_VERSION;
 use epitome::transcript::{ContentId, Origin, Part};
 use epitome::{Outcome, Transcript};
@@ -24,7 +24,7 @@ use crate::quoting::{name, operand};
 pub(crate) struct Known {
     ids: BTreeSet<ContentId>,
     /// Changes of the ledger that were made.
-    changes: Vec<Delta>,
+    changes: Vec<Made>,
 }
 
 /// What a receipt says of checkpoints.
@@ -38,7 +38,7 @@ struct Written {
     #[serde(default)]
     standing_checkpoints: Vec<ContentId>,
     #[serde(default)]
-    ledger_changes: Vec<Delta>,
+    ledger_changes: Vec<Made>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,15 +52,14 @@ impl Known {
     /// # Errors
     /// A receipt that can't be read, or isn't one.
     pub(crate) fn new(receipts: &[impl AsRef<Path>], ids: &[ContentId]) -> Result<Self> {
-        let mut known: BTreeSet<ContentId> = ids.iter().copied().collect();
-        let mut changes = Vec::new();
+        let mut known = Known { ids: ids.iter().copied().collect(), changes: Vec::new() };
         for file in receipts {
             let written = read(file.as_ref())?;
-            known.extend(written.checkpoint.map(|checkpoint| checkpoint.id));
-            known.extend(written.standing_checkpoints);
-            changes.extend(written.ledger_changes);
+            known.ids.extend(written.checkpoint.map(|checkpoint| checkpoint.id));
+            known.ids.extend(written.standing_checkpoints);
+            known.add_changes(written.ledger_changes);
         }
-        Ok(Known { ids: known, changes })
+        Ok(known)
     }
 
     /// Vouches for a checkpoint.
@@ -83,10 +82,12 @@ impl Known {
         self
     }
 
-    fn add_changes(&mut self, changes: impl IntoIterator<Item = Delta>) {
+    /// The same change may have been made over several requests, which have its messages elsewhere.
+    fn add_changes(&mut self, changes: impl IntoIterator<Item = Made>) {
         for change in changes {
-            if !self.changes.contains(&change) {
-                self.changes.push(change);
+            match self.changes.iter_mut().find(|known| known.is_same(&change)) {
+                Some(known) => known.also(change),
+                None => self.changes.push(change),
             }
         }
     }
@@ -97,7 +98,7 @@ impl Known {
     }
 
     /// Changes of the ledger that these compactions made.
-    pub(crate) fn changes(&self) -> &[Delta] {
+    pub(crate) fn changes(&self) -> &[Made] {
         &self.changes
     }
 

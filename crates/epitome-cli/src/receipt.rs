@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use epitome::Receipt;
 use epitome::count::{Basis, Count};
 use epitome::guard::Unheld;
+use epitome::ledger::Proposed;
 use epitome::model::Cost;
 use epitome::plan::Reached;
 use epitome::summarize::{Choice, Quote, Shape, Spent, SummaryReceipt};
@@ -177,6 +178,11 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
     }
     for fallback in &receipt.fallbacks {
         put(out, "fallback", &line(fallback, 120));
+    }
+    for Proposed { delta, refused } in &receipt.lost_changes {
+        let why = refused.map(|why| format!(" ({why})")).unwrap_or_default();
+        let text = line(&delta.text, 60);
+        put(out, "warning:", &format!("a change of the ledger isn't made again{why}: {text}"));
     }
     for pin in &receipt.unmatched_pins {
         put(out, "warning:", &format!("no message says the pinned {:?}", line(pin, 60)));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
 use crate::guard::{Held, Overridden, Unheld};
-use crate::ledger::Delta;
+use crate::ledger::{Made, Proposed};
 use crate::model::Cost;
 use crate::plan::{PlanStep, Reached};
 use crate::request::{Elsewhere, Request};
@@ -189,7 +189,10 @@ pub struct Receipt {
     /// Changes of the ledger that summarizers proposed, now and before, and the transcript bears out: the next
     /// compaction makes them again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ledger_changes: Vec<Delta>,
+    pub ledger_changes: Vec<Made>,
+    /// Changes of before that the transcript doesn't bear out any more, each with why: they aren't made again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost_changes: Vec<Proposed>,
     /// What became of human messages.
     pub human_messages: HumanMessages,
     /// What was to stay as it was said but is larger than its share of the target.

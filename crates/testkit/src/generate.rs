@@ -57,7 +57,15 @@ pub fn cases(default: u32) -> ProptestConfig {
     let asked =
         ["EPITOME_CASES", "PROPTEST_CASES"].iter().find_map(|name| std::env::var(name).ok());
     let cases = asked.and_then(|count| count.parse().ok()).unwrap_or(default);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    // Some properties are of half of the cases: the more there are, the more are left out.
+    let max_global_rejects =
+        cases.saturating_mul(4).max(ProptestConfig::default().max_global_rejects);
+    ProptestConfig {
+        cases,
+        max_global_rejects,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 /// Cases that their provider accepts and `check` finds nothing wrong with.

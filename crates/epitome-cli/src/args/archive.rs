@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::builder::Resettable;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
+use super::values::count;
 use super::{OutputArg, ReadingArgs};
 
 pub(super) const RESTORE: &str = "\
@@ -143,7 +144,7 @@ pub(crate) struct SessionsArgs {
     pub(crate) session: Option<PathBuf>,
 
     /// The most sessions, the newest first.
-    #[arg(long, value_name = "N", default_value_t = SHOWN)]
+    #[arg(long, value_name = "N", default_value_t = SHOWN, value_parser = count)]
     pub(crate) limit: usize,
 
     /// List what is in this archive instead.
@@ -174,7 +175,7 @@ pub(crate) struct RecallArgs {
     pub(crate) session: Option<String>,
 
     /// The most hits.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = count)]
     pub(crate) limit: usize,
 
     /// The most tokens of all texts together.

@@ -35,6 +35,12 @@ pub(crate) fn window(text: &str) -> Result<u64, String> {
     }
 }
 
+/// How many there are to be.
+pub(super) fn count(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| "not a number from 1 on".to_owned())
+}
+
 /// When to compact, in range.
 pub(crate) fn trigger(text: &str) -> Result<epitome::trigger::When, String> {
     let condition: epitome::trigger::Condition =

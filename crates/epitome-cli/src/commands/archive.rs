@@ -61,7 +61,10 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     match &in_place {
-        Some(recording) => recording.replace(&bytes, &[])?,
+        Some(recording) => {
+            recording.replace(&bytes, &[])?;
+            follow(recording, &bytes, &args.archive);
+        }
         None => output::deliver(&[Parcel { place: &place, text: &bytes }])?,
     }
     if store.is_redacted(ContentId::of_bytes(&bytes)).map_err(args.archive.failed())? {
@@ -70,6 +73,19 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         );
     }
     Ok(Exit::Ok)
+}
+
+/// Has the archive say that what a recording shows now is in force, where what it showed before was.
+fn follow(recording: &InPlace, bytes: &[u8], archive: &ArchiveArg) {
+    let Some((was, _)) = recordings::applied(recording.text()) else { return };
+    let now = std::str::from_utf8(bytes).ok().and_then(recordings::applied);
+    let now = now.filter(|(now, _)| now.session == was.session).map_or(0, |(now, _)| now.view);
+    if let Err(error) = archive.give_way(&was.session, was.view, now) {
+        output::warn(&format!(
+            "it is as it was, but the archive still says that {}.{} is in force: {error:#}",
+            was.session, was.view
+        ));
+    }
 }
 
 fn is_text(file: &Path) -> Result<bool> {

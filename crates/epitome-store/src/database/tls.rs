@@ -114,12 +114,14 @@ impl Asked {
             Sure::Vouched => Arc::new(any_name(Some(self.vouching(&provider)?))),
             Sure::Named => self.vouching(&provider)?,
         };
-        let config = ClientConfig::builder_with_provider(provider)
+        let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?
             .dangerous()
             .with_custom_certificate_verifier(verifier)
             .with_no_client_auth();
+        // Without it servers refuse `sslnegotiation=direct`.
+        config.alpn_protocols = vec![b"postgresql".to_vec()];
         Ok(MakeRustlsConnect::new(config))
     }
 

@@ -1,6 +1,7 @@
 //! A PostgreSQL server over TLS: who answers is proven as far as the URL asks for, or nothing is said to it.
 //! `./test services` starts the server; its certificates are made here.
 
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use epitome::archive::Archive as _;
 use epitome::transcript::ContentId;
 use epitome_store::{Access, Store, StoreError};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::server::Acceptor;
 use testkit::archives::original;
 
 use crate::postgres::{asked, run};
@@ -118,4 +120,28 @@ fn who_answers_is_proven_as_far_as_it_is_asked_for() {
     let refused = Store::connect(&bound, Some("another one"), Access::Read).expect_err("wrong");
     assert!(refused.to_string().contains("password authentication failed"), "{refused}");
     assert!(!refused.to_string().contains("another one"), "{refused}");
+}
+
+/// A server that speaks TLS from the first byte on asks for that by name.
+#[test]
+fn whoever_speaks_tls_at_once_says_what_it_speaks() {
+    let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = server.local_addr().expect("bound").port();
+    let client = std::thread::spawn(move || {
+        let url =
+            format!("postgres://me@127.0.0.1:{port}/app?sslmode=require&sslnegotiation=direct");
+        Store::connect(&url, None, Access::Write)
+    });
+    let (mut stream, _) = server.accept().expect("it connects");
+    let mut acceptor = Acceptor::default();
+    let accepted = loop {
+        acceptor.read_tls(&mut stream).expect("it says hello");
+        if let Some(accepted) = acceptor.accept().map_err(|(error, _)| error).expect("in TLS") {
+            break accepted;
+        }
+    };
+    let spoken: Vec<&[u8]> = accepted.client_hello().alpn().expect("it says").collect();
+    assert_eq!(spoken, [b"postgresql"]);
+    drop((accepted, stream));
+    client.join().expect("no panic").expect_err("nobody answers");
 }

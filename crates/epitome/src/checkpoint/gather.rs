@@ -13,7 +13,7 @@ use std::mem::take;
 use std::sync::Arc;
 
 use crate::draft::part_text;
-use crate::ledger::{self, Delta, Ledger, Shown, spoken};
+use crate::ledger::{self, Ledger, Made, Shown, spoken};
 use crate::text::secrets::masked;
 use crate::text::{Outcome, cut};
 use crate::transcript::unit::Units;
@@ -143,22 +143,22 @@ impl Gathered {
         &mut self,
         transcript: &Transcript,
         entry: Entry<'_>,
-        made: &[Delta],
+        made: &[Made],
     ) {
         // The ledger that was read for another view has them.
         if self.reread.is_some() {
             return;
         }
         let at = entry.index as u32;
-        for delta in made.iter().filter(|delta| delta.sources.iter().max() == Some(&at)) {
-            self.ledger.change_again(delta, &|at| spoken(transcript, at));
+        for made in made.iter().filter(|made| made.delta.sources.iter().max() == Some(&at)) {
+            self.ledger.change_again(made, &|at| spoken(transcript, at));
         }
     }
 
     /// Once all was read, the same for lines that were carried over without the messages that bear them out.
-    pub(crate) fn keep_changes(&mut self, made: &[Delta]) {
-        for delta in made {
-            self.ledger.keep_change(delta);
+    pub(crate) fn keep_changes(&mut self, made: &[Made]) {
+        for made in made {
+            self.ledger.keep_change(made);
         }
     }
 

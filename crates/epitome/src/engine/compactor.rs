@@ -14,7 +14,7 @@ use crate::count::TokenCounter;
 use crate::events::{Around, CompactionId, Event, Observer};
 use crate::guard::{Pin, Predicate, Preserved, Task};
 use crate::hook::Hooks;
-use crate::ledger::Delta;
+use crate::ledger::Made;
 use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
@@ -122,7 +122,7 @@ pub struct Compactor {
     watch: Option<Arc<Watch>>,
     hooks: Option<Arc<Hooks>>,
     known: Arc<BTreeSet<ContentId>>,
-    remembered: Arc<[Delta]>,
+    remembered: Arc<[Made]>,
     model: Option<Arc<Model>>,
     channel: Option<Arc<str>>,
     summaries: Option<Arc<Summaries>>,
@@ -244,9 +244,9 @@ impl Compactor {
     }
 
     /// The same, making these changes of the ledger, which earlier compactions made
-    /// ([`Receipt::ledger_changes`](crate::Receipt::ledger_changes)), where the transcript still bears them out.
+    /// ([`Receipt::ledger_changes`](crate::Receipt::ledger_changes)), where messages or known checkpoints still bear them out.
     #[must_use]
-    pub fn remembering(self, changes: &[Delta]) -> Self {
+    pub fn remembering(self, changes: &[Made]) -> Self {
         Compactor { remembered: changes.into(), ..self }
     }
 
@@ -390,7 +390,7 @@ impl Compactor {
     }
 
     /// Changes of the ledger that earlier compactions made.
-    pub(super) fn remembered(&self) -> &[Delta] {
+    pub(super) fn remembered(&self) -> &[Made] {
         &self.remembered
     }
 

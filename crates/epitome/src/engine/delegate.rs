@@ -133,7 +133,17 @@ impl Compaction {
             (None, summary) => summary.map(theirs),
         };
         let source = given.is_some().then(Source::default);
-        State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, given, next: 0 }))
+        let remembered = self.remembered();
+        State::Gather(Box::new(Gathering {
+            tally,
+            units,
+            plan,
+            gathered,
+            source,
+            given,
+            remembered,
+            next: 0,
+        }))
     }
 
     /// Puts a given summary into the checkpoint.
@@ -188,7 +198,7 @@ impl Compaction {
         let mut place = Place { gathered, seat, checkpoint };
         let changes = self.change_ledger(&tally, &plan, &mut place, ledger);
         let Place { gathered, seat, checkpoint } = place;
-        self.ledger_changes = gathered.ledger().changes().to_vec();
+        self.ledger_changes = gathered.ledger().changes_in(&self.request.transcript);
         let seated = seat.take(&text, &gathered, self.compactor.counter());
         let receipt = self.book(call);
         receipt.ledger = changes;

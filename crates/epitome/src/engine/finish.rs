@@ -5,6 +5,7 @@ use crate::archive::Original;
 use crate::checkpoint::{self, Checkpoint};
 use crate::count::{AROUND_MESSAGE, Tally};
 use crate::guard::{Held, Overridden};
+use crate::ledger::Made;
 use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{
@@ -87,7 +88,8 @@ impl Compaction {
                 }
             }),
             summary: self.summary.clone(),
-            ledger_changes: self.ledger_changes.clone(),
+            ledger_changes: self.as_shown(&laid, &request),
+            lost_changes: self.lost_changes.clone(),
             human_messages,
             excerpted: self.excerpted(tally, plan, &view),
             standing_checkpoints: self.standing_checkpoints(&view),
@@ -103,6 +105,25 @@ impl Compaction {
         };
         let (base, came_from) = (self.request.clone(), self.came_from.clone());
         Ok(Outcome { base, came_from, view, request, receipt })
+    }
+
+    /// Changes of the ledger, with the messages that bear them out as the model is shown them: whoever goes on from
+    /// there has no others.
+    fn as_shown(&self, laid: &[Laid], request: &Request) -> Vec<Made> {
+        let is_cited = |laid: &&Laid, made: &Made| match laid.piece {
+            Piece::Entry(at) => made.delta.sources.contains(&(at as u32)),
+            Piece::Checkpoint => false,
+        };
+        let mut changes = self.ledger_changes.clone();
+        for made in &mut changes {
+            let shown: Vec<ContentId> = laid
+                .iter()
+                .filter(|laid| is_cited(laid, made))
+                .map(|laid| request.transcript.entry(laid.message).content_id())
+                .collect();
+            made.borne_out_by(shown);
+        }
+        changes
     }
 
     /// Why something was done, or nothing was.

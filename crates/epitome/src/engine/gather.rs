@@ -7,6 +7,7 @@ use crate::checkpoint::{Checkpoint, Gathered};
 use crate::count::Tally;
 use crate::draft::Matter;
 use crate::guard::{Held, Overridden, Pin};
+use crate::ledger::{self, Made};
 use crate::plan::Plan;
 use crate::summarize::Source;
 use crate::transcript::unit::Units;
@@ -23,13 +24,44 @@ pub(super) struct Gathering {
     pub(super) source: Option<Source>,
     /// What somebody else sums it up as.
     pub(super) given: Option<Given>,
+    /// [`Compaction::remembered`].
+    pub(super) remembered: Vec<Made>,
     pub(super) next: usize,
 }
 
 impl Compaction {
+    /// Begins to gather what `plan` folds.
+    pub(super) fn begin_gathering(&mut self, tally: Tally, units: Units, plan: Plan) -> State {
+        let channel = self.compactor.channel().cloned();
+        let gathered = match self.heard.take() {
+            Some(ledger) => Gathered::again(channel, ledger),
+            None => Gathered::recalled_by(channel),
+        };
+        let given = self.given.clone().filter(|_| self.attempt == Attempt::Asked);
+        let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
+        let source = (is_asked || given.is_some()).then(Source::default);
+        let remembered = self.remembered();
+        State::Gather(Box::new(Gathering {
+            tally,
+            units,
+            plan,
+            gathered,
+            source,
+            given,
+            remembered,
+            next: 0,
+        }))
+    }
+
+    /// Changes of the ledger that earlier compactions made, citing the messages of this transcript.
+    pub(super) fn remembered(&self) -> Vec<Made> {
+        ledger::placed(self.compactor.remembered(), &self.request.transcript)
+    }
+
     pub(super) fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
         let transcript = &self.request.transcript;
-        let Gathering { units, plan, gathered, source, given, next, .. } = gathering.as_mut();
+        let Gathering { units, plan, gathered, source, given, remembered, next, .. } =
+            gathering.as_mut();
         let behind = (plan.place..transcript.len()).find(|at| plan.draft.is_shown(*at));
         let behind = behind.unwrap_or(transcript.len());
         let mut done = 0;
@@ -55,15 +87,17 @@ impl Compaction {
                 said.add(transcript, units, entry);
             }
             gathered.see(transcript, entry, |part| plan.draft.shown(transcript, part));
-            gathered.change_again(transcript, entry, self.compactor.remembered());
+            gathered.change_again(transcript, entry, remembered);
             *next += 1;
         }
         if *next < transcript.len() {
             return State::Gather(gathering);
         }
-        let Gathering { tally, units, mut plan, mut gathered, source, given, .. } = *gathering;
-        gathered.keep_changes(self.compactor.remembered());
-        self.ledger_changes = gathered.ledger().changes().to_vec();
+        let Gathering { tally, units, mut plan, mut gathered, source, given, remembered, .. } =
+            *gathering;
+        gathered.keep_changes(&remembered);
+        self.ledger_changes = gathered.ledger().changes_in(transcript);
+        self.lost_changes = gathered.ledger().lost().to_vec();
         gathered.settle();
         let counter = self.compactor.counter();
         if let Some(reserve) = self.uncovered(&tally, &plan, &gathered) {

@@ -29,12 +29,12 @@ use crate::draft::Hidden;
 use crate::events::{CompactionId, Event};
 use crate::guard::{Guard, Held, Overridden, Unheld, Wishes};
 use crate::hook::{Question, Wish};
-use crate::ledger::{Delta, Ledger};
+use crate::ledger::{Ledger, Made, Proposed};
 use crate::plan::{Cover, Means, Plan, Reached, Subject};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
 use crate::strategy::Head;
-use crate::summarize::{Ask, Source, Spent, SummarizeError, Summary, SummaryReceipt};
+use crate::summarize::{Ask, Spent, SummarizeError, Summary, SummaryReceipt};
 use crate::transcript::unit::Units;
 use crate::transcript::{Origin, Slot};
 use crate::view::{Placed, View};
@@ -193,7 +193,9 @@ pub struct Compaction {
     /// Tokens to be left for what edits hide, once that is known.
     reserve: Option<u64>,
     /// Changes of the ledger that are to outlive this compaction.
-    ledger_changes: Vec<Delta>,
+    ledger_changes: Vec<Made>,
+    /// Changes of before that this transcript doesn't bear out.
+    lost_changes: Vec<Proposed>,
     /// The ledger, where it was read for a plan that is drawn up anew.
     heard: Option<Ledger>,
     originals: Originals,
@@ -205,6 +207,7 @@ impl Compaction {
         Compaction {
             number: compactor.number(),
             ledger_changes: compactor.remembered().to_vec(),
+            lost_changes: Vec::new(),
             compactor,
             came_from: Vec::new(),
             request,
@@ -380,15 +383,7 @@ impl Compaction {
             return State::Render { tally, plan: Box::new(plan), checkpoint: None };
         }
         self.tell_started();
-        let channel = self.compactor.channel().cloned();
-        let gathered = match self.heard.take() {
-            Some(ledger) => Gathered::again(channel, ledger),
-            None => Gathered::recalled_by(channel),
-        };
-        let given = self.given.clone().filter(|_| self.attempt == Attempt::Asked);
-        let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
-        let source = (is_asked || given.is_some()).then(Source::default);
-        State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, given, next: 0 }))
+        self.begin_gathering(tally, units, plan)
     }
 
     fn target(&self, tally: &Tally) -> u64 {

@@ -96,7 +96,7 @@ impl Compaction {
             receipt.ledger = self.change_ledger(&tally, &plan, &mut place, work.deltas());
         }
         let Place { gathered, seat, checkpoint } = place;
-        self.ledger_changes = gathered.ledger().changes().to_vec();
+        self.ledger_changes = gathered.ledger().changes_in(&self.request.transcript);
         if let Some(before) = self.summary.take() {
             receipt.calls.splice(0..0, before.calls);
             receipt.spent += before.spent;

@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::cues::Cues;
 use super::finished::is_finished;
 use super::judge::{Verdict, asks};
-use super::lane::LEAST;
 use super::observe::MAX_LINE;
 use super::quote::quoted;
 use super::subject::Subject;
@@ -18,9 +17,6 @@ use super::words::Words;
 use super::{Change, Kind, Ledger, Line, REPLACING, Speaker};
 use crate::text::cut;
 use crate::text::secrets::masked;
-
-/// A line of a change that was made before is worth so much at least: it was listed, and stays so.
-const KEPT: i32 = LEAST + 15;
 
 /// A change that is proposed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,39 +245,9 @@ impl Ledger {
             self.lines[old].replaced = Some(self.lines.len());
         }
         self.append(line);
-        self.changes.push(delta.clone());
+        // What is listed is found again by all of it.
+        self.changes.push(Delta { text: cited.text, ..delta.clone() }.into());
         Ok(())
-    }
-
-    /// Makes a change that an earlier compaction made, when the message that bears it out was just heard: what was
-    /// said later may still replace it.
-    pub(crate) fn change_again(&mut self, delta: &Delta, said: &dyn Fn(u32) -> Option<Spoken>) {
-        // What isn't borne out any more is dropped.
-        if self.change(delta, said).is_ok() {
-            let line = self.lines.last_mut().expect("it was just appended");
-            line.weight = line.weight.max(KEPT);
-        }
-    }
-
-    /// Keeps a line that an earlier compaction listed for such a change, and that was carried over, worth as much.
-    pub(crate) fn keep_change(&mut self, delta: &Delta) {
-        if self.changes.contains(delta) {
-            return;
-        }
-        let text = cut::one_line(&delta.text, usize::MAX);
-        let Some(at) = self.said.get(&text).map(|at| *at as usize) else { return };
-        let line = &mut self.lines[at];
-        if line.replaced.is_some() {
-            return;
-        }
-        let replaces = if delta.op == Op::Add { 0 } else { REPLACING };
-        line.weight = line.weight.max(Verdict::of(line.kind, line.who).weight + replaces).max(KEPT);
-        self.changes.push(delta.clone());
-    }
-
-    /// Changes that were proposed and made.
-    pub(crate) fn changes(&self) -> &[Delta] {
-        &self.changes
     }
 
     /// Whether it was said after the line at `old`, and isn't part of it.
@@ -516,36 +482,6 @@ mod tests {
             assert!(ledger.change(&instead, &said).is_err(), "{text}");
             assert_eq!(ledger.render(4_000), before);
         }
-    }
-
-    #[test]
-    fn what_was_changed_is_changed_again_and_gives_way_to_what_comes_later() {
-        let version = delta(Op::Add, Some(Kind::Fact), "version = 1.4.2", None, 2);
-        let mut ledger = Ledger::default();
-        ledger.change_again(&version, &said);
-        let port = delta(Op::Add, Some(Kind::Fact), "The port is 5020.", None, 0);
-        ledger.change_again(&port, &said);
-        let lane = ledger.render(4_000);
-        assert!(lane.contains("- [2 tool] version = 1.4.2"), "{lane}");
-        assert!(lane.contains("- [0 user] The port is 5020."), "{lane}");
-        assert_eq!(ledger.changes(), [version.clone(), port]);
-        ledger.observe(3, Speaker::Human, Shown::Elsewhere, "Actually, the port is 6020 now.");
-        let lane = ledger.render(4_000);
-        assert!(!lane.contains("5020") && lane.contains("6020"), "{lane}");
-        // What is carried over is known without the message.
-        let mut carried = Ledger::default();
-        carried.resume(
-            std::iter::empty(),
-            crate::ledger::read("Facts:\n- [2 tool] version = 1.4.2\n"),
-        );
-        carried.keep_change(&version);
-        assert!(carried.render(4_000).contains("version = 1.4.2"));
-        assert_eq!(carried.changes(), std::slice::from_ref(&version));
-        // What nobody said isn't.
-        let mut none = Ledger::default();
-        none.change_again(&version, &|_| None);
-        none.keep_change(&version);
-        assert_eq!(none.changes(), []);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod finished;
 mod judge;
 mod lane;
 mod language;
+mod made;
 mod noise;
 mod observe;
 mod output;
@@ -42,6 +43,8 @@ pub use self::delta::{Delta, Op, Proposed, Refused, Rows, Unread};
 pub(crate) use self::delta::{Spoken, split};
 pub(crate) use self::entry::spoken;
 pub use self::lane::{Breadth, Entry, read};
+pub use self::made::Made;
+pub(crate) use self::made::placed;
 
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -164,7 +167,9 @@ pub struct Ledger {
     /// The first line that was said after an earlier checkpoint.
     since: usize,
     /// Changes that were proposed and made.
-    changes: Vec<Delta>,
+    changes: Vec<Made>,
+    /// Changes of before that couldn't be made again.
+    lost: Vec<Proposed>,
     /// For each form of a tool's line, its figures left out, how often it came.
     forms: HashMap<String, u32>,
     /// The parts that were read, in order, and the one that is being read.

@@ -8,7 +8,7 @@ use super::chain::Chain;
 use super::intake::Arrival;
 use super::late::Late;
 use super::spot::Spot;
-use crate::ledger::Delta;
+use crate::ledger::{Delta, Made};
 use crate::model::Binding;
 use crate::request::Request;
 use crate::transcript::{ContentId, Entry};
@@ -58,7 +58,7 @@ pub struct Epoch {
     pub binding: Binding,
     /// Changes of the ledger that its compaction made, their sources counted in links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    changes: Vec<Delta>,
+    changes: Vec<Made>,
     placed: Option<Placed>,
     lots: Vec<(usize, Lot)>,
     /// What was taken of links as they came.
@@ -110,25 +110,14 @@ impl Epoch {
 
     /// Notes the changes of the ledger that its compaction made, whose sources are messages of the request that
     /// `chain` is of.
-    pub(super) fn changing(&mut self, changes: &[Delta], chain: &Chain) {
-        let link = |at: &u32| chain.entries().binary_search(&(*at as usize)).ok();
-        let sources = |delta: &Delta| {
-            delta.sources.iter().map(|at| Some(link(at)? as u32)).collect::<Option<Vec<u32>>>()
-        };
-        let kept = changes
-            .iter()
-            .filter_map(|delta| Some(Delta { sources: sources(delta)?, ..delta.clone() }));
-        self.changes = kept.collect();
+    pub(super) fn changing(&mut self, changes: &[Made], chain: &Chain) {
+        let link = |at: u32| chain.entries().binary_search(&(at as usize)).ok();
+        self.changes = counted(changes, |at| link(at).map(|link| link as u32));
     }
 
     /// These changes, for a request that `chain` is of.
-    pub(super) fn changes(&self, chain: &Chain) -> Vec<Delta> {
-        let entry = |link: &u32| chain.entries().get(*link as usize).map(|at| *at as u32);
-        let sources = |delta: &Delta| delta.sources.iter().map(entry).collect::<Option<Vec<u32>>>();
-        self.changes
-            .iter()
-            .filter_map(|delta| Some(Delta { sources: sources(delta)?, ..delta.clone() }))
-            .collect()
+    pub(super) fn changes(&self, chain: &Chain) -> Vec<Made> {
+        counted(&self.changes, |link| chain.entries().get(link as usize).map(|at| *at as u32))
     }
 
     /// Links that it has a say on; whatever comes behind is kept.
@@ -331,6 +320,15 @@ impl Epoch {
             _ => self.lots.push((1, lot)),
         }
     }
+}
+
+/// These changes with their sources counted otherwise, but for those that aren't there.
+fn counted(changes: &[Made], place: impl Fn(u32) -> Option<u32>) -> Vec<Made> {
+    let counted = |made: &Made| {
+        let sources = made.delta.sources.iter().filter_map(|at| place(*at)).collect();
+        Made { delta: Delta { sources, ..made.delta.clone() }, ..made.clone() }
+    };
+    changes.iter().map(counted).collect()
 }
 
 fn relative(edit: &PartEdit, entry: Entry<'_>) -> Option<LotEdit> {

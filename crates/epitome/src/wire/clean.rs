@@ -198,6 +198,29 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_rightly_has_no_output_ends_no_seams() {
+        let call = |kind: &str, more: &str| {
+            format!(r#"{{"type":"{kind}","call_id":"c","name":"f","arguments":"{{}}"{more}}}"#)
+        };
+        let said = r#"{"type":"message","role":"assistant","content":"Well."}"#;
+        let referred = r#",{"type":"item_reference","id":"fc_9"}"#;
+        for (open, is_seam) in [
+            (call("function_call", r#","async":true"#), true),
+            (call("future_call", ""), true),
+            (call("function_call", "") + referred, true),
+            (call("function_call", ""), false),
+        ] {
+            let body =
+                format!(r#"{{"input":[{{"role":"user","content":"Go."}},{open},{said},{said}]}}"#);
+            let request = parse(Format::OpenaiResponses, body).expect("items");
+            let clean = check_on(&request, None).expect("it breaks no rule");
+            let last = request.transcript.len() - 1;
+            let past = clean.past.up_to_seam(last + 1).expect("it begins with one");
+            assert_eq!(past.entries == last, is_seam, "{open}");
+        }
+    }
+
+    #[test]
     fn what_another_way_leaves_out_is_forgotten() {
         let before = read(Format::Anthropic, 2);
         let clean = check_on(&before, None).expect("it breaks no rule");

@@ -190,6 +190,10 @@ rules! {
         repair "what is neither is dropped",
         error "messages.….content.…: Input should be a valid dictionary or object to extract fields from",
         source "PROVIDERS.md B.1.1; text [BK]";
+    ANTHROPIC_TEXT = Anthropic "anthropic/text": "a text block's text is a string",
+        repair "the block is dropped",
+        error "messages.….content.….text.text: Field required",
+        source "PROVIDERS.md B.1.1; text [BK]";
     ANTHROPIC_FIRST = Anthropic "anthropic/first-role": "the first message is the user's, or begins with a compaction block",
         repair "a bracketed note is put first",
         error "messages: first message must use the \"user\" role",

@@ -5,6 +5,7 @@ use epitome::request::Request;
 use epitome::wire::{self, Clean, Finding, Format, RULES};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use serde_json::Value;
 use testkit::breaches::failing;
 use testkit::bulk::{Size, generate};
 use testkit::captures::Capture;
@@ -58,14 +59,43 @@ fn rows(request: &Request) -> String {
     format!("{:?} {rows:?}", request.frame)
 }
 
+/// How a client writes JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hand {
+    Tight,
+    Spaced,
+    Indented,
+}
+
+impl Hand {
+    const ALL: [Hand; 3] = [Hand::Tight, Hand::Spaced, Hand::Indented];
+
+    fn list(self, entries: &[&str]) -> String {
+        match self {
+            Hand::Tight => format!("[{}]", entries.join(",")),
+            Hand::Spaced => format!("[ {} ]", entries.join(" , ")),
+            Hand::Indented => {
+                let indented: Vec<String> = entries.iter().map(|entry| indented(entry)).collect();
+                format!("[\n    {}\n  ]", indented.join(",\n    "))
+            }
+        }
+    }
+}
+
+/// An entry as whoever indents writes it; where it is nested too deep as it is.
+fn indented(entry: &str) -> String {
+    let Ok(value) = serde_json::from_str::<Value>(entry) else { return entry.to_owned() };
+    serde_json::to_string_pretty(&value).expect("it was JSON").replace('\n', "\n    ")
+}
+
 /// The request with other entries, and with `more` behind them where it is a body.
-fn with(request: &Request, entries: &[&str], more: &str) -> String {
+fn with(request: &Request, entries: &[&str], more: &str, hand: Hand) -> String {
     let (source, list) = (request.source(), request.frame.list.range());
     if !source[list.clone()].starts_with('[') {
         return entries.join("\n");
     }
     let more = if source[list.end..].contains('}') { more } else { "" };
-    format!("{}[{}]{more}{}", &source[..list.start], entries.join(","), &source[list.end..])
+    format!("{}{}{more}{}", &source[..list.start], hand.list(entries), &source[list.end..])
 }
 
 fn raws(request: &Request) -> Vec<&str> {
@@ -118,6 +148,7 @@ proptest! {
     fn what_is_found_never_depends_on_what_was_known(
         (one, other) in two(),
         all in vec(next(), 1..6),
+        hand in proptest::sample::select(&Hand::ALL[..]),
     ) {
         let (one, other) = (one.request(), other.request());
         let (ones, others) = (raws(&one), raws(&other));
@@ -127,7 +158,7 @@ proptest! {
             let (from, to) = (part(&others, from), part(&others, to));
             let mut entries = ones[..part(&ones, of_one)].to_vec();
             entries.extend(others.get(from..to).unwrap_or_default());
-            known.go_on(one.format, &with(&one, &entries, more))?;
+            known.go_on(one.format, &with(&one, &entries, more, hand))?;
         }
     }
 }
@@ -146,9 +177,10 @@ fn every_breach_is_found_behind_what_is_known() {
             let cuts = if all.len() > 1_000 { 2 } else { 12 };
             let least = all.len().saturating_sub(cuts).max(1);
             for first in least..all.len() {
+                let hand = Hand::ALL[first % Hand::ALL.len()];
                 let mut known = Known::default();
                 for entries in first..=all.len() {
-                    let body = with(&broken, &all[..entries], "");
+                    let body = with(&broken, &all[..entries], "", hand);
                     let held = known.go_on(rule.format, &body);
                     held.unwrap_or_else(|wrong| panic!("{}: {wrong}", rule.id));
                 }
@@ -182,4 +214,54 @@ fn what_turns_out_to_be_no_list_is_read_anew() {
     assert_eq!((shared, rows(&request)), (0, rows(&wire::parse(format, other).expect("an item"))));
     let (shared, request) = wire::parse_on(&before, body(r#","store":true"#)).expect("items");
     assert_eq!((shared, request.transcript.len()), (3, 3));
+}
+
+/// Calls that need no output by now, those whose output is only referred to, and what comes of each later.
+#[test]
+fn calls_without_an_output_are_looked_at_with_what_comes_later() {
+    let call = |kind: &str, id: &str, more: &str| {
+        format!(
+            r#"{{"type":"{kind}","call_id":"{id}","name":"f","arguments":"{{}}","input":"x"{more}}}"#
+        )
+    };
+    let output = |kind: &str, id: &str| {
+        format!(r#"{{"type":"{kind}_output","call_id":"{id}","output":"x"}}"#)
+    };
+    let said = |role: &str| format!(r#"{{"type":"message","role":"{role}","content":"Well."}}"#);
+    let later = call("function_call", "a", r#","async":true"#);
+    let odd = call("future_call", "g", "");
+    let referred = r#"{"type":"item_reference","id":"fc_9"}"#.to_owned();
+    let step = |n: usize| {
+        let id = format!("s{n}");
+        [call("function_call", &id, ""), output("function_call", &id), said("assistant")]
+    };
+    let open = call("function_call", "o", "");
+    // What stands in the middle, and what comes behind it in the end.
+    for middle in
+        [vec![&later], vec![&odd], vec![&open, &referred], vec![&referred, &open], vec![&open]]
+    {
+        for behind in [
+            output("function_call", "a"),
+            output("function_call", "o"),
+            output("custom_tool_call", "a"),
+            call("function_call", "a", ""),
+            call("function_call", "g", ""),
+            call("custom_tool_call", "o", ""),
+            referred.clone(),
+            said("user"),
+        ] {
+            let mut all = vec![said("user")];
+            all.extend(step(0));
+            all.extend(middle.iter().copied().cloned());
+            all.extend((1..4).flat_map(step));
+            all.extend([said("user"), behind]);
+            all.extend((4..6).flat_map(step));
+            let mut known = Known::default();
+            for entries in 1..=all.len() {
+                let body = format!("{{\"input\":[{}]}}", all[..entries].join(","));
+                let held = known.go_on(Format::OpenaiResponses, &body);
+                held.unwrap_or_else(|wrong| panic!("{all:?}: {wrong}"));
+            }
+        }
+    }
 }

@@ -50,6 +50,9 @@ pub fn failing(rule: &str) -> String {
         "anthropic/content" => {
             format!(r#"[{USER},{{"role":"user","content":[{{"type":"text","text":"x"}},7]}}]"#)
         }
+        "anthropic/text" => String::from(
+            r#"[{"role":"user","content":[{"type":"text"},{"type":"text","text":"x"}]}]"#,
+        ),
         "anthropic/on-demand-compaction" => format!(
             r#"{{"compaction":{{"type":"summarize"}},"stop_sequences":["END"],"messages":[{USER}]}}"#
         ),

@@ -206,6 +206,9 @@ fn blocks(n: usize, message: &Value) -> Result<Vec<Option<&Value>>, String> {
             for block in list {
                 match block["type"].as_str() {
                     None => return Err(format!("messages.{n}.content: Input should be an object")),
+                    Some("text") if !block["text"].is_string() => {
+                        return Err(format!("messages.{n}.content.text.text: Field required"));
+                    }
                     Some("text")
                         if block["text"].as_str().unwrap_or_default().trim().is_empty() =>
                     {

@@ -32,6 +32,8 @@ fn what_was_removed_is_found() {
     }
     let none = bench.run("recall zzzzqqqq --archive store --json");
     assert_eq!((none.code, none.out.trim()), (0, "[]"));
+    // Nobody asks for nothing.
+    assert_eq!(bench.run("recall regex --archive store --limit 0").code, 2);
     let words = bench.run("recall regex --archive store --limit 1");
     assert!(words.out.contains(", turn "), "{}", words.out);
     assert!(words.out.starts_with("[recalled "), "{}", words.out);

@@ -108,6 +108,10 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
                 let mend = Mend::DropPart(part.slot);
                 find(rules::ANTHROPIC_CONTENT, Some(part.slot), part.raw(), mend);
             }
+            PartKind::Opaque if part.name() == "text" => {
+                let mend = Mend::DropPart(part.slot);
+                find(rules::ANTHROPIC_TEXT, Some(part.slot), "a text block without text", mend);
+            }
             PartKind::Opaque if part.name() == "compaction" && has_empty_content(&part) => {
                 let mend = Mend::DropPart(part.slot);
                 find(rules::ANTHROPIC_COMPACTION, Some(part.slot), "", mend);

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::breakpoints;
-use super::head::Head;
+use super::head::{Group, Head};
 use super::pairs::Pairs;
 use serde_json::Value;
 
@@ -49,9 +49,9 @@ pub(super) fn asked_of_frame(request: &Request) -> String {
     format!("{:?} {:?}", request.keeper(), member(request, &slim, "store"))
 }
 
-/// Notes where every call is answered and no thought waits for what was made of it, ids and breakpoints.
+/// Notes where every call that must be answered is and no thought waits for what was made of it, ids and breakpoints.
 pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
-    let mut waiting: HashSet<String> = HashSet::new();
+    let mut waiting: HashSet<(Group, String)> = HashSet::new();
     let thinks = |entry: Entry<'_>| entry.parts().any(|p| p.kind() == PartKind::Reasoning);
     for at in past.entries..transcript.len() {
         if at > 0 && waiting.is_empty() && !thinks(transcript.entry(at - 1)) {
@@ -61,15 +61,24 @@ pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
         for part in entry.parts().filter(|part| !part.is(Marks::SERVER)) {
             match part.kind() {
                 PartKind::Call => {
+                    let head = Head::of(entry.raw());
+                    let Some(group) = head.group() else { continue };
                     past.calls.add(at, &part.id());
-                    waiting.insert(part.id().into_owned());
+                    // Its output may come whenever it likes.
+                    if !head.is_async() {
+                        waiting.insert((group, part.id().into_owned()));
+                    }
                 }
-                PartKind::Result => {
-                    waiting.remove(part.id().as_ref());
+                PartKind::Result if !waiting.is_empty() => {
+                    if let Some(group) = Head::of(entry.raw()).group() {
+                        waiting.remove(&(group, part.id().into_owned()));
+                    }
                 }
                 PartKind::Link => past.items.add(at, &part.text()),
                 PartKind::Opaque if part.is(Marks::STATEFUL) && !part.row().id.is_empty() => {
                     past.reference.get_or_insert(at);
+                    // It may be the output of any of them.
+                    waiting.clear();
                 }
                 _ => {}
             }
