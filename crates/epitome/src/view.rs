@@ -146,11 +146,8 @@ pub struct View {
 impl View {
     /// The view that shows all of `len` entries.
     pub fn whole(len: usize) -> Self {
-        let mut view = View::default();
-        for _ in 0..len {
-            view.push(Fate::Keep);
-        }
-        view
+        let runs = if len == 0 { Vec::new() } else { vec![(len, Fate::Keep)] };
+        View { runs, checkpoint: None }
     }
 
     /// Appends the fate of the next entry.

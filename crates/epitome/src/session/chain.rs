@@ -101,6 +101,17 @@ impl Chain {
         }
     }
 
+    /// The same of one that nobody else needs.
+    pub(super) fn into_first(mut self, entries: usize) -> Self {
+        let links = self.entries.partition_point(|at| *at < entries);
+        let restated = self.restated.partition_point(|at| *at < entries);
+        self.ids.truncate(links);
+        self.entries.truncate(links);
+        self.restated.truncate(restated);
+        self.instructions = self.instructions.min(links);
+        self
+    }
+
     /// Number of links.
     pub fn len(&self) -> usize {
         self.ids.len()

@@ -152,6 +152,9 @@ impl Epoch {
     /// What the epoch shows of `request`, whose links are `chain`. Links that it doesn't know are
     /// kept; notes for one request stay behind what was compacted and leave before.
     pub fn view(&self, request: &Request, chain: &Chain) -> View {
+        if self.is_whole() && self.compacted == 0 {
+            return View::whole(request.transcript.len());
+        }
         let mut view = View::default();
         let mut lots = self.lots.iter().flat_map(|(len, lot)| std::iter::repeat_n(lot, *len));
         let mut links = chain.entries().iter().enumerate().peekable();

@@ -307,7 +307,9 @@ impl Line {
         self.frame = Some((is, frame));
         let mut links = chain.entries().iter().peekable();
         let is_note = |at: &usize| links.next_if_eq(&at).is_none();
-        let all = 0..request.transcript.len();
+        let len = request.transcript.len();
+        // Where all are links there is none to be found.
+        let all = if chain.len() == len { 0..0 } else { 0..len };
         let notes = all.filter(is_note).map(|at| request.transcript.entry(at));
         let notes = notes.map(|entry| entry_count(entry, request.format, counter)).sum();
         let said = self.counted.last().copied().unwrap_or(Count::ZERO);

@@ -1,5 +1,6 @@
 //! A look at a request: what of it is shown, and whether a compaction begins.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::breaker::Circumstances;
@@ -64,7 +65,7 @@ pub(super) struct Seen {
     pub(super) session: SessionId,
     /// The request, mended.
     pub(super) base: Request,
-    pub(super) chain: Chain,
+    pub(super) chain: Arc<Chain>,
     /// The model's name.
     model: String,
     taken_in: usize,

@@ -28,7 +28,7 @@ struct Known {
     tenant: String,
     request: Request,
     /// Its chain; before that is known, that of so many of its first entries.
-    chain: Option<(usize, Chain)>,
+    chain: Option<(usize, Arc<Chain>)>,
     /// Whether nothing in it was mended.
     is_whole: bool,
     /// That it breaks no rule; before that is known, that the one with which it has so many of its first entries in
@@ -38,8 +38,8 @@ struct Known {
 
 /// What is known of a request that is the very one that was read.
 pub(super) struct Seen {
-    /// The chain of so many of its first entries.
-    pub(super) chain: Option<(usize, Chain)>,
+    /// The chain of so many of its first entries, handed over.
+    pub(super) chain: Option<(usize, Arc<Chain>)>,
     /// Whether nothing in it is to be mended.
     pub(super) is_whole: bool,
 }
@@ -79,10 +79,16 @@ impl Recent {
         let (entries, request) = wire::parse_on(&self.known[at].request, source)?;
         let before = &mut self.known[at];
         let whole = before.request.transcript.len();
-        let chain = before.chain.as_ref().filter(|(of, _)| *of == whole);
-        let chain = chain.map(|(_, chain)| (entries, chain.of_first(entries)));
         // It goes on with this one, and nobody else does.
         let is_next = entries + 1 >= whole;
+        let chain = if is_next { before.chain.take() } else { before.chain.clone() };
+        let chain = chain.filter(|(of, _)| *of == whole).map(|(_, chain)| {
+            let first = match Arc::try_unwrap(chain) {
+                Ok(chain) => chain.into_first(entries),
+                Err(shared) => shared.of_first(entries),
+            };
+            (entries, Arc::new(first))
+        });
         let clean = if is_next { before.clean.take() } else { before.clean.clone() };
         let clean = clean.map(|(clean, of)| (clean, of.min(entries)));
         if is_next {
@@ -114,10 +120,11 @@ impl Recent {
         request
     }
 
-    /// What is known of `request`, if it was read here and not changed since.
-    pub(super) fn seen(&self, tenant: &str, request: &Request) -> Option<Seen> {
-        let known = self.known.iter().find(|known| known.is_of(tenant, request))?;
-        Some(Seen { chain: known.chain.clone(), is_whole: known.is_whole })
+    /// What is known of `request`, if it was read here and not changed since; its chain comes back with
+    /// [`note`](Self::note).
+    pub(super) fn seen(&mut self, tenant: &str, request: &Request) -> Option<Seen> {
+        let known = self.known.iter_mut().find(|known| known.is_of(tenant, request))?;
+        Some(Seen { chain: known.chain.take(), is_whole: known.is_whole })
     }
 
     /// All breaches of rules in `request`. If it was read here and not changed since, what it has in common with one that
@@ -136,10 +143,10 @@ impl Recent {
     }
 
     /// Notes the chain of a request in which nothing was mended, if it was read here and not changed since.
-    pub(super) fn note(&mut self, tenant: &str, request: &Request, chain: &Chain) {
+    pub(super) fn note(&mut self, tenant: &str, request: &Request, chain: &Arc<Chain>) {
         if let Some(known) = self.known.iter_mut().find(|known| known.is_of(tenant, request)) {
             known.is_whole = true;
-            known.chain = Some((request.transcript.len(), chain.clone()));
+            known.chain = Some((request.transcript.len(), Arc::clone(chain)));
         }
     }
 }
@@ -172,7 +179,7 @@ mod tests {
         let alone = wire::parse(format, Arc::clone(source)).expect("messages");
         assert_eq!(rows(&read), rows(&alone));
         let seen = recent.seen("t", &read);
-        recent.note("t", &read, &Chain::of(&read, "t", KEY));
+        recent.note("t", &read, &Arc::new(Chain::of(&read, "t", KEY)));
         seen
     }
 

@@ -2,6 +2,7 @@
 //! again.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::chain::{Chain, ChainKey, Hash, PrefixId, link};
 use crate::request::Request;
@@ -35,23 +36,24 @@ impl Written {
         request: &Request,
         tenant: &str,
         key: ChainKey,
-        (links, first): (usize, Option<(usize, Chain)>),
-    ) -> Chain {
+        (links, first): (usize, Option<(usize, Arc<Chain>)>),
+    ) -> Arc<Chain> {
         let (known, first) = first.unwrap_or_default();
-        let chain = first.going_on(known, request, tenant, key, |before, entry| {
-            let bytes = ByteKey::of(key, before, entry);
-            if let Some(known) = self.young.get(&bytes) {
-                return *known;
-            }
-            let known = self.old.remove(&bytes);
-            let id = known.unwrap_or_else(|| link(key, before, request.format, entry));
-            self.young.insert(bytes, id);
-            id
-        });
+        let chain =
+            Arc::unwrap_or_clone(first).going_on(known, request, tenant, key, |before, entry| {
+                let bytes = ByteKey::of(key, before, entry);
+                if let Some(known) = self.young.get(&bytes) {
+                    return *known;
+                }
+                let known = self.old.remove(&bytes);
+                let id = known.unwrap_or_else(|| link(key, before, request.format, entry));
+                self.young.insert(bytes, id);
+                id
+            });
         if self.young.len() > links.max(chain.len()) + SPARE {
             self.old = std::mem::take(&mut self.young);
         }
-        chain
+        Arc::new(chain)
     }
 }
 

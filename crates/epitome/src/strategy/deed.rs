@@ -1,7 +1,6 @@
 //! What a call does to files, as far as strategies ask: which are read, and which are stale since.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use crate::checkpoint::anchors::{Act, Call, Done};
@@ -136,7 +135,9 @@ fn question(tool: &str, arguments_json: &str, call: &Call<'_>) -> String {
         question.push_str(arguments_json);
     }
     for (key, value) in members {
-        let _ = write!(question, "\0{key}={value}");
+        for piece in ["\0", key, "=", value] {
+            question.push_str(piece);
+        }
     }
     question
 }

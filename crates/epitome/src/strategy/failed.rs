@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::deed::Deed;
 use super::outputs::stubbed;
 use super::{BadOption, Edit, Scene, Strategy};
 use crate::text::Outcome;
@@ -110,14 +111,18 @@ impl Failed {
 
 /// Whether the result reports a failure. What was read may well begin with the word error, so that
 /// only a report counts there.
-pub(super) fn has_failed(scene: &Scene<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
+fn has_failed(scene: &Scene<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
     if result.is(Marks::ERROR) {
         return true;
     }
-    let arguments = call.text();
-    let reads = super::deed::Deed::of(&call.name(), &arguments).only_reads();
-    let text = scene.matter.part_text(result);
-    !reads && judge(&text, Outcome::Unknown).outcome == Outcome::Error
+    deed_failed(scene, &Deed::of(&call.name(), &call.text()), result)
+}
+
+/// The same, of a call that is understood.
+pub(super) fn deed_failed(scene: &Scene<'_>, deed: &Deed, result: &Part<'_>) -> bool {
+    let says_so =
+        || judge(&scene.matter.part_text(result), Outcome::Unknown).outcome == Outcome::Error;
+    result.is(Marks::ERROR) || !deed.only_reads() && says_so()
 }
 
 /// Whether the model says something beside its calls.

@@ -4,12 +4,13 @@
 //! pointer; a question that was asked again (the same file, the same command) loses to its newest
 //! answer; and what was read of a file that was written or edited since is stale.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::deed::{Deed, Read};
-use super::failed::has_failed;
+use super::failed::deed_failed;
 use super::outputs::is_stub;
 use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy};
 use crate::text::{Outcome, noted_stub};
@@ -77,11 +78,12 @@ impl Strategy for Repeats {
                 continue;
             }
             let deed = Deed::of(&call.name(), &call.text());
-            let has_failed = has_failed(scene, &call, &result);
-            if let Some(why) = later.why(&deed, &result, has_failed) {
+            // Asked of few: it takes reading the result.
+            let has_failed = LazyCell::new(|| deed_failed(scene, &deed, &result));
+            if let Some(why) = later.why(&deed, &result, || *has_failed) {
                 found.extend(self.pointer(scene, &call, &result, why).map(|edit| (why, edit)));
             }
-            later.note(deed, &result, has_failed);
+            later.note(&deed, &result, || *has_failed);
         }
         // What costs least first; among equals the oldest.
         found.reverse();
@@ -224,14 +226,14 @@ struct Fate {
 const MOST_READS: usize = 32;
 
 impl<'a> Later<'a> {
-    fn why(&self, deed: &Deed, result: &Part<'a>, has_failed: bool) -> Option<Why> {
+    fn why(&self, deed: &Deed, result: &Part<'a>, has_failed: impl Fn() -> bool) -> Option<Why> {
         if self.said.has(result.raw_body()) {
             return Some(Why::SaidAgain);
         }
         if deed.can_be_repeated() && self.asked.contains(&deed.question) {
             return Some(Why::AskedAgain);
         }
-        if has_failed || deed.reads.is_empty() {
+        if deed.reads.is_empty() || has_failed() {
             return None;
         }
         let all = |is: fn(&Fate, &Read) -> bool| {
@@ -250,24 +252,25 @@ impl<'a> Later<'a> {
         }
     }
 
-    fn note(&mut self, deed: Deed, result: &Part<'a>, has_failed: bool) {
+    fn note(&mut self, deed: &Deed, result: &Part<'a>, has_failed: impl Fn() -> bool) {
         self.said.add(result.raw_body());
-        if deed.can_be_repeated() && (!has_failed || deed.tells_state()) {
-            self.asked.insert(deed.question);
+        if deed.can_be_repeated() && (deed.tells_state() || !has_failed()) {
+            self.asked.insert(deed.question.clone());
         }
-        if has_failed {
+        let touches = [&deed.overwrites, &deed.edits].iter().any(|paths| !paths.is_empty());
+        if !touches && deed.reads.is_empty() || has_failed() {
             return;
         }
-        for path in deed.overwrites {
-            self.files.entry(path).or_default().is_overwritten = true;
+        for path in &deed.overwrites {
+            self.files.entry(path.clone()).or_default().is_overwritten = true;
         }
-        for path in deed.edits {
-            self.files.entry(path).or_default().is_edited = true;
+        for path in &deed.edits {
+            self.files.entry(path.clone()).or_default().is_edited = true;
         }
-        for read in deed.reads {
+        for read in &deed.reads {
             let fate = self.files.entry(read.path.clone()).or_default();
             if fate.reads.len() < MOST_READS {
-                fate.reads.push(read);
+                fate.reads.push(read.clone());
             }
         }
     }
