@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::worth::is_printed_code;
-use super::{Kind, Ledger, Line, Speaker};
+use super::{Change, Kind, Ledger, Line, Speaker};
 use crate::text::cut;
 
 /// Headings in their order, and which kinds stand under each.
@@ -255,7 +255,8 @@ impl Ledger {
 
 /// What the older line was about, its values left out, where the newer doesn't say.
 fn about(line: &Line, old: &Line) -> String {
-    if line.subject.topic.shared(&old.subject.bag) > 0 {
+    let says = line.change < Change::OfLast && line.subject.topic.shared(&old.subject.bag) > 0;
+    if says {
         return String::new();
     }
     let mut text = cut::one_line(&old.text, 80).to_lowercase();

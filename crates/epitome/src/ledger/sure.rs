@@ -60,7 +60,12 @@ impl Ledger {
     /// of what few lines speak of. Whoever reads the older one shall look at the newer.
     pub(super) fn touches(&self, new: &Line, old: &Line) -> Option<usize> {
         let (own, theirs) = (&new.subject, &old.subject);
-        if new.at == old.at || old.kind == Kind::Done || own.contrasts(theirs) {
+        // Each names what tells it from others of the same shape: `staging`, `production`.
+        let marked = |one: &Subject, other: &Subject| {
+            one.topic.without(&other.bag).any(|word| one.marks.has(word))
+        };
+        let is_apart = own.contrasts(theirs) || marked(own, theirs) && marked(theirs, own);
+        if new.at == old.at || old.kind == Kind::Done || is_apart {
             return None;
         }
         let pair = Pair::of(self, new, old);

@@ -248,14 +248,11 @@ fn a_bare_value_corrects_what_was_just_said_and_nothing_else() {
         "user: The tick rate is 20 Hz. The upload limit is 64 MB.
          user: Not 20 Hz, 30 Hz.
          user: Hm, it's 45 MB.",
-        &expect![[r#"
+        &expect![[r"
             Facts:
-            - [0 user] The tick rate is 20 Hz.
-            - [0 user] The upload limit is 64 MB. (see message 1, which is newer)
-            - [1 user] Not 20 Hz, 30 Hz. (newer than message 0, which says otherwise: the upload limit is … mb)
-            Goals and tasks:
-            - [2 user] open: Close, but it's 45 MB.
-        "#]],
+            - [1 user] Not 20 Hz, 30 Hz. (in place of message 0)
+            - [2 user] Hm, it's 45 MB. (in place of message 0: the upload limit is … mb)
+        "]],
     );
     // It names what it is about, or gives a value of another shape.
     for other in ["Staging got 9021.", "Use 5 workers there.", "Which 8080 is that?"] {
@@ -273,11 +270,12 @@ fn what_no_phrase_tells_is_listed_behind_the_rest_and_carried_over() {
     let said = "tool: [gate] rule 4: FAIL when texture memory is over 512 MB
          user: Never push to main.";
     let lane = ledger(said).render(4_000);
-    expect![[r#"
+    expect![[r"
+        Constraints:
+        - [1 user] Never push to main.
         Said besides:
         - [0 tool] [gate] rule 4: FAIL when texture memory is over 512 MB
-        - [1 model] Never push to main.
-    "#]]
+    "]]
     .assert_eq(&lane);
     let entries = super::read(&lane);
     assert_eq!(entries.iter().map(|entry| entry.is_sure).collect::<Vec<_>>(), [true, false]);
