@@ -46,7 +46,9 @@ fn firm_tokens(gathered: &Gathered, most: u64) -> u64 {
     needed.min(most / FIRM)
 }
 
-/// Percent that it may take of what is left beside both.
+/// The part of a checkpoint that anchors and telling lines, or a summary, have before lines that aren't sure.
+const EXTRACTS: u64 = 5;
+/// Percent that the ledger may take of what is left beside all of these.
 const LEDGER_REST: u64 = 70;
 /// Below this many tokens a checkpoint has the user's words and no other lane, or none at all.
 pub const LEAST_TOKENS: u64 = 160;
@@ -132,7 +134,8 @@ fn written(
         // What is quoted needn't be listed; and of what the words left over, it may have more.
         let own = counter.text(&ledger).tokens;
         let left = most.saturating_sub(tokens(&format!("{body}{ledger}")) + kept_free);
-        let most_of_it = own + left * LEDGER_REST / 100;
+        let besides = left.saturating_sub(most / EXTRACTS) * LEDGER_REST / 100;
+        let most_of_it = own + besides;
         let longer = ledger_lane(gathered, &lane.quoted, most_of_it, Breadth::Any, counter);
         if tokens(&format!("{body}{longer}")) <= most {
             ledger = longer;

@@ -100,10 +100,9 @@ impl Word {
     pub(super) fn point(&mut self, sentence: &str, newer: u32) {
         const NEWER: &str = "[… newer: message ";
         let Some(end) = self.text.find(sentence).map(|at| at + sentence.len()) else { return };
-        let behind = &self.text[end..];
-        let old = behind.strip_prefix(' ').filter(|rest| rest.starts_with(NEWER));
-        let old = old.and_then(|rest| rest.find(END)).map_or(0, |at| 1 + at + END.len());
-        self.text.replace_range(end..end + old, &format!(" {NEWER}{newer}{END}"));
+        let old = Some(&self.text[end..]).filter(|behind| behind.starts_with(NEWER));
+        let old = old.and_then(|behind| behind.find(END)).map_or(0, |at| at + END.len());
+        self.text.replace_range(end..end + old, &format!("{NEWER}{newer}{END}"));
     }
 
     /// Head and tail in at most `bytes`, the gap declared; `None` if too little would be left.
@@ -329,8 +328,8 @@ mod tests {
         word.point("The port is 80.", 9);
         word.point("The port is 80.", 12);
         word.point("Nobody said this.", 13);
-        assert_eq!(word.text, "The port is 80. [… newer: message 12 …] Go on.");
-        assert_eq!(word.stretches().collect::<Vec<_>>(), ["The port is 80. ", " Go on."]);
+        assert_eq!(word.text, "The port is 80.[… newer: message 12 …] Go on.");
+        assert_eq!(word.stretches().collect::<Vec<_>>(), ["The port is 80.", " Go on."]);
         let lane = lane_in(&[word.clone()], 1000);
         assert_eq!(read(&lane.text).0, [word]);
     }

@@ -68,11 +68,15 @@ fn good(request: &SummaryRequest, known: &HashSet<String>) -> Summary {
     let mut room = request.max_tokens.saturating_mul(2) as usize;
     let mut facts = String::new();
     let transcript: Vec<&str> = request.transcript.lines().collect();
+    // Nor does it repeat what the ledger says something newer is about.
+    let older: Vec<&str> =
+        request.ledger.lines().filter(|line| line.contains(" (see message ")).collect();
     for line in transcript.iter().rev() {
         let labelled = line.strip_prefix('[').and_then(|line| line.split_once("] "));
         let line = labelled.map_or(*line, |(_, text)| text).trim();
         let is_planted = line.len() > 12 && line.len() < 300 && !known.contains(line);
         let is_fence = line.starts_with("[…") || line.contains("transcript");
+        let is_planted = is_planted && !older.iter().any(|old| old.contains(line));
         if is_planted && !is_fence && !line.starts_with('{') {
             let Some(rest) = room.checked_sub(line.len() + 3) else { break };
             room = rest;

@@ -128,7 +128,7 @@ fn what_was_changed_over_a_view_is_changed_again_over_the_whole() {
     bench.write("s.jsonl", rows(0..60, Value::Null));
     let compact = |more: &[&str]| {
         let words = ["compact", "s.jsonl", "--counter", "chars4", "--archive", "store"];
-        let words = [&words[..], &["--receipt", "receipt.json", "--target", "2500"], more].concat();
+        let words = [&words[..], &["--receipt", "receipt.json", "--target", "1500"], more].concat();
         let output = bench.command(&words).output().expect("the binary runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_str::<Value>(&bench.read("receipt.json")).expect("JSON")

@@ -112,9 +112,9 @@ fn a_tool_search() {
             keep user message
             keep tool_search_call
             keep tool_search_output
-            edit assistant message
-               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/guide
-            keep assistant message
+            here checkpoint
+            fold assistant message
+            fold assistant message
             keep user message
             keep function_call
             keep function_call_output
@@ -217,7 +217,7 @@ fn a_compaction() {
             here checkpoint
             fold user message
             edit assistant message
-               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/guide
+               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n [… 410 B elided …] AssertionError: 734 != 0\n[… 19 lines (968 B) elided …]\n\u001b[31mFAILED\u001b[0m
             keep compaction
             keep assistant message
             keep user message
@@ -250,9 +250,9 @@ fn settings_and_tools() {
             keep user message
             keep configuration_update
             keep developer additional_tools
-            edit assistant message
-               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/guide
-            keep assistant message
+            here checkpoint
+            fold assistant message
+            fold assistant message
             keep user message
             keep function_call
             keep function_call_output
