@@ -219,7 +219,7 @@ fn excerpt_around(
     most: u64,
     tokens: impl Fn(&str) -> u64,
 ) -> Option<String> {
-    let short = fit(text, most, &tokens)?;
+    let (short, _) = fit(text, most, &tokens)?;
     let lost: Vec<&str> =
         words.iter().map(|w| w.as_str()).filter(|w| !short.contains(*w)).collect();
     if lost.is_empty() {
@@ -228,6 +228,6 @@ fn excerpt_around(
     let lost = lost.join("\n[…]\n");
     let rest = most.saturating_sub(tokens(&lost) + 4);
     let around =
-        fit(text, rest, &tokens).map_or(lost.clone(), |short| format!("{short}\n[…]\n{lost}"));
+        fit(text, rest, &tokens).map_or(lost.clone(), |(short, _)| format!("{short}\n[…]\n{lost}"));
     Some(if tokens(&around) <= most { around } else { lost })
 }

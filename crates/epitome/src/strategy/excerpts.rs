@@ -111,12 +111,12 @@ pub(super) fn excerpted<'a>(
         return None;
     }
     let text = scene.matter.part_text(part);
-    let short = fit(&text, cap, |short| scene.matter.put_tokens(part, short))?;
+    let (short, _) = fit(&text, cap, |short| scene.matter.put_tokens(part, short))?;
     Some(Edit::Put(PartEdit { at: part.slot, put: Put::Text(short.into()), reason }))
 }
 
-/// The longest excerpt found of at most `cap` tokens; `None` if even a few bytes are too many.
-pub(crate) fn fit(text: &str, cap: u64, tokens: impl Fn(&str) -> u64) -> Option<String> {
+/// The longest excerpt found of at most `cap` tokens, and its tokens; `None` if even a few bytes are too many.
+pub(crate) fn fit(text: &str, cap: u64, tokens: impl Fn(&str) -> u64) -> Option<(String, u64)> {
     let mut best = None;
     let (mut fits, mut exceeds) = (0, text.len() as u64 + 1);
     // Four bytes a token is generous for most texts; each try tells the real ratio.
@@ -126,7 +126,7 @@ pub(crate) fn fit(text: &str, cap: u64, tokens: impl Fn(&str) -> u64) -> Option<
         let count = tokens(&short);
         if count <= cap {
             let is_close = count >= cap - cap / 10 || short.len() == text.len();
-            best = Some(short.into_owned());
+            best = Some((short.into_owned(), count));
             fits = bytes;
             if is_close {
                 break;
