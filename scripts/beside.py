@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-PYPI = ["langchain-core==1.7.0", "litellm==1.109.1", "strands-agents==1.62.0"]
+PYPI = ["langchain-core==1.7.0", "litellm==1.100.0", "strands-agents==1.62.0"]
 NPM = "ai@7.0.173"
 ROUNDS = 3
 
