@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
 use crate::ledger::Shown;
-use crate::strategy::{Edit, fit};
+use crate::strategy::{Edit, fit_part};
 use crate::transcript::tie::{is_thought, ties};
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
@@ -328,7 +328,7 @@ impl Draft {
             _ => return None,
         };
         let tokens = |text: &str| matter.put_tokens(&part, text);
-        let (text, after) = fit(&matter.part_text(&part), most, tokens)?;
+        let (text, after) = fit_part(&part, &matter.part_text(&part), most, tokens)?;
         let loses = pinned.iter().any(|words| was.contains(words) && !text.contains(words));
         if after <= before || loses {
             return None;
