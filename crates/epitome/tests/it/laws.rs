@@ -99,7 +99,7 @@ fn an_excerpt_of_what_was_injected_is_no_persons_words() {
         );
         let body = format!(r#"{{"model":"m","messages":[{said},{said},{note}]}}"#);
         let request = wire::parse(Format::OpenaiChat, body).expect("messages");
-        for percent in [5, 10, 31, 60] {
+        for percent in [5, 10, 31, 34, 37, 40, 60] {
             let options = Options {
                 target: Target::Percent(percent),
                 task: Task::Fold,
