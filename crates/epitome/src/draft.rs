@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
 use crate::ledger::Shown;
-use crate::strategy::{Edit, fit};
+use crate::strategy::{Edit, fit_part};
 use crate::transcript::tie::{is_thought, ties};
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
@@ -24,6 +24,9 @@ enum State {
 const LEAST_ROOM: u64 = 16;
 /// With more than this left, the newest excerpt is worth more than what is older, whole.
 const MUCH_ROOM: u64 = 200;
+
+/// The tokens of edits that were looked at, and how many a longer one was tried with.
+type Tried = BTreeMap<Slot, (u64, Option<u64>)>;
 
 /// What stands for the folded entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,8 +253,9 @@ impl Draft {
         // What the law of pins would rather see whole comes first.
         slots.sort_by_key(|slot| self.edits[slot].reason != Reason::TooLarge);
         // What isn't worth a longer excerpt may give others back whole; what is left then is.
-        let left = self.give_back_over(MUCH_ROOM, room, &slots, matter, pinned);
-        self.give_back_over(LEAST_ROOM, left, &slots, matter, pinned);
+        let mut tried = Tried::new();
+        let left = self.give_back_over(MUCH_ROOM, room, &slots, matter, pinned, &mut tried);
+        self.give_back_over(LEAST_ROOM, left, &slots, matter, pinned, &mut tried);
     }
 
     /// The same, with longer excerpts where more than `much` is left; what is left in the end.
@@ -262,6 +266,7 @@ impl Draft {
         slots: &[Slot],
         matter: &Matter<'_>,
         pinned: &[&str],
+        tried: &mut Tried,
     ) -> u64 {
         let mut room = room;
         for slot in slots.iter().copied() {
@@ -279,21 +284,38 @@ impl Draft {
                 continue;
             }
             let before = matter.part_tokens(&part);
-            let after = Self::tokens_of(edit, matter);
+            // What was tried with as much room is what it can be.
+            let (after, most) = match tried.get(&slot) {
+                Some(known) => *known,
+                None => (Self::tokens_of(edit, matter), None),
+            };
             if before.saturating_sub(after) <= room {
                 room -= before.saturating_sub(after);
                 self.edits.remove(&slot);
                 self.change(at, after, before);
-            } else if room > much && self.lengthen(slot, after + room, matter, pinned) {
-                room -= Self::tokens_of(&self.edits[&slot], matter) - after;
+                continue;
+            }
+            tried.insert(slot, (after, most));
+            if room > much && most != Some(after + room) {
+                let longer = self.lengthen(slot, after, after + room, matter, pinned);
+                let is = longer.unwrap_or(after);
+                tried.insert(slot, (is, Some(after + room)));
+                room -= is - after;
             }
         }
         room
     }
 
-    /// Puts the longest excerpt of at most `most` tokens where a shorter one of a text or of a tool's
-    /// result stands; whether it did.
-    fn lengthen(&mut self, slot: Slot, most: u64, matter: &Matter<'_>, pinned: &[&str]) -> bool {
+    /// Puts the longest excerpt of at most `most` tokens where one of `before` tokens, of a text or of a tool's
+    /// result, stands; its tokens, if it did.
+    fn lengthen(
+        &mut self,
+        slot: Slot,
+        before: u64,
+        most: u64,
+        matter: &Matter<'_>,
+        pinned: &[&str],
+    ) -> Option<u64> {
         let part = matter.transcript.part(slot);
         let old = self.edits[&slot].clone();
         let is_excerpt = match part.kind() {
@@ -301,24 +323,20 @@ impl Draft {
             PartKind::Text => true,
             _ => false,
         };
-        if !is_excerpt {
-            return false;
-        }
-        let tokens = |text: &str| matter.put_tokens(&part, text);
-        let Some(text) = fit(&matter.part_text(&part), most, tokens) else { return false };
-        let (before, after) = (Self::tokens_of(&old, matter), tokens(&text));
         let was = match &old.put {
-            Put::Text(was) => was,
-            Put::Arguments(_) | Put::Nothing => return false,
+            Put::Text(was) if is_excerpt => was,
+            _ => return None,
         };
+        let tokens = |text: &str| matter.put_tokens(&part, text);
+        let (text, after) = fit_part(&part, &matter.part_text(&part), most, tokens)?;
         let loses = pinned.iter().any(|words| was.contains(words) && !text.contains(words));
         if after <= before || loses {
-            return false;
+            return None;
         }
         let edit = PartEdit { at: slot, put: Put::Text(text.into()), reason: Reason::TooLarge };
         self.change(matter.transcript.entry_of(slot), before, after);
         self.edits.insert(slot, edit);
-        true
+        Some(after)
     }
 
     /// The view, without its checkpoint.

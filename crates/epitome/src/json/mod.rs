@@ -406,10 +406,14 @@ pub(crate) fn unquote_inner(inner: &str) -> Cow<'_, str> {
         if out.is_empty() {
             out.reserve(rest.len());
         }
-        let (length, said) = escape(&rest[at..]);
         out.push_str(&rest[..at]);
-        out.push(said);
-        rest = &rest[at + length..];
+        rest = &rest[at..];
+        // Where one is others are: searched for only behind the last of them.
+        while rest.as_bytes().first() == Some(&b'\\') {
+            let (length, said) = escape(rest);
+            out.push(said);
+            rest = &rest[length..];
+        }
     }
     if rest.len() == inner.len() {
         return Cow::Borrowed(inner);
@@ -434,11 +438,13 @@ pub(crate) fn characters(literal: &str) -> usize {
 /// The length of the escape that `text` begins with, of a surrogate pair both, and what it says.
 pub(crate) fn escape(text: &str) -> (usize, char) {
     let (length, said) = match text.as_bytes().get(1) {
-        Some(b'n') => (2, '\n'),
-        Some(b't') => (2, '\t'),
-        Some(b'r') => (2, '\r'),
-        Some(b'b') => (2, '\u{8}'),
-        Some(b'f') => (2, '\u{c}'),
+        Some(b'n') => return (2, '\n'),
+        Some(b't') => return (2, '\t'),
+        Some(b'r') => return (2, '\r'),
+        Some(b'"') => return (2, '"'),
+        Some(b'\\') => return (2, '\\'),
+        Some(b'b') => return (2, '\u{8}'),
+        Some(b'f') => return (2, '\u{c}'),
         Some(b'u') => {
             let unit = hex_unit(text).unwrap_or(0xFFFD);
             let low = (0xD800..0xDC00)

@@ -9,7 +9,7 @@ use super::Subject;
 use crate::checkpoint::LEAST_TOKENS;
 use crate::draft::{Draft, result_of};
 use crate::guard::Held;
-use crate::strategy::{Edit, fit, is_stub, level};
+use crate::strategy::{Edit, fit_part, is_stub, level};
 use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
@@ -178,7 +178,7 @@ impl Subject<'_> {
                     .collect();
                 let tokens = |text: &str| matter.put_tokens(&part, text);
                 let current = draft.part_tokens(&part, &matter);
-                let short = excerpt_around(&text, &words, most, tokens);
+                let short = excerpt_around(&part, &text, &words, most, tokens);
                 if let Some(short) = short.filter(|short| tokens(short) < current) {
                     let put = Put::Text(short.into());
                     let reason = Reason::TooLarge;
@@ -214,12 +214,13 @@ impl Subject<'_> {
 
 /// An excerpt that says the pinned words, whatever else it leaves out.
 fn excerpt_around(
+    part: &Part<'_>,
     text: &str,
     words: &[&String],
     most: u64,
     tokens: impl Fn(&str) -> u64,
 ) -> Option<String> {
-    let short = fit(text, most, &tokens)?;
+    let (short, _) = fit_part(part, text, most, &tokens)?;
     let lost: Vec<&str> =
         words.iter().map(|w| w.as_str()).filter(|w| !short.contains(*w)).collect();
     if lost.is_empty() {
@@ -227,7 +228,7 @@ fn excerpt_around(
     }
     let lost = lost.join("\n[…]\n");
     let rest = most.saturating_sub(tokens(&lost) + 4);
-    let around =
-        fit(text, rest, &tokens).map_or(lost.clone(), |short| format!("{short}\n[…]\n{lost}"));
+    let around = fit_part(part, text, rest, &tokens)
+        .map_or(lost.clone(), |(short, _)| format!("{short}\n[…]\n{lost}"));
     Some(if tokens(&around) <= most { around } else { lost })
 }

@@ -28,7 +28,7 @@ use crate::transcript::{Part, Slot};
 use crate::view::{PartEdit, Reason};
 
 pub use arguments::{ArgumentsOptions, OldArguments};
-pub(crate) use excerpts::fit;
+pub(crate) use excerpts::fit_part;
 pub use excerpts::{Excerpts, ExcerptsOptions};
 pub use failed::{Failed, FailedCalls, FailedOptions};
 pub(crate) use fold::level;

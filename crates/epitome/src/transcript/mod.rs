@@ -1,6 +1,7 @@
 //! What was said, in order: entries and their parts as byte ranges of one shared buffer.
 
 mod id;
+mod mark;
 pub(crate) mod tie;
 pub mod unit;
 
@@ -14,6 +15,7 @@ pub use crate::json::Span;
 use crate::json::{self, unquote};
 pub use id::ContentId;
 pub(crate) use id::canonical_json;
+pub(crate) use mark::{COMMANDS, injected_mark};
 
 /// The wire role of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

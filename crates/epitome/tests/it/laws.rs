@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome::count::counter;
 use epitome::transcript::PartKind;
-use epitome::{Compactor, Options, Pin, Tail, Target, Task};
+use epitome::{Compactor, Format, Options, Pin, Tail, Target, Task, wire};
 use proptest::prelude::*;
 use testkit::laws::{check_all, descent};
 use testkit::{Case, Histogram, generate};
@@ -82,6 +82,36 @@ fn the_laws_hold_for_broken_input() {
     });
     if let Err(error) = result {
         panic!("{error}");
+    }
+}
+
+/// Found by chance: the excerpt of a reminder lost its mark, so that a next compaction took it for a person's newest words.
+#[test]
+fn an_excerpt_of_what_was_injected_is_no_persons_words() {
+    let reminders =
+        ["𠁀\\u0000𐀀A|)𐀀𐀀𐀀0Ƣ𐀀aA0\\u0000ຳ0\\u0000".to_owned(), "Ask before you push. ".repeat(60)];
+    for reminder in reminders {
+        let image = r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAAAAAA"}}"#;
+        let said =
+            format!(r#"{{"role":"user","content":[{image},{{"type":"text","text":"ok"}}]}}"#);
+        let note = format!(
+            r#"{{"role":"user","content":"<system-reminder>{reminder}</system-reminder>"}}"#
+        );
+        let body = format!(r#"{{"model":"m","messages":[{said},{said},{note}]}}"#);
+        let request = wire::parse(Format::OpenaiChat, body).expect("messages");
+        for percent in [5, 10, 31, 34, 37, 40, 60] {
+            let options = Options {
+                target: Target::Percent(percent),
+                task: Task::Fold,
+                ..Options::default()
+            };
+            let counter = counter("o200k").expect("a known name");
+            let compactor = Compactor::new(options, counter).expect("in range");
+            check_all(&request, &compactor).expect("the laws hold");
+            let view = compactor.compact(&request).expect("it compacts").request;
+            let newest = view.transcript.entries().last().expect("it isn't empty");
+            assert!(!newest.is_human(), "{}", newest.raw());
+        }
     }
 }
 
