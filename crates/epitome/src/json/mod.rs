@@ -403,9 +403,7 @@ pub(crate) fn unquote_inner(inner: &str) -> Cow<'_, str> {
     let mut rest = inner;
     let mut out = String::new();
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        if out.is_empty() {
-            out.reserve(rest.len());
-        }
+        out.reserve(if out.is_empty() { rest.len() } else { 0 });
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         // Where one is others are: searched for only behind the last of them.
@@ -441,8 +439,7 @@ pub(crate) fn escape(text: &str) -> (usize, char) {
         Some(b'n') => return (2, '\n'),
         Some(b't') => return (2, '\t'),
         Some(b'r') => return (2, '\r'),
-        Some(b'"') => return (2, '"'),
-        Some(b'\\') => return (2, '\\'),
+        Some(sign @ (b'"' | b'\\')) => return (2, char::from(*sign)),
         Some(b'b') => return (2, '\u{8}'),
         Some(b'f') => return (2, '\u{c}'),
         Some(b'u') => {

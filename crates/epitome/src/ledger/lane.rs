@@ -146,7 +146,8 @@ impl Ledger {
             if line.replaces.is_none() && line.note.is_empty() && is_said(line) {
                 continue;
             }
-            let shown = self.shown(at);
+            let state = if is_besides.contains(&at) { "" } else { line.kind.state() };
+            let shown = self.shown(at, state);
             if shown.len() < left {
                 left -= shown.len() + 1;
                 chosen.push((at, shown));
@@ -233,9 +234,8 @@ impl Ledger {
         line.replaced.is_none() && (!line.shown || line.replaces.is_some())
     }
 
-    fn shown(&self, at: usize) -> String {
+    fn shown(&self, at: usize, state: &str) -> String {
         let line = &self.lines[at];
-        let state = if line.is_sure { line.kind.state() } else { "" };
         let mut out = format!("- [{} {}] {state}{}", line.at, line.who.name(), line.text);
         let marked = line.who >= Speaker::Model;
         if let Some(old) = line.replaces.filter(|_| marked).map(|old| &self.lines[old]) {
@@ -263,7 +263,8 @@ fn about(line: &Line, old: &Line) -> String {
     for value in &old.subject.values {
         text = text.replace(&value.text, "…");
     }
-    format!(": {}", text.replace(['(', ')'], "").trim_end_matches('.'))
+    let text = text.replace(['(', ')'], "").replace("… …", "…");
+    format!(": {}", text.trim_end_matches('.'))
 }
 
 /// Reads a lane back; empty for anything else.

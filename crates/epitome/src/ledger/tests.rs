@@ -248,11 +248,11 @@ fn a_bare_value_corrects_what_was_just_said_and_nothing_else() {
         "user: The tick rate is 20 Hz. The upload limit is 64 MB.
          user: Not 20 Hz, 30 Hz.
          user: Hm, it's 45 MB.",
-        &expect![[r#"
+        &expect![[r"
             Facts:
-            - [1 user] Not 20 Hz, 30 Hz. (in place of message 0: the tick rate is … …)
+            - [1 user] Not 20 Hz, 30 Hz. (in place of message 0: the tick rate is …)
             - [2 user] Hm, it's 45 MB. (in place of message 0: the upload limit is … mb)
-        "#]],
+        "]],
     );
     // It names what it is about, or gives a value of another shape.
     for other in ["Staging got 9021.", "Use 5 workers there.", "Which 8080 is that?"] {
