@@ -369,7 +369,7 @@ fn diff_in_words() {
         --- stdout
          was is fate before after what
          # # keep # # human show tools and store response in file
-         # + new – # human <checkpoint #a#f#ad#a#f#> Reference about ear…
+         # + new – # human <checkpoint #fb#a#> Reference about ear…
          # − fold # – call I'll show you all the available tools and sto…
          # − fold # – result The user doesn't want to proceed with this to…
          # # keep # # injected [Request interrupted by user for tool use]
@@ -377,7 +377,7 @@ fn diff_in_words() {
          # # ~ edit # # call I'll explore the current repository to unders…
          old reasoning, dropped
          # # ~ edit # # result Perfect! Now I have a comprehensive understan…
-         larger than its share of the target, excerpted
+         old tool output, stubbed
          # # ~ edit # # model Perfect! I've completed a comprehensive explo…
          old reasoning, dropped
          # # keep # # human what else?
@@ -388,7 +388,7 @@ fn diff_in_words() {
          # # keep # # model Excellent! Here's what I discovered in the de…
 
          # kept
-         # edited larger than its share of the target, excerpted; old reasoning, dropped
+         # edited larger than its share of the target, excerpted; old reasoning, dropped; old tool output, stubbed
          # folded folded into the checkpoint
          # new
         # → # tokens counted by claude

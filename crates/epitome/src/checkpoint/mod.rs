@@ -171,8 +171,9 @@ fn ledger_lane(
             && quoted.get(&line.at).is_some_and(|text| text.contains(line.source()))
     };
     let mut bytes = room.saturating_mul(4) as usize;
+    let listing = gathered.ledger().listing(breadth, &is_said);
     loop {
-        let lines = gathered.ledger().render_besides(bytes, breadth, &is_said);
+        let lines = listing.render(bytes);
         if lines.is_empty() {
             return lines;
         }

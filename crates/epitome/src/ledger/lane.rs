@@ -53,6 +53,15 @@ pub enum Breadth {
     Any,
 }
 
+/// Lines that may be listed, to be rendered at any length.
+#[derive(Debug)]
+pub struct Listing<'a> {
+    ledger: &'a Ledger,
+    /// The best first.
+    order: Vec<usize>,
+    is_besides: HashSet<usize>,
+}
+
 /// Lines that may be listed, by number, the best first.
 struct Ranked {
     sure: Vec<usize>,
@@ -125,50 +134,20 @@ impl Ledger {
     /// The best lines in at most `bytes`, in the order they were said, under their headings. Lines
     /// that are shown where they were said are left out, unless they replace something.
     pub fn render(&self, bytes: usize) -> String {
-        self.render_besides(bytes, Breadth::Any, &|_| false)
+        self.listing(Breadth::Any, &|_| false).render(bytes)
     }
 
-    /// The same without those that are said elsewhere, unless they replace something.
-    pub fn render_besides(
-        &self,
-        bytes: usize,
-        breadth: Breadth,
-        is_said: &dyn Fn(&Line) -> bool,
-    ) -> String {
+    /// What may be listed without what is said elsewhere, unless it replaces something; to be rendered at any length.
+    pub fn listing(&self, breadth: Breadth, is_said: &dyn Fn(&Line) -> bool) -> Listing<'_> {
         let Ranked { sure, besides } = self.order();
         let is_besides: HashSet<usize> = besides.iter().copied().collect();
         let besides = if breadth == Breadth::Any { besides } else { Vec::new() };
-        let titles = HEADINGS.iter().map(|(title, _)| *title).chain([BESIDES]);
-        let mut left = bytes.saturating_sub(titles.map(|title| title.len() + 1).sum::<usize>());
-        let mut chosen: Vec<(usize, String)> = Vec::new();
-        for at in sure.into_iter().chain(besides) {
-            let line = &self.lines[at];
-            if line.replaces.is_none() && line.note.is_empty() && is_said(line) {
-                continue;
-            }
-            let state = if is_besides.contains(&at) { "" } else { line.kind.state() };
-            let shown = self.shown(at, state);
-            if shown.len() < left {
-                left -= shown.len() + 1;
-                chosen.push((at, shown));
-            }
-        }
-        chosen.sort_unstable();
-        let mut out = String::new();
-        let mut list = |title: &str, fits: &dyn Fn(usize) -> bool| {
-            let mut lines = chosen.iter().filter(|(at, _)| fits(*at)).peekable();
-            if lines.peek().is_some() {
-                let _ = writeln!(out, "{title}");
-                lines.for_each(|(_, shown)| {
-                    let _ = writeln!(out, "{shown}");
-                });
-            }
-        };
-        for (title, kinds) in HEADINGS {
-            list(title, &|at| !is_besides.contains(&at) && kinds.contains(&self.lines[at].kind));
-        }
-        list(BESIDES, &|at| is_besides.contains(&at));
-        out
+        let mut order: Vec<usize> = sure.into_iter().chain(besides).collect();
+        order.retain(|at| {
+            let line = &self.lines[*at];
+            line.replaces.is_some() || !line.note.is_empty() || !is_said(line)
+        });
+        Listing { ledger: self, order, is_besides }
     }
 
     /// The lines that are listed as what they are, the best first.
@@ -249,6 +228,46 @@ impl Ledger {
         } else {
             out.push_str(&line.note);
         }
+        out
+    }
+}
+
+impl Listing<'_> {
+    /// As [`Ledger::render`].
+    pub fn render(&self, bytes: usize) -> String {
+        let ledger = self.ledger;
+        let titles = HEADINGS.iter().map(|(title, _)| *title).chain([BESIDES]);
+        let mut left = bytes.saturating_sub(titles.map(|title| title.len() + 1).sum::<usize>());
+        let mut chosen: Vec<(usize, String)> = Vec::new();
+        for at in self.order.iter().copied() {
+            let line = &ledger.lines[at];
+            // Its text alone is longer.
+            if line.text.len() >= left {
+                continue;
+            }
+            let state = if self.is_besides.contains(&at) { "" } else { line.kind.state() };
+            let shown = ledger.shown(at, state);
+            if shown.len() < left {
+                left -= shown.len() + 1;
+                chosen.push((at, shown));
+            }
+        }
+        chosen.sort_unstable();
+        let mut out = String::new();
+        let mut list = |title: &str, fits: &dyn Fn(usize) -> bool| {
+            let mut lines = chosen.iter().filter(|(at, _)| fits(*at)).peekable();
+            if lines.peek().is_some() {
+                let _ = writeln!(out, "{title}");
+                lines.for_each(|(_, shown)| {
+                    let _ = writeln!(out, "{shown}");
+                });
+            }
+        };
+        for (title, kinds) in HEADINGS {
+            let is_of = |at: usize| kinds.contains(&ledger.lines[at].kind);
+            list(title, &|at| !self.is_besides.contains(&at) && is_of(at));
+        }
+        list(BESIDES, &|at| self.is_besides.contains(&at));
         out
     }
 }

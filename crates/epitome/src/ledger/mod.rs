@@ -42,7 +42,7 @@ use crate::transcript::Slot;
 pub use self::delta::{Delta, Op, Proposed, Refused, Rows, Unread};
 pub(crate) use self::delta::{Spoken, split};
 pub(crate) use self::entry::spoken;
-pub use self::lane::{Breadth, Entry, read};
+pub use self::lane::{Breadth, Entry, Listing, read};
 pub use self::made::Made;
 pub(crate) use self::made::placed;
 

@@ -57,6 +57,10 @@ const WINDOW: usize = 48 * 1024;
 const MAX_OF_OUTPUT: usize = 24;
 /// Lines of tools in all: what comes later is found by search, not by reading.
 const MAX_OF_TOOLS: usize = 4_000;
+/// Lines of one output that aren't sure, before more are looked for among those that are half signs; and how many of
+/// these are looked at.
+const MAX_BESIDES: usize = 8;
+const MAX_TRIED: usize = 32;
 /// Lines in all that aren't sure.
 const MAX_UNSURE: usize = 4_000;
 
@@ -137,11 +141,14 @@ impl Ledger {
     }
 
     fn read_output(&mut self, at: u32, shown: Shown, text: &str) {
-        let (mut taken, mut besides) = (0, 0);
+        let (mut taken, mut besides, mut tried) = (0, 0, 0);
         let mut lead = Lead::default();
         for (stretch, standing) in output::prose(text) {
-            if standing == Standing::Worded && besides >= MAX_OF_OUTPUT {
-                continue;
+            if standing == Standing::Worded {
+                tried += 1;
+                if besides >= MAX_BESIDES || tried > MAX_TRIED {
+                    continue;
+                }
             }
             if standing == Standing::Lead {
                 lead = Lead::of(stretch);
@@ -244,7 +251,10 @@ impl Ledger {
             || self.withdrawn
             || cues.has(Cue::Labels)
             || cues.is_brief_change(words);
-        let is_brief = words.len() < MOST_BRIEF && cues.has(Cue::Value) && !judge::asks(raw);
+        let is_brief = words.len() < MOST_BRIEF
+            && cues.has(Cue::Value)
+            && (who == Speaker::Human || cues.gone.is_some())
+            && !judge::asks(raw);
         if judged.is_none() && !may_change && !is_brief || is_noise(unmarked(raw), who) {
             return false;
         }

@@ -64,8 +64,15 @@ impl Ledger {
         let marked = |one: &Subject, other: &Subject| {
             one.topic.without(&other.bag).any(|word| one.marks.has(word))
         };
-        let is_apart = own.contrasts(theirs) || marked(own, theirs) && marked(theirs, own);
-        if new.at == old.at || old.kind == Kind::Done || is_apart {
+        if new.at == old.at || old.kind == Kind::Done {
+            return None;
+        }
+        // Most share a single word, and give no value.
+        let both = own.bag.shared(&theirs.bag);
+        if both == 0 || both == 1 && (own.values.is_empty() || theirs.values.is_empty()) {
+            return None;
+        }
+        if own.contrasts(theirs) || marked(own, theirs) && marked(theirs, own) {
             return None;
         }
         let pair = Pair::of(self, new, old);

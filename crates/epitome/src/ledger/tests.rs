@@ -282,7 +282,7 @@ fn what_no_phrase_tells_is_listed_behind_the_rest_and_carried_over() {
     let mut next = Ledger::default();
     next.resume(std::iter::empty(), entries);
     assert_eq!(next.render(4_000), lane);
-    assert_eq!(ledger(said).render_besides(4_000, Breadth::Sure, &|_| false).lines().count(), 2);
+    assert_eq!(ledger(said).listing(Breadth::Sure, &|_| false).render(4_000).lines().count(), 2);
 }
 
 #[test]

@@ -217,7 +217,7 @@ fn a_compaction() {
             here checkpoint
             fold user message
             edit assistant message
-               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n [… 354 B elided …] AssertionError: 734 != 0\
+               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n[… 7 lines (352 B) elided …]\n\u001b[31mFAILED\u001b[0m internal/cache/lru.go::test_TokenStream - Asse
             keep compaction
             keep assistant message
             keep user message
