@@ -91,9 +91,13 @@ def is_no_worse_than_without(epitome, server, folder):
         summary = receipt["summary"]
         results = [call["result"] for call in summary["calls"]]
         print(f"  {name}: {results}, {receipt.get('fallbacks')}", flush=True)
-        # It doesn't know when to stop: what it was cut off in is no summary.
+        # It doesn't know when to stop: what it was cut off in is no summary. Of several parts asked for at once the
+        # others aren't waited for then.
         failed = [call["why"] for call in summary["calls"] if call["result"] == "failed"]
-        assert results and all("the limit of its tokens" in why for why in failed), summary
+        broke_off = [why for why in failed if "the limit of its tokens" in why]
+        given_up = [why for why in failed if "nobody waits for its answer" in why]
+        assert results and len(failed) == len(broke_off) + len(given_up), summary
+        assert broke_off or not given_up, summary
         assert summary["spent"]["input"] > 0 and summary["spent"]["output"] > 0, summary
         if summary["by"] is None:
             assert text == plain and receipt["fallbacks"], receipt

@@ -409,8 +409,7 @@ fn is_quoted(quote: &str, said: &str) -> bool {
     let head = cut.unwrap_or(head);
     let Some(at) = said.find(head) else { return false };
     let Some((note, tail)) = gap.split_once(" …]") else { return said.ends_with(quote) };
-    let refers = ["replaced by message ", "newer: message "].iter().any(|it| note.starts_with(it));
-    let is_note = note.ends_with("bytes not quoted") || refers;
+    let is_note = note.ends_with("bytes not quoted") || note.starts_with("replaced by message ");
     let tail =
         tail.strip_prefix('\n').filter(|_| note.ends_with("bytes not quoted")).unwrap_or(tail);
     is_note && is_quoted(tail, &said[at + head.len()..])

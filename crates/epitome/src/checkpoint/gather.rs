@@ -174,11 +174,6 @@ impl Gathered {
                 word.withdraw(sentence, newer);
             }
         }
-        for (at, sentence, newer) in self.ledger.touched() {
-            for word in self.words.iter_mut().filter(|word| word.at == at as usize) {
-                word.point(sentence, newer);
-            }
-        }
     }
 
     /// What the narrative chooses from.

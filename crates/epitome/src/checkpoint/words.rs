@@ -90,19 +90,10 @@ impl Word {
 
     /// Leaves out a sentence that message `newer` replaces, and says so.
     pub(super) fn withdraw(&mut self, sentence: &str, newer: u32) {
-        if let Some(at) = self.text.find(sentence) {
+        if let Some(at) = alone(&self.text, sentence) {
             let note = format!("{GAP}replaced by message {newer}{END}");
             self.text.replace_range(at..at + sentence.len(), &note);
         }
-    }
-
-    /// Says behind a sentence that message `newer` is about the same; once, whatever was newer before.
-    pub(super) fn point(&mut self, sentence: &str, newer: u32) {
-        const NEWER: &str = "[… newer: message ";
-        let Some(end) = self.text.find(sentence).map(|at| at + sentence.len()) else { return };
-        let old = Some(&self.text[end..]).filter(|behind| behind.starts_with(NEWER));
-        let old = old.and_then(|behind| behind.find(END)).map_or(0, |at| at + END.len());
-        self.text.replace_range(end..end + old, &format!("{NEWER}{newer}{END}"));
     }
 
     /// Head and tail in at most `bytes`, the gap declared; `None` if too little would be left.
@@ -156,6 +147,17 @@ impl Word {
         }
         None
     }
+}
+
+/// Where `sentence` stands in `text`, not as a part of longer words.
+fn alone(text: &str, sentence: &str) -> Option<usize> {
+    let goes_on = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.match_indices(sentence).map(|(at, _)| at).find(|at| {
+        let (before, behind) = (&text[..*at], &text[at + sentence.len()..]);
+        let is_begun = goes_on(before.chars().next_back()) && goes_on(sentence.chars().next());
+        let is_cut = goes_on(sentence.chars().next_back()) && goes_on(behind.chars().next());
+        !is_begun && !is_cut
+    })
 }
 
 /// Up to where a sentence ends, unless that is less than half.
@@ -323,15 +325,15 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_points_to_what_is_newer_once() {
-        let mut word = Word::new(4, "The port is 80. Go on.".to_owned());
-        word.point("The port is 80.", 9);
-        word.point("The port is 80.", 12);
-        word.point("Nobody said this.", 13);
-        assert_eq!(word.text, "The port is 80.[… newer: message 12 …] Go on.");
-        assert_eq!(word.stretches().collect::<Vec<_>>(), ["The port is 80.", " Go on."]);
-        let lane = lane_in(&[word.clone()], 1000);
-        assert_eq!(read(&lane.text).0, [word]);
+    fn a_sentence_is_taken_back_where_it_stands_as_one() {
+        let mut word = Word::new(4, "The port is 8080. The port is 80. Go on.".to_owned());
+        word.withdraw("The port is 80", 9);
+        word.withdraw("he port is 8080", 9);
+        let said = "The port is 8080. [… replaced by message 9 …]. Go on.";
+        assert_eq!(word.text, said);
+        let mut odd = Word::new(5, "é80 80é 80".to_owned());
+        odd.withdraw("80", 9);
+        assert_eq!(odd.text, "é80 80é [… replaced by message 9 …]");
     }
 
     #[test]

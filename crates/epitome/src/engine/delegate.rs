@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::deltas::Place;
-use super::{Attempt, CompactError, Compaction, Gathering, Outcome, State, Step};
+use super::{Attempt, CompactError, Compaction, Outcome, State, Step};
 use crate::checkpoint::{Checkpoint, Gathered, Seat};
 use crate::compact::{About, Compact, Compacted, Delegation, Job, Skip, Verdict};
 use crate::count::Tally;
@@ -133,17 +133,7 @@ impl Compaction {
             (None, summary) => summary.map(theirs),
         };
         let source = given.is_some().then(Source::default);
-        let remembered = self.remembered();
-        State::Gather(Box::new(Gathering {
-            tally,
-            units,
-            plan,
-            gathered,
-            source,
-            given,
-            remembered,
-            next: 0,
-        }))
+        self.gathering((tally, units, plan), gathered, source, given)
     }
 
     /// Puts a given summary into the checkpoint.

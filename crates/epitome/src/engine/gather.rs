@@ -40,6 +40,17 @@ impl Compaction {
         let given = self.given.clone().filter(|_| self.attempt == Attempt::Asked);
         let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
         let source = (is_asked || given.is_some()).then(Source::default);
+        self.gathering((tally, units, plan), gathered, source, given)
+    }
+
+    /// Gathers, from the first entry on.
+    pub(super) fn gathering(
+        &self,
+        (tally, units, plan): (Tally, Units, Plan),
+        gathered: Gathered,
+        source: Option<Source>,
+        given: Option<Given>,
+    ) -> State {
         let remembered = self.remembered();
         State::Gather(Box::new(Gathering {
             tally,
@@ -54,7 +65,7 @@ impl Compaction {
     }
 
     /// Changes of the ledger that earlier compactions made, citing the messages of this transcript.
-    pub(super) fn remembered(&self) -> Vec<Made> {
+    fn remembered(&self) -> Vec<Made> {
         ledger::placed(self.compactor.remembered(), &self.request.transcript)
     }
 

@@ -196,24 +196,10 @@ impl Ledger {
         }
         let words = Words::of(&cited.text);
         let cues = Cues::of(&cited.text, &words);
+        let (source, text) = (cited.source.clone(), cited.text.clone());
         let mut line = Line {
-            at,
-            who,
-            kind: Kind::Fact,
-            replaces: None,
-            differs: None,
-            newer: None,
-            replaced: None,
-            note: String::new(),
-            source: cited.source.clone(),
-            shown: false,
-            said_in: Vec::new(),
-            weight: 0,
             change: cues.change(),
-            alone: true,
-            is_sure: true,
-            subject: Subject::of(&words, &cues),
-            text: cited.text.clone(),
+            ..Line::said(at, who, source, text, Subject::of(&words, &cues))
         };
         match delta.op {
             Op::Add => line.kind = delta.kind.ok_or(Refused::Kind)?,

@@ -31,7 +31,7 @@ pub(super) const LEAST_BESIDES: i32 = 4;
 /// Points for each of its words that no other line has.
 const NOVELTY: i32 = 3;
 /// The heading of that.
-const BESIDES: &str = "Said besides:";
+const BESIDES: &str = "Said besides (replaces nothing):";
 
 /// Each line of an entry that is listed makes the next one worth so much less, up to so many.
 const CROWD: i32 = 3;
@@ -42,7 +42,9 @@ const OTHERS: &[Kind] = &[Kind::Fact];
 
 pub(super) const IN_PLACE: &str = " (in place of message ";
 const NEWER: &str = " (newer than message ";
+const OTHERWISE: &str = ", which says otherwise";
 const OLDER: &str = " (see message ";
+const IS_NEWER: &str = ", which is newer";
 
 /// Which lines a lane may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,11 +202,8 @@ impl Ledger {
         if line.is_sure {
             return 0;
         }
-        let lines = |term| {
-            let of = |about: &HashMap<u64, Vec<u32>>| about.get(&term).map_or(0, Vec::len);
-            of(&self.about) + of(&self.besides)
-        };
-        let rare = line.subject.specific.iter().filter(|term| lines(*term) < 2).count();
+        let is_rare = |term: &u64| self.lines_about(*term) < 2;
+        let rare = line.subject.specific.iter().filter(is_rare).count();
         NOVELTY * i32::try_from(rare.min(3)).unwrap_or(0)
     }
 
@@ -220,11 +219,11 @@ impl Ledger {
         if let Some(old) = line.replaces.filter(|_| marked).map(|old| &self.lines[old]) {
             let subject = about(line, old);
             let _ = write!(out, "{IN_PLACE}{}{subject})", old.at);
+        } else if let Some(new) = line.newer.map(|new| &self.lines[self.newest(new)]) {
+            let _ = write!(out, "{OLDER}{}{IS_NEWER})", new.at);
         } else if let Some(old) = line.differs.filter(|_| marked).map(|old| &self.lines[old]) {
             let subject = about(line, old);
-            let _ = write!(out, "{NEWER}{}, which says otherwise{subject})", old.at);
-        } else if let Some(new) = line.newer.map(|new| &self.lines[self.newest(new)]) {
-            let _ = write!(out, "{OLDER}{}, which is newer)", new.at);
+            let _ = write!(out, "{NEWER}{}{OTHERWISE}{subject})", old.at);
         } else {
             out.push_str(&line.note);
         }
@@ -236,8 +235,8 @@ impl Listing<'_> {
     /// As [`Ledger::render`].
     pub fn render(&self, bytes: usize) -> String {
         let ledger = self.ledger;
-        let titles = HEADINGS.iter().map(|(title, _)| *title).chain([BESIDES]);
-        let mut left = bytes.saturating_sub(titles.map(|title| title.len() + 1).sum::<usize>());
+        let mut left = bytes;
+        let mut titles: HashSet<&str> = HashSet::new();
         let mut chosen: Vec<(usize, String)> = Vec::new();
         for at in self.order.iter().copied() {
             let line = &ledger.lines[at];
@@ -247,28 +246,36 @@ impl Listing<'_> {
             }
             let state = if self.is_besides.contains(&at) { "" } else { line.kind.state() };
             let shown = ledger.shown(at, state);
-            if shown.len() < left {
-                left -= shown.len() + 1;
+            let title = self.title(at);
+            let above = if titles.contains(title) { 0 } else { title.len() + 1 };
+            if above + shown.len() < left {
+                left -= above + shown.len() + 1;
+                titles.insert(title);
                 chosen.push((at, shown));
             }
         }
         chosen.sort_unstable();
         let mut out = String::new();
-        let mut list = |title: &str, fits: &dyn Fn(usize) -> bool| {
-            let mut lines = chosen.iter().filter(|(at, _)| fits(*at)).peekable();
+        for title in HEADINGS.iter().map(|(title, _)| *title).chain([BESIDES]) {
+            let mut lines = chosen.iter().filter(|(at, _)| self.title(*at) == title).peekable();
             if lines.peek().is_some() {
                 let _ = writeln!(out, "{title}");
                 lines.for_each(|(_, shown)| {
                     let _ = writeln!(out, "{shown}");
                 });
             }
-        };
-        for (title, kinds) in HEADINGS {
-            let is_of = |at: usize| kinds.contains(&ledger.lines[at].kind);
-            list(title, &|at| !self.is_besides.contains(&at) && is_of(at));
         }
-        list(BESIDES, &|at| self.is_besides.contains(&at));
         out
+    }
+
+    /// The heading that a line stands under.
+    fn title(&self, at: usize) -> &'static str {
+        if self.is_besides.contains(&at) {
+            return BESIDES;
+        }
+        let kind = self.ledger.lines[at].kind;
+        let title = HEADINGS.iter().find(|(_, kinds)| kinds.contains(&kind));
+        title.map_or(BESIDES, |(title, _)| title)
     }
 }
 
@@ -284,6 +291,20 @@ fn about(line: &Line, old: &Line) -> String {
     }
     let text = text.replace(['(', ')'], "").replace("… …", "…");
     format!(": {}", text.trim_end_matches('.'))
+}
+
+/// The note behind a line, if there is one: in no other words than those that are written.
+fn note_of(line: &str) -> Option<&str> {
+    let note = &line[line.rfind(" (")?..];
+    let inner = note.strip_suffix(')').filter(|inner| !inner.contains(')'))?;
+    let marks = [(IN_PLACE, ""), (NEWER, OTHERWISE), (OLDER, IS_NEWER)];
+    let is_one = marks.iter().any(|(mark, says)| {
+        let rest = inner.strip_prefix(mark).unwrap_or_default();
+        let said = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        let subject = said.strip_prefix(says).filter(|_| said.len() < rest.len());
+        subject.is_some_and(|it| it.is_empty() || *mark != OLDER && it.starts_with(": "))
+    });
+    is_one.then_some(note)
 }
 
 /// Reads a lane back; empty for anything else.
@@ -308,12 +329,7 @@ pub fn read(lane: &str) -> Vec<Entry> {
                     .find(|kind| !kind.state().is_empty() && text.starts_with(kind.state()));
                 let kind = *kind.or(heading.first())?;
                 let text = text.strip_prefix(kind.state()).unwrap_or(text);
-                let note = [IN_PLACE, NEWER, OLDER]
-                    .iter()
-                    .filter_map(|mark| text.rfind(mark))
-                    .max()
-                    .filter(|_| text.ends_with(')'));
-                let (text, note) = text.split_at(note.unwrap_or(text.len()));
+                let (text, note) = text.split_at(text.len() - note_of(text).map_or(0, str::len));
                 Some(Entry {
                     at: at.parse().ok()?,
                     who: Speaker::of(who)?,

@@ -155,7 +155,7 @@ pub struct Ledger {
     besides: HashMap<u64, Vec<u32>>,
     /// For each sentence that is a line, which one.
     said: HashMap<String, u32>,
-    /// Lines of tools taken so far, and those that aren't sure.
+    /// Lines of tools taken so far, and those that aren't sure and that no person said.
     of_tools: usize,
     unsure: usize,
     /// What was noted last: its line, and where it was said.
@@ -203,20 +203,25 @@ impl Ledger {
 
     /// Notes that a line says the same again, if one does: the first source stays, the better speaker counts.
     fn is_said_again(&mut self, line: &Line) -> bool {
-        let Some(&at) = self.said.get(&line.text) else { return false };
-        let same = &mut self.lines[at as usize];
-        if same.replaced.is_some() {
+        let Some(at) = self.said.get(&line.text).map(|at| *at as usize) else { return false };
+        let newer = self.lines[at].newer;
+        let same = &mut self.lines[at];
+        if same.replaced.is_some() || line.is_sure && !same.is_sure {
             return false;
         }
         same.weight = same.weight.max(line.weight);
-        same.is_sure |= line.is_sure;
         if line.who == Speaker::Human {
             same.weight += 2;
         }
         same.shown |= line.shown;
         same.said_in.extend(&line.said_in);
         if line.is_sure {
-            self.last = Some((at as usize, line.at));
+            self.last = Some((at, line.at));
+        }
+        // Nothing is newer than what is said now.
+        if let Some(newer) = newer.filter(|newer| self.lines[*newer].who <= line.who) {
+            self.lines[at].newer = None;
+            self.lines[newer].differs.take_if(|old| *old == at);
         }
         true
     }
@@ -257,9 +262,6 @@ impl Ledger {
 
     /// Adds a line that corrects `old` without saying what it is about.
     fn correct(&mut self, mut line: Line, old: usize, naming: Naming) -> bool {
-        if self.is_said_again(&line) {
-            return true;
-        }
         let own = self.lines.len();
         let older = &mut self.lines[old];
         line.weight = line.weight.max(older.weight);
@@ -278,13 +280,14 @@ impl Ledger {
         true
     }
 
-    fn append(&mut self, line: Line) {
+    fn append(&mut self, mut line: Line) {
         let own = self.lines.len();
         if line.is_sure {
             self.last = Some((own, line.at));
             self.of_tools += usize::from(line.who == Speaker::Tool);
+            self.take_over(&mut line, own);
         } else {
-            self.unsure += 1;
+            self.unsure += usize::from(line.who < Speaker::Human);
         }
         let about = if line.is_sure { &mut self.about } else { &mut self.besides };
         for term in line.subject.bag.iter() {
@@ -292,6 +295,22 @@ impl Ledger {
         }
         self.said.insert(line.text.clone(), own as u32);
         self.lines.push(line);
+    }
+
+    /// Lets `line` stand for what was said in the same words when nobody knew what it was.
+    fn take_over(&mut self, line: &mut Line, own: usize) {
+        let same = self.said.get(&line.text).map(|at| &mut self.lines[*at as usize]);
+        if let Some(same) = same.filter(|same| !same.is_sure && same.replaced.is_none()) {
+            same.replaced = Some(own);
+            line.weight = line.weight.max(same.weight);
+            line.shown |= same.shown;
+            line.said_in.extend(&same.said_in);
+        }
+    }
+
+    /// In how many lines `term` stands.
+    fn lines_about(&self, term: u64) -> usize {
+        [&self.about, &self.besides].iter().map(|about| about.get(&term).map_or(0, Vec::len)).sum()
     }
 
     /// Tells anew what is shown: the entries that were read, in another view.
@@ -316,22 +335,11 @@ impl Ledger {
             let next = &self.lines[line.replaced?];
             let newest = &self.lines[self.newest(line.replaced?)];
             let is_persons = next.who == Speaker::Human && newest.who == Speaker::Human;
-            let sure = is_persons && newest.at != line.at && line.is_taken_back_by(next);
+            let sure = is_persons
+                && line.text != next.text
+                && newest.at != line.at
+                && line.is_taken_back_by(next);
             sure.then_some((line.at, line.source.as_str(), newest.at))
-        })
-    }
-
-    /// What persons said that something newer is about, unless it was surely taken back: the entry, the words as they
-    /// stand there, and the newer entry.
-    pub fn touched(&self) -> impl Iterator<Item = (u32, &str, u32)> {
-        let struck: HashSet<(u32, &str)> =
-            self.superseded().map(|(at, sentence, _)| (at, sentence)).collect();
-        let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
-        said.filter_map(move |line| {
-            let newest = &self.lines[self.newest(line.replaced.or(line.newer)?)];
-            let is_struck = struck.contains(&(line.at, line.source.as_str()));
-            let is_newer = !is_struck && newest.at != line.at;
-            is_newer.then_some((line.at, line.source.as_str(), newest.at))
         })
     }
 
@@ -356,6 +364,29 @@ impl Ledger {
 }
 
 impl Line {
+    /// What `who` said at entry `at`, which takes the place of nothing and is surely a fact until somebody says otherwise.
+    fn said(at: u32, who: Speaker, source: String, text: String, subject: Subject) -> Self {
+        Line {
+            at,
+            who,
+            kind: Kind::Fact,
+            text,
+            replaces: None,
+            differs: None,
+            newer: None,
+            replaced: None,
+            note: String::new(),
+            source,
+            shown: false,
+            said_in: Vec::new(),
+            weight: 0,
+            subject,
+            change: Change::None,
+            alone: true,
+            is_sure: true,
+        }
+    }
+
     /// Whether `next` says that this holds no longer, so surely that somebody's words may be struck out for it.
     fn is_taken_back_by(&self, next: &Line) -> bool {
         let topic = &self.subject.topic;

@@ -5,17 +5,18 @@ use std::mem::take;
 
 use super::cues::Cues;
 use super::judge::{self, judge};
-use super::lane::LEAST_BESIDES;
+use super::lane::{Breadth, LEAST_BESIDES};
 use super::language::{Cue, List};
 use super::noise::is_noise;
 use super::output::{self, Standing};
 use super::statement;
 use super::subject::Subject;
-use super::update::{Update, is_near};
+use super::update::{MOST_BRIEF, Update, is_near};
 use super::words::Words;
 use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
 use crate::text::split::{Kind as Place, Sentence, sentences};
+use crate::text::telling::{Tell, tell};
 use crate::text::{begins_with_one, cut};
 
 /// Longer sentences are cut at their end.
@@ -49,11 +50,9 @@ const KINDS: [&str; 18] = [
 ];
 /// So much behind a question belongs to it.
 const MAX_ANSWER: usize = 80;
-/// A sentence of so many words may only correct a value.
-const MOST_BRIEF: usize = 14;
 /// Bytes of one text that are read from either end.
 const WINDOW: usize = 48 * 1024;
-/// Lines taken from one output of a tool, the first ones.
+/// Lines taken from one output of a tool, the first ones; and the same of those that aren't sure.
 const MAX_OF_OUTPUT: usize = 24;
 /// Lines of tools in all: what comes later is found by search, not by reading.
 const MAX_OF_TOOLS: usize = 4_000;
@@ -61,7 +60,7 @@ const MAX_OF_TOOLS: usize = 4_000;
 /// these are looked at.
 const MAX_BESIDES: usize = 8;
 const MAX_TRIED: usize = 32;
-/// Lines in all that aren't sure.
+/// Lines in all that aren't sure, of all but persons.
 const MAX_UNSURE: usize = 4_000;
 
 /// What an answer to the question before it begins with.
@@ -136,7 +135,7 @@ impl Ledger {
             if label(raw).is_some_and(|label| often.contains(&label)) {
                 continue;
             }
-            self.note(&Said { at, who, shown, raw, standing }, &lead);
+            self.note(&Said { at, who, shown, raw, standing }, &lead, Breadth::Any);
         }
     }
 
@@ -175,14 +174,15 @@ impl Ledger {
                 let raw = &stretch[part];
                 let said = Said { at, who: Speaker::Tool, shown, raw, standing };
                 let before = self.unsure;
-                taken += usize::from(self.note(&said, &lead));
+                let breadth = if besides < MAX_OF_OUTPUT { Breadth::Any } else { Breadth::Sure };
+                taken += usize::from(self.note(&said, &lead, breadth));
                 besides += self.unsure - before;
             }
         }
     }
 
     /// Whether the sentence became a line.
-    fn note(&mut self, said: &Said<'_>, lead: &Lead) -> bool {
+    fn note(&mut self, said: &Said<'_>, lead: &Lead, breadth: Breadth) -> bool {
         let mut words = take(&mut self.words);
         words.read(unmarked(said.raw));
         if words.known(1).owning.iter().any(|verb| words.follows(1, verb).is_some())
@@ -193,7 +193,7 @@ impl Ledger {
         let mut cues = Cues::of(said.raw, &words);
         cues.lead(&lead.cues);
         let is_line = said.standing != Standing::Worded && self.takes(said, &words, &cues);
-        if !is_line {
+        if !is_line && breadth == Breadth::Any {
             self.keep_besides(said, &words, &cues);
         }
         self.words = words;
@@ -203,7 +203,7 @@ impl Ledger {
     /// Keeps what none of the phrases tells, if it says something.
     fn keep_besides(&mut self, said: &Said<'_>, words: &Words, cues: &Cues) {
         let Said { at, who, shown, raw, standing } = *said;
-        if self.unsure >= MAX_UNSURE {
+        if self.unsure >= MAX_UNSURE && who < Speaker::Human {
             return;
         }
         let worth =
@@ -212,30 +212,19 @@ impl Ledger {
         let bare = unmarked(raw);
         let text = cut::one_line(bare, MAX_LINE);
         if is_noise(bare, who)
-            || who == Speaker::Tool && is_printed_code(bare)
+            || who == Speaker::Tool && (is_printed_code(bare) || is_anchored(bare))
             || self.listed.contains(&text)
             || who == Speaker::Tool && self.is_boilerplate(&text)
         {
             return;
         }
+        let subject = Subject::of(words, cues);
         self.push(Line {
-            at,
-            who,
-            kind: Kind::Fact,
-            replaces: None,
-            differs: None,
-            newer: None,
-            replaced: None,
-            note: String::new(),
-            source: raw.to_owned(),
             shown: shown == Shown::InFull,
             said_in: self.reading.into_iter().collect(),
             weight,
-            change: Change::None,
-            alone: true,
             is_sure: false,
-            subject: Subject::of(words, cues),
-            text,
+            ..Line::said(at, who, raw.to_owned(), text, subject)
         });
     }
 
@@ -299,24 +288,14 @@ impl Ledger {
             return true;
         }
         let line = Line {
-            at,
-            who,
             kind: verdict.kind,
-            replaces: None,
-            differs: None,
-            newer: None,
-            replaced: None,
-            note: String::new(),
-            source: raw.to_owned(),
             shown: shown == Shown::InFull,
             said_in: self.reading.into_iter().collect(),
             weight: verdict.weight
                 - if cues.has(Cue::Boxed) { standing.cost() / 3 } else { standing.cost() },
             change,
             alone: known,
-            is_sure: true,
-            subject,
-            text,
+            ..Line::said(at, who, raw.to_owned(), text, subject)
         };
         // What says nothing by itself may still take something back, or answer it.
         if !known && !matches!(self.update(&line), Update::Replaces(_)) {
@@ -363,6 +342,11 @@ impl Ledger {
         }
         true
     }
+}
+
+/// Whether the anchors and telling lines say it: how a run went.
+fn is_anchored(line: &str) -> bool {
+    matches!(tell(line), Tell::Difference | Tell::Warning | Tell::Total | Tell::Failure)
 }
 
 /// The labels that stand before a value more than once.

@@ -35,31 +35,21 @@ impl Ledger {
     fn carry(&mut self, entry: Entry, listed: usize) {
         let words = Words::of(&entry.text);
         let cues = Cues::of(&entry.text, &words);
-        let replaces = entry.note.starts_with(IN_PLACE);
+        let replaces = entry.is_sure && entry.note.starts_with(IN_PLACE);
         let weight = worth(&entry.text, &words, &cues, entry.kind, entry.who)
             + CARRIED
             + if replaces { REPLACING } else { 0 };
+        let (source, subject) = (entry.text.clone(), Subject::of(&words, &cues));
         let line = Line {
-            at: entry.at,
-            who: entry.who,
             kind: entry.kind,
-            replaces: None,
-            differs: None,
-            newer: None,
-            replaced: None,
-            source: entry.text.clone(),
-            shown: false,
-            said_in: Vec::new(),
             weight,
-            subject: Subject::of(&words, &cues),
             change: if replaces { Change::Said } else { Change::None },
-            alone: true,
             is_sure: entry.is_sure,
             note: entry.note,
-            text: entry.text,
+            ..Line::said(entry.at, entry.who, source, entry.text, subject)
         };
-        if let Some(&same) = self.said.get(&line.text) {
-            let same = &mut self.lines[same as usize];
+        let same = self.said.get(&line.text).map(|at| &mut self.lines[*at as usize]);
+        if let Some(same) = same.filter(|same| same.is_sure || !line.is_sure) {
             same.weight = same.weight.max(line.weight);
             if same.replaces.is_none() {
                 same.note = line.note;

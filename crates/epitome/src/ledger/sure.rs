@@ -35,8 +35,7 @@ impl Ledger {
 
     /// Whether hardly another line than `old` has the word, which says more than what kind of thing it is.
     fn is_told_by(&self, word: u64, old: &Line) -> bool {
-        let lines = self.about.get(&word).map_or(0, Vec::len);
-        lines <= FEW && old.subject.specific.has(word)
+        self.lines_about(word) <= FEW && old.subject.specific.has(word)
     }
 
     /// Whether `new`, which doesn't stand for `old`, gives another value of the same: whoever reads both shall know
@@ -88,7 +87,7 @@ impl Ledger {
     /// Whether few lines have the word.
     fn is_rare(&self, word: u64) -> bool {
         let most = RARE.max(self.lines.len() / ONE_OF);
-        self.about.get(&word).is_none_or(|lines| lines.len() <= most)
+        self.lines_about(word) <= most
     }
 }
 

@@ -2,7 +2,8 @@
 
 use expect_test::{Expect, expect};
 
-use super::{Breadth, Ledger, Shown, Speaker};
+use super::subject::Subject;
+use super::{Breadth, Ledger, Line, Shown, Speaker};
 
 /// Lines of `who: text`; each is an entry.
 fn ledger(said: &str) -> Ledger {
@@ -267,14 +268,14 @@ fn a_bare_value_corrects_what_was_just_said_and_nothing_else() {
 
 #[test]
 fn what_no_phrase_tells_is_listed_behind_the_rest_and_carried_over() {
-    let said = "tool: [gate] rule 4: FAIL when texture memory is over 512 MB
+    let said = "tool: Legal drew a line at 512 MB for texture memory.
          user: Never push to main.";
     let lane = ledger(said).render(4_000);
     expect![[r"
         Constraints:
         - [1 user] Never push to main.
-        Said besides:
-        - [0 tool] [gate] rule 4: FAIL when texture memory is over 512 MB
+        Said besides (replaces nothing):
+        - [0 tool] Legal drew a line at 512 MB for texture memory.
     "]]
     .assert_eq(&lane);
     let entries = super::read(&lane);
@@ -283,6 +284,106 @@ fn what_no_phrase_tells_is_listed_behind_the_rest_and_carried_over() {
     next.resume(std::iter::empty(), entries);
     assert_eq!(next.render(4_000), lane);
     assert_eq!(ledger(said).listing(Breadth::Sure, &|_| false).render(4_000).lines().count(), 2);
+}
+
+/// Nobody but a person takes a person's rule back, and what names something else is about that.
+#[test]
+fn a_value_is_corrected_by_whom_may_and_of_what_is_named() {
+    for said in [
+        "user: The loop must run at 20 Hz.
+         model: The loop is 30 Hz, not 20 Hz.",
+        "user: The physics loop runs at 20 Hz.
+         user: The renderer is 60 Hz, not 20 Hz.",
+        "user: The reader polls every 20 ms.
+         model: The writer polls every 90 ms.
+         user: For the writer it's 60 ms, not 20 ms.",
+    ] {
+        let ledger = ledger(said);
+        assert_eq!(ledger.superseded().count(), 0, "{said}");
+        let gone: Vec<&Line> =
+            ledger.lines().iter().filter(|line| line.replaced.is_some()).collect();
+        assert!(gone.iter().all(|line| line.who != Speaker::Human), "{said}: {gone:#?}");
+    }
+}
+
+#[test]
+fn the_same_correction_is_heard_each_time() {
+    check(
+        "user: The tick rate is 20 Hz.
+         user: Not 20 Hz, 30 Hz.
+         user: The render rate is 20 Hz.
+         user: Not 20 Hz, 30 Hz.",
+        &expect![[r"
+            Facts:
+            - [1 user] Not 20 Hz, 30 Hz. (in place of message 0: the tick rate is …)
+            - [3 user] Not 20 Hz, 30 Hz. (in place of message 2: the render rate is …)
+        "]],
+    );
+}
+
+/// What nobody knew the kind of is a line as soon as somebody says it so that it is one.
+#[test]
+fn what_was_unsure_is_sure_where_it_is_said_so() {
+    let mut both = Ledger::default();
+    let said = "the mesh viewer keeps 512 MB of textures";
+    let line = |at, is_sure| Line {
+        is_sure,
+        weight: 40,
+        ..Line::said(at, Speaker::Human, said.into(), said.into(), Subject::default())
+    };
+    both.push(line(1, false));
+    both.push(line(4, true));
+    both.push(line(6, false));
+    expect![[r"
+        Facts:
+        - [4 user] the mesh viewer keeps 512 MB of textures
+    "]]
+    .assert_eq(&both.render(4_000));
+    assert_eq!(both.superseded().count(), 0);
+    assert_eq!(both.outdated().count(), 0);
+}
+
+#[test]
+fn what_is_said_again_has_nothing_newer() {
+    let newer_after = |who| {
+        let mut ledger = ledger("user: The tick rate is 20 Hz.\nuser: We never deploy on Fridays.");
+        ledger.lines[0].newer = Some(1);
+        ledger.lines[1].differs = Some(0);
+        ledger.observe(2, who, Shown::Elsewhere, "The tick rate is 20 Hz.");
+        (ledger.lines[0].newer, ledger.lines[1].differs)
+    };
+    assert_eq!(newer_after(Speaker::Human), (None, None));
+    // Not by whom a person isn't taken back.
+    assert_eq!(newer_after(Speaker::Model), (Some(1), Some(0)));
+}
+
+/// A note is read back in the words that are written, and in no others.
+#[test]
+fn only_what_is_a_note_is_read_as_one() {
+    let text_of = |line: &str| {
+        let entries = super::read(&format!("Facts:\n- [3 user] {line}\n"));
+        entries.first().map(|entry| entry.text.clone()).expect("a line")
+    };
+    for note in [
+        "(see message 40, which is newer)",
+        "(in place of message 4)",
+        "(in place of message 4: the rate is …)",
+        "(newer than message 4, which says otherwise)",
+        "(newer than message 4, which says otherwise: the rate)",
+    ] {
+        assert_eq!(text_of(&format!("It is 20 Hz. {note}")), "It is 20 Hz.");
+    }
+    for own in [
+        "It is 20 Hz (see message 40, which is newer), and so on (really)",
+        "Use it (in place of message brokers)",
+        "Use it (in place of message 4 of the old list)",
+        "It is (newer than message 4)",
+        "It is (see message 4)",
+        "It is so (see message 40, which is newer: perhaps)",
+        "é (in place of message )",
+    ] {
+        assert_eq!(text_of(own), own);
+    }
 }
 
 #[test]
@@ -299,7 +400,7 @@ fn code_and_frames_of_tools_are_no_lines() {
         &expect![[r"
             Facts:
             - [7 model] The staging port is 8443.
-            Said besides:
+            Said besides (replaces nothing):
             - [5 user] what about the tool backgrounds??
         "]],
     );

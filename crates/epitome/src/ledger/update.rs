@@ -34,7 +34,7 @@ pub(super) enum Naming {
 /// A sentence of more words that say something takes back by the subject alone.
 const MAX_WORDS: usize = 14;
 /// A sentence of so many words says little but what it corrects.
-const MOST_BRIEF: usize = 14;
+pub(super) const MOST_BRIEF: usize = 14;
 /// Words besides its values that a sentence which only corrects one has at most.
 const MOST_BESIDES: usize = 4;
 /// Lines looked at for each term, the newest.
@@ -116,8 +116,8 @@ impl Ledger {
             return None;
         }
         // A word that others have, too, may say what it is about.
-        let is_about = rest.iter().any(|word| self.about.contains_key(word));
-        let near = self.lines.iter().enumerate().skip(self.since).rev();
+        let about: Vec<u64> = rest.into_iter().filter(|word| self.lines_about(*word) > 0).collect();
+        let near = self.lines.iter().enumerate().skip(self.since).rev().take(LOOK_BACK);
         let near = near.take_while(|(_, old)| is_near(at, old.at)).filter(|(_, old)| {
             old.is_sure
                 && old.replaced.is_none()
@@ -126,6 +126,7 @@ impl Ledger {
                 && old.kind != Kind::Question
                 && old.who != Speaker::System
                 && (who >= Speaker::Model && old.who >= Speaker::Model || who == old.who)
+                && may_take_back(who, Change::OfLast, old)
         });
         let fits = |old: &Line, own: &Value| {
             let values = old.subject.values.iter().filter(|old| old.sort != Sort::Code);
@@ -134,11 +135,20 @@ impl Ledger {
         };
         let differing: Vec<(usize, &Line)> =
             near.filter(|(_, old)| subject.values.iter().any(|own| fits(old, own))).collect();
-        let named = differing.iter().find(|(_, old)| subject.names_value_of(&old.subject));
+        // What names something else is about that.
+        let is_of = |old: &Line| {
+            let theirs = &old.subject;
+            let is_its_topic = subject.topic.shared(&theirs.bag) == subject.topic.len();
+            (!subject.has_topic || is_its_topic)
+                && about.iter().all(|word| theirs.bag.has(*word))
+                && !subject.contrasts(theirs)
+        };
+        let named =
+            differing.iter().find(|(_, old)| subject.names_value_of(&old.subject) && is_of(old));
         if let Some((found, _)) = named {
             return Some((*found, Naming::Old));
         }
-        let is_bare = !subject.has_topic && !is_about && !cues.has(Cue::Commands);
+        let is_bare = !subject.has_topic && about.is_empty() && !cues.has(Cue::Commands);
         let last = differing.first().filter(|_| who == Speaker::Human && is_bare);
         last.map(|(found, _)| (*found, Naming::Nothing))
     }
@@ -210,15 +220,20 @@ impl Ledger {
 
 /// Whether the speaker of `new` may change what `old` says.
 pub(super) fn may_replace(new: &Line, old: &Line) -> bool {
+    may_take_back(new.who, new.change, old)
+}
+
+/// Whether `who` may change what `old` says, who says so surely that it changed.
+fn may_take_back(who: Speaker, change: Change, old: &Line) -> bool {
     let facts =
         |line: &Line| matches!(line.kind, Kind::Fact | Kind::Question) || line.kind.is_task();
-    match (new.who, old.who) {
+    match (who, old.who) {
         (Speaker::Human, _)
         | (Speaker::System, Speaker::System | Speaker::Model | Speaker::Injected | Speaker::Tool) => {
             true
         }
         (Speaker::Model, Speaker::Human | Speaker::System) => {
-            facts(old) || (old.kind == Kind::Decision && new.change >= Change::Said)
+            facts(old) || (old.kind == Kind::Decision && change >= Change::Said)
         }
         (Speaker::Model, _)
         | (Speaker::Injected, Speaker::Injected)
