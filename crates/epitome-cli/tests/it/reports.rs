@@ -91,7 +91,7 @@ fn stats_of_a_run_with_tool_definitions() {
         tool("rm")
     );
     bench.write("tools.json", body);
-    expect![[r#"
+    expect![[r"
         exit 0
         --- stdout
         84 tokens exact by o200k
@@ -131,20 +131,20 @@ fn stats_of_a_run_with_tool_definitions() {
                 6 [4]         Three files.
 
         check found nothing by the rules of openai-chat
-    "#]].assert_eq(&bench.run("stats tools.json").shown());
+    "]].assert_eq(&bench.run("stats tools.json").shown());
 }
 
 #[test]
 fn count_in_words_and_as_json() {
     let bench = bench();
-    expect![[r#"
+    expect![[r"
         exit 0
         --- stdout
         10,052 tokens  exact by o200k
         41.7 kB, 62 messages
-    "#]]
+    "]]
     .assert_eq(&bench.run("count run.json").shown());
-    expect![[r#"
+    expect![[r"
         exit 0
         --- stdout
         14,854 tokens  exact by o200k
@@ -152,7 +152,7 @@ fn count_in_words_and_as_json() {
         68.4 kB, 12 messages
         43,363 tokens were reported for the prompt with the first 11 messages
         claude-sonnet-4-5: 7.4 % of the 200,000 that it takes; $0.0557 a request, $0.00446 from a warm cache
-    "#]]
+    "]]
     .assert_eq(&bench.run("count short.jsonl --counter o200k --counter cl100k").shown());
     expect![[r#"
         exit 0
@@ -253,11 +253,11 @@ fn check_finds_and_repairs() {
         3 mended, 0 left
     "#]].assert_eq(&repaired.shown());
     let again = bench.pipe("check", repaired.out.as_bytes());
-    expect![[r#"
+    expect![[r"
         exit 0
         --- stdout
         nothing found in 4 messages by the rules of anthropic
-    "#]]
+    "]]
     .assert_eq(&again.shown());
     let found = bench.run("check broken.json --json");
     assert_eq!(found.code, 3);
@@ -296,7 +296,7 @@ fn what_only_the_author_can_mend_is_left() {
 fn plan_says_what_compact_would_do() {
     let bench = bench();
     let plan = bench.run("plan session.jsonl --target 20%");
-    expect![[r#"
+    expect![[r"
         exit #
         --- stdout
         # → # tokens −# % (estimated by claude, at most #)
@@ -312,7 +312,7 @@ fn plan_says_what_compact_would_do() {
         kept prefix # messages, # tokens: what a prompt cache can keep
         cost $# → $# a request, $# → $# from a warm cache (claude-sonnet-#-# prices of #-#-#)
         rewriting a warm cache would cost $# once, earned by # further requests
-    "#]]
+    "]]
     .assert_eq(&plan.shape());
     let planned = bench.run("plan session.jsonl --target 20% --json").json();
     bench.run("compact session.jsonl --target 20% -o out.json --receipt receipt.json");
@@ -364,12 +364,12 @@ fn diff_covers_every_entry() {
 #[test]
 fn diff_in_words() {
     let bench = bench();
-    expect![[r#"
+    expect![[r"
         exit #
         --- stdout
          was is fate before after what
          # # keep # # human show tools and store response in file
-         # + new – # human <checkpoint #fb#a#> Reference about ear…
+         # + new – # human <checkpoint #dab#b> Reference about ear…
          # − fold # – call I'll show you all the available tools and sto…
          # − fold # – result The user doesn't want to proceed with this to…
          # # keep # # injected [Request interrupted by user for tool use]
@@ -392,11 +392,11 @@ fn diff_in_words() {
          # folded folded into the checkpoint
          # new
         # → # tokens counted by claude
-    "#]]
+    "]]
     .assert_eq(&bench.run("diff short.jsonl --target 20%").shape());
     bench.write("a.json", r#"[{"role":"user","content":"one"},{"role":"user","content":"two"}]"#);
     bench.write("b.json", r#"[{"role":"user","content":"two"},{"role":"user","content":"three"}]"#);
-    expect![[r#"
+    expect![[r"
         exit 0
         --- stdout
           was    is  fate       before     after  what
@@ -408,7 +408,7 @@ fn diff_in_words() {
                 1 gone
                 1 new
         11 → 11 tokens counted by o200k
-    "#]]
+    "]]
     .assert_eq(&bench.run("diff a.json b.json").shown());
 }
 

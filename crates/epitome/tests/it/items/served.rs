@@ -14,7 +14,7 @@ fn an_mcp_call() {
             json!({"type": "mcp_call", "id": "mcp_1", "server_label": "wiki", "name": "read", "arguments": "{\"page\":\"x\"}", "output": long()}),
         ],
         500,
-        &expect![[r#"
+        &expect![[r"
             keep user message
             here checkpoint
             fold mcp_list_tools
@@ -23,8 +23,8 @@ fn an_mcp_call() {
             keep user message
             keep function_call
             keep function_call_output
-        "#]],
-        &expect![[r#"
+        "]],
+        &expect![[r"
             keep user message
             drop mcp_list_tools
             drop mcp_call
@@ -32,7 +32,7 @@ fn an_mcp_call() {
             keep user message
             keep function_call
             keep function_call_output
-        "#]],
+        "]],
     );
 }
 
@@ -45,7 +45,7 @@ fn an_approval() {
             json!({"type": "mcp_call", "id": "mcp_1", "approval_request_id": "mcpr_1", "server_label": "wiki", "name": "delete", "arguments": "{}", "output": long()}),
         ],
         500,
-        &expect![[r#"
+        &expect![[r"
             keep user message
             keep mcp_approval_request
             keep mcp_approval_response
@@ -55,8 +55,8 @@ fn an_approval() {
             keep user message
             keep function_call
             keep function_call_output
-        "#]],
-        &expect![[r#"
+        "]],
+        &expect![[r"
             keep user message
             keep mcp_approval_request
             keep mcp_approval_response
@@ -65,7 +65,7 @@ fn an_approval() {
             keep user message
             drop function_call
             drop function_call_output
-        "#]],
+        "]],
     );
 }
 
@@ -87,7 +87,7 @@ fn a_web_search() {
             keep function_call
             keep function_call_output
         "#]],
-        &expect![[r#"
+        &expect![[r"
             keep user message
             drop web_search_call
             drop assistant message
@@ -95,7 +95,7 @@ fn a_web_search() {
             keep user message
             keep function_call
             keep function_call_output
-        "#]],
+        "]],
     );
 }
 
@@ -108,7 +108,7 @@ fn a_tool_search() {
             message("assistant", &long()),
         ],
         500,
-        &expect![[r#"
+        &expect![[r"
             keep user message
             keep tool_search_call
             keep tool_search_output
@@ -118,8 +118,8 @@ fn a_tool_search() {
             keep user message
             keep function_call
             keep function_call_output
-        "#]],
-        &expect![[r#"
+        "]],
+        &expect![[r"
             keep user message
             keep tool_search_call
             keep tool_search_output
@@ -128,7 +128,7 @@ fn a_tool_search() {
             keep user message
             drop function_call
             drop function_call_output
-        "#]],
+        "]],
     );
 }
 
@@ -141,7 +141,7 @@ fn what_it_serves_with_results() {
             json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": prose::png(600, 400)}),
         ],
         500,
-        &expect![[r#"
+        &expect![[r"
             keep user message
             here checkpoint
             fold file_search_call
@@ -151,8 +151,8 @@ fn what_it_serves_with_results() {
             keep user message
             keep function_call
             keep function_call_output
-        "#]],
-        &expect![[r#"
+        "]],
+        &expect![[r"
             keep user message
             drop file_search_call
             drop code_interpreter_call
@@ -161,7 +161,7 @@ fn what_it_serves_with_results() {
             keep user message
             keep function_call
             keep function_call_output
-        "#]],
+        "]],
     );
 }
 
@@ -189,7 +189,7 @@ fn a_thought_with_ids() {
             keep function_call
             keep function_call_output
         "#]],
-        &expect![[r#"
+        &expect![[r"
             keep user message
             drop reasoning
             drop function_call
@@ -199,7 +199,7 @@ fn a_thought_with_ids() {
             keep user message
             keep function_call
             keep function_call_output
-        "#]],
+        "]],
     );
 }
 
@@ -217,14 +217,14 @@ fn a_compaction() {
             here checkpoint
             fold user message
             edit assistant message
-               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n[… 7 lines (352 B) elided …]\n\u001b[31mFAILED\u001b[0m internal/cache/lru.go::test_TokenStream - Asse
+               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n [… 410 B elided …] AssertionError: 734 != 0\n[… 19 lines (968 B) elided …]\n\u001b[31mFAILED\u001b[0m
             keep compaction
             keep assistant message
             keep user message
             keep function_call
             keep function_call_output
         "#]],
-        &expect![[r#"
+        &expect![[r"
             keep user message
             drop user message
             drop assistant message
@@ -233,7 +233,7 @@ fn a_compaction() {
             keep user message
             drop function_call
             drop function_call_output
-        "#]],
+        "]],
     );
 }
 
@@ -246,7 +246,7 @@ fn settings_and_tools() {
             message("assistant", &long()),
         ],
         500,
-        &expect![[r#"
+        &expect![[r"
             keep user message
             keep configuration_update
             keep developer additional_tools
@@ -256,8 +256,8 @@ fn settings_and_tools() {
             keep user message
             keep function_call
             keep function_call_output
-        "#]],
-        &expect![[r#"
+        "]],
+        &expect![[r"
             keep user message
             keep configuration_update
             keep developer additional_tools
@@ -266,6 +266,6 @@ fn settings_and_tools() {
             keep user message
             drop function_call
             drop function_call_output
-        "#]],
+        "]],
     );
 }
