@@ -47,6 +47,24 @@ const CONTINUATIONS: [&str; 16] = [
     "because", "nor", "whose",
 ];
 
+/// What a build or a package manager says of each thing in turn.
+const PROGRESS: [&str; 12] = [
+    "compiling ",
+    "checking ",
+    "building ",
+    "linking ",
+    "collecting ",
+    "fetching ",
+    "downloading ",
+    "downloaded ",
+    "installing ",
+    "unpacking ",
+    "setting up ",
+    "requirement already satisfied",
+];
+/// More words say something about it.
+const MOST_OF_PROGRESS: usize = 5;
+
 /// What makes `No X …ed` a rule instead of a report.
 const RULES: [&str; 8] =
     ["allowed", "permitted", "accepted", "tolerated", "required", "needed", "unless", "without"];
@@ -62,7 +80,16 @@ pub(super) fn is_noise(text: &str, who: Speaker) -> bool {
         || is_fragment(&low)
         || is_offer(&low)
         || is_guess(&low)
-        || is_tool && (is_continuation(text) || is_declaration(text) || reports_nothing(&low))
+        || is_tool
+            && (is_continuation(text)
+                || is_declaration(text)
+                || is_progress(&low)
+                || reports_nothing(&low))
+}
+
+/// `Compiling serde v1.0.228`.
+fn is_progress(low: &str) -> bool {
+    begins_with_one(low, &PROGRESS) && low.split_whitespace().count() <= MOST_OF_PROGRESS
 }
 
 /// Cut somewhere: a quotation isn't closed, or goes on in another one, or the last word asks for another word.
@@ -126,6 +153,7 @@ mod tests {
             ("export type Status = 'ok' | 'noop' | 'failed'", Speaker::Tool),
             ("from stock.shelf import BadLine, read, short", Speaker::Tool),
             ("No fixes applied.", Speaker::Tool),
+            ("Compiling read_config v0.21.0 (tests/test_upload.py)", Speaker::Tool),
             ("No OAuth providers logged in.", Speaker::Tool),
             ("I can implement this in 3 hours with 0 questions.\"", Speaker::Model),
             ("I bet the terminal is detected as light.", Speaker::Model),

@@ -149,6 +149,7 @@ impl<'a> Subject<'a> {
 
     fn scene<'b>(&'b self, draft: &'b Draft, horizon: usize) -> Scene<'b> {
         Scene {
+            owed: 0,
             matter: self.matter(),
             units: self.units,
             draft,
@@ -205,7 +206,7 @@ impl<'a> Subject<'a> {
         let draft = Draft::new(&self.request.transcript, self.tally);
         let floor = self.floor();
         let target = self.budget.target;
-        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
+        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0, owed: 0 };
         let is_small = work.draft.total() <= target;
         // Without entries there is nothing to compact, whatever the frame weighs.
         if is_small && self.stop == Stop::AtTarget || self.request.transcript.is_empty() {
@@ -266,7 +267,7 @@ impl<'a> Subject<'a> {
     /// Nothing but what must stay, cut where it has to be.
     fn bare(&self) -> Work<'_, '_> {
         let draft = Draft::new(&self.request.transcript, self.tally);
-        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
+        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0, owed: 0 };
         let units = self.units.all().iter().map(|unit| unit.entries.clone());
         let leaving = units.filter(|unit| unit.clone().all(|at| self.guard.may_leave(at)));
         let folds = leaving.map(|unit| Edit::Fold(unit, Reason::LastResort)).collect();

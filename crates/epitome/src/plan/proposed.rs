@@ -85,7 +85,7 @@ impl Subject<'_> {
         if edits.is_empty() {
             return Err("it compacts nothing".to_owned());
         }
-        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
+        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0, owed: 0 };
         if !folded.is_empty() {
             work.take_up(Reason::Delegated);
         }

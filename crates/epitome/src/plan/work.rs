@@ -1,5 +1,6 @@
 //! The working view while a plan is made: edits in turn, then what the provider still demands.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{PlanStep, Subject};
@@ -8,7 +9,7 @@ use crate::checkpoint::LEAST_TOKENS;
 use crate::draft::Draft;
 use crate::guard::open_turn;
 use crate::model::{Binding, Thinking};
-use crate::strategy::{Edit, Strategy};
+use crate::strategy::{Edit, Scene, Strategy};
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, PartKind, Role, Slot, Transcript};
 use crate::view::{PartEdit, Put, Reason};
@@ -20,6 +21,8 @@ pub(super) struct Work<'a, 's> {
     pub(super) draft: Draft,
     pub(super) steps: Vec<PlanStep>,
     pub(super) horizon: usize,
+    /// [`Scene::owed`].
+    pub(super) owed: u64,
 }
 
 impl Work<'_, '_> {
@@ -30,7 +33,8 @@ impl Work<'_, '_> {
 
     /// Whether nothing more needs to be done.
     pub(super) fn is_done(&self) -> bool {
-        self.subject.stop == Stop::AtTarget && self.landing() <= self.subject.budget.target
+        let landing = self.landing() + self.owed;
+        self.subject.stop == Stop::AtTarget && landing <= self.subject.budget.target
     }
 
     pub(super) fn checkpoint(&self) -> u64 {
@@ -116,15 +120,19 @@ impl Work<'_, '_> {
         true
     }
 
+    fn scene(&self) -> Scene<'_> {
+        Scene { owed: self.owed, ..self.subject.scene(&self.draft, self.horizon) }
+    }
+
     /// Lets `strategies` propose in turn until enough is done.
     pub(super) fn run(&mut self, strategies: &[Arc<dyn Strategy>]) {
         for strategy in strategies {
             if self.is_done() {
                 break;
             }
-            let mut edits = strategy.propose(&self.subject.scene(&self.draft, self.horizon));
+            let mut edits = strategy.propose(&self.scene());
             if self.unbind(&edits) {
-                edits = strategy.propose(&self.subject.scene(&self.draft, self.horizon));
+                edits = strategy.propose(&self.scene());
             }
             self.make(strategy.name(), edits);
         }
@@ -201,6 +209,15 @@ impl Work<'_, '_> {
         }
     }
 
+    /// Tokens that a checkpoint takes to quote what people said in `entries`, as far as it may take any.
+    fn owed_to(&self, entries: Range<usize>) -> u64 {
+        let Subject { budget, least, .. } = self.subject;
+        let scene = self.scene();
+        let quotes: u64 = entries.map(|at| scene.quote(at)).sum();
+        let most = budget.checkpoint().max(LEAST_TOKENS).saturating_sub(least.line);
+        if quotes == 0 { 0 } else { (quotes + least.lane).min(most) }
+    }
+
     /// Bound reasoning can't follow an edit: before one is made all of it leaves (DESIGN.md §8). Whether
     /// it did now.
     fn unbind(&mut self, edits: &[Edit]) -> bool {
@@ -226,6 +243,7 @@ impl Work<'_, '_> {
         }
         let mut edits = Vec::new();
         if let Some(entries) = subject.guard.loop_leaves() {
+            self.owed = self.owed_to(entries.clone());
             edits.push(Edit::Fold(entries, Reason::BoundReasoning));
         }
         edits.extend(reasoning.into_iter().map(|at| {

@@ -113,7 +113,7 @@ impl Layout {
             layout.keep(from, unit.size, &mut left);
         }
         let listed = ledger_share(cap);
-        let quotes = cap.saturating_sub(scene.least.line + scene.least.lane + listed);
+        let quotes = cap.saturating_sub(scene.least.line + scene.least.lane + listed + scene.owed);
         // The step that the model is in the middle of stays, cut, rather than none.
         let newest = leaving.last().filter(|_| from == leaving.len());
         let cut = |room: u64| newest.and_then(|of| shrunk(scene, of.unit, of.size, room));

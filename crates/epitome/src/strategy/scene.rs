@@ -26,6 +26,8 @@ pub struct Scene<'a> {
     pub budget: Budget,
     /// The least that a checkpoint takes.
     pub least: Least,
+    /// Tokens that the checkpoint owes to what people said in what had to leave with bound reasoning.
+    pub owed: u64,
     /// Why the compaction began, if that was said.
     pub cause: Option<&'a Cause>,
     /// Entries before this one will be folded whatever is done to them: not worth an edit.
@@ -107,7 +109,7 @@ impl<'a> Scene<'a> {
 
     /// Tokens that a checkpoint takes for what is said in the entry and mustn't be lost: people's words, at
     /// the least that is worth a quote, and standing instructions.
-    pub(super) fn quote(&self, entry: usize) -> u64 {
+    pub(crate) fn quote(&self, entry: usize) -> u64 {
         let said = self.matter.transcript.entry(entry);
         let counter = self.matter.counter;
         if !self.draft.is_shown(entry) {
@@ -127,7 +129,7 @@ impl<'a> Scene<'a> {
 
     /// Where the view would land with the least checkpoint that it needs.
     pub(super) fn landing(&self) -> u64 {
-        self.draft.total() + if self.draft.folds() { self.least.line } else { 0 }
+        self.draft.total() + self.owed + if self.draft.folds() { self.least.line } else { 0 }
     }
 
     /// Characters of what the entry says, as edited; none where it isn't shown.

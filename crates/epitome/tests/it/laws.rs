@@ -115,6 +115,38 @@ fn an_excerpt_of_what_was_injected_is_no_persons_words() {
     }
 }
 
+/// Found by chance: a loop that left with its bound reasoning took people's words with it, and older steps stayed.
+#[test]
+fn words_that_leave_with_bound_reasoning_are_quoted_before_older_steps_stay() {
+    let body = r#"{"model":"claude-opus-5-5","max_tokens":4096,"thinking":{"type":"enabled","budget_tokens":2048},
+"tools":[{"name":"Read","description":"Reads a file.","input_schema":{"type":"object"}}],"messages":[
+{"content":"ok","role":"user"},
+{"content":[{"id":"toolu_01","input":{"file_path":"ok","limit":100.0},"name":"Read","type":"tool_use"}],"role":"assistant"},
+{"content":[{"content":"ok","tool_use_id":"toolu_01","type":"tool_result"}],"role":"user"},
+{"content":[{"signature":"c2lnbmVkIDIgYnl0ZXM=","thinking":"hm","type":"thinking"},{"text":"Fix the build.","type":"text"},{"content":[{"text":"x","type":"text"}],"source":"https://example.org","title":"t","type":"search_result"}],"role":"assistant"},
+{"content":"read read read read read read read read ","role":"user"},
+{"content":[{"signature":"c2lnbmVkIDIgYnl0ZXM=","thinking":"hm","type":"thinking"},{"id":"toolu_02","input":{"file_path":"ok","limit":100.0},"name":"Read","type":"tool_use"},{"id":"toolu_03","input":{"file_path":"ok","limit":100.0},"name":"Read","type":"tool_use"}],"role":"assistant"},
+{"content":[{"content":"ok","tool_use_id":"toolu_02","type":"tool_result"},{"content":[{"text":"ok","type":"text"},{"source":{"data":"ok","media_type":"image/png","type":"base64"},"type":"image"}],"tool_use_id":"toolu_03","type":"tool_result"}],"role":"user"},
+{"content":"\ud83d\uddd4\ud85c\udc0c\u200b\u05e1\ud85e\udce6\u00c0\u05c3\u200d\ud83d\udce6\u042c\ud841\udc4d\u031c\u00be","role":"user"},
+{"content":[{"signature":"c2lnbmVkIDUwMyBieXRlcw==","thinking":"ok","type":"thinking"},{"id":"toolu_04","input":{"q":["ok",{"deep":{}}]},"name":"mcp__files__search","type":"tool_use"},{"id":"toolu_05","input":{"file_path":"ok","limit":100.0},"name":"Read","type":"tool_use"},{"id":"toolu_06","input":{"q":["ok",{"deep":{}}]},"name":"mcp__files__search","type":"tool_use"}],"role":"assistant"},
+{"content":[{"content":[{"text":"ok","type":"text"},{"text":"(end)","type":"text"}],"tool_use_id":"toolu_04","type":"tool_result"},{"content":"ok","tool_use_id":"toolu_05","type":"tool_result"},{"content":"ok","tool_use_id":"toolu_06","type":"tool_result"}],"role":"user"},
+{"content":[{"signature":"c2lnbmVkIDIgYnl0ZXM=","thinking":"hm","type":"thinking"},{"id":"toolu_07","input":{"file_path":"ok","limit":100.0},"name":"Read","type":"tool_use"},{"id":"toolu_08","input":{"q":["Use 2 retries, never 3.",{"deep":{}}]},"name":"mcp__files__search","type":"tool_use"},{"id":"toolu_09","input":{"file_path":"ok","limit":100.0},"name":"Read","type":"tool_use"}],"role":"assistant"},
+{"content":[{"tool_use_id":"toolu_07","type":"tool_result"}],"role":"user"},
+{"content":[{"content":"ok","tool_use_id":"toolu_08","type":"tool_result"}],"role":"user"},
+{"content":[{"content":"ok","tool_use_id":"toolu_09","type":"tool_result"},{"text":"\ud9b0\udf18-'\u0005\uda1a\udf86$\ufeffGy","type":"text"}],"role":"user"}]}"#;
+    let request = wire::parse(Format::Anthropic, body.to_owned()).expect("messages");
+    for percent in 3..40 {
+        let options = Options {
+            target: Target::Percent(percent),
+            tail: Tail::Items(4),
+            ..Options::default()
+        };
+        let counter = counter("o200k").expect("a known name");
+        let compactor = Compactor::new(options, counter).expect("in range");
+        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
+    }
+}
+
 #[test]
 fn counters_agree_that_counts_add_up() {
     let runner_cases = ProptestConfig { cases: 100, ..cases() };
