@@ -18,7 +18,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::count::{TokenCounter, message_tokens};
-use crate::ledger::{Breadth, Line, Speaker};
+use crate::ledger::{self, Breadth, Line, Speaker};
+use crate::text::cut;
 use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
 use narrative::Narrative;
 
@@ -46,7 +47,8 @@ fn firm_tokens(gathered: &Gathered, most: u64) -> u64 {
     needed.min(most / FIRM)
 }
 
-/// The part of a checkpoint that anchors and telling lines, or a summary, have before lines that aren't sure.
+/// The part of a checkpoint that anchors and telling lines, or a summary, have before lines that aren't sure;
+/// [`LEAST_TOKENS`] at the least.
 const EXTRACTS: u64 = 5;
 /// Percent that the ledger may take of what is left beside all of these.
 const LEDGER_REST: u64 = 70;
@@ -134,10 +136,16 @@ fn written(
         // What is quoted needn't be listed; and of what the words left over, it may have more.
         let own = counter.text(&ledger).tokens;
         let left = most.saturating_sub(tokens(&format!("{body}{ledger}")) + kept_free);
-        let besides = left.saturating_sub(most / EXTRACTS) * LEDGER_REST / 100;
+        let besides = left.saturating_sub((most / EXTRACTS).max(LEAST_TOKENS)) * LEDGER_REST / 100;
         let most_of_it = own + besides;
         let longer = ledger_lane(gathered, &lane.quoted, most_of_it, Breadth::Any, counter);
-        if tokens(&format!("{body}{longer}")) <= most {
+        let is_quoted = |entry: &ledger::Entry| {
+            let mut quotes = lane.quoted.iter().filter(|word| word.at == entry.at as usize);
+            quotes.any(|word| cut::one_line(&word.text, usize::MAX).contains(&entry.text))
+        };
+        let needed = ledger::read(&ledger).iter().filter(|entry| !is_quoted(entry)).count();
+        let is_more = ledger::read(&longer).len() >= needed;
+        if is_more && tokens(&format!("{body}{longer}")) <= most {
             ledger = longer;
         }
     }
@@ -170,19 +178,25 @@ fn ledger_lane(
         line.who == Speaker::Human
             && quoted.get(&line.at).is_some_and(|text| text.contains(line.source()))
     };
-    let mut bytes = room.saturating_mul(4) as usize;
     let listing = gathered.ledger().listing(breadth, &is_said);
+    // How many bytes a token has here isn't known before: each trial tells it better.
+    let (mut best, mut bytes) = (String::new(), room.saturating_mul(4) as usize);
     loop {
         let lines = listing.render(bytes);
         if lines.is_empty() {
-            return lines;
+            return best;
         }
         let lane = format!("{LEDGER}{lines}");
         let tokens = counter.text(&lane).tokens;
-        if tokens <= most {
-            return lane;
+        let fitting = (lines.len() as u64 * room / tokens) as usize;
+        match (tokens <= most, best.is_empty()) {
+            (true, _) if lane.len() <= best.len() || tokens * 20 >= most * 19 => {
+                return if lane.len() > best.len() { lane } else { best };
+            }
+            (true, _) => (best, bytes) = (lane, (fitting * 98 / 100).max(bytes + 1)),
+            (false, true) => bytes = (fitting * 95 / 100).min(bytes - 1),
+            (false, false) => return best,
         }
-        bytes = (lines.len() as u64 * room / tokens) as usize * 95 / 100;
     }
 }
 

@@ -45,24 +45,39 @@ pub fn read(text: &str) -> Option<Contents> {
     }
     // Lines of a ledger are one to a line and never begin like a title.
     if let Some(lane) = rest.strip_prefix(LEDGER) {
-        let ends = [ANCHORS, SUMMARY, NARRATIVE].iter().filter_map(|title| lane.find(title));
-        let end = ends.min().unwrap_or(lane.len());
+        let end = end_of(lane, &[ANCHORS, SUMMARY, NARRATIVE]);
         contents.ledger = lane[..end].to_owned();
         rest = &lane[end..];
     }
     if let Some(lane) = rest.strip_prefix(ANCHORS) {
         // Anchors are one to a line and never begin like a title.
-        let ends = [SUMMARY, NARRATIVE].into_iter().filter_map(|title| lane.find(title));
-        let end = ends.min().unwrap_or(lane.len());
+        let end = end_of(lane, &[SUMMARY, NARRATIVE]);
         contents.anchors = lane[..end].to_owned();
     }
     Some(contents)
+}
+
+/// Where a lane ends: where a line is one of `titles`. In the middle of one anybody may have said it.
+fn end_of(lane: &str, titles: &[&str]) -> usize {
+    let begins = |at: &usize| *at == 0 || lane[..*at].ends_with('\n');
+    let ends =
+        titles.iter().filter_map(|title| lane.match_indices(title).map(|(at, _)| at).find(begins));
+    ends.min().unwrap_or(lane.len())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::checkpoint::fenced;
+
+    #[test]
+    fn a_title_in_a_line_ends_no_lane() {
+        let lane = format!("Facts:\n- [3 tool] No {NARRATIVE}- [4 user] The port is 80.\n");
+        let body = format!("Reference.\n{LEDGER}{lane}{ANCHORS}Files read: a {NARRATIVE}b\n");
+        let contents = read(&fenced(&body)).expect("an intact fence");
+        assert_eq!(contents.ledger, lane);
+        assert_eq!(contents.anchors, format!("Files read: a {NARRATIVE}b\n"));
+    }
 
     #[test]
     fn what_is_verbatim_cannot_pass_for_a_lane() {

@@ -93,6 +93,10 @@ impl Word {
         if let Some(at) = alone(&self.text, sentence) {
             let note = format!("{GAP}replaced by message {newer}{END}");
             self.text.replace_range(at..at + sentence.len(), &note);
+            // As long as what was said it would count as that.
+            if self.is_whole() {
+                self.text.insert(at + GAP.len(), ' ');
+            }
         }
     }
 
@@ -331,6 +335,10 @@ mod tests {
         word.withdraw("he port is 8080", 9);
         let said = "The port is 8080. [… replaced by message 9 …]. Go on.";
         assert_eq!(word.text, said);
+        // A note that is as long as the sentence is no part of it.
+        let mut same = Word::new(6, "a".repeat(31));
+        same.withdraw(&same.text.clone(), 9);
+        assert!(!same.is_whole() && read(&same.lines()).0.first() == Some(&same), "{same:?}");
         let mut odd = Word::new(5, "é80 80é 80".to_owned());
         odd.withdraw("80", 9);
         assert_eq!(odd.text, "é80 80é [… replaced by message 9 …]");

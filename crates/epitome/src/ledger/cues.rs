@@ -90,8 +90,14 @@ impl Cues {
                     self.links.push(at);
                 }
             }
-            // `40, not 30`; a plain `not` forbids or denies.
-            Cue::Instead if words.low(at.start) == "not" && !is_aside(words, at.start) => return,
+            // `40, not 30`, `Not 30, 40`; a plain `not` forbids or denies.
+            Cue::Instead
+                if words.low(at.start) == "not"
+                    && !is_aside(words, at.start)
+                    && !is_put_right(words, at.start) =>
+            {
+                return;
+            }
             // `from Denver to Houston`; not `changed from Dana to Priya`.
             Cue::Instead
                 if words.low(at.start) == "from"
@@ -133,11 +139,15 @@ impl Cues {
             {
                 return;
             }
+            // `instead of calling` says what it is instead of.
+            Cue::AnewBriefly if words.low(at.end - 1) == "instead" && words.low(at.end) == "of" => {
+                return;
+            }
             // `Some colour correction` corrects nothing.
             Cue::Anew if at.start > 0 && at.len() == 1 && words.low(at.start) == "correction" => {
                 return;
             }
-            Cue::Again | Cue::Allows | Cue::Social | Cue::Answers => {}
+            Cue::Again | Cue::Allows | Cue::Social | Cue::Answers | Cue::Reports => {}
             _ => self.count += 1,
         }
         self.add(cue);
@@ -209,6 +219,14 @@ const LATE: [&str; 4] = ["instead", "actually", "make it", "correction"];
 fn is_aside(words: &Words, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return false };
     words.low(before) == "and" || words.get(before).is_some_and(|word| word.after == ',')
+}
+
+/// Whether a value stands between the `not` that it begins with and a comma, and another one behind that.
+fn is_put_right(words: &Words, at: usize) -> bool {
+    let is_value = |at: usize| words.get(at).is_some_and(|word| word.form.is_value());
+    let end = gone_up_to(words, at + 1);
+    let is_closed = words.get(end - 1).is_some_and(|word| word.after == ',');
+    at == 0 && is_value(1) && is_closed && (end..words.len()).any(is_value)
 }
 
 /// Where what holds no longer ends: at a mark, or before the word that says what holds.

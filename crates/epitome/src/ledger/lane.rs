@@ -45,6 +45,8 @@ const NEWER: &str = " (newer than message ";
 const OTHERWISE: &str = ", which says otherwise";
 const OLDER: &str = " (see message ";
 const IS_NEWER: &str = ", which is newer";
+/// Behind words that end like a note, which is theirs then.
+const OWN: &str = " (in these words)";
 
 /// Which lines a lane may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,17 +219,45 @@ impl Ledger {
         let mut out = format!("- [{} {}] {state}{}", line.at, line.who.name(), line.text);
         let marked = line.who >= Speaker::Model;
         if let Some(old) = line.replaces.filter(|_| marked).map(|old| &self.lines[old]) {
-            let subject = about(line, old);
+            let subject = self.about(line, old);
             let _ = write!(out, "{IN_PLACE}{}{subject})", old.at);
         } else if let Some(new) = line.newer.map(|new| &self.lines[self.newest(new)]) {
             let _ = write!(out, "{OLDER}{}{IS_NEWER})", new.at);
         } else if let Some(old) = line.differs.filter(|_| marked).map(|old| &self.lines[old]) {
-            let subject = about(line, old);
+            let subject = self.about(line, old);
             let _ = write!(out, "{NEWER}{}{OTHERWISE}{subject})", old.at);
-        } else {
+        } else if !line.note.is_empty() {
             out.push_str(&line.note);
+        } else if note_of(&line.text).is_some() {
+            out.push_str(OWN);
         }
         out
+    }
+}
+
+impl Ledger {
+    /// What the older line was about, its values left out, where the newer doesn't say.
+    fn about(&self, line: &Line, old: &Line) -> String {
+        let says = line.change < Change::OfLast && line.subject.topic.shared(&old.subject.bag) > 0;
+        if says {
+            return String::new();
+        }
+        // Of corrections in a row the first says what they are about.
+        let mut first = old;
+        while first.change == Change::OfLast
+            && let Some(before) = first.replaces.or(first.differs)
+        {
+            first = &self.lines[before];
+        }
+        if let Some((_, subject)) = first.note.split_once(": ") {
+            return format!(": {}", subject.trim_end_matches(')'));
+        }
+        let mut text = cut::one_line(&first.text, 80).to_lowercase();
+        for value in &first.subject.values {
+            text = text.replace(&value.text, "…");
+        }
+        let text = text.replace(['(', ')'], "").replace("… …", "…");
+        format!(": {}", text.trim_end_matches('.'))
     }
 }
 
@@ -279,23 +309,12 @@ impl Listing<'_> {
     }
 }
 
-/// What the older line was about, its values left out, where the newer doesn't say.
-fn about(line: &Line, old: &Line) -> String {
-    let says = line.change < Change::OfLast && line.subject.topic.shared(&old.subject.bag) > 0;
-    if says {
-        return String::new();
-    }
-    let mut text = cut::one_line(&old.text, 80).to_lowercase();
-    for value in &old.subject.values {
-        text = text.replace(&value.text, "…");
-    }
-    let text = text.replace(['(', ')'], "").replace("… …", "…");
-    format!(": {}", text.trim_end_matches('.'))
-}
-
 /// The note behind a line, if there is one: in no other words than those that are written.
-fn note_of(line: &str) -> Option<&str> {
+pub(super) fn note_of(line: &str) -> Option<&str> {
     let note = &line[line.rfind(" (")?..];
+    if note == OWN {
+        return Some(note);
+    }
     let inner = note.strip_suffix(')').filter(|inner| !inner.contains(')'))?;
     let marks = [(IN_PLACE, ""), (NEWER, OTHERWISE), (OLDER, IS_NEWER)];
     let is_one = marks.iter().any(|(mark, says)| {

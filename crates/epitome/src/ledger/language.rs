@@ -77,6 +77,8 @@ pub(super) enum Cue {
     Answers,
     /// Speaks to whoever makes summaries, or to what rules the model.
     Meddles,
+    /// Tells what somebody says or thinks, or what would be.
+    Reports,
     /// It gives an exact value.
     Value,
     /// It is a label and what stands behind it.
@@ -93,7 +95,7 @@ pub(super) enum Cue {
 
 impl Cue {
     /// Those that phrases stand for.
-    const ALL: [(&'static str, Self); 30] = [
+    const ALL: [(&'static str, Self); 31] = [
         ("forbids", Self::Forbids),
         ("demands", Self::Demands),
         ("lasts", Self::Lasts),
@@ -124,6 +126,7 @@ impl Cue {
         ("allows", Self::Allows),
         ("answers", Self::Answers),
         ("meddles", Self::Meddles),
+        ("reports", Self::Reports),
     ];
 }
 

@@ -112,6 +112,8 @@ pub struct Line {
     pub newer: Option<usize>,
     /// The newer line that stands in its place.
     pub replaced: Option<usize>,
+    /// Whether an earlier checkpoint listed or quoted it: its entry was counted elsewhere.
+    carried: bool,
     /// What an earlier checkpoint said behind it.
     note: String,
     /// The words as they stand in the transcript.
@@ -212,6 +214,11 @@ impl Ledger {
         same.weight = same.weight.max(line.weight);
         if line.who == Speaker::Human {
             same.weight += 2;
+        }
+        // What a person says is theirs, whoever said it before.
+        if line.who > same.who {
+            (same.at, same.who, same.kind) = (line.at, line.who, line.kind);
+            same.source.clone_from(&line.source);
         }
         same.shown |= line.shown;
         same.said_in.extend(&line.said_in);
@@ -337,7 +344,7 @@ impl Ledger {
             let is_persons = next.who == Speaker::Human && newest.who == Speaker::Human;
             let sure = is_persons
                 && line.text != next.text
-                && newest.at != line.at
+                && !newest.is_said_with(line)
                 && line.is_taken_back_by(next);
             sure.then_some((line.at, line.source.as_str(), newest.at))
         })
@@ -375,6 +382,7 @@ impl Line {
             differs: None,
             newer: None,
             replaced: None,
+            carried: false,
             note: String::new(),
             source,
             shown: false,
@@ -385,6 +393,17 @@ impl Line {
             alone: true,
             is_sure: true,
         }
+    }
+
+    /// Whether one of the two only reports, supposes or asks, so that a person's words stay whatever it says of them.
+    fn spares(&self, old: &Self) -> bool {
+        let is_open = self.subject.reports || old.subject.reports || self.text.ends_with('?');
+        is_open && old.who == Speaker::Human && old.kind != Kind::Question && !old.kind.is_task()
+    }
+
+    /// Whether both were said in one entry.
+    fn is_said_with(&self, other: &Self) -> bool {
+        self.at == other.at && self.carried == other.carried
     }
 
     /// Whether `next` says that this holds no longer, so surely that somebody's words may be struck out for it.

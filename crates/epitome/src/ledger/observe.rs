@@ -5,7 +5,7 @@ use std::mem::take;
 
 use super::cues::Cues;
 use super::judge::{self, judge};
-use super::lane::{Breadth, LEAST_BESIDES};
+use super::lane::{Breadth, LEAST_BESIDES, note_of};
 use super::language::{Cue, List};
 use super::noise::is_noise;
 use super::output::{self, Standing};
@@ -82,7 +82,7 @@ impl Ledger {
     /// its lines needn't be listed. Entries come in the order they were said.
     pub fn observe(&mut self, at: u32, who: Speaker, shown: Shown, text: &str) {
         // What stands for a result says nothing itself.
-        if text.starts_with("[elided: ") || text.starts_with("[no result: ") {
+        if who == Speaker::Tool && begins_with_one(text, &["[elided: ", "[no result: "]) {
             return;
         }
         if text.len() <= 2 * WINDOW {
@@ -184,13 +184,15 @@ impl Ledger {
     /// Whether the sentence became a line.
     fn note(&mut self, said: &Said<'_>, lead: &Lead, breadth: Breadth) -> bool {
         let mut words = take(&mut self.words);
-        words.read(unmarked(said.raw));
+        // What ends like a note of ours takes the place of nothing by that.
+        let bare = said.raw.strip_suffix(note_of(said.raw).unwrap_or_default()).unwrap_or(said.raw);
+        words.read(unmarked(bare));
         if words.known(1).owning.iter().any(|verb| words.follows(1, verb).is_some())
             && !words.is(0, List::Pronouns)
         {
             words.name_first();
         }
-        let mut cues = Cues::of(said.raw, &words);
+        let mut cues = Cues::of(bare, &words);
         cues.lead(&lead.cues);
         let is_line = said.standing != Standing::Worded && self.takes(said, &words, &cues);
         if !is_line && breadth == Breadth::Any {

@@ -26,6 +26,9 @@ impl Ledger {
         for entry in entries {
             self.carry(entry, listed);
         }
+        for line in &mut self.lines[self.since..] {
+            line.carried = true;
+        }
         self.since = self.lines.len();
         self.last = None;
     }

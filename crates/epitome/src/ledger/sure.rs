@@ -24,6 +24,10 @@ impl Ledger {
             return false;
         }
         let pair = Pair::of(self, new, old);
+        // Nobody's words are struck out for what somebody says of something else, or only reports.
+        if old.who >= Speaker::System && (new.spares(old) || pair.is_of_another()) {
+            return false;
+        }
         match old.kind {
             Kind::Question => pair.answers(),
             kind if kind.is_task() && pair.goes_on() => true,
@@ -48,11 +52,17 @@ impl Ledger {
         is_state(new)
             && is_state(old)
             && new.who >= Speaker::Model
-            && new.at != old.at
+            && !new.is_said_with(old)
             && pair.differs
             && pair.rare > 0
             && pair.is_short()
             && pair.covers(60, 50)
+    }
+
+    /// Whether `new` says of something else what `old` says in the same words.
+    pub(super) fn is_of_another(&self, new: &Line, old: &Line) -> bool {
+        let pair = Pair::of(self, new, old);
+        pair.shared > 1 && pair.is_of_another()
     }
 
     /// How many words `new` shares with `old`, where it may change that one: it says another value, state or choice
@@ -63,7 +73,7 @@ impl Ledger {
         let marked = |one: &Subject, other: &Subject| {
             one.topic.without(&other.bag).any(|word| one.marks.has(word))
         };
-        if new.at == old.at || old.kind == Kind::Done {
+        if new.is_said_with(old) || old.kind == Kind::Done {
             return None;
         }
         // Most share a single word, and give no value.
@@ -185,6 +195,29 @@ impl<'a> Pair<'a> {
         about.peek().is_some() && !about.any(|name| own.bag.has(name))
     }
 
+    /// Whether each speaks of something that the other doesn't, values and what holds no longer apart. A rule is
+    /// about all that it says.
+    fn is_of_another(&self) -> bool {
+        let (own, theirs) = (&self.new.subject, &self.old.subject);
+        let is_rule = self.old.kind == Kind::Constraint && own.lifts;
+        let names = |one: &Subject, other: &Subject| {
+            let values = || own.values.iter().chain(&theirs.values);
+            let is_said = |word: u64| {
+                other.bag.has(word)
+                    || own.gone.has(word)
+                    || values().any(|value| digest(&value.text) == word)
+            };
+            let about = if is_rule { &one.bag } else { &one.topic };
+            let says = |word| is_rule || one.has_topic || one.specific.has(word);
+            about.iter().any(|word| !is_said(word) && says(word))
+        };
+        let ends_another = !own.gone.is_empty() && own.gone.shared(&theirs.bag) == 0;
+        let is_another = own.contrasts(theirs)
+            || own.names_another(theirs)
+            || names(own, theirs) && names(theirs, own);
+        !self.names_it && (ends_another || is_another)
+    }
+
     /// Whether most words of both are the same, of which several are rare, and the newer says more.
     fn says_most(&self) -> bool {
         let (own, theirs) = (&self.new.subject, &self.old.subject);
@@ -201,7 +234,7 @@ impl<'a> Pair<'a> {
     fn goes_on(&self) -> bool {
         let (new, old) = (self.new, self.old);
         let moves = new.kind.is_task() && new.kind != old.kind && old.kind != Kind::Done;
-        if !moves || !new.alone || new.at == old.at || self.both() < 2 || self.rare == 0 {
+        if !moves || !new.alone || new.is_said_with(old) || self.both() < 2 || self.rare == 0 {
             return false;
         }
         // Of two steps with a number or a name each it is another one.
@@ -220,7 +253,8 @@ impl<'a> Pair<'a> {
         let (new, old) = (self.new, self.old);
         let (said, lifts) = (new.change >= Change::Said, new.subject.lifts);
         // Items of one list are told apart by their values alone.
-        let is_listed = new.at == old.at && !(new.who == Speaker::Human && self.names_it && said);
+        let is_listed =
+            new.is_said_with(old) && !(new.who == Speaker::Human && self.names_it && said);
         if self.rare == 0 || is_listed || self.ends_another() || self.is_of_another_name() {
             return false;
         }
@@ -282,6 +316,14 @@ fn chosen(line: &Line) -> bool {
 }
 
 impl Subject {
+    /// Whether each gives another name and another figure: `Flight LH400 leaves at 10:20`.
+    fn names_another(&self, other: &Self) -> bool {
+        let has =
+            |one: &Self, is_name: bool| one.values.iter().any(|it| it.is_literal() == is_name);
+        let both = |is_name| has(self, is_name) && has(other, is_name);
+        both(true) && both(false) && !self.values.iter().any(|value| other.values.contains(value))
+    }
+
     /// Whether it says that a value of the other one is past: `from 20 to 30`, `8 instead of 9`.
     pub(super) fn names_value_of(&self, other: &Self) -> bool {
         let parts = |text: &str| text.split(' ').map(digest).collect::<Vec<u64>>();

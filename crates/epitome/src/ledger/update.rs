@@ -117,21 +117,27 @@ impl Ledger {
         }
         // A word that others have, too, may say what it is about.
         let about: Vec<u64> = rest.into_iter().filter(|word| self.lines_about(*word) > 0).collect();
-        let near = self.lines.iter().enumerate().skip(self.since).rev().take(LOOK_BACK);
-        let near = near.take_while(|(_, old)| is_near(at, old.at)).filter(|(_, old)| {
+        let may_mean = |old: &Line| {
             old.is_sure
                 && old.replaced.is_none()
-                && (old.at != at || who == Speaker::Human)
+                && (old.carried || old.at != at || who == Speaker::Human)
                 && !old.kind.is_task()
                 && old.kind != Kind::Question
                 && old.who != Speaker::System
                 && (who >= Speaker::Model && old.who >= Speaker::Model || who == old.who)
                 && may_take_back(who, Change::OfLast, old)
-        });
+        };
+        let (before, since) = self.lines.split_at(self.since);
+        let near = since.iter().enumerate().rev().take(LOOK_BACK);
+        let near = near
+            .take_while(|(_, old)| is_near(at, old.at))
+            .map(|(line, old)| (line + before.len(), old))
+            .filter(|(_, old)| may_mean(old));
         let fits = |old: &Line, own: &Value| {
             let values = old.subject.values.iter().filter(|old| old.sort != Sort::Code);
             let mut alike = values.filter(|old| old.is_like(own) && own.has_shape_of(old));
-            !old.subject.values.contains(own) && alike.next().is_some()
+            let holds = old.subject.values.contains(own);
+            !holds && alike.next().is_some()
         };
         let differing: Vec<(usize, &Line)> =
             near.filter(|(_, old)| subject.values.iter().any(|own| fits(old, own))).collect();
@@ -143,10 +149,20 @@ impl Ledger {
                 && about.iter().all(|word| theirs.bag.has(*word))
                 && !subject.contrasts(theirs)
         };
-        let named =
-            differing.iter().find(|(_, old)| subject.names_value_of(&old.subject) && is_of(old));
-        if let Some((found, _)) = named {
-            return Some((*found, Naming::Old));
+        let is_named = |old: &Line| subject.names_value_of(&old.subject) && is_of(old);
+        let mut named = differing.iter().filter(|(_, old)| is_named(old)).map(|(at, _)| *at);
+        if let Some(found) = named.next() {
+            // Of several nobody knows which.
+            let naming = if named.next().is_none() { Naming::Old } else { Naming::Nothing };
+            return Some((found, naming));
+        }
+        // What an earlier checkpoint lists was said long ago: it is meant if nothing else is.
+        let mut listed = before.iter().enumerate().rev().take(LOOK_BACK).filter(|(_, old)| {
+            let differs = subject.values.iter().any(|own| fits(old, own));
+            differs && may_mean(old) && is_named(old)
+        });
+        if let (Some((found, _)), None) = (listed.next(), listed.next()) {
+            return Some((found, Naming::Old));
         }
         let is_bare = !subject.has_topic && about.is_empty() && !cues.has(Cue::Commands);
         let last = differing.first().filter(|_| who == Speaker::Human && is_bare);
@@ -166,12 +182,15 @@ impl Ledger {
                 .enumerate()
                 .skip(self.since)
                 .rev()
+                .take(LOOK_BACK)
                 .take_while(|(_, old)| is_near(line.at, old.at));
             // What a tool printed in between nobody takes back so.
             lines.filter(|(_, old)| {
                 old.replaced.is_none()
                     && old.who >= Speaker::Model
                     && old.who != Speaker::System
+                    && !line.spares(old)
+                    && (old.who < Speaker::System || !self.is_of_another(line, old))
                     && (line.who == Speaker::Human || old.at != line.at)
                     && !matches!(old.kind, Kind::Done | Kind::Question)
                     && may_replace(line, old)
