@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
 use crate::ledger::Shown;
@@ -104,6 +105,15 @@ impl Draft {
         match &edit.put {
             Put::Text(stub) => Some(stub),
             Put::Arguments(_) | Put::Nothing => None,
+        }
+    }
+
+    /// The stub that was put for this reason, if one was.
+    pub(crate) fn stub_for(&self, slot: Slot, reason: Reason) -> Option<&Arc<str>> {
+        let edit = self.edits.get(&slot).filter(|edit| edit.reason == reason)?;
+        match &edit.put {
+            Put::Text(stub) if reason.leaves_stub() => Some(stub),
+            _ => None,
         }
     }
 

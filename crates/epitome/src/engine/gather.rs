@@ -116,6 +116,7 @@ impl Compaction {
             let is_carried = transcript.entries().any(|entry| entry.parts().any(carried));
             self.heard = (!is_carried).then(|| gathered.into_ledger());
             self.reserve = Some(reserve);
+            self.drafted = Some((units, plan.draft));
             return State::Plan(tally);
         }
         self.tell_applied(&plan.steps);

@@ -25,7 +25,7 @@ use crate::budget::Budget;
 use crate::checkpoint::{Checkpoint, Gathered, Least, look_alikes};
 use crate::compact::{Delegation, Verdict};
 use crate::count::Tally;
-use crate::draft::Hidden;
+use crate::draft::{Draft, Hidden};
 use crate::events::{CompactionId, Event};
 use crate::guard::{Guard, Held, Overridden, Unheld, Wishes};
 use crate::hook::{Question, Wish};
@@ -198,6 +198,8 @@ pub struct Compaction {
     lost_changes: Vec<Proposed>,
     /// The ledger, where it was read for a plan that is drawn up anew.
     heard: Option<Ledger>,
+    /// The units and the working view of that plan.
+    drafted: Option<(Units, Draft)>,
     originals: Originals,
     state: State,
 }
@@ -228,6 +230,7 @@ impl Compaction {
             rest: Rest::Held,
             reserve: None,
             heard: None,
+            drafted: None,
             originals,
             state: State::Begin,
         }
@@ -418,13 +421,19 @@ impl Compaction {
             cause: self.compactor.cause(),
             counter: self.compactor.counter(),
             binding: self.compactor.binding(&self.request),
+            before: None,
         }
     }
 
     fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
-        let units = Units::of(&self.request.transcript, self.request.format.instructions());
+        let units = || Units::of(&self.request.transcript, self.request.format.instructions());
+        let (units, before) = match self.drafted.take() {
+            Some((units, draft)) => (units, Some(draft)),
+            None => (units(), None),
+        };
         let guard = self.guard(tally, &units);
-        let subject = self.subject(tally, &units, &guard);
+        let before = before.as_ref();
+        let subject = Subject { before, ..self.subject(tally, &units, &guard) };
         let plan = match self.attempt {
             Attempt::Asked => {
                 let strategies = self.compactor.strategies();

@@ -153,23 +153,16 @@ impl Cues {
         self.add(cue);
     }
 
+    /// Whether, before a list, it says anything of its items.
+    pub(super) fn leads(&self) -> bool {
+        self.seen & KINDS != 0
+    }
+
     /// Takes over what the line before a list says of its items.
     pub(super) fn lead(&mut self, lead: &Self) {
-        const KINDS: [Cue; 10] = [
-            Cue::Forbids,
-            Cue::Demands,
-            Cue::Decides,
-            Cue::Prefers,
-            Cue::Aims,
-            Cue::Done,
-            Cue::Blocked,
-            Cue::Underway,
-            Cue::Open,
-            Cue::Asks,
-        ];
-        if !self.any(&KINDS) {
+        if !self.leads() {
             let before = self.seen;
-            self.seen |= lead.seen & KINDS.iter().fold(0, |all, cue| all | 1 << *cue as u64);
+            self.seen |= lead.seen & KINDS;
             // It says so of all of them.
             self.count += if self.seen == before { 0 } else { 2 };
             if lead.has(Cue::Done) {
@@ -211,6 +204,28 @@ impl Cues {
         cues.iter().any(|cue| self.has(*cue))
     }
 }
+
+/// What a line before a list may say of all its items.
+const KINDS: u64 = {
+    const ALL: [Cue; 10] = [
+        Cue::Forbids,
+        Cue::Demands,
+        Cue::Decides,
+        Cue::Prefers,
+        Cue::Aims,
+        Cue::Done,
+        Cue::Blocked,
+        Cue::Underway,
+        Cue::Open,
+        Cue::Asks,
+    ];
+    let (mut bits, mut at) = (0, 0);
+    while at < ALL.len() {
+        bits |= 1 << ALL[at] as u64;
+        at += 1;
+    }
+    bits
+};
 
 /// Brief words of change that also stand behind what they change.
 const LATE: [&str; 4] = ["instead", "actually", "make it", "correction"];

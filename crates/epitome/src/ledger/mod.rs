@@ -5,6 +5,7 @@
 //! replaces the older one ([`Line::replaced`]), by people's words over people's, never by a tool's
 //! over a person's. Where that isn't sure both stay, and the newer says so.
 
+mod again;
 mod cues;
 mod delta;
 mod entry;
@@ -34,6 +35,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use self::again::{Again, FORM};
 use self::subject::Subject;
 use self::update::{Naming, Update};
 use self::words::Words;
@@ -179,6 +181,8 @@ pub struct Ledger {
     reading: Option<u32>,
     /// The words of the sentence that was read last: their memory takes the next one.
     words: Words,
+    /// What came to nothing.
+    again: Again,
 }
 
 /// What replaces something is worth so much more.
@@ -423,16 +427,20 @@ impl Line {
     }
 }
 
+/// Bytes and words that a field's name and its value have less of.
+const LABEL: usize = 40;
+const VALUE: usize = 4;
+
 /// How a line begins, its figures left out; of a field its name.
 fn form(text: &str) -> String {
     if let Some((label, value)) = text.split_once(": ")
-        && label.len() < 40
-        && value.split(' ').count() < 4
+        && label.len() < LABEL
+        && value.split(' ').count() < VALUE
     {
         return label.to_owned();
     }
     let mut form = String::new();
-    form.extend(text.chars().filter(|c| !c.is_ascii_digit()).take(20));
+    form.extend(text.chars().filter(|c| !c.is_ascii_digit()).take(FORM));
     form
 }
 

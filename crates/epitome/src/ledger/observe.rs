@@ -125,6 +125,9 @@ impl Ledger {
                 Place::Prose if !lead.is_heading => lead = Lead::default(),
                 Place::Prose | Place::Item => {}
             }
+            if self.is_nothing_again(at, (who, standing), raw, &lead.cues) {
+                continue;
+            }
             // What somebody else said.
             let is_others = begins_with_one(raw, &[">", "➜", "❯", "$ ", "% "])
                 || output::is_frame(unmarked(raw));
@@ -163,15 +166,18 @@ impl Ledger {
                     part.end = stretch.len();
                     parts.by_ref().for_each(drop);
                 }
+                let raw = &stretch[part.clone()];
+                if self.is_nothing_again(at, (Speaker::Tool, standing), raw, &lead.cues) {
+                    continue;
+                }
                 let is_said = matches!(standing, Standing::Row | Standing::Remark);
-                let said = unmarked(&stretch[part.clone()]);
+                let said = unmarked(raw);
                 if !is_said && is_printed_code(said) || output::is_frame(said) {
                     continue;
                 }
                 if taken >= MAX_OF_OUTPUT || self.of_tools >= MAX_OF_TOOLS {
                     return;
                 }
-                let raw = &stretch[part];
                 let said = Said { at, who: Speaker::Tool, shown, raw, standing };
                 let before = self.unsure;
                 let breadth = if besides < MAX_OF_OUTPUT { Breadth::Any } else { Breadth::Sure };
@@ -194,9 +200,11 @@ impl Ledger {
         }
         let mut cues = Cues::of(bare, &words);
         cues.lead(&lead.cues);
+        self.again.is_nothing = said.standing == Standing::Worded;
         let is_line = said.standing != Standing::Worded && self.takes(said, &words, &cues);
         if !is_line && breadth == Breadth::Any {
             self.keep_besides(said, &words, &cues);
+            self.remember_nothing(said.at, (said.who, said.standing), said.raw, &lead.cues);
         }
         self.words = words;
         is_line
@@ -212,12 +220,13 @@ impl Ledger {
             statement::worth(raw, words, cues, who).map(|worth| worth - standing.cost() / 2);
         let Some(weight) = worth.filter(|worth| *worth >= LEAST_BESIDES) else { return };
         let bare = unmarked(raw);
+        let is_shown = || is_printed_code(bare) || is_anchored(bare);
+        if is_noise(bare, who) || who == Speaker::Tool && is_shown() {
+            return;
+        }
+        self.again.is_nothing = false;
         let text = cut::one_line(bare, MAX_LINE);
-        if is_noise(bare, who)
-            || who == Speaker::Tool && (is_printed_code(bare) || is_anchored(bare))
-            || self.listed.contains(&text)
-            || who == Speaker::Tool && self.is_boilerplate(&text)
-        {
+        if self.listed.contains(&text) || who == Speaker::Tool && self.is_boilerplate(&text) {
             return;
         }
         let subject = Subject::of(words, cues);
@@ -247,6 +256,7 @@ impl Ledger {
             && (who == Speaker::Human || cues.gone.is_some())
             && !judge::asks(raw);
         if judged.is_none() && !may_change && !is_brief || is_noise(unmarked(raw), who) {
+            self.again.is_nothing = !self.withdrawn;
             return false;
         }
         let subject = Subject::of(words, cues);

@@ -26,16 +26,18 @@ pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
         let is_item = bare.starts_with(['-', '*', '•']);
         let row = row(bare).map(|row| (row, Standing::Row));
         let lead = is_lead.then_some((bare, Standing::Lead));
+        let mix = Mix::of(bare);
         let reads = match standing {
-            Standing::Remark => is_prose(bare) || reads_on(bare) && bare.len() >= MIN_LONG,
+            Standing::Remark => is_prose(bare, mix) || mix.reads_on() && bare.len() >= MIN_LONG,
             _ if is_lead => false,
-            _ => is_prose(bare) || lists && is_item && reads_on(bare),
+            _ => is_prose(bare, mix) || lists && is_item && mix.reads_on(),
         };
         let whole = if row.is_some() { row } else { reads.then_some((bare, standing)) };
         lists = is_lead || lists && is_item;
         let mut strings =
             (whole.or(lead).is_none()).then(|| strings(line)).into_iter().flatten().peekable();
-        let is_worded = whole.or(lead).is_none() && strings.peek().is_none() && is_worded(bare);
+        let is_worded =
+            whole.or(lead).is_none() && strings.peek().is_none() && is_worded(bare, mix);
         let worded = is_worded.then_some((bare, Standing::Worded));
         // A remark is one by itself, and may stand before a list.
         let strings = strings.map(|text| (text, Standing::Free));
@@ -45,6 +47,8 @@ pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
 
 /// A row of a table whose cells are words, without what is around it.
 pub(super) fn row(line: &str) -> Option<&str> {
+    // Few lines have one.
+    memchr::memchr(b'|', line.as_bytes())?;
     let is_framed = line.starts_with('|') && line.ends_with('|');
     if !is_framed && !line.contains(" | ") {
         return None;
@@ -52,7 +56,7 @@ pub(super) fn row(line: &str) -> Option<&str> {
     let row = line.trim_matches(['|', ' ']);
     let is_worded = row.split('|').any(|cell| {
         let gaps = cell.trim().bytes().filter(|byte| *byte == b' ').count();
-        let letters = cell.bytes().filter(|byte| CLASS[*byte as usize] == 1).count();
+        let letters = Mix::of(cell).letters();
         gaps > 0 && letters * 100 >= cell.len() * 80
     });
     let is_short = (MIN_LONG..=MAX_ROW).contains(&row.len());
@@ -127,6 +131,11 @@ fn without_number(line: &str) -> &str {
 
 /// Whether it is a line of a block of comment, ` * so`, behind the number of a listing.
 fn is_starred(line: &str) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b' ' | 9..=13 | b'|' | b':');
+    match line.bytes().find(|byte| !plain(byte)) {
+        Some(b'*' | 0x80..) => {}
+        _ => return false,
+    }
     let numbering =
         |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':');
     let rest = line.trim_start_matches(numbering);
@@ -149,81 +158,102 @@ fn strings(line: &str) -> impl Iterator<Item = &str> {
     line.split('"')
         .flat_map(|string| string.split("\\n"))
         .map(|text| without_number(text.trim()))
-        .filter(|text| is_prose(text))
+        .filter(|text| is_prose(text, Mix::of(text)))
 }
 
-/// For each byte: whether it is a letter or space (1), a sign of code (2).
-const CLASS: [u8; 256] = {
-    let mut class = [0; 256];
+/// How many bytes of a text are letters or spaces, signs of code, and spaces.
+#[derive(Clone, Copy, Debug)]
+struct Mix {
+    /// 20 bits each: what is read of a text is shorter.
+    counts: u64,
+    length: usize,
+}
+
+/// What a byte adds to each.
+const COUNTS: [u64; 256] = {
+    let mut counts = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         let b = byte as u8;
         if b.is_ascii_alphabetic() || b == b' ' || b >= 0x80 {
-            class[byte] = 1;
+            counts[byte] = 1;
         }
         byte += 1;
     }
     let signs = b"{}[];=<>|\\&$#@^~";
     let mut at = 0;
     while at < signs.len() {
-        class[signs[at] as usize] = 2;
+        counts[signs[at] as usize] = 1 << 20;
         at += 1;
     }
-    class
+    counts[b' ' as usize] |= 1 << 40;
+    counts
 };
 
-fn is_prose(text: &str) -> bool {
+impl Mix {
+    fn of(text: &str) -> Self {
+        let counts = text.bytes().map(|byte| COUNTS[usize::from(byte)]).sum();
+        Mix { counts, length: text.len() }
+    }
+
+    fn letters(self) -> usize {
+        self.counts as usize & 0xf_ffff
+    }
+
+    fn signs(self) -> usize {
+        (self.counts >> 20) as usize & 0xf_ffff
+    }
+
+    /// Whether it has so many gaps and so many letters, in percent.
+    fn reads(self, least_gaps: usize, least_letters: usize) -> bool {
+        (self.counts >> 40) as usize >= least_gaps
+            && self.letters() * 100 >= self.length * least_letters
+            && self.signs() * 25 <= self.length
+    }
+
+    /// Whether most of it is words.
+    fn reads_on(self) -> bool {
+        self.reads(2, 72)
+    }
+
+    /// Whether more than half of it is words, and few signs are code's.
+    fn reads_loosely(self) -> bool {
+        self.letters() * 100 >= self.length * 60 && self.signs() * 12 <= self.length
+    }
+}
+
+fn is_prose(text: &str, mix: Mix) -> bool {
     if !(MIN_LONG..=MAX_LONG).contains(&text.len()) || text.ends_with([';', '{', ',', '\\']) {
+        return false;
+    }
+    // Without the box of a task it may read better.
+    if !mix.reads_on() && !text.contains('[') {
         return false;
     }
     let start = text.trim_start_matches(['-', '*', '+', '•', ' ', '>', '(']);
     let boxed =
         ["[ ]", "[x]", "[X]", "[~]", "[-]"].iter().find_map(|mark| start.strip_prefix(mark));
-    let text = boxed.unwrap_or(text);
+    let mix = boxed.map_or(mix, Mix::of);
     let is_ticked = start.starts_with(['✔', '✓', '✅', '☑', '☐', '⬜']);
     let start = if boxed.is_some() || is_ticked { "A" } else { start };
     if !start.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '[')
         && !start.contains(": ")
     {
-        return start.starts_with(|c: char| c.is_alphabetic()) && reads(text, 5, 86);
+        return start.starts_with(|c: char| c.is_alphabetic()) && mix.reads(5, 86);
     }
-    reads_on(text)
-}
-
-/// Whether most of it is words.
-fn reads_on(text: &str) -> bool {
-    reads(text, 2, 72)
+    mix.reads_on()
 }
 
 /// Whether a line that doesn't read as prose has words in it that may say something.
-fn is_worded(text: &str) -> bool {
+fn is_worded(text: &str, mix: Mix) -> bool {
     let is_fit =
         (MIN_LONG..=MAX_ROW).contains(&text.len()) && !text.ends_with([';', '{', ',', '\\']);
-    is_fit && {
+    is_fit && mix.reads_loosely() && {
         let words = text.split(' ').filter(|word| {
             word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte >= 0x80)
         });
-        words.take(3).count() == 3 && reads_loosely(text)
+        words.take(3).count() == 3
     }
-}
-
-/// Whether more than half of it is words, and few signs are code's.
-fn reads_loosely(text: &str) -> bool {
-    let signs = text.bytes().filter(|byte| CLASS[*byte as usize] == 2).count();
-    let letters = text.bytes().filter(|byte| CLASS[*byte as usize] == 1).count();
-    letters * 100 >= text.len() * 60 && signs * 12 <= text.len()
-}
-
-/// Whether it has so many gaps and so many letters, in percent.
-fn reads(text: &str, least_gaps: usize, least_letters: usize) -> bool {
-    let (mut letters, mut signs, mut gaps) = (0, 0, 0);
-    for &byte in text.as_bytes() {
-        let class = CLASS[byte as usize];
-        letters += usize::from(class == 1);
-        signs += usize::from(class == 2);
-        gaps += usize::from(byte == b' ');
-    }
-    gaps >= least_gaps && letters * 100 >= text.len() * least_letters && signs * 25 <= text.len()
 }
 
 #[cfg(test)]

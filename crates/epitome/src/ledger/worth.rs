@@ -117,9 +117,14 @@ fn signs(text: &str) -> usize {
     let text = text.trim_start_matches(['-', '*', '+', ' ']);
     let boxed = text.get(..3).is_some_and(|start| start.starts_with('[') && start.ends_with(']'));
     let text = if boxed { &text[3..] } else { text };
-    let is_row = text.contains(" | ");
+    let is_row = has(text, '|', " | ");
     let counts = |byte: &u8| is_sign(*byte) && !(is_row && *byte == b'|');
     text.bytes().filter(counts).count() * 100 / text.len().max(1)
+}
+
+/// Whether it has the words, of which `sign` is the one that few texts have.
+fn has(text: &str, sign: char, words: &str) -> bool {
+    text.as_bytes().contains(&(sign as u8)) && text.contains(words)
 }
 
 fn is_sign(byte: u8) -> bool {
@@ -161,10 +166,10 @@ pub(super) fn is_printed_code(text: &str) -> bool {
         || text.starts_with([')', '}', ']', '{'])
         || text.ends_with(['(', '{', '[', ',', ';', '='])
         // `npm run check # lint`; what is forbidden may name a flag.
-        || text.starts_with(|c: char| c.is_ascii_lowercase()) && text.contains(" # ")
-        || text.contains("?: ")
-        || text.contains(" => ")
-        || text.contains("; //")
+        || text.starts_with(|c: char| c.is_ascii_lowercase()) && has(text, '#', " # ")
+        || has(text, '?', "?: ")
+        || has(text, '>', " => ")
+        || has(text, ';', "; //")
         || is_code(text)
 }
 

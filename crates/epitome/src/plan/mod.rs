@@ -140,6 +140,8 @@ pub struct Subject<'a> {
     pub counter: &'a dyn TokenCounter,
     /// Whether reasoning is bound to the prefix.
     pub binding: Binding,
+    /// The working view of an earlier plan for the same request, if there is one.
+    pub before: Option<&'a Draft>,
 }
 
 impl<'a> Subject<'a> {
@@ -158,6 +160,7 @@ impl<'a> Subject<'a> {
             least: self.least,
             cause: self.cause,
             horizon,
+            before: self.before,
         }
     }
 

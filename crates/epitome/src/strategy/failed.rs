@@ -10,7 +10,7 @@ use super::deed::Deed;
 use super::outputs::stubbed;
 use super::{BadOption, Edit, Scene, Strategy};
 use crate::text::Outcome;
-use crate::text::outcome::judge;
+use crate::text::outcome::{judge, may_have_failed};
 use crate::transcript::unit::{Pair, Unit};
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
@@ -112,17 +112,21 @@ impl Failed {
 /// Whether the result reports a failure. What was read may well begin with the word error, so that
 /// only a report counts there.
 fn has_failed(scene: &Scene<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
-    if result.is(Marks::ERROR) {
-        return true;
-    }
-    deed_failed(scene, &Deed::of(&call.name(), &call.text()), result)
+    // What it says is sooner known than what the call did.
+    result.is(Marks::ERROR)
+        || reports_failure(scene, result) && !Deed::of(&call.name(), &call.text()).only_reads()
 }
 
 /// The same, of a call that is understood.
 pub(super) fn deed_failed(scene: &Scene<'_>, deed: &Deed, result: &Part<'_>) -> bool {
-    let says_so =
-        || judge(&scene.matter.part_text(result), Outcome::Unknown).outcome == Outcome::Error;
-    result.is(Marks::ERROR) || !deed.only_reads() && says_so()
+    result.is(Marks::ERROR) || !deed.only_reads() && reports_failure(scene, result)
+}
+
+/// Whether the result says of itself that it is a failure.
+fn reports_failure(scene: &Scene<'_>, result: &Part<'_>) -> bool {
+    let text = || scene.matter.part_text(result);
+    let may_have = !result.is(Marks::LITERAL) || may_have_failed(result.raw_body());
+    may_have && judge(&text(), Outcome::Unknown).outcome == Outcome::Error
 }
 
 /// Whether the model says something beside its calls.

@@ -100,9 +100,10 @@ pub(super) fn stubbed<'a>(
     if is_stub(scene, result) {
         return None;
     }
-    let line = stub_line(scene, result, "");
+    let known = scene.before.and_then(|before| before.stub_for(result.slot, reason));
+    let line = known.cloned().unwrap_or_else(|| stub_line(scene, result, "").into());
     let after = scene.matter.put_tokens(result, &line);
-    let put = PartEdit { at: result.slot, put: Put::Text(line.into()), reason };
+    let put = PartEdit { at: result.slot, put: Put::Text(line), reason };
     (after < before).then(|| (Edit::Put(put), before - after))
 }
 

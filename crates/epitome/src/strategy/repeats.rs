@@ -6,6 +6,7 @@
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -108,12 +109,17 @@ impl Repeats {
         if !is_asked_for || !may_be || before < self.0.min_tokens {
             return None;
         }
+        let put = |line| PartEdit { at: result.slot, put: Put::Text(line), reason: why.reason() };
+        let known = scene.before.and_then(|before| before.stub_for(result.slot, why.reason()));
+        // It was put there since it saves something.
+        if let Some(known) = known.filter(|line| why.is_noted_in(line)) {
+            return Some(Edit::Put(put(Arc::clone(known))));
+        }
         let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
         let text = scene.matter.part_text(result);
         let line = noted_stub(&call.name(), &call.text(), &text, outcome, why.note());
         let saves = scene.matter.put_tokens(result, &line) < before;
-        let put = PartEdit { at: result.slot, put: Put::Text(line.into()), reason: why.reason() };
-        saves.then_some(Edit::Put(put))
+        saves.then(|| Edit::Put(put(line.into())))
     }
 }
 
@@ -139,6 +145,11 @@ pub(super) const NOTES: [&str; 5] = [
 impl Why {
     fn note(self) -> &'static str {
         NOTES[self as usize]
+    }
+
+    /// Whether a stub was put for this.
+    fn is_noted_in(self, stub: &str) -> bool {
+        stub.strip_suffix(']').is_some_and(|stub| stub.ends_with(self.note()))
     }
 
     fn reason(self) -> Reason {

@@ -32,6 +32,8 @@ pub struct Scene<'a> {
     pub cause: Option<&'a Cause>,
     /// Entries before this one will be folded whatever is done to them: not worth an edit.
     pub horizon: usize,
+    /// An earlier plan for the same entries: stubs that it wrote needn't be written again.
+    pub before: Option<&'a Draft>,
 }
 
 impl<'a> Scene<'a> {

@@ -113,7 +113,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether a text is one clean line as it is. Most are, so this comes first.
-fn is_plain(text: &[u8]) -> bool {
+pub(crate) fn is_plain(text: &[u8]) -> bool {
     let single = |pair: &[u8]| pair[1] != b' ' || pair[0] != b' ';
     text.iter().all(|b| matches!(b, b' '..=b'~'))
         && text.first() != Some(&b' ')

@@ -1,7 +1,8 @@
 //! How a tool call went, as far as its output tells.
 
-use super::cut;
 use super::telling::{Tell, opens_with_failure, tell};
+use super::{begins_with_one, cut};
+use crate::json::unquote_inner;
 
 /// How a tool call went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -28,6 +29,8 @@ pub struct Verdict<'a> {
 
 /// How much of each end of an output is looked at.
 const WINDOW: usize = 16 * 1024;
+/// A text's first word, and what stands behind it, of which a failure is told.
+const OPENING: usize = 192;
 /// Exit codes stand in the first or last words.
 const EXIT_WINDOW: usize = 512;
 
@@ -43,6 +46,30 @@ pub fn judge(output: &str, reported: Outcome) -> Verdict<'_> {
     };
     let line = if outcome == Outcome::Error { failing_line(output) } else { None };
     Verdict { outcome, exit_code, line }
+}
+
+/// A quick look at an output as the JSON literal that it is: whether it may say that it failed, where nothing was
+/// reported of it.
+pub(crate) fn may_have_failed(literal: &str) -> bool {
+    let Some(inner) = literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        return true;
+    };
+    let bytes = inner.as_bytes();
+    // Letters needn't stand there as they are.
+    let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'4' | b'6' | b'7'));
+    if memchr::memmem::find(bytes, b"xit").is_some()
+        || memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter)
+    {
+        return true;
+    }
+    // No escape has a space in it.
+    let end = inner.len().min(EXIT_WINDOW);
+    let end = if end == inner.len() { Some(end) } else { memchr::memrchr(b' ', &bytes[..end]) };
+    let Some(end) = end else { return true };
+    let head = unquote_inner(&inner[..end]);
+    let said = head.trim_start();
+    let is_all = end == inner.len() || said.contains('\n') || said.len() > OPENING;
+    !is_all || has_preamble(said) || opens_with_failure(said)
 }
 
 /// The exit code that an output names in its first or last words: `exit code 1`, `exited with code
@@ -99,12 +126,15 @@ fn failing_line(output: &str) -> Option<&str> {
 
 /// An output without the lines that some harnesses put before it, up to `Output:`.
 fn body(output: &str) -> &str {
-    let preamble = ["Chunk ID: ", "Exit code: ", "Wall time: "];
-    if !preamble.iter().any(|start| output.starts_with(start)) {
+    if !has_preamble(output) {
         return output;
     }
     let head = cut::head(output, EXIT_WINDOW);
     head.find("\nOutput:\n").map_or(output, |at| &output[at + "\nOutput:\n".len()..])
+}
+
+fn has_preamble(output: &str) -> bool {
+    begins_with_one(output, &["Chunk ID: ", "Exit code: ", "Wall time: "])
 }
 
 /// A line without the tags that harnesses put around errors.
@@ -162,6 +192,20 @@ mod tests {
     }
 
     proptest! {
+        /// Whatever is written in whatever way: what a quick look turns away didn't fail.
+        #[test]
+        fn the_quick_look_lets_every_failure_pass(
+            text in "([ \n]{0,3}|[a]{0,200}| {0,600})(error|Error|fatal|failed|Exit code: 1|tool_use_error|[A-Z]Error|é)?([:\\[! ]|)(exit code [0-2]|[a-z ]{0,300}|\n){0,4}",
+            spell in prop::sample::select(vec!["", "e", "x", "i", "t", "r", "F"]),
+        ) {
+            let literal = serde_json::to_string(&text).expect("a string");
+            let code = |c: char| format!("\\u{:04x}", u32::from(c));
+            let literal = spell.chars().fold(literal, |said, c| said.replace(c, &code(c)));
+            prop_assert_eq!(unquote_inner(&literal[1..literal.len() - 1]), text.as_str());
+            let has_failed = judge(&text, Outcome::Unknown).outcome == Outcome::Error;
+            prop_assert!(!has_failed || may_have_failed(&literal), "{literal}");
+        }
+
         #[test]
         fn any_output_can_be_judged(output: String) {
             let _ = judge(&output, Outcome::Unknown);

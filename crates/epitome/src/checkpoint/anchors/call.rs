@@ -81,7 +81,11 @@ impl Act {
     /// What a call of `tool` with these arguments does.
     pub(crate) fn of(tool: &str, arguments: &Arguments<'_>) -> Self {
         let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        let letters = letters(&name);
+        // Most words have a letter that the name hasn't.
+        let has = |words: &[&str]| {
+            words.iter().any(|word| self::letters(word) & !letters == 0 && name.contains(word))
+        };
         let file = arguments.path().is_some();
         if file && let Some(command) = arguments.get(&["command"]) {
             // One tool with sub-commands (`str_replace_based_edit_tool`), not a shell.
@@ -154,6 +158,11 @@ impl Act {
     pub(crate) fn only_reads(self) -> bool {
         matches!(self, Self::Read | Self::Look | Self::Idle)
     }
+}
+
+/// A bit for each letter of a name.
+fn letters(name: &str) -> u32 {
+    name.bytes().fold(0, |all, byte| all | 1 << (byte & 31))
 }
 
 #[cfg(test)]

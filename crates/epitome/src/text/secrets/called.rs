@@ -53,15 +53,22 @@ pub(super) fn called_so(text: &str, word: usize) -> Option<Secret> {
 
 /// A quick look: whether a name ends with the last two letters of one that is a secret's.
 pub(super) fn may_be_called_so(name: &[u8]) -> bool {
-    // In lower case, in which `_` is 0x7f.
-    let is_end =
-        |byte: &u8| matches!(byte | 0x20, b'd' | b's' | b'e' | b't' | b'y' | b'n' | 0x7f | b'-');
-    if !name.last().is_some_and(is_end) {
-        return false;
+    let is_end = |last: u8, before: u8| {
+        matches!(
+            (last, before),
+            (b'd', b'r' | b'w') | (b's' | b'e', b's') | (b't' | b'y' | b'n', b'e')
+        )
+    };
+    if let [.., before, last] = name
+        && before.is_ascii_alphanumeric()
+        && last.is_ascii_alphanumeric()
+    {
+        return is_end(last | 0x20, before | 0x20);
     }
     let mut ends = name.iter().rev().filter(|byte| byte.is_ascii_alphanumeric());
-    let last = [ends.next(), ends.next()].map(|byte| byte.map_or(0, u8::to_ascii_lowercase));
-    matches!(last, [b'd', b'r' | b'w'] | [b's' | b'e', b's'] | [b't' | b'y' | b'n', b'e'])
+    let [last, before] =
+        [ends.next(), ends.next()].map(|byte| byte.map_or(0, u8::to_ascii_lowercase));
+    is_end(last, before)
 }
 
 /// A quick look: whether what stands behind a name may say what it is.

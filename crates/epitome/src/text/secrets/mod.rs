@@ -86,11 +86,15 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
 
 /// The shapes by their first two bytes, which few words have.
 static BY_FIRST: LazyLock<ByFirst> = LazyLock::new(|| {
-    let mut by_first = ByFirst { pairs: [0; 256], shapes: vec![Vec::new(); 1 << 7] };
+    let mut by_first = ByFirst { pairs: [0; 256], places: vec![0; 1 << 14], shapes: Vec::new() };
     for (at, shape) in SHAPES.iter().enumerate() {
         let pair = ByFirst::pair(shape.prefix.as_bytes()).expect("no prefix is shorter");
-        by_first.pairs[pair >> 6] |= 1 << (pair & 63);
-        by_first.shapes[pair >> 7].push(at);
+        if by_first.pairs[pair >> 6] & 1 << (pair & 63) == 0 {
+            by_first.pairs[pair >> 6] |= 1 << (pair & 63);
+            by_first.places[pair] = by_first.shapes.len() as u8;
+            by_first.shapes.push(Vec::new());
+        }
+        by_first.shapes[usize::from(by_first.places[pair])].push(at);
     }
     by_first
 });
@@ -98,7 +102,8 @@ static BY_FIRST: LazyLock<ByFirst> = LazyLock::new(|| {
 struct ByFirst {
     /// A bit for each pair.
     pairs: [u64; 256],
-    /// Those that begin with each byte.
+    /// For each pair that has one, where its shapes are.
+    places: Vec<u8>,
     shapes: Vec<Vec<usize>>,
 }
 
@@ -108,10 +113,19 @@ impl ByFirst {
         (first | second).is_ascii().then_some(usize::from(*first) << 7 | usize::from(*second))
     }
 
-    fn of(&self, text: &[u8]) -> Option<&[usize]> {
-        let pair = Self::pair(text)?;
-        let is_one = self.pairs[pair >> 6] & 1 << (pair & 63) != 0;
-        is_one.then(|| self.shapes[pair >> 7].as_slice())
+    /// The shapes that begin with the first two bytes of `text`.
+    fn of(&self, text: &[u8]) -> &[usize] {
+        match Self::pair(text) {
+            Some(pair) if self.pairs[pair >> 6] & 1 << (pair & 63) != 0 => {
+                &self.shapes[usize::from(self.places[pair])]
+            }
+            _ => &[],
+        }
+    }
+
+    /// Whether `text` begins as one of them does.
+    fn begins(&self, text: &[u8]) -> bool {
+        self.of(text).iter().any(|at| text.starts_with(SHAPES[*at].prefix.as_bytes()))
     }
 }
 
@@ -226,7 +240,7 @@ impl Iterator for Secrets<'_> {
 
 /// Whether a word, or what is left of one, begins no secret for sure: what the rules look at first, in one place.
 fn is_ordinary(bytes: &[u8], word: Range<usize>) -> bool {
-    let behind = &bytes[word.end..];
+    let (text, behind) = (&bytes[word.start..], &bytes[word.end..]);
     let word = &bytes[word];
     let may_begin = match word {
         // A private key, a flag, a header.
@@ -238,11 +252,13 @@ fn is_ordinary(bytes: &[u8], word: Range<usize>) -> bool {
     // Keys that are told by what stands in their middle, and what may be base64.
     let is_long = matches!(word.len(), 14 | 17) || word.len() >= base64::LEAST;
     let is_run = || {
-        let digits = word.len() + base64::length(&behind[..behind.len().min(base64::LEAST)]);
-        matches!(behind.first(), Some(b'+' | b'/')) && digits >= base64::LEAST
+        let digits = || base64::length(&behind[..behind.len().min(base64::LEAST)]);
+        matches!(behind.first(), Some(b'+' | b'/')) && word.len() + digits() >= base64::LEAST
     };
     let is_called = || may_be_called_so(word) && may_be_said(behind);
-    !(may_begin || is_long || BY_FIRST.of(word).is_some() || is_run() || is_called())
+    // Of a shape the first two bytes stand in its word.
+    let is_shaped = || word.len() > 1 && BY_FIRST.begins(text);
+    !(may_begin || is_long || is_shaped() || is_run() || is_called())
 }
 
 /// A secret near the beginning of a text: its bytes.
@@ -265,7 +281,7 @@ fn found(text: &str, word: usize) -> Option<Secret> {
 }
 
 fn shaped(text: &str) -> Option<Secret> {
-    BY_FIRST.of(text.as_bytes())?.iter().find_map(|at| {
+    BY_FIRST.of(text.as_bytes()).iter().find_map(|at| {
         let shape = &SHAPES[*at];
         let rest = text.strip_prefix(shape.prefix)?;
         let body = shape.rest.beginning(rest).trim_end_matches('.');

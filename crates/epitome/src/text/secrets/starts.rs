@@ -18,7 +18,7 @@ const WORD: [bool; 256] = {
 };
 
 /// The first word from `from` on that may begin something, or have it in it: one that isn't `ordinary` by itself, or
-/// stands behind what escapes and colors begin with. A colon is one of no length.
+/// stands behind what escapes and colors begin with. A colon that may be an address's is one of no length.
 pub(super) fn next_but(
     bytes: &[u8],
     from: usize,
@@ -27,13 +27,15 @@ pub(super) fn next_but(
     let mut at = from;
     while at < bytes.len() {
         if !WORD[usize::from(bytes[at])] {
-            if bytes[at] == b':' {
+            if bytes[at] == b':' && matches!(bytes.get(at + 1), Some(b'/' | b'\\')) {
                 return Some(at..at);
             }
             at += 1;
             continue;
         }
-        let word = word_at(bytes, at);
+        // As `word_at`, but for what is behind it.
+        let is_begun = at == from && at > 0 && WORD[usize::from(bytes[at - 1])];
+        let word = if is_begun { word_at(bytes, at) } else { at..end_of_word(bytes, at) };
         let escapes = at > 0 && matches!(bytes[at - 1], b'\\' | b'%' | b'[' | b';');
         if escapes || !ordinary(bytes, word.clone()) {
             return Some(word);
@@ -45,15 +47,16 @@ pub(super) fn next_but(
 
 /// The word in which `at` stands, as far back as something may begin in it.
 pub(super) fn word_at(bytes: &[u8], at: usize) -> Range<usize> {
-    let is_word = |at: usize| bytes.get(at).is_some_and(|byte| WORD[usize::from(*byte)]);
-    let (mut start, mut end) = (at, at);
-    while start > 0 && at - start < LONGEST_COLOR + 2 && is_word(start - 1) {
+    let mut start = at;
+    while start > 0 && at - start < LONGEST_COLOR + 2 && WORD[usize::from(bytes[start - 1])] {
         start -= 1;
     }
-    while is_word(end) {
-        end += 1;
-    }
-    start..end
+    start..end_of_word(bytes, at)
+}
+
+fn end_of_word(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes[at..].iter().position(|byte| !WORD[usize::from(*byte)]);
+    rest.map_or(bytes.len(), |length| at + length)
 }
 
 /// Where in `word` something may begin, from `from` on.

@@ -1,0 +1,188 @@
+//! What was nothing before isn't judged again.
+//!
+//! Tools say most of what they say many times, and most of it comes to nothing. A sentence that by its own words alone
+//! is none of what a ledger holds is so the next time, too, unless what stands around it may change what it says; and
+//! where so many lines began alike that no more are taken there is nothing to look for.
+
+use super::cues::Cues;
+use super::observe::{MAX_LINE, unmarked};
+use super::output::Standing;
+use super::{Kind, Ledger, MAX_ALIKE, Speaker};
+use crate::text::cut;
+
+/// Sentences that are remembered: of those that share a place the newest.
+const PLACES: usize = 1 << 11;
+/// With fewer words a sentence may mean what stands before it.
+const LEAST_WORDS: usize = 4;
+/// How a line begins, its figures left out, has so many characters.
+pub(super) const FORM: usize = 20;
+
+/// Sentences that came to nothing by their own words alone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Again {
+    /// With who said it and where it stood.
+    places: Vec<(u8, String)>,
+    /// Whether the one that is read now has done so, as far as it was read.
+    pub(super) is_nothing: bool,
+}
+
+impl Again {
+    fn has(&self, kind: u8, raw: &str) -> bool {
+        let known = self.places.get(place(kind, raw));
+        known.is_some_and(|(of, text)| *of == kind && text == raw)
+    }
+
+    fn add(&mut self, kind: u8, raw: &str) {
+        if raw.is_empty() || raw.len() > MAX_LINE {
+            return;
+        }
+        if self.places.is_empty() {
+            self.places.resize(PLACES, Default::default());
+        }
+        let (of, text) = &mut self.places[place(kind, raw)];
+        *of = kind;
+        text.clear();
+        text.push_str(raw);
+    }
+}
+
+impl Ledger {
+    /// Whether the sentence comes to nothing for sure, since it did before or no more of its form are taken.
+    pub(super) fn is_nothing_again(
+        &self,
+        at: u32,
+        (who, standing): (Speaker, Standing),
+        raw: &str,
+        lead: &Cues,
+    ) -> bool {
+        if raw.len() > MAX_LINE || self.is_led(at, lead) {
+            return false;
+        }
+        self.again.has(kind(who, standing), raw) || who == Speaker::Tool && self.is_worn(raw)
+    }
+
+    /// Remembers a sentence that was read and came to nothing by its own words.
+    pub(super) fn remember_nothing(
+        &mut self,
+        at: u32,
+        (who, standing): (Speaker, Standing),
+        raw: &str,
+        lead: &Cues,
+    ) {
+        if self.again.is_nothing && !self.is_led(at, lead) {
+            self.again.add(kind(who, standing), raw);
+        }
+    }
+
+    /// Whether what was said before may change what a sentence of entry `at` says.
+    fn is_led(&self, at: u32, lead: &Cues) -> bool {
+        let goes_on = |(line, said): (usize, u32)| {
+            use Kind::{Constraint, Decision, Preference, Question};
+            let kind = self.lines[line].kind;
+            said == at && matches!(kind, Question | Decision | Constraint | Preference)
+        };
+        self.withdrawn || lead.leads() || self.last.is_some_and(goes_on)
+    }
+
+    /// Whether a tool's sentence can be no line but one that is too much like others.
+    fn is_worn(&self, raw: &str) -> bool {
+        let text = unmarked(raw);
+        // What isn't plain looks otherwise as a line.
+        if !self.listed.is_empty() || !cut::is_plain(text.as_bytes()) {
+            return false;
+        }
+        let mut form = [0; FORM];
+        let times = self.forms.get(plain_form(text, &mut form));
+        times.is_some_and(|times| *times > MAX_ALIKE)
+            && !self.said.contains_key(text)
+            && words(text).take(LEAST_WORDS).count() == LEAST_WORDS
+    }
+}
+
+fn kind(who: Speaker, standing: Standing) -> u8 {
+    (who as u8) << 4 | standing as u8
+}
+
+/// Where a sentence is remembered.
+fn place(kind: u8, raw: &str) -> usize {
+    let mix = |hash: u64, word: u64| {
+        let hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^ hash >> 32
+    };
+    let (words, rest) = raw.as_bytes().as_chunks::<8>();
+    let hash =
+        words.iter().fold(u64::from(kind), |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let rest = rest.iter().fold(raw.len() as u64, |rest, byte| rest << 8 | u64::from(*byte));
+    mix(hash, rest) as usize % PLACES
+}
+
+/// What surely counts as a word each.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_ascii_whitespace().filter(|word| word.bytes().any(|b| b.is_ascii_alphanumeric()))
+}
+
+/// [`super::form`] of plain text, without memory of its own.
+fn plain_form<'t>(text: &'t str, form: &'t mut [u8; FORM]) -> &'t str {
+    let bytes = text.as_bytes();
+    let label = memchr::memchr_iter(b':', bytes).find(|at| bytes.get(at + 1) == Some(&b' '));
+    if let Some(label) = label.filter(|label| *label < super::LABEL)
+        && text[label + 2..].split(' ').take(super::VALUE).count() < super::VALUE
+    {
+        return &text[..label];
+    }
+    let mut length = 0;
+    for byte in bytes.iter().filter(|byte| !byte.is_ascii_digit()).take(FORM) {
+        form[length] = *byte;
+        length += 1;
+    }
+    std::str::from_utf8(&form[..length]).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::words::Words;
+    use super::super::{Shown, form};
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn forms_of_plain_text_are_forms(text in "[a-c0-9]{0,9}(: |:|[ -~]{0,9}){0,5}[a-z1 ]{0,30}") {
+            prop_assume!(cut::is_plain(text.as_bytes()));
+            let mut own = [0; FORM];
+            prop_assert_eq!(plain_form(&text, &mut own), form(&text));
+            prop_assert!(words(&text).count() <= Words::of(&text).len());
+        }
+
+        /// Whatever was said before, and however often: a ledger that remembers is one that doesn't.
+        #[test]
+        fn what_is_remembered_changes_no_line(
+            said in prop::collection::vec((0u32..6, prop::sample::select(vec![
+                (Speaker::Tool, "Copied 3 files to the old folder again."),
+                (Speaker::Tool, "Copied 4 files to the old folder again."),
+                (Speaker::Tool, "Copied 5 files to the old folder again."),
+                (Speaker::Tool, "Owner of billing: Dana\nThat is what it says here."),
+                (Speaker::Tool, "What must stay:\n- the first and last of them\n- nothing else of it"),
+                (Speaker::Tool, "The limit is 40 MB for each of them.\nBecause of the old disks we have."),
+                (Speaker::Tool, "Who owns billing?\nYes and no says the old board."),
+                (Speaker::Model, "We decided to use Postgres. Because of the old disks we have."),
+                (Speaker::Model, "Because of the old disks we have. The sun is out there."),
+                (Speaker::Human, "Scratch that. The sun is out there."),
+                (Speaker::Human, "Never mind. Because of the old disks we have."),
+                (Speaker::Human, "Done:\n- the sun is out there\n- of the old disks"),
+                (Speaker::Human, "- the sun is out there\n- of the old disks"),
+            ])), 0..40),
+        ) {
+            let (mut knows, mut forgets) = (Ledger::default(), Ledger::default());
+            let mut at = 0;
+            for (gap, (who, text)) in said {
+                at += gap;
+                knows.observe(at, who, Shown::Elsewhere, text);
+                forgets.again = Again::default();
+                forgets.observe(at, who, Shown::Elsewhere, text);
+            }
+            prop_assert_eq!(knows.lines(), forgets.lines());
+        }
+    }
+}
