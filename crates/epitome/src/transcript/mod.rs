@@ -132,6 +132,20 @@ pub struct PartRow {
     pub marks: Marks,
 }
 
+impl PartRow {
+    /// The same in a text of which the old one starts at `origin`.
+    pub(crate) fn shifted_by(self, origin: u32) -> Self {
+        let shifted = |span: Span| if span.is_empty() { span } else { span.shifted_by(origin) };
+        PartRow {
+            span: shifted(self.span),
+            body: shifted(self.body),
+            id: shifted(self.id),
+            name: shifted(self.name),
+            ..self
+        }
+    }
+}
+
 /// An entry as it is stored.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryRow {
@@ -174,6 +188,11 @@ impl Transcript {
         let row = EntryRow { span, first_part: self.parts.len() as u32, role };
         Arc::make_mut(&mut self.entries).push(row);
         Arc::make_mut(&mut self.parts).extend_from_slice(parts);
+    }
+
+    /// Puts `text` into the source, behind the last entry.
+    pub(crate) fn insert(&mut self, at: usize, text: &str) {
+        Arc::make_mut(&mut self.source).insert_str(at, text);
     }
 
     /// Begins with the first `entries` entries of another transcript, whose source begins with the same bytes.
@@ -441,6 +460,11 @@ impl<'a> Part<'a> {
     /// Its bytes as they came.
     pub fn raw(&self) -> &'a str {
         self.row.span.of(self.source)
+    }
+
+    /// What stands in one of its ranges.
+    pub(crate) fn raw_of(&self, span: Span) -> &'a str {
+        span.of(self.source)
     }
 
     /// The payload's bytes as they came.
