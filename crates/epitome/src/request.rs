@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{self, Span, unquote};
+use crate::json::{self, JsonError, Scanner, Span, unquote};
 use crate::transcript::{Marks, Part, PartKind, Transcript};
 use crate::wire::Format;
 
@@ -76,6 +76,16 @@ impl Frame {
             thinking: Span::NONE,
             elsewhere: None,
         }
+    }
+
+    /// Makes room for so many bytes at `at`, behind the last entry: whatever stands behind it moves.
+    pub(crate) fn make_room(&mut self, at: u32, bytes: u32) {
+        let elsewhere = self.elsewhere.as_mut().map(|(_, name)| name);
+        let fields = [&mut self.model, &mut self.system, &mut self.tools, &mut self.thinking];
+        for span in fields.into_iter().chain(elsewhere).filter(|span| span.start >= at) {
+            *span = span.shifted_by(bytes);
+        }
+        self.list.end += bytes;
     }
 }
 
@@ -158,6 +168,33 @@ impl Request {
         }
         out.push_str(&source[at..]);
         out
+    }
+
+    /// The value of the body's last member called `name`; what is long is stepped over, wherever it stands.
+    pub(crate) fn member(&self, name: &str) -> Option<Span> {
+        if self.frame.envelope != Envelope::Body {
+            return None;
+        }
+        let source = self.source();
+        let long = [self.frame.list, self.frame.system, self.frame.tools];
+        let start = source.len() - source.trim_start_matches('\u{feff}').len();
+        let mut found = None;
+        let mut scanner = Scanner::starting_at(source, start as u32);
+        let walked = scanner.object(|scanner, key| {
+            let here = scanner.position() as u32;
+            let value = match long.iter().find(|span| span.start == here && !span.is_empty()) {
+                Some(known) => {
+                    scanner.go_on_at(known.end);
+                    *known
+                }
+                None => scanner.value()?,
+            };
+            if json::key_is(source, key, name) {
+                found = Some(value);
+            }
+            Ok::<_, JsonError>(())
+        });
+        walked.ok().and(found)
     }
 
     /// What stands before the first entry.

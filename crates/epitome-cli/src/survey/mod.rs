@@ -60,6 +60,34 @@ pub(crate) struct Survey {
     pub(crate) unpinned_rules: Vec<Rule>,
 }
 
+/// What is found without any counts, so that it may be looked for while somebody counts.
+#[derive(Debug)]
+pub(crate) struct Found {
+    findings: Vec<(String, usize)>,
+    unpinned_rules: Vec<Rule>,
+}
+
+impl Found {
+    /// Checks a request, and reads it for rules that none of `pins` protects.
+    pub(crate) fn in_request(request: &Request, pins: &[String]) -> Self {
+        let unpinned_rules = rules::unpinned(request, pins);
+        Found { findings: findings(request), unpinned_rules }
+    }
+
+    /// The same on a second thread, while `work` is done on this one.
+    pub(crate) fn beside<T>(
+        request: &Request,
+        pins: &[String],
+        work: impl FnOnce() -> T,
+    ) -> (T, Self) {
+        std::thread::scope(|scope| {
+            let found = scope.spawn(|| Found::in_request(request, pins));
+            let done = work();
+            (done, found.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    }
+}
+
 /// A kind and what it weighs.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Slice {
@@ -80,7 +108,7 @@ impl Survey {
         source: Source,
         tally: &Tally,
         counter: &dyn TokenCounter,
-        pins: &[String],
+        found: Found,
     ) -> Self {
         let units = Units::of(&request.transcript, request.format.instructions());
         let weights = Weights::of(request, tally);
@@ -120,8 +148,8 @@ impl Survey {
             definitions,
             biggest: steps::biggest(&timeline, BIGGEST),
             timeline,
-            findings: findings(request),
-            unpinned_rules: rules::unpinned(request, pins),
+            findings: found.findings,
+            unpinned_rules: found.unpinned_rules,
         }
     }
 

@@ -83,7 +83,7 @@ impl std::fmt::Debug for Bpe {
 struct Scratch {
     /// Short pieces met before, each where its hash puts it; the bits of [`TOKENS`] say how many
     /// tokens it is. An empty place has length 0, as no piece has.
-    pieces: Vec<Key>,
+    pieces: Box<[Key; PIECES]>,
     merge: Merge,
 }
 
@@ -95,7 +95,8 @@ const TOKENS: u32 = 124;
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self { pieces: vec![0; PIECES], merge: Merge::default() }
+        let pieces = vec![0; PIECES].into_boxed_slice();
+        Self { pieces: pieces.try_into().expect("as many"), merge: Merge::default() }
     }
 }
 

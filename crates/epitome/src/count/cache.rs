@@ -35,7 +35,10 @@ pub struct CountCache {
     old: Generation,
 }
 
-type Generation = HashMap<u128, Count, BuildHasherDefault<Hashed>>;
+type Generation = ByHash<u128, Count>;
+
+/// What is known by a number that is a keyed hash already.
+pub(crate) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<Hashed>>;
 
 impl CountCache {
     /// A cache of at most `capacity` texts, each of which takes about 64 bytes. Nothing is set aside
@@ -76,8 +79,8 @@ impl CountCache {
 }
 
 /// Takes a part of what is a hash already.
-#[derive(Default)]
-struct Hashed(u64);
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hashed(u64);
 
 impl Hasher for Hashed {
     fn write(&mut self, _: &[u8]) {

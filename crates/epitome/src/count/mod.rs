@@ -38,6 +38,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 pub use bpe::Bpe;
+pub(crate) use cache::ByHash;
 pub use cache::{CacheKey, Cached, CountCache};
 pub use calibrate::{Anchor, Calibration, Sums, Usage};
 pub use estimate::{BytesPer, CharsPer};

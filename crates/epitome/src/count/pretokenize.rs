@@ -64,6 +64,9 @@ const fn ascii() -> [u8; 256] {
 #[inline]
 pub(super) fn o200k(text: &str, start: usize) -> usize {
     let text = text.as_bytes();
+    if let Some(end) = small_word(text, start) {
+        return end;
+    }
     let (class, len) = classify(text, start);
     let next = start + len;
     if class & (class::LETTER | class::MARK) != 0 {
@@ -86,6 +89,22 @@ pub(super) fn o200k(text: &str, start: usize) -> usize {
         }
     }
     space(text, start)
+}
+
+/// End of the piece of o200k_base that starts at `start`, if it is what most pieces are: small letters, perhaps behind a
+/// capital, perhaps behind a blank or a sign, all of one byte each, and what follows surely isn't part of it.
+#[cfg(feature = "o200k")]
+#[inline]
+fn small_word(text: &[u8], start: usize) -> Option<usize> {
+    let class = |at: usize| text.get(at).map_or(0, |byte| ASCII[usize::from(*byte)]);
+    let mut at = start + usize::from(class(start) & (class::BLANK | class::OTHER) != 0);
+    at += usize::from(class(at) & class::UPPER != 0);
+    let first = at;
+    while class(at) & class::LOWER != 0 {
+        at += 1;
+    }
+    let is_over = text.get(at).is_none_or(|byte| byte.is_ascii() && *byte != b'\'');
+    (at > first && is_over).then_some(at)
 }
 
 /// End of the piece of cl100k_base that starts at `start`, which lies within the text.

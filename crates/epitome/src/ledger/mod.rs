@@ -96,6 +96,7 @@ impl Kind {
 }
 
 /// A sentence that counts.
+#[expect(clippy::struct_excessive_bools, reason = "each is known of it by itself")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Index of the entry it was said in.

@@ -112,7 +112,7 @@ impl Subject {
         let (lifts, is_field) = (cues.has(Cue::Lifts), cues.has(Cue::Labels));
         let settles = cues.has(Cue::Answers) || words.find("whether").is_some();
         let reports = cues.has(Cue::Reports);
-        let mut subject = Self { lifts, is_field, settles, reports, ..Self::default() };
+        let mut subject = Self { lifts, is_field, reports, settles, ..Self::default() };
         let terms = Meanings((0..words.len()).map(|at| words.term(at)).collect());
         let place = Place::of(words, cues, &terms);
         let mut at = 0;

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::entry::{Mode, Model, Refused};
 use super::registry::Registry;
 use crate::count::Count;
-use crate::json::{self, Span, unquote};
-use crate::request::{Envelope, Request};
+use crate::json::{self, unquote};
+use crate::request::Request;
 use crate::transcript::{Entry, Marks, PartKind, Role};
 use crate::wire::Format;
 
@@ -326,15 +326,12 @@ pub fn reply_wanted(request: &Request) -> Option<u64> {
 
 /// A value of the body, without quotes.
 fn body(request: &Request, path: &[&str]) -> Option<String> {
-    if request.frame.envelope != Envelope::Body {
-        return None;
+    let (first, deeper) = path.split_first()?;
+    let source = request.source();
+    let mut at = request.member(first)?;
+    for name in deeper {
+        at = json::member(source, at, name)?;
     }
-    let slim = request.slim();
-    let start = slim.len() - slim.trim_start().len();
-    let mut at = Span::new(start..slim.trim_end().len());
-    for name in path {
-        at = json::member(&slim, at, name)?;
-    }
-    let raw = at.of(&slim);
+    let raw = at.of(source);
     (raw != "null").then(|| unquote(raw).into_owned())
 }

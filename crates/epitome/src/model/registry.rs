@@ -243,7 +243,10 @@ impl Registry {
     /// The model of this name: a vendor's id or an alias of it, with or without a date, or such an id as
     /// a cloud, gateway or client writes it.
     pub fn get(&self, name: &str) -> Option<&Model> {
-        let at = name::keys(name).iter().find_map(|key| self.index.get(key).copied())?;
+        // Mostly it is called as it is in the table.
+        let plain = self.index.get(&name::key(name)).copied();
+        let known = |key: &String| self.index.get(key).copied();
+        let at = plain.or_else(|| name::keys(name).iter().find_map(known))?;
         self.models.get(at)
     }
 

@@ -43,29 +43,20 @@ pub struct Chain {
 impl Chain {
     /// The chain of a request's transcript.
     pub fn of(request: &Request, tenant: &str, key: ChainKey) -> Self {
-        Chain::linked(request, tenant, key, |before, entry| {
+        Chain::default().going_on(0, request, tenant, key, |_, before, entry| {
             link(key, before, request.format, entry)
         })
     }
 
-    /// The chain, each link as `link` has it, which is given the id before it.
-    pub(super) fn linked(
-        request: &Request,
-        tenant: &str,
-        key: ChainKey,
-        link: impl FnMut(PrefixId, Entry<'_>) -> PrefixId,
-    ) -> Self {
-        Chain::default().going_on(0, request, tenant, key, link)
-    }
-
-    /// The same, of a request whose first `known` entries have this chain.
+    /// The chain of a request whose first `known` entries have this one, each further link as `link` has it, which is
+    /// given its place and the id before it.
     pub(super) fn going_on(
         self,
         known: usize,
         request: &Request,
         tenant: &str,
         key: ChainKey,
-        mut link: impl FnMut(PrefixId, Entry<'_>) -> PrefixId,
+        mut link: impl FnMut(usize, PrefixId, Entry<'_>) -> PrefixId,
     ) -> Self {
         let mut chain = self;
         let first = || Hash::new(key).text(tenant).text(request.format.name()).id();
@@ -81,7 +72,7 @@ impl Chain {
                 if entry.parts().any(|part| is_restated(entry.role(), &part)) {
                     chain.restated.push(entry.index);
                 }
-                link(newest, entry)
+                link(chain.ids.len(), newest, entry)
             };
             chain.ids.push(newest);
             chain.entries.push(entry.index);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::alike::Linked;
 use super::breaker::Circumstances;
 use super::experience::Glimpse;
 use super::line::{Asks, Flight, Line, Manner, Urgency, Weight};
@@ -21,6 +22,9 @@ use crate::summarize::AgentPrompt;
 use crate::trigger::{Cause, Gauge, Switch};
 use crate::view::View;
 use crate::wire;
+
+/// So many entries that are new are likely to be just that: a look at how others were written isn't worth while.
+const FEW: usize = 8;
 
 /// How a request is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,7 +104,9 @@ impl Sessions {
         let base = repaired.map_or_else(|| request.clone(), |repaired| repaired.request);
         // Of what was mended the bytes aren't those that were read.
         let first = seen.and_then(|seen| seen.chain).filter(|_| is_whole);
-        let known = (self.by_prefix.len(), first);
+        let new = base.transcript.len() - first.as_ref().map_or(0, |(known, _)| *known);
+        let linked = if new > FEW { self.recent.linked(tenant, &base) } else { Linked::default() };
+        let known = (self.by_prefix.len(), first, linked);
         let chain = self.written.chain(&base, tenant, self.options.key, known);
         if is_whole {
             self.recent.note(tenant, request, &chain);

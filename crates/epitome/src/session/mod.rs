@@ -21,6 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alike;
 mod bind;
 mod breaker;
 mod chain;
@@ -42,10 +43,11 @@ mod spot;
 mod volatile;
 mod written;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::count::ByHash;
 use crate::engine::{Compaction, Compactor};
 use crate::receipt::Stats;
 use crate::request::Request;
@@ -128,7 +130,7 @@ pub struct Sessions {
     experience: Experience,
     lines: BTreeMap<SessionId, Line>,
     /// The line that had a link first.
-    by_prefix: HashMap<PrefixId, SessionId>,
+    by_prefix: ByHash<PrefixId, SessionId>,
     written: Written,
     recent: Recent,
     /// Checkpoints that were written here, so that a client who sends one back is understood.
@@ -151,7 +153,7 @@ impl Sessions {
             intake,
             experience: Experience::default(),
             lines: BTreeMap::new(),
-            by_prefix: HashMap::new(),
+            by_prefix: ByHash::default(),
             written: Written::default(),
             recent: Recent::default(),
             checkpoints: HashSet::new(),
@@ -173,6 +175,21 @@ impl Sessions {
         source: impl Into<Arc<String>>,
     ) -> Result<Request, WireError> {
         self.recent.read(tenant, format, source.into(), self.options.most_known)
+    }
+
+    /// A request of `tenant`'s with one more message at its end, for a host that holds the conversation itself: what
+    /// [`read`](Self::read) would make of it, in the time that the message takes, whatever was said before. The request
+    /// is given up for it.
+    ///
+    /// # Errors
+    /// The message is no JSON, or the request has no list that it could be put in. The request is lost then.
+    pub fn append(
+        &mut self,
+        tenant: &str,
+        request: Request,
+        message: &str,
+    ) -> Result<Request, WireError> {
+        self.recent.append(tenant, request, message, self.options.most_known)
     }
 
     /// Looks at a request that a client wants to send at time `now` (since any fixed moment), and

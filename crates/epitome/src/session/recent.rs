@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::alike::Linked;
 use super::chain::Chain;
 use crate::request::Request;
 use crate::wire::{self, Clean, Finding, Format, WireError};
@@ -97,6 +98,28 @@ impl Recent {
         Ok(self.keep(Known { chain, clean, ..Known::new(tenant, request) }, most))
     }
 
+    /// Appends a message to a request; what is known of that holds for this one.
+    pub(super) fn append(
+        &mut self,
+        tenant: &str,
+        request: Request,
+        message: &str,
+        most: usize,
+    ) -> Result<Request, WireError> {
+        let at = self.known.iter().position(|known| known.is_of(tenant, &request));
+        let Some(before) = at.and_then(|at| self.known.remove(at)) else {
+            return Ok(self.keep(Known::new(tenant, wire::append(request, message)?), most));
+        };
+        let entries = request.transcript.len();
+        let Known { request: same, chain, clean, .. } = before;
+        // Nobody else holds it then.
+        drop(same);
+        let request = wire::append(request, message)?;
+        let chain = chain.filter(|(of, _)| *of == entries);
+        let clean = clean.filter(|(_, of)| *of == entries);
+        Ok(self.keep(Known { chain, clean, ..Known::new(tenant, request) }, most))
+    }
+
     /// Of the newest ones the one that begins most alike: a fork goes on from there, and who moved a mark.
     fn most_alike(&self, tenant: &str, format: Format, source: &str) -> Option<usize> {
         let shared = |(at, known): (usize, &Known)| {
@@ -125,6 +148,17 @@ impl Recent {
     pub(super) fn seen(&mut self, tenant: &str, request: &Request) -> Option<Seen> {
         let known = self.known.iter_mut().find(|known| known.is_of(tenant, request))?;
         Some(Seen { chain: known.chain.take(), is_whole: known.is_whole })
+    }
+
+    /// The newest ones whose links are known, to compare a request of that tenant with.
+    pub(super) fn linked(&self, tenant: &str, request: &Request) -> Linked<'_> {
+        let linked = |known| {
+            let Known { tenant: of_tenant, request: before, chain, .. }: &Known = known;
+            let is_near = of_tenant == tenant && before.format == request.format;
+            let (of, chain) = chain.as_ref().filter(|_| is_near)?;
+            (*of == before.transcript.len()).then_some((before, chain.as_ref()))
+        };
+        Linked::new(self.known.iter().filter_map(linked).take(COMPARED))
     }
 
     /// All breaches of rules in `request`. If it was read here and not changed since, what it has in common with one that

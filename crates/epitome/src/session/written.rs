@@ -1,10 +1,11 @@
 //! How links were written when they came before: what comes in the same bytes again needn't be understood
 //! again.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::alike::Linked;
 use super::chain::{Chain, ChainKey, Hash, PrefixId, link};
+use crate::count::ByHash;
 use crate::request::Request;
 use crate::transcript::Entry;
 
@@ -22,34 +23,37 @@ impl ByteKey {
 /// markers move, so an entry is written in more than one way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Written {
-    young: HashMap<ByteKey, PrefixId>,
-    old: HashMap<ByteKey, PrefixId>,
+    young: ByHash<ByteKey, PrefixId>,
+    old: ByHash<ByteKey, PrefixId>,
 }
 
 /// Links that may be remembered besides the known ones.
 const SPARE: usize = 1_024;
 
 impl Written {
-    /// The chain of a request, in a machine that knows `links` links, and that of its first entries.
+    /// The chain of a request, in a machine that knows `links` links, that of its first entries, and `linked` requests.
     pub(super) fn chain(
         &mut self,
         request: &Request,
         tenant: &str,
         key: ChainKey,
-        (links, first): (usize, Option<(usize, Arc<Chain>)>),
+        (links, first, mut linked): (usize, Option<(usize, Arc<Chain>)>, Linked<'_>),
     ) -> Arc<Chain> {
         let (known, first) = first.unwrap_or_default();
-        let chain =
-            Arc::unwrap_or_clone(first).going_on(known, request, tenant, key, |before, entry| {
-                let bytes = ByteKey::of(key, before, entry);
-                if let Some(known) = self.young.get(&bytes) {
-                    return *known;
-                }
-                let known = self.old.remove(&bytes);
-                let id = known.unwrap_or_else(|| link(key, before, request.format, entry));
-                self.young.insert(bytes, id);
-                id
-            });
+        let find = |place, before, entry: Entry<'_>| {
+            if let Some(known) = linked.link(place, before, request.format, entry) {
+                return known;
+            }
+            let bytes = ByteKey::of(key, before, entry);
+            if let Some(known) = self.young.get(&bytes) {
+                return *known;
+            }
+            let known = self.old.remove(&bytes);
+            let id = known.unwrap_or_else(|| link(key, before, request.format, entry));
+            self.young.insert(bytes, id);
+            id
+        };
+        let chain = Arc::unwrap_or_clone(first).going_on(known, request, tenant, key, find);
         if self.young.len() > links.max(chain.len()) + SPARE {
             self.old = std::mem::take(&mut self.young);
         }
@@ -74,15 +78,24 @@ mod tests {
     fn bytes_that_came_before_are_the_same_links_and_others_may_be() {
         let mut written = Written::default();
         let words = ["a", "b", "c"].map(str::to_owned);
-        let first = written.chain(&request(&words), "", KEY, (0, None));
+        let first = written.chain(&request(&words), "", KEY, (0, None, Linked::default()));
         assert_eq!(first.ids(), Chain::of(&request(&words), "", KEY).ids());
         assert_eq!(written.young.len(), 3);
-        assert_eq!(written.chain(&request(&words), "", KEY, (3, None)).ids(), first.ids());
+        assert_eq!(
+            written.chain(&request(&words), "", KEY, (3, None, Linked::default())).ids(),
+            first.ids()
+        );
         assert_eq!(written.young.len(), 3, "nothing new was met");
         let escaped = ["a", "\\u0062", "c"].map(str::to_owned);
-        assert_eq!(written.chain(&request(&escaped), "", KEY, (3, None)).ids(), first.ids());
+        assert_eq!(
+            written.chain(&request(&escaped), "", KEY, (3, None, Linked::default())).ids(),
+            first.ids()
+        );
         assert_eq!(written.young.len(), 4, "one was written otherwise");
-        assert_ne!(written.chain(&request(&words), "other", KEY, (3, None)).ids(), first.ids());
+        assert_ne!(
+            written.chain(&request(&words), "other", KEY, (3, None, Linked::default())).ids(),
+            first.ids()
+        );
     }
 
     #[test]
@@ -91,7 +104,7 @@ mod tests {
         for round in 0..40 {
             let words: Vec<String> = (0..100).map(|word| format!("{round}/{word}")).collect();
             let request = request(&words);
-            let chain = written.chain(&request, "", KEY, (0, None));
+            let chain = written.chain(&request, "", KEY, (0, None, Linked::default()));
             assert_eq!(chain.ids(), Chain::of(&request, "", KEY).ids());
         }
         assert!(written.young.len() + written.old.len() <= 2 * (100 + SPARE + 100));

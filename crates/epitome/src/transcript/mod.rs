@@ -2,6 +2,7 @@
 
 mod id;
 mod mark;
+mod shared;
 pub(crate) mod tie;
 pub mod unit;
 
@@ -132,6 +133,20 @@ pub struct PartRow {
     pub marks: Marks,
 }
 
+impl PartRow {
+    /// The same in a text of which the old one starts at `origin`.
+    pub(crate) fn shifted_by(self, origin: u32) -> Self {
+        let shifted = |span: Span| if span.is_empty() { span } else { span.shifted_by(origin) };
+        PartRow {
+            span: shifted(self.span),
+            body: shifted(self.body),
+            id: shifted(self.id),
+            name: shifted(self.name),
+            ..self
+        }
+    }
+}
+
 /// An entry as it is stored.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryRow {
@@ -153,16 +168,6 @@ pub struct Transcript {
     times: Arc<Vec<Option<u64>>>,
 }
 
-/// How many bytes both begin with.
-fn common_bytes(one: &[u8], other: &[u8]) -> usize {
-    // Compared in pieces, which the system does many bytes at a time.
-    const PIECE: usize = 1 << 12;
-    let pieces = one.chunks(PIECE).zip(other.chunks(PIECE));
-    let same = pieces.take_while(|(one, other)| one == other).count() * PIECE;
-    let rest = one[same.min(one.len())..].iter().zip(&other[same.min(other.len())..]);
-    same.min(one.len()).min(other.len()) + rest.take_while(|(one, other)| one == other).count()
-}
-
 impl Transcript {
     /// An empty transcript over `source`.
     pub fn new(source: Arc<String>) -> Self {
@@ -176,39 +181,9 @@ impl Transcript {
         Arc::make_mut(&mut self.parts).extend_from_slice(parts);
     }
 
-    /// Begins with the first `entries` entries of another transcript, whose source begins with the same bytes.
-    pub(crate) fn begin_with(&mut self, other: &Transcript, entries: usize) {
-        let parts =
-            other.entries.get(entries).map_or(other.parts.len(), |row| row.first_part as usize);
-        self.entries = Arc::new(other.entries[..entries].to_vec());
-        self.parts = Arc::new(other.parts[..parts].to_vec());
-    }
-
-    /// Whether its first `entries` entries are those of `other`, at the same place.
-    pub(crate) fn begins_with(&self, other: &Transcript, entries: usize) -> bool {
-        let spans = |of: &Transcript| {
-            of.entries
-                .get(..entries)
-                .map(|rows| rows.first().map(|row| row.span).zip(rows.last().map(|row| row.span)))
-        };
-        spans(self).is_some_and(|mine| Some(mine) == spans(other))
-    }
-
-    /// How many of its first entries stand in `source`, too: at the same place and in the same bytes, and end there.
-    pub(crate) fn shared_with(&self, source: &str) -> usize {
-        let common = common_bytes(self.source.as_bytes(), source.as_bytes());
-        self.entries.partition_point(|row| (row.span.end as usize) < common)
-    }
-
-    /// Whether `source` may begin with all of it but the last entry, which may have grown: where the one before that
-    /// ends, it reads alike. A quick look, which most others don't stand.
-    pub(crate) fn may_go_on_in(&self, source: &str) -> bool {
-        const LOOK: usize = 64;
-        let known =
-            self.entries.len().checked_sub(2).map_or(0, |at| self.entries[at].span.end as usize);
-        let look = known.saturating_sub(LOOK)..known;
-        let there = source.as_bytes().get(look.clone());
-        known > 0 && there == self.source.as_bytes().get(look)
+    /// Puts `text` into the source, behind the last entry.
+    pub(crate) fn insert(&mut self, at: usize, text: &str) {
+        Arc::make_mut(&mut self.source).insert_str(at, text);
     }
 
     /// Whether it is the very same: a clone of which nothing was changed.
@@ -441,6 +416,11 @@ impl<'a> Part<'a> {
     /// Its bytes as they came.
     pub fn raw(&self) -> &'a str {
         self.row.span.of(self.source)
+    }
+
+    /// What stands in one of its ranges.
+    pub(crate) fn raw_of(&self, span: Span) -> &'a str {
+        span.of(self.source)
     }
 
     /// The payload's bytes as they came.

@@ -49,6 +49,46 @@ pub(super) fn parse_on(
     }
 }
 
+/// A request with one more message at its end, which is what [`parse`] would read. Nothing is copied where nobody else
+/// holds it.
+pub(super) fn append(mut request: Request, message: &str) -> Result<Request, WireError> {
+    let (format, dialect) = (request.format, request.format.dialect());
+    let refused = |what| WireError::NotMessages { format, what };
+    let message = message.trim_matches(|c: char| matches!(c, ' ' | '\n' | '\r' | '\t'));
+    let mut scanner = Scanner::new(message);
+    let mut parts = Vec::new();
+    let read = dialect.read_entry(&mut scanner, &mut parts);
+    let read = read.and_then(|role| scanner.end().map(|()| role));
+    let role = read.map_err(|error| WireError::json(message, error))?;
+    if request.frame.envelope == Envelope::Lines {
+        let whole = Span::new(0..message.len());
+        let has = |key: &&str| json::member(message, whole, key).is_some();
+        if !message.starts_with('{') || !dialect.entry_keys().iter().any(has) {
+            return Err(refused("a line without what every message has"));
+        }
+    } else if !request.frame.list.of(request.source()).starts_with('[') {
+        return Err(refused("plain words where the list of messages would be"));
+    }
+    let between = match request.transcript.entries().next_back() {
+        Some(_) => request.plain_separator().to_owned(),
+        None => String::new(),
+    };
+    let at = request.source().len() - request.tail().len();
+    let inserted = between.len() + message.len();
+    if u32::try_from(request.source().len() + inserted).is_err() {
+        return Err(WireError::TooLarge { bytes: request.source().len() + inserted });
+    }
+    let start = (at + between.len()) as u32;
+    request.frame.make_room(at as u32, inserted as u32);
+    request.transcript.insert(at, &(between + message));
+    for part in &mut parts {
+        *part = part.shifted_by(start);
+    }
+    let span = Span { start, end: start + message.len() as u32 };
+    request.transcript.push(span, role, &parts);
+    Ok(request)
+}
+
 enum Failure {
     Json(JsonError),
     Shape(&'static str),

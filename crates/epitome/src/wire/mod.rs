@@ -216,6 +216,16 @@ pub fn parse_on(
     Ok((if is_shared { shared } else { 0 }, request))
 }
 
+/// A request with one more message at its end: the one that [`parse`] would read of these bytes. For who holds a
+/// conversation that takes as long as the message does, however much was said before; where others hold the request, too,
+/// it is copied.
+///
+/// # Errors
+/// The message is no JSON, or the request has no list that it could be put in.
+pub fn append(request: Request, message: &str) -> Result<Request, WireError> {
+    envelope::append(request, message)
+}
+
 /// Writes what the model is shown: the request's own bytes, minus what isn't shown, with edited
 /// slots and the checkpoint put in.
 ///

@@ -1,8 +1,15 @@
 //! A request that goes on from a known one is read and checked only from where that ends, and what is found is what is
 //! found in all of it.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use epitome::count::counter;
 use epitome::request::Request;
+use epitome::session::{ChainKey, Landing, SessionOptions, Sessions};
+use epitome::trigger::When;
 use epitome::wire::{self, Clean, Finding, Format, RULES};
+use epitome::{Compactor, Options, Target};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -160,6 +167,79 @@ proptest! {
             entries.extend(others.get(from..to).unwrap_or_default());
             known.go_on(one.format, &with(&one, &entries, more, hand))?;
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    #[test]
+    fn what_is_appended_is_what_would_be_read(
+        one in proptest::sample::select(&Format::ALL[..]).prop_flat_map(case),
+        first in 0..3_usize,
+        more in proptest::sample::select(&MORE[..]),
+        hand in proptest::sample::select(&Hand::ALL[..]),
+    ) {
+        let one = one.request();
+        let all = raws(&one);
+        let first = first.min(all.len());
+        let Ok(mut request) = wire::parse(one.format, with(&one, &all[..first], more, hand)) else {
+            return Ok(());
+        };
+        // What stands behind may say that the whole is one item.
+        prop_assume!(request.transcript.len() == first);
+        for entry in &all[first..] {
+            let held = request.clone();
+            let next = wire::append(request, &format!(" {entry}\n"));
+            let next = next.map_err(|error| TestCaseError::fail(format!("{error}: {entry}")))?;
+            let alone = wire::parse(one.format, next.source().as_str().to_owned());
+            prop_assert_eq!(rows(&next), rows(&alone.expect("it was appended to a request")));
+            prop_assert!(held.source().len() < next.source().len());
+            request = next;
+        }
+        prop_assert_eq!(&raws(&request)[first..], &all[first..]);
+    }
+}
+
+/// A machine that is handed message after message, and one that is handed all of it each time.
+#[test]
+fn a_message_that_is_appended_is_decided_as_if_all_was_read() {
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Bedrock) {
+        let long = wire::parse(format, generate(7, Size::entries(format, 300))).expect("sound");
+        let all = raws(&long);
+        let machine = || {
+            let trigger = When::Tokens(12_000).build().expect("in range");
+            let compactor = Compactor::new(Options::default(), counter("o200k").expect("there"));
+            let options = SessionOptions {
+                landing: Landing::Target(Target::Percent(50)),
+                ..SessionOptions::new(Arc::new(trigger), ChainKey([1, 2, 3, 4]))
+            };
+            Sessions::new(options, compactor.expect("in range")).expect("in range")
+        };
+        let (mut reading, mut appending) = (machine(), machine());
+        let mut held: Option<Request> = None;
+        let mut compacted = 0;
+        // With instructions alone nothing begins.
+        for entries in 2..=all.len() {
+            let body = Arc::new(with(&long, &all[..entries], "", Hand::Tight));
+            let read = reading.read("t", Some(format), Arc::clone(&body)).expect("sound");
+            let appended = match held.take() {
+                Some(before) => appending.append("t", before, all[entries - 1]),
+                None => appending.read("t", Some(format), body),
+            };
+            let appended = appended.expect("sound");
+            assert_eq!(rows(&appended), rows(&read));
+            let [one, other] = [(&mut reading, &read), (&mut appending, &appended)]
+                .map(|(machine, request)| machine.settle("t", request, None, Duration::ZERO));
+            compacted += usize::from(one.compacted.is_some());
+            assert_eq!(one.rendered(&read), other.rendered(&appended), "{format} {entries}");
+            assert_eq!((one.session, &one.stats), (other.session, &other.stats));
+            held = Some(appended);
+        }
+        assert!(compacted > 0, "{format}");
+        // One that ends in the middle of a step is mended, and so a conversation of its own.
+        assert_eq!(reading.len(), appending.len(), "{format}");
+        assert!(appending.append("t", held.expect("the last"), "{").is_err());
     }
 }
 

@@ -15,15 +15,17 @@ use crate::measure::{ROUNDS, another, least, timed};
 use crate::{Asked, Failed, Page};
 
 const FORMAT: Format = Format::OpenaiChat;
-/// Messages that are appended one after the other, for a mean.
+/// Messages that come one after the other, for a mean: with all that was said before, and by themselves.
 const APPENDED: usize = 20;
+const HELD: usize = 1_000;
 
 pub(crate) fn measure(page: &mut Page, asked: &Asked) -> Result<(), Failed> {
     let mut table = format!(
         "\n## A known history\n\nOpenAI Chat. `same` is the request again with one message of 600 bytes more, read and decided; `written anew` \
-         has its keys in\nanother order; `decided` is the decision alone, counting of the new message included, of a request that was read, the \
-         mean of {APPENDED}\nmessages that come one after the other; `fresh` the first such message of a process.\n\n\
-         | messages | MB | same, ms/MB | written anew, ms/MB | decided, µs | fresh, µs |\n|--:|--:|--:|--:|--:|--:|\n"
+         has its keys in\nanother order; `decided` is the decision alone, after all of it was read (the mean of {APPENDED} messages). A host that \
+         holds the\nconversation hands over the message alone: `held` is all of that, counting and decision included, the mean of {HELD} \
+         messages\none after the other; `fresh` the first such message of a process.\n\n\
+         | messages | MB | same, ms/MB | written anew, ms/MB | decided, µs | held, µs | fresh, µs |\n|--:|--:|--:|--:|--:|--:|--:|\n"
     );
     let (mut raw, mut large, mut canonical) = (0.0_f64, 0.0_f64, 0.0_f64);
     let mut decided_at = Vec::new();
@@ -60,6 +62,7 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked) -> Result<(), Failed> {
             other = other.min(time);
             assert_eq!(known.len(), 1, "it is one conversation");
         }
+        let held = held(&bodies[0])?;
         let at_first = another(&["--observe", &messages.to_string()])?;
         let fresh = least(ROUNDS, || {
             let mut same = std::process::Command::new(at_first.get_program());
@@ -67,15 +70,15 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked) -> Result<(), Failed> {
             same
         })?;
         let [same, other] = [same, other].map(|time| time * 1e3 / megabytes);
-        let [mean, fresh] = [mean, fresh.seconds].map(|time| time * 1e6);
+        let [mean, held, fresh] = [mean, held, fresh.seconds].map(|time| time * 1e6);
         writeln!(
             table,
-            "| {messages} | {megabytes:.1} | {same:.3} | {other:.2} | {mean:.1} | {fresh:.1} |"
+            "| {messages} | {megabytes:.1} | {same:.3} | {other:.2} | {mean:.1} | {held:.1} | {fresh:.1} |"
         )?;
         let worst = if megabytes <= 10.0 { &mut raw } else { &mut large };
         *worst = worst.max(same);
         canonical = canonical.max(other);
-        decided_at.push((messages, mean, fresh));
+        decided_at.push((messages, held, fresh));
     }
     page.details += &table;
     let shown = |of: fn(&(usize, f64, f64)) -> f64| {
@@ -83,7 +86,7 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked) -> Result<(), Failed> {
         all.collect::<Vec<_>>().join(", ")
     };
     page.goal(
-        "one more message of 600 bytes, counted and decided, its request read; mean",
+        "one more message of 600 bytes in a held conversation, read, counted and decided; mean",
         "5 µs, whatever the length",
         shown(|all| all.1),
         decided_at.iter().all(|all| all.1 <= 5.0),
@@ -113,14 +116,43 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked) -> Result<(), Failed> {
 /// The first appended message of a process.
 pub(crate) fn once(messages: usize) -> Result<ExitCode, Failed> {
     let source = bulk::generate(11, bulk::Size::entries(FORMAT, messages));
-    let longer = Arc::new(with_one_more(&source)?);
     let mut known = watching()?;
     let request = read(&mut known, &Arc::new(source))?;
     decide(&mut known, &request);
-    let request = read(&mut known, &longer)?;
-    let (seconds, ()) = timed(|| decide(&mut known, &request));
+    let message = message();
+    let (seconds, request) = timed(|| appended(&mut known, request, &message));
+    request?;
     println!("{seconds} 0");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The mean time of a message that comes by itself, in a conversation that goes on from `body`.
+fn held(body: &Arc<String>) -> Result<f64, Failed> {
+    let message = message();
+    let mut mean = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let mut known = watching()?;
+        // Nobody else holds it.
+        let mut request = read(&mut known, &Arc::new(body.as_str().to_owned()))?;
+        decide(&mut known, &request);
+        let (time, done) = timed(|| {
+            for turn in 0..HELD {
+                // As a model answers, and a person asks.
+                let role = if turn % 2 == 0 { "assistant" } else { "user" };
+                request = appended(&mut known, request, &message.replacen("user", role, 1))?;
+            }
+            Ok::<_, Failed>(request)
+        });
+        done?;
+        mean = mean.min(time / HELD as f64);
+    }
+    Ok(mean)
+}
+
+fn appended(known: &mut Sessions, request: Request, message: &str) -> Result<Request, Failed> {
+    let request = known.append("tenant", request, message)?;
+    decide(known, &request);
+    Ok(request)
 }
 
 /// A machine that never finds that anything is due.
@@ -145,10 +177,10 @@ fn decide(known: &mut Sessions, request: &Request) {
 
 fn with_one_more(source: &str) -> Result<String, Failed> {
     let end = source.rfind(']').ok_or("a body has messages")?;
+    Ok(format!("{},{}{}", &source[..end], message(), &source[end..]))
+}
+
+fn message() -> String {
     let words = "Look at the next shelf. ".repeat(24);
-    Ok(format!(
-        "{},{{\"role\":\"user\",\"content\":\"{words}\"}}{}",
-        &source[..end],
-        &source[end..]
-    ))
+    format!("{{\"role\":\"user\",\"content\":\"{words}\"}}")
 }

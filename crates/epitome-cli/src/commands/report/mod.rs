@@ -10,7 +10,6 @@ mod words;
 
 use anyhow::Result;
 use epitome::Request;
-use epitome::count::Tally;
 use epitome::text::{cut, short_arguments, unmasked_arguments};
 use epitome::transcript::{Part, PartKind};
 use serde::Serialize;
@@ -23,7 +22,7 @@ use crate::output::{self, Parcel, Place, Report};
 use crate::progress::Progress;
 use crate::quoting;
 use crate::reader::{Need, Reader};
-use crate::survey::{Moment, Slice, Survey, Tool};
+use crate::survey::{Found, Moment, Slice, Survey, Tool};
 use crate::terminal::{self, line, unmasked_line};
 
 use became::Compaction;
@@ -159,11 +158,10 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
     }
     let epochs: Vec<Epoch> = told.read.into_iter().map(|epoch| epoch.weighed(counter)).collect();
     let newest = epochs.last().expect("there is one at least");
-    let surveyed =
-        |request, source, tally: &Tally| Survey::new(request, source, tally, counter, &[]);
-    let shown = surveyed(&newest.request, now.source.clone(), &newest.tally);
-    let tally = progress.count(&all.request, counter);
-    let ever = surveyed(&all.request, all.source, &tally);
+    let found = Found::in_request(&newest.request, &[]);
+    let shown = Survey::new(&newest.request, now.source.clone(), &newest.tally, counter, found);
+    let (tally, found) = Found::beside(&all.request, &[], || progress.count(&all.request, counter));
+    let ever = Survey::new(&all.request, all.source, &tally, counter, found);
     drop(progress);
 
     let shown_of =

@@ -17,7 +17,7 @@ use crate::failure::Exit;
 use crate::output::{self, Parcel, Place, Report};
 use crate::progress::Progress;
 use crate::reader::{Need, Reader};
-use crate::survey::Survey;
+use crate::survey::{Found, Survey};
 use crate::terminal::{count, size};
 use crate::{input, quoting, terminal};
 
@@ -60,8 +60,9 @@ pub(crate) fn run(args: &StatsArgs, report: Report) -> Result<Exit> {
     let reader = Reader::new(&settings, &opened.request, Need::Counter)?;
     let counter = &reader.counter;
     let mut progress = Progress::new(report);
-    let tally = progress.count(&opened.request, counter.as_ref());
-    let mut survey = Survey::new(&opened.request, opened.source, &tally, counter.as_ref(), &pins);
+    let (tally, found) =
+        Found::beside(&opened.request, &pins, || progress.count(&opened.request, counter.as_ref()));
+    let mut survey = Survey::new(&opened.request, opened.source, &tally, counter.as_ref(), found);
     survey.reader = reader.reading(survey.total);
     drop(progress);
 
