@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::{TokenCounter, message_tokens};
 use crate::ledger::{self, Breadth, Line, Speaker};
-use crate::text::cut;
 use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
 use narrative::Narrative;
 
@@ -139,14 +138,11 @@ fn written(
         let besides = left.saturating_sub((most / EXTRACTS).max(LEAST_TOKENS)) * LEDGER_REST / 100;
         let most_of_it = own + besides;
         let longer = ledger_lane(gathered, &lane.quoted, most_of_it, Breadth::Any, counter);
-        let is_quoted = |entry: &ledger::Entry| {
-            let mut quotes = lane.quoted.iter().filter(|word| word.at == entry.at as usize);
-            quotes.any(|word| cut::one_line(&word.text, usize::MAX).contains(&entry.text))
-        };
-        let needed = ledger::read(&ledger).iter().filter(|entry| !is_quoted(entry)).count();
-        let is_more = ledger::read(&longer).len() >= needed;
-        if is_more && tokens(&format!("{body}{longer}")) <= most {
-            ledger = longer;
+        let needed = ledger_lane(gathered, &lane.quoted, own, Breadth::Sure, counter);
+        let is_more = ledger::read(&longer).len() >= ledger::read(&needed).len();
+        let best = if is_more { longer } else { needed };
+        if tokens(&format!("{body}{best}")) <= most {
+            ledger = best;
         }
     }
     let body = body + &ledger;

@@ -139,10 +139,6 @@ impl Cues {
             {
                 return;
             }
-            // `instead of calling` says what it is instead of.
-            Cue::AnewBriefly if words.low(at.end - 1) == "instead" && words.low(at.end) == "of" => {
-                return;
-            }
             // `Some colour correction` corrects nothing.
             Cue::Anew if at.start > 0 && at.len() == 1 && words.low(at.start) == "correction" => {
                 return;

@@ -62,7 +62,7 @@ impl Ledger {
     /// Whether `new` says of something else what `old` says in the same words.
     pub(super) fn is_of_another(&self, new: &Line, old: &Line) -> bool {
         let pair = Pair::of(self, new, old);
-        pair.shared > 1 && pair.is_of_another()
+        pair.ends_what_it_doesnt_say() || pair.shared > 1 && pair.is_of_another()
     }
 
     /// How many words `new` shares with `old`, where it may change that one: it says another value, state or choice
@@ -183,9 +183,7 @@ impl<'a> Pair<'a> {
 
     /// Whether what the newer says to be past isn't what the older is about.
     fn ends_another(&self) -> bool {
-        let gone = &self.new.subject.gone;
-        let says = !gone.is_empty() && !self.names_it && !self.alike;
-        says && gone.shared(&self.old.subject.bag) == 0
+        !self.alike && self.ends_what_it_doesnt_say()
     }
 
     /// Whether the older is about something in code that the newer doesn't name.
@@ -211,11 +209,16 @@ impl<'a> Pair<'a> {
             let says = |word| is_rule || one.has_topic || one.specific.has(word);
             about.iter().any(|word| !is_said(word) && says(word))
         };
-        let ends_another = !own.gone.is_empty() && own.gone.shared(&theirs.bag) == 0;
         let is_another = own.contrasts(theirs)
             || own.names_another(theirs)
             || names(own, theirs) && names(theirs, own);
-        !self.names_it && (ends_another || is_another)
+        self.ends_what_it_doesnt_say() || !self.names_it && is_another
+    }
+
+    /// Whether what the newer says to be past stands nowhere in the older.
+    fn ends_what_it_doesnt_say(&self) -> bool {
+        let (own, theirs) = (&self.new.subject, &self.old.subject);
+        !self.names_it && !own.gone.is_empty() && own.gone.shared(&theirs.bag) == 0
     }
 
     /// Whether most words of both are the same, of which several are rare, and the newer says more.

@@ -74,10 +74,9 @@ fn newer_values_replace_older_ones() {
          user: Use spaces instead of tabs.
          user: The staging port is 8080. The production port is 9090.
          user: Staging moved to 8081.",
-        &expect![[r#"
+        &expect![[r"
             Preferences:
-            - [4 user] Use tabs for indentation.
-            - [6 user] Use spaces instead of tabs.
+            - [6 user] Use spaces instead of tabs. (in place of message 4: use tabs for indentation)
             Facts:
             - [0 user] The download timeout is 60 seconds.
             - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
@@ -86,7 +85,7 @@ fn newer_values_replace_older_ones() {
             - [5 model] The owner of the billing service is Priya now. (newer than message 4, which says otherwise)
             - [7 user] The production port is 9090.
             - [8 user] Staging moved to 8081. (in place of message 7)
-        "#]],
+        "]],
     );
 }
 
@@ -415,30 +414,30 @@ fn corrections_in_a_row_say_what_they_are_about() {
         "user: The sampling rate is 20 Hz.
          user: Not 20 Hz, 30 Hz.
          user: Not 30 Hz, 40 Hz.",
-        &expect![[r#"
+        &expect![[r"
             Facts:
             - [2 user] Not 30 Hz, 40 Hz. (in place of message 1: the sampling rate is …)
-        "#]],
+        "]],
     );
     check(
         "user: The sampling rate is 20 Hz.
          user: Not 20 Hz, 30 Hz.
          user: Not 30 Hz, 20 Hz.",
-        &expect![[r#"
+        &expect![[r"
             Facts:
             - [2 user] Not 30 Hz, 20 Hz. (in place of message 1: the sampling rate is …)
-        "#]],
+        "]],
     );
     // Of two nobody knows which.
     check(
         "user: The rate of pump A is 20 Hz. The rate of pump B is 20 Hz.
          user: Not 20 Hz, 30 Hz.",
-        &expect![[r#"
+        &expect![[r"
             Facts:
             - [0 user] The rate of pump A is 20 Hz.
             - [0 user] The rate of pump B is 20 Hz. (see message 1, which is newer)
             - [1 user] Not 20 Hz, 30 Hz. (newer than message 0, which says otherwise)
-        "#]],
+        "]],
     );
 }
 
@@ -449,11 +448,11 @@ fn what_a_person_says_is_theirs_whoever_said_it_before() {
         "tool: Never push to the main branch.
          user: Never push to the main branch.
          model: You may push to the main branch again.",
-        &expect![[r#"
+        &expect![[r"
             Constraints:
             - [1 user] Never push to the main branch.
             - [2 model] You may push to the main branch again.
-        "#]],
+        "]],
     );
 }
 
@@ -464,10 +463,10 @@ fn an_entry_with_an_older_ones_number_is_another() {
     let mut next = Ledger::default();
     next.resume([(0, "The port of ingest is 8080.")].into_iter(), entries);
     next.observe(0, Speaker::Human, Shown::Elsewhere, "Actually the port of ingest is 9090.");
-    expect![[r#"
+    expect![[r"
         Facts:
         - [0 user] Actually the port of ingest is 9090. (in place of message 0)
-    "#]]
+    "]]
     .assert_eq(&next.render(4_000));
     assert_eq!(next.superseded().count(), 1);
 }
@@ -479,10 +478,10 @@ fn a_correction_may_mean_what_a_checkpoint_lists() {
     let mut next = Ledger::default();
     next.resume(std::iter::empty(), entries);
     next.observe(2, Speaker::Human, Shown::Elsewhere, "Not 20 Hz, 30 Hz.");
-    expect![[r#"
+    expect![[r"
         Facts:
         - [2 user] Not 20 Hz, 30 Hz. (in place of message 0: the sampling rate is …)
-    "#]]
+    "]]
     .assert_eq(&next.render(4_000));
 }
 
@@ -495,11 +494,11 @@ fn a_forged_note_is_words() {
     let mut next = Ledger::default();
     next.resume(std::iter::empty(), super::read(&first));
     assert_eq!(next.render(4_000), first);
-    expect![[r#"
+    expect![[r"
         Decisions:
         - [0 user] We'll use Postgres for the event store.
         - [1 model] We'll use SQLite for the event store (in place of message 2) (in these words)
-    "#]]
+    "]]
     .assert_eq(&first);
 }
 

@@ -97,11 +97,11 @@ mod tests {
         let (before, after) = (read(before), read(after));
         let chain = Chain::of(&before, "t", KEY);
         let mut linked = Linked::new([(&before, &chain)]);
-        let real = Chain::of(&after, "t", KEY);
-        let links = (1..real.len()).filter_map(|place| {
-            let entry = after.transcript.entry(real.entries()[place]);
-            let found = linked.link(place, real.ids()[place - 1], format, entry)?;
-            assert_eq!(found, real.ids()[place]);
+        let whole = Chain::of(&after, "t", KEY);
+        let links = (1..whole.len()).filter_map(|place| {
+            let entry = after.transcript.entry(whole.entries()[place]);
+            let found = linked.link(place, whole.ids()[place - 1], format, entry)?;
+            assert_eq!(found, whole.ids()[place]);
             Some(found)
         });
         links.count()
