@@ -138,9 +138,14 @@ fn written(
         let besides = left.saturating_sub((most / EXTRACTS).max(LEAST_TOKENS)) * LEDGER_REST / 100;
         let most_of_it = own + besides;
         let longer = ledger_lane(gathered, &lane.quoted, most_of_it, Breadth::Any, counter);
-        let needed = ledger_lane(gathered, &lane.quoted, own, Breadth::Sure, counter);
-        let is_more = ledger::read(&longer).len() >= ledger::read(&needed).len();
-        let best = if is_more { longer } else { needed };
+        // What is quoted apart it lists no fewer lines than the first.
+        let lines = |lane: &str| ledger::read(lane).len();
+        let best = if lines(&longer) < lines(&ledger) {
+            let least = ledger_lane(gathered, &lane.quoted, own, Breadth::Sure, counter);
+            if lines(&longer) < lines(&least) { least } else { longer }
+        } else {
+            longer
+        };
         if tokens(&format!("{body}{best}")) <= most {
             ledger = best;
         }

@@ -220,13 +220,18 @@ impl Ledger {
             statement::worth(raw, words, cues, who).map(|worth| worth - standing.cost() / 2);
         let Some(weight) = worth.filter(|worth| *worth >= LEAST_BESIDES) else { return };
         let bare = unmarked(raw);
+        let text = cut::one_line(bare, MAX_LINE);
+        // What comes again and again isn't looked at any more, whatever it is.
+        if who == Speaker::Tool && self.is_boilerplate(&text) {
+            self.again.is_nothing = false;
+            return;
+        }
         let is_shown = || is_printed_code(bare) || is_anchored(bare);
         if is_noise(bare, who) || who == Speaker::Tool && is_shown() {
             return;
         }
         self.again.is_nothing = false;
-        let text = cut::one_line(bare, MAX_LINE);
-        if self.listed.contains(&text) || who == Speaker::Tool && self.is_boilerplate(&text) {
+        if self.listed.contains(&text) {
             return;
         }
         let subject = Subject::of(words, cues);
