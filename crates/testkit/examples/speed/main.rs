@@ -108,7 +108,7 @@ fn main() -> Result<ExitCode, Failed> {
     page.goal(
         "two cores, where it pays",
         "the same bytes",
-        "not there: one thread".to_owned(),
+        "`stats`, `report` and listing sessions; nothing that counts or compacts".to_owned(),
         false,
     );
     let page = page.written(&asked)?;
