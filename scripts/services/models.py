@@ -86,7 +86,7 @@ def is_no_worse_than_without(epitome, server, folder):
     (folder / "prompt").write_text("Say in one line what this is about.\n")
     address = f"{server.listening_address}/v1#{MODEL}"
     for name, words in [("sections", []), ("one-line", ["--prompt", "prompt"])]:
-        asked = ["--summarizer", address, "--timeout", "600", "--models", "models.json"]
+        asked = ["--summarizer", address, "--timeout", "170", "--models", "models.json"]
         text, receipt = compact(epitome, folder, f"{name}.json", *asked, *words)
         summary = receipt["summary"]
         results = [call["result"] for call in summary["calls"]]

@@ -142,22 +142,26 @@ fn newest(files: &[File], limit: usize) -> (Vec<Recorded>, usize) {
     (sessions, looked)
 }
 
-/// Reads all, side by side, in order.
+/// Reads all, side by side as far as the system has threads, in order.
 fn all_read(files: &[File]) -> Vec<Option<Recorded>> {
     let next = AtomicUsize::new(0);
     let read: Mutex<Vec<Option<Recorded>>> = Mutex::new(files.iter().map(|_| None).collect());
-    std::thread::scope(|scope| {
-        for _ in 0..READERS.min(files.len()) {
-            scope.spawn(|| {
-                while let Some((at, file)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    files.get(at).map(|file| (at, file))
-                } {
-                    let recorded = looked_into(file);
-                    read.lock().unwrap_or_else(PoisonError::into_inner)[at] = recorded;
-                }
-            });
+    let read_on = || {
+        while let Some((at, file)) = {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            files.get(at).map(|file| (at, file))
+        } {
+            let recorded = looked_into(file);
+            read.lock().unwrap_or_else(PoisonError::into_inner)[at] = recorded;
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..READERS.min(files.len()) {
+            if std::thread::Builder::new().spawn_scoped(scope, read_on).is_err() {
+                break;
+            }
+        }
+        read_on();
     });
     read.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

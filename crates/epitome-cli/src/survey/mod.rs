@@ -74,16 +74,21 @@ impl Found {
         Found { findings: findings(request), unpinned_rules }
     }
 
-    /// The same on a second thread, while `work` is done on this one.
+    /// The same on a second thread, while `work` is done on this one; after it, where the system has no more threads.
     pub(crate) fn beside<T>(
         request: &Request,
         pins: &[String],
         work: impl FnOnce() -> T,
     ) -> (T, Self) {
         std::thread::scope(|scope| {
-            let found = scope.spawn(|| Found::in_request(request, pins));
+            let find = || Found::in_request(request, pins);
+            let finding = std::thread::Builder::new().spawn_scoped(scope, find);
             let done = work();
-            (done, found.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            let found = match finding {
+                Ok(found) => found.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                Err(_) => find(),
+            };
+            (done, found)
         })
     }
 }

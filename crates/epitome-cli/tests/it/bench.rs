@@ -71,7 +71,12 @@ impl Bench {
 
     /// The binary with `words` as arguments, knowing nothing of the user.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_epitome"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_epitome")), words)
+    }
+
+    /// The same of the binary where it stands as `program`.
+    pub(crate) fn command_of(&self, program: &Path, words: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.args(words).current_dir(self.folder.path()).env_clear();
         command.env("HOME", self.folder.path()).stdin(Stdio::null());
         command

@@ -14,8 +14,12 @@ use crate::text::cut;
 const PLACES: usize = 1 << 11;
 /// With fewer words a sentence may mean what stands before it.
 const LEAST_WORDS: usize = 4;
-/// How a line begins, its figures left out, has so many characters.
-pub(super) const FORM: usize = 20;
+/// How a line begins, its figures left out, has so many characters; in bytes at most.
+const FORM: usize = 20;
+pub(super) const FORM_BYTES: usize = 4 * FORM;
+/// Bytes and words that a field's name and its value have less of.
+const LABEL: usize = 40;
+const VALUE: usize = 4;
 
 /// Sentences that came to nothing by their own words alone.
 #[derive(Clone, Debug, Default)]
@@ -91,8 +95,7 @@ impl Ledger {
         if !self.listed.is_empty() || !cut::is_plain(text.as_bytes()) {
             return false;
         }
-        let mut form = [0; FORM];
-        let times = self.forms.get(plain_form(text, &mut form));
+        let times = self.forms.get(form(text, &mut [0; FORM_BYTES]));
         times.is_some_and(|times| *times > MAX_ALIKE)
             && !self.said.contains_key(text)
             && words(text).take(LEAST_WORDS).count() == LEAST_WORDS
@@ -121,37 +124,43 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_ascii_whitespace().filter(|word| word.bytes().any(|b| b.is_ascii_alphanumeric()))
 }
 
-/// [`super::form`] of plain text, without memory of its own.
-fn plain_form<'t>(text: &'t str, form: &'t mut [u8; FORM]) -> &'t str {
-    let bytes = text.as_bytes();
-    let label = memchr::memchr_iter(b':', bytes).find(|at| bytes.get(at + 1) == Some(&b' '));
-    if let Some(label) = label.filter(|label| *label < super::LABEL)
-        && text[label + 2..].split(' ').take(super::VALUE).count() < super::VALUE
+/// How a line begins, its figures left out; of a field its name.
+pub(super) fn form<'t>(text: &'t str, form: &'t mut [u8; FORM_BYTES]) -> &'t str {
+    if let Some((label, value)) = text.split_once(": ")
+        && label.len() < LABEL
+        && value.split(' ').take(VALUE).count() < VALUE
     {
-        return &text[..label];
+        return label;
     }
     let mut length = 0;
-    for byte in bytes.iter().filter(|byte| !byte.is_ascii_digit()).take(FORM) {
-        form[length] = *byte;
-        length += 1;
+    for c in text.chars().filter(|c| !c.is_ascii_digit()).take(FORM) {
+        length += c.encode_utf8(&mut form[length..]).len();
     }
-    std::str::from_utf8(&form[..length]).unwrap_or_default()
+    std::str::from_utf8(&form[..length]).expect("whole characters")
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::Shown;
     use super::super::words::Words;
-    use super::super::{Shown, form};
     use super::*;
 
     proptest! {
         #[test]
-        fn forms_of_plain_text_are_forms(text in "[a-c0-9]{0,9}(: |:|[ -~]{0,9}){0,5}[a-z1 ]{0,30}") {
-            prop_assume!(cut::is_plain(text.as_bytes()));
-            let mut own = [0; FORM];
-            prop_assert_eq!(plain_form(&text, &mut own), form(&text));
+        fn forms_are_names_of_fields_or_beginnings(text in "[a-cé0-9]{0,9}(: |:|\\PC{0,9}){0,5}[a-zß1 ]{0,30}") {
+            let mut own = [0; FORM_BYTES];
+            let form = form(&text, &mut own);
+            let begins = text.chars().filter(|c| !c.is_ascii_digit()).take(FORM).eq(form.chars());
+            let names = text.split_once(": ").is_some_and(|(label, value)| {
+                label == form && label.len() < LABEL && value.split(' ').count() < VALUE
+            });
+            prop_assert!(names || begins, "{form:?}");
+        }
+
+        #[test]
+        fn what_counts_as_a_word_is_one(text in "[ -~]{0,60}") {
             prop_assert!(words(&text).count() <= Words::of(&text).len());
         }
 

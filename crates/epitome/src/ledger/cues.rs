@@ -143,7 +143,7 @@ impl Cues {
             Cue::Anew if at.start > 0 && at.len() == 1 && words.low(at.start) == "correction" => {
                 return;
             }
-            Cue::Again | Cue::Allows | Cue::Social | Cue::Answers | Cue::Reports => {}
+            Cue::Again | Cue::Allows | Cue::Social | Cue::Answers | Cue::Hearsay => {}
             _ => self.count += 1,
         }
         self.add(cue);

@@ -78,7 +78,7 @@ pub(super) enum Cue {
     /// Speaks to whoever makes summaries, or to what rules the model.
     Meddles,
     /// Tells what somebody says or thinks, or what would be.
-    Reports,
+    Hearsay,
     /// It gives an exact value.
     Value,
     /// It is a label and what stands behind it.
@@ -126,7 +126,7 @@ impl Cue {
         ("allows", Self::Allows),
         ("answers", Self::Answers),
         ("meddles", Self::Meddles),
-        ("reports", Self::Reports),
+        ("hearsay", Self::Hearsay),
     ];
 }
 

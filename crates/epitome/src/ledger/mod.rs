@@ -35,7 +35,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use self::again::{Again, FORM};
+use self::again::{Again, FORM_BYTES, form};
 use self::subject::Subject;
 use self::update::{Naming, Update};
 use self::words::Words;
@@ -198,14 +198,20 @@ impl Ledger {
         if self.said.contains_key(text) {
             return false;
         }
-        let times = self.forms.entry(form(text)).or_default();
+        let mut own = [0; FORM_BYTES];
+        let form = form(text, &mut own);
+        let Some(times) = self.forms.get_mut(form) else {
+            self.forms.insert(form.to_owned(), 1);
+            return false;
+        };
         *times += 1;
         *times > MAX_ALIKE
     }
 
     /// Whether others begin alike.
     fn is_one_of_many(&self, line: &Line) -> bool {
-        self.forms.get(&form(&line.text)).is_some_and(|times| *times > MAX_ALIKE)
+        let times = self.forms.get(form(&line.text, &mut [0; FORM_BYTES]));
+        times.is_some_and(|times| *times > MAX_ALIKE)
     }
 
     /// Notes that a line says the same again, if one does: the first source stays, the better speaker counts.
@@ -222,8 +228,11 @@ impl Ledger {
         }
         // What a person says is theirs, whoever said it before.
         if line.who > same.who {
-            (same.at, same.who, same.kind) = (line.at, line.who, line.kind);
+            (same.at, same.who, same.carried) = (line.at, line.who, false);
             same.source.clone_from(&line.source);
+            if line.is_sure {
+                same.kind = line.kind;
+            }
         }
         same.shown |= line.shown;
         same.said_in.extend(&line.said_in);
@@ -402,7 +411,7 @@ impl Line {
 
     /// Whether one of the two only reports, supposes or asks, so that a person's words stay whatever it says of them.
     fn spares(&self, old: &Self) -> bool {
-        let is_open = self.subject.reports || old.subject.reports || self.text.ends_with('?');
+        let is_open = self.subject.is_hearsay || old.subject.is_hearsay || self.text.ends_with('?');
         is_open && old.who == Speaker::Human && old.kind != Kind::Question && !old.kind.is_task()
     }
 
@@ -426,23 +435,6 @@ impl Line {
             },
         }
     }
-}
-
-/// Bytes and words that a field's name and its value have less of.
-const LABEL: usize = 40;
-const VALUE: usize = 4;
-
-/// How a line begins, its figures left out; of a field its name.
-fn form(text: &str) -> String {
-    if let Some((label, value)) = text.split_once(": ")
-        && label.len() < LABEL
-        && value.split(' ').count() < VALUE
-    {
-        return label.to_owned();
-    }
-    let mut form = String::new();
-    form.extend(text.chars().filter(|c| !c.is_ascii_digit()).take(FORM));
-    form
 }
 
 /// How much of an entry is still shown.

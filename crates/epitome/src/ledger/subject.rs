@@ -89,7 +89,7 @@ pub(super) struct Subject {
     /// Whether it is a label and what stands behind it.
     pub(super) is_field: bool,
     /// Whether it tells what somebody says or thinks, or what would be.
-    pub(super) reports: bool,
+    pub(super) is_hearsay: bool,
     /// Whether it says that it answers something.
     pub(super) settles: bool,
     /// Words that aren't values.
@@ -111,8 +111,8 @@ impl Subject {
     pub(super) fn of(words: &Words, cues: &Cues) -> Self {
         let (lifts, is_field) = (cues.has(Cue::Lifts), cues.has(Cue::Labels));
         let settles = cues.has(Cue::Answers) || words.find("whether").is_some();
-        let reports = cues.has(Cue::Reports);
-        let mut subject = Self { lifts, is_field, reports, settles, ..Self::default() };
+        let is_hearsay = cues.has(Cue::Hearsay);
+        let mut subject = Self { lifts, is_field, is_hearsay, settles, ..Self::default() };
         let terms = Meanings((0..words.len()).map(|at| words.term(at)).collect());
         let place = Place::of(words, cues, &terms);
         let mut at = 0;

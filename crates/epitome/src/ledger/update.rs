@@ -134,10 +134,9 @@ impl Ledger {
             .map(|(line, old)| (line + before.len(), old))
             .filter(|(_, old)| may_mean(old));
         let fits = |old: &Line, own: &Value| {
-            let values = old.subject.values.iter().filter(|old| old.sort != Sort::Code);
-            let mut alike = values.filter(|old| old.is_like(own) && own.has_shape_of(old));
-            let holds = old.subject.values.contains(own);
-            !holds && alike.next().is_some()
+            let may_stand_for =
+                |old: &Value| old.sort != Sort::Code && old.is_like(own) && own.has_shape_of(old);
+            !old.subject.values.contains(own) && old.subject.values.iter().any(may_stand_for)
         };
         let differing: Vec<(usize, &Line)> =
             near.filter(|(_, old)| subject.values.iter().any(|own| fits(old, own))).collect();
