@@ -127,7 +127,7 @@ class Tmux:
 
     def __init__(self, folder):
         Tmux.count += 1
-        options = ("history-limit 100000", "set-clipboard on", "allow-passthrough on", "allow-rename on")
+        options = ("history-limit 100000", "set-clipboard on", "allow-passthrough on", "allow-rename on", "automatic-rename off")
         (folder / "tmux.conf").write_text("".join(f"set-option -gq {option}\n" for option in options))
         self.words = ["tmux", "-S", str(folder / f"socket{Tmux.count}"), "-f", str(folder / "tmux.conf")]
         self.folder = folder
