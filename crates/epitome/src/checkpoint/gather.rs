@@ -8,6 +8,7 @@ use super::narrative::{Said, Who};
 use super::read::read;
 use super::unfenced;
 use super::words::{self, Word};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::mem::take;
 use std::sync::Arc;
@@ -215,7 +216,7 @@ impl Gathered {
                     }
                 }
                 PartKind::Call => {
-                    let arguments = masked(&part.text()).into_owned();
+                    let arguments = without_secrets(part.text());
                     self.anchors.observe_call(at, &part.name(), &arguments);
                     self.called.push((part.slot, arguments));
                 }
@@ -230,8 +231,7 @@ impl Gathered {
         let name = call.map_or_else(|| part.name().into_owned(), |call| call.name().into_owned());
         let arguments = call.map(|call| self.arguments(&call)).unwrap_or_default();
         let outcome = if part.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
-        let text = part_text(transcript, part);
-        let text = masked(&text).into_owned();
+        let text = without_secrets(part_text(transcript, part));
         self.anchors.observe_result(at, &name, &arguments, &text, outcome);
         self.said.push((at, Who::Tool, cut::head(&text, TOOL_BYTES).to_owned()));
         self.masked.push((part.slot, text));
@@ -244,7 +244,7 @@ impl Gathered {
             Some(at) => {
                 self.called.drain(..=at).next_back().map_or_else(String::new, |(_, said)| said)
             }
-            None => masked(&call.text()).into_owned(),
+            None => without_secrets(call.text()),
         }
     }
 
@@ -265,6 +265,14 @@ impl Gathered {
         {
             self.anchors.merge(older);
         }
+    }
+}
+
+/// The text with its secrets masked.
+fn without_secrets(text: Cow<'_, str>) -> String {
+    match masked(&text) {
+        Cow::Borrowed(_) => text.into_owned(),
+        Cow::Owned(masked) => masked,
     }
 }
 

@@ -97,8 +97,8 @@ impl Ledger {
         }
         let times = self.forms.get(form(text, &mut [0; FORM_BYTES]));
         times.is_some_and(|times| *times > MAX_ALIKE)
-            && !self.said.contains_key(text)
             && words(text).take(LEAST_WORDS).count() == LEAST_WORDS
+            && !self.said.contains_key(text)
     }
 }
 
@@ -126,11 +126,12 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// How a line begins, its figures left out; of a field its name.
 pub(super) fn form<'t>(text: &'t str, form: &'t mut [u8; FORM_BYTES]) -> &'t str {
-    if let Some((label, value)) = text.split_once(": ")
-        && label.len() < LABEL
-        && value.split(' ').take(VALUE).count() < VALUE
+    let bytes = text.as_bytes();
+    let mut colons = memchr::memchr_iter(b':', &bytes[..bytes.len().min(LABEL)]);
+    if let Some(label) = colons.find(|at| bytes.get(at + 1) == Some(&b' '))
+        && text[label + 2..].split(' ').take(VALUE).count() < VALUE
     {
-        return label;
+        return &text[..label];
     }
     let mut length = 0;
     for c in text.chars().filter(|c| !c.is_ascii_digit()).take(FORM) {

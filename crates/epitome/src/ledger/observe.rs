@@ -15,7 +15,7 @@ use super::update::{MOST_BRIEF, Update, is_near};
 use super::words::Words;
 use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
-use crate::text::split::{Kind as Place, Sentence, sentences};
+use crate::text::split::{Kind as Place, Sentence, is_one, sentences};
 use crate::text::telling::{Tell, tell};
 use crate::text::{begins_with_one, cut};
 
@@ -154,6 +154,12 @@ impl Ledger {
             }
             if standing == Standing::Lead {
                 lead = Lead::of(stretch);
+                continue;
+            }
+            // Most is nothing as a whole.
+            if is_one(stretch)
+                && self.is_nothing_again(at, (Speaker::Tool, standing), stretch, &lead.cues)
+            {
                 continue;
             }
             let mut parts =

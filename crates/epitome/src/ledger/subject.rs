@@ -14,6 +14,8 @@ pub(super) struct Value {
     /// Lower-cased, without what is written between thousands.
     pub(super) text: String,
     pub(super) sort: Sort,
+    /// Of the text, as it stands in a bag.
+    pub(super) digest: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,6 +31,10 @@ pub(super) enum Sort {
 }
 
 impl Value {
+    fn new(text: String, sort: Sort) -> Self {
+        Self { digest: digest(&text), text, sort }
+    }
+
     /// Whether one of the two may stand in the other's place.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (self.sort, other.sort) {
@@ -155,7 +161,7 @@ impl Subject {
             let value = number(low, words.low(next), word.form != Form::Number);
             let before = stem(words.low(at.wrapping_sub(1)));
             match role {
-                Role::Gone => self.gone.push(digest(&value.text)),
+                Role::Gone => self.gone.push(value.digest),
                 // `phase 2`
                 Role::Topic if value.sort == Sort::Number("") && Term::is_one(before) => {
                     self.mark(digest(&format!("{before}{}", value.text)));
@@ -180,7 +186,7 @@ impl Subject {
                 }
                 Role::Said if !english().says_nothing(&text) => {
                     let sort = if is_code { Sort::Code } else { Sort::Literal };
-                    self.value(Value { text, sort });
+                    self.value(Value::new(text, sort));
                 }
                 _ => {}
             }
@@ -218,7 +224,7 @@ impl Subject {
     }
 
     fn value(&mut self, value: Value) {
-        self.bag.push(digest(&value.text));
+        self.bag.push(value.digest);
         self.values.push(value);
     }
 
@@ -239,6 +245,9 @@ impl Subject {
 
     /// Whether it gives the other's value and one more of its sort: `from 20 to 30`.
     pub(super) fn names_both(&self, other: &Self) -> bool {
+        if self.values.len() < 2 {
+            return false;
+        }
         let of = |value: &Value| other.values.contains(value);
         let more = |value: &Value| {
             let alike = |old: &Value| match old.sort {
@@ -253,7 +262,7 @@ impl Subject {
     /// Whether each has words that the other hasn't, values apart.
     pub(super) fn differs_both_ways(&self, other: &Self) -> bool {
         let more = |one: &Self, than: &Self| {
-            let is_value = |word: u64| one.values.iter().any(|value| digest(&value.text) == word);
+            let is_value = |word: u64| one.values.iter().any(|value| value.digest == word);
             one.bag.without(&than.bag).any(|word| !is_value(word))
         };
         more(self, other) && more(other, self)
@@ -372,7 +381,7 @@ fn number(low: &str, next: &str, in_words: bool) -> Value {
         || low.ends_with("day")
         || low.ends_with("days")
     {
-        return Value { text: digits, sort: Sort::Day };
+        return Value::new(digits, Sort::Day);
     }
     let suffix = digits.trim_start_matches(|c: char| {
         c.is_ascii_digit() || matches!(c, '.' | ':' | '-' | '+' | '#' | 'x')
@@ -389,5 +398,5 @@ fn number(low: &str, next: &str, in_words: bool) -> Value {
     } else {
         unit(suffix).or_else(|| unit(stem(next)))
     };
-    Value { text: digits, sort: Sort::Number(class.unwrap_or("")) }
+    Value::new(digits, Sort::Number(class.unwrap_or("")))
 }

@@ -5,6 +5,7 @@
 
 use super::subject::{Sort, Subject, Value};
 use super::terms::digest;
+use super::update::Newer;
 use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// A sentence of more words says more than what changed.
@@ -18,12 +19,13 @@ const ONE_OF: usize = 100;
 
 impl Ledger {
     /// Whether `new`, which seems to be about the same as `old`, may stand for it.
-    pub(super) fn is_sure(&self, new: &Line, old: &Line) -> bool {
+    pub(super) fn is_sure(&self, newer: &Newer<'_>, old: &Line) -> bool {
+        let new = newer.line;
         // What announces something says it in the next line.
         if new.text.ends_with(':') {
             return false;
         }
-        let pair = Pair::of(self, new, old);
+        let pair = Pair::of(self, newer, old);
         // Nobody's words are struck out for what somebody says of something else, or only reports.
         if old.who >= Speaker::System && (new.spares(old) || pair.is_of_another()) {
             return false;
@@ -37,15 +39,11 @@ impl Ledger {
         }
     }
 
-    /// Whether hardly another line than `old` has the word, which says more than what kind of thing it is.
-    fn is_told_by(&self, word: u64, old: &Line) -> bool {
-        self.lines_about(word) <= FEW && old.subject.specific.has(word)
-    }
-
     /// Whether `new`, which doesn't stand for `old`, gives another value of the same: whoever reads both shall know
     /// which is newer.
-    pub(super) fn may_differ(&self, new: &Line, old: &Line) -> bool {
-        let pair = Pair::of(self, new, old);
+    pub(super) fn may_differ(&self, newer: &Newer<'_>, old: &Line) -> bool {
+        let new = newer.line;
+        let pair = Pair::of(self, newer, old);
         let is_state = |line: &Line| {
             !line.kind.is_task() && line.kind != Kind::Question && !line.subject.is_field
         };
@@ -60,14 +58,16 @@ impl Ledger {
     }
 
     /// Whether `new` says of something else what `old` says in the same words.
-    pub(super) fn is_of_another(&self, new: &Line, old: &Line) -> bool {
-        let pair = Pair::of(self, new, old);
+    pub(super) fn is_of_another(&self, newer: &Newer<'_>, old: &Line) -> bool {
+        let pair = Pair::of(self, newer, old);
         pair.ends_what_it_doesnt_say() || pair.shared > 1 && pair.is_of_another()
     }
 
     /// How many words `new` shares with `old`, where it may change that one: it says another value, state or choice
-    /// of what few lines speak of. Whoever reads the older one shall look at the newer.
-    pub(super) fn touches(&self, new: &Line, old: &Line) -> Option<usize> {
+    /// of what few lines speak of. Whoever reads the older one shall look at the newer. Only if there are more than
+    /// `least`.
+    pub(super) fn touches(&self, newer: &Newer<'_>, old: &Line, least: usize) -> Option<usize> {
+        let new = newer.line;
         let (own, theirs) = (&new.subject, &old.subject);
         // Each names what tells it from others of the same shape: `staging`, `production`.
         let marked = |one: &Subject, other: &Subject| {
@@ -78,26 +78,21 @@ impl Ledger {
         }
         // Most share a single word, and give no value.
         let both = own.bag.shared(&theirs.bag);
-        if both == 0 || both == 1 && (own.values.is_empty() || theirs.values.is_empty()) {
+        if both <= least || both == 1 && (own.values.is_empty() || theirs.values.is_empty()) {
             return None;
         }
         if own.contrasts(theirs) || marked(own, theirs) && marked(theirs, own) {
             return None;
         }
-        let pair = Pair::of(self, new, old);
+        let pair = Pair::of(self, newer, old);
         let moves = match old.kind {
             Kind::Question => new.kind != Kind::Question,
             kind if kind.is_task() => new.kind.is_task() && new.kind != kind,
             _ => pair.differs || pair.names_it || new.change >= Change::Said,
         };
         let is_near = pair.both() > 1 && pair.names(34, 20) || pair.alike;
-        (moves && pair.rare + pair.exact > 0 && is_near).then_some(pair.both())
-    }
-
-    /// Whether few lines have the word.
-    fn is_rare(&self, word: u64) -> bool {
-        let most = RARE.max(self.lines.len() / ONE_OF);
-        self.lines_about(word) <= most
+        let is_more = pair.both() > least;
+        (moves && is_more && pair.rare + pair.exact > 0 && is_near).then_some(pair.both())
     }
 }
 
@@ -123,33 +118,41 @@ struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    fn of(ledger: &Ledger, new: &'a Line, old: &'a Line) -> Self {
+    fn of(ledger: &Ledger, newer: &Newer<'a>, old: &'a Line) -> Self {
+        let new = newer.line;
         let (own, theirs) = (&new.subject, &old.subject);
-        let is_value = |word: u64| {
-            own.values.iter().chain(&theirs.values).any(|value| digest(&value.text) == word)
-        };
-        let both: Vec<u64> =
-            own.bag.iter().filter(|word| theirs.bag.has(*word) && !is_value(*word)).collect();
-        let words = |subject: &Subject| subject.bag.iter().filter(|word| !is_value(*word)).count();
-        let (one, other) = (words(own), words(theirs));
+        let is_value =
+            |word: u64| own.values.iter().chain(&theirs.values).any(|value| value.digest == word);
+        let most = RARE.max(ledger.lines.len() / ONE_OF);
+        let (mut one, mut shared, mut rare, mut is_told) = (0, 0, 0, false);
+        for (word, lines) in own.bag.iter().zip(&newer.counts) {
+            if is_value(word) {
+                continue;
+            }
+            one += 1;
+            if theirs.bag.has(word) {
+                shared += 1;
+                rare += usize::from(*lines <= most);
+                is_told |= *lines <= FEW && theirs.specific.has(word);
+            }
+        }
+        let other = theirs.bag.iter().filter(|word| !is_value(*word)).count();
+        let least = if new.who >= Speaker::System { Change::Hinted } else { Change::Said };
         Pair {
             new,
             old,
-            shared: both.len(),
+            shared,
             exact: theirs
                 .values
                 .iter()
                 .filter(|old| old.is_literal() && own.values.contains(old))
                 .count(),
-            rare: both.iter().filter(|word| ledger.is_rare(**word)).count(),
+            rare,
             fewer: one.min(other),
             more: one.max(other),
-            names_it: own.names_value_of(theirs)
-                && new.change
-                    >= if new.who >= Speaker::System { Change::Hinted } else { Change::Said },
+            names_it: new.change >= least && own.names_value_of(theirs),
             differs: has_other(own, theirs, |_, _| true) && !has_same_figure(own, theirs),
-            alike: both.iter().any(|word| ledger.is_told_by(*word, old))
-                && has_other(own, theirs, Value::has_shape_of),
+            alike: is_told && has_other(own, theirs, Value::has_shape_of),
         }
     }
 
@@ -203,7 +206,7 @@ impl<'a> Pair<'a> {
             let is_said = |word: u64| {
                 other.bag.has(word)
                     || own.gone.has(word)
-                    || values().any(|value| digest(&value.text) == word)
+                    || values().any(|value| value.digest == word)
             };
             let about = if is_rule { &one.bag } else { &one.topic };
             let says = |word| is_rule || one.has_topic || one.specific.has(word);
@@ -244,7 +247,7 @@ impl<'a> Pair<'a> {
         let (own, theirs) = (&new.subject, &old.subject);
         let named = |subject: &Subject| subject.names.len() + subject.values.len() > 0;
         let same = own.names.shared(&theirs.bag) > 0
-            || own.values.iter().any(|value| theirs.bag.has(digest(&value.text)));
+            || own.values.iter().any(|value| theirs.bag.has(value.digest));
         if named(own) && named(theirs) && !same || self.ends_another() {
             return false;
         }
@@ -329,11 +332,13 @@ impl Subject {
 
     /// Whether it says that a value of the other one is past: `from 20 to 30`, `8 instead of 9`.
     pub(super) fn names_value_of(&self, other: &Self) -> bool {
-        let parts = |text: &str| text.split(' ').map(digest).collect::<Vec<u64>>();
+        if self.gone.is_empty() {
+            return self.names_both(other);
+        }
         let gone = other.values.iter().any(|value| {
-            self.gone.has(digest(&value.text))
-                || value.is_literal()
-                    && parts(&value.text).into_iter().all(|part| self.gone.has(part))
+            let mut parts = value.text.split(' ').map(digest);
+            self.gone.has(value.digest)
+                || value.is_literal() && parts.all(|part| self.gone.has(part))
         });
         // `one table a day` is a value too, in words.
         let past = |word| self.gone.has(word) && !self.bag.has(word);

@@ -8,7 +8,6 @@
 use super::cues::Cues;
 use super::language::Cue;
 use super::subject::{Sort, Subject, Value};
-use super::terms::digest;
 use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// What a new line does to older ones.
@@ -50,12 +49,15 @@ pub(super) fn is_near(at: u32, old: u32) -> bool {
 impl Ledger {
     pub(super) fn update(&self, line: &Line) -> Update {
         let mut candidates: Vec<usize> = Vec::new();
+        let mut counts = Vec::with_capacity(line.subject.bag.len());
         for term in line.subject.bag.iter() {
-            for about in [&self.about, &self.besides] {
-                let Some(lines) = about.get(&term) else { continue };
+            let about = [&self.about, &self.besides].map(|about| about.get(&term));
+            counts.push(about.iter().flatten().map(|lines| lines.len()).sum());
+            for lines in about.into_iter().flatten() {
                 candidates.extend(lines.iter().rev().take(LOOK_BACK).map(|at| *at as usize));
             }
         }
+        let newer = Newer { line, counts };
         candidates.sort_unstable();
         candidates.dedup();
         candidates
@@ -65,7 +67,7 @@ impl Ledger {
         for at in candidates.iter().copied() {
             match relation(line, &self.lines[at]) {
                 Relation::Apart => {}
-                Relation::Same(_) if !self.is_sure(line, &self.lines[at]) => unsure.push(at),
+                Relation::Same(_) if !self.is_sure(&newer, &self.lines[at]) => unsure.push(at),
                 Relation::Same(share) => {
                     best = best.max(share);
                     sure.push((at, share));
@@ -79,26 +81,29 @@ impl Ledger {
         if !sure.is_empty() {
             return Update::Replaces(sure);
         }
-        if let Some(at) = self.just_said(line) {
+        if let Some(at) = self.just_said(&newer) {
             return Update::Replaces(vec![at]);
         }
         // One that may fit is meant; of several nobody knows which.
         if maybe.len() == 1
             && line.change >= Change::Said
-            && self.is_sure(line, &self.lines[maybe[0]])
+            && self.is_sure(&newer, &self.lines[maybe[0]])
         {
             return Update::Replaces(maybe);
         }
         unsure.extend(maybe);
-        let differs = unsure.iter().rfind(|at| self.may_differ(line, &self.lines[**at]));
+        let differs = unsure.iter().rfind(|at| self.may_differ(&newer, &self.lines[**at]));
         if let Some(at) = differs {
             return Update::Differs(*at);
         }
-        let touched = candidates.iter().filter_map(|at| {
-            let shared = self.touches(line, &self.lines[*at])?;
-            Some((shared, *at))
-        });
-        touched.max().map_or(Update::New, |(_, at)| Update::Touches(at))
+        // The one that shares most; of several the newest.
+        let mut touched = None;
+        for at in candidates.into_iter().rev() {
+            let least = touched.map_or(0, |(shared, _)| shared);
+            let shared = self.touches(&newer, &self.lines[at], least);
+            touched = shared.map(|shared| (shared, at)).or(touched);
+        }
+        touched.map_or(Update::New, |(_, at)| Update::Touches(at))
     }
 
     /// What a brief sentence corrects that names nothing but another value of what was just said: `Not 20 Hz, 30 Hz.`,
@@ -110,7 +115,7 @@ impl Ledger {
         subject: &Subject,
         cues: &Cues,
     ) -> Option<(usize, Naming)> {
-        let is_value = |word| subject.values.iter().any(|value| digest(&value.text) == word);
+        let is_value = |word| subject.values.iter().any(|value| value.digest == word);
         let rest: Vec<u64> = subject.bag.iter().filter(|word| !is_value(*word)).collect();
         if rest.len() > MOST_BESIDES || subject.values.is_empty() || subject.is_field {
             return None;
@@ -169,7 +174,8 @@ impl Ledger {
     }
 
     /// What a correction without a topic of its own means.
-    fn just_said(&self, line: &Line) -> Option<usize> {
+    fn just_said(&self, newer: &Newer<'_>) -> Option<usize> {
+        let line = newer.line;
         if line.change != Change::OfLast || line.who < Speaker::Model || line.text.ends_with(':') {
             return None;
         }
@@ -189,7 +195,7 @@ impl Ledger {
                     && old.who >= Speaker::Model
                     && old.who != Speaker::System
                     && !line.spares(old)
-                    && (old.who < Speaker::System || !self.is_of_another(line, old))
+                    && (old.who < Speaker::System || !self.is_of_another(newer, old))
                     && (line.who == Speaker::Human || old.at != line.at)
                     && !matches!(old.kind, Kind::Done | Kind::Question)
                     && may_replace(line, old)
@@ -268,6 +274,14 @@ enum Relation {
     Perhaps,
 }
 
+/// A line that isn't in the ledger yet.
+#[derive(Debug)]
+pub(super) struct Newer<'a> {
+    pub(super) line: &'a Line,
+    /// In how many lines each word of its bag stands.
+    pub(super) counts: Vec<usize>,
+}
+
 fn relation(new: &Line, old: &Line) -> Relation {
     let (own, theirs) = (&new.subject, &old.subject);
     // Standing instructions say how things are done, not how far they are.
@@ -315,7 +329,7 @@ fn relation(new: &Line, old: &Line) -> Relation {
         return Relation::Apart;
     }
     // A rule that is taken back says the same words.
-    let literal = |value: &Value| value.is_literal() && own.bag.has(digest(&value.text));
+    let literal = |value: &Value| value.is_literal() && own.bag.has(value.digest);
     let exact = theirs.names.shared(&own.bag) > 0 || theirs.values.iter().any(literal);
     let rules = old.kind == Kind::Constraint && new.kind == Kind::Constraint;
     let mostly = said > 1 && said * 10 >= own.bag.len() * 6;

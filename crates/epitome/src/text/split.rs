@@ -89,6 +89,22 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
     found
 }
 
+/// Whether a text is one sentence, or one line that is no prose, for sure: all that [`sentences`] finds in it.
+pub fn is_one(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let goes_on = |at: usize| {
+        let next = bytes.get(at + 1);
+        next.is_none_or(|next| next.is_ascii_alphanumeric())
+    };
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
+    text.is_ascii()
+        && first.is_ascii_graphic()
+        && last.is_ascii_graphic()
+        && !matches!(first, b'`' | b'~')
+        && memchr::memchr2(b'\n', b'\r', bytes).is_none()
+        && memchr::memchr3_iter(b'.', b'!', b'?', bytes).all(goes_on)
+}
+
 /// Whether the last line of this prose goes on in the next one.
 fn is_wrapped(prose: &str) -> bool {
     let last = &prose[memchr::memrchr(b'\n', prose.as_bytes()).map_or(0, |at| at + 1)..];
@@ -243,6 +259,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn one_is_one(text in "[-a-c*#|`. !?:\n1é]{0,24}") {
+            if is_one(&text) {
+                let found: Vec<_> = sentences(&text).into_iter().map(|one| one.range).collect();
+                prop_assert_eq!(found, [0..text.len()]);
+            }
+        }
+
         #[test]
         fn any_text_is_split_in_order(text in prop_oneof![any::<String>(), "(a\\. B|[a-z ]{60,70}|\n|- x|```|。|\\.|\r\n){0,30}"]) {
             let mut end = 0;

@@ -27,8 +27,19 @@ pub(super) enum Run {
 
 /// How many bytes from the first on may be base64.
 pub(super) fn length(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| digit(**byte).is_some()).count()
+    bytes.iter().take_while(|byte| IS_DIGIT[usize::from(**byte)]).count()
 }
+
+/// What [`digit`] knows. A table, as much of every path is looked up in it.
+const IS_DIGIT: [bool; 256] = {
+    let mut all = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        all[byte] = digit(byte as u8).is_some();
+        byte += 1;
+    }
+    all
+};
 
 /// Looks at the run of base64 with which `text` begins.
 pub(super) fn looked_into(text: &str) -> Run {
@@ -70,15 +81,15 @@ fn run(bytes: &[u8]) -> (Vec<u8>, usize) {
 }
 
 /// Six bits, in either alphabet.
-fn digit(byte: u8) -> Option<u32> {
-    Some(u32::from(match byte {
+const fn digit(byte: u8) -> Option<u32> {
+    Some(match byte {
         b'A'..=b'Z' => byte - b'A',
         b'a'..=b'z' => byte - b'a' + 26,
         b'0'..=b'9' => byte - b'0' + 52,
         b'+' | b'-' => 62,
         b'/' | b'_' => 63,
         _ => return None,
-    }))
+    } as u32)
 }
 
 fn decoded(digits: &[u8]) -> Vec<u8> {

@@ -51,6 +51,26 @@ pub(super) fn called_so(text: &str, word: usize) -> Option<Secret> {
     Some(Secret { name: "secret", from, to: from + length })
 }
 
+/// The last letters of the names, for each the ones before it: bits by the lower five of a letter's.
+const ENDS: [u32; 32] = {
+    let mut ends = [0; 32];
+    let mut at = 0;
+    while at < CALLED.len() {
+        let name = CALLED[at].as_bytes();
+        let [before, last] = [name[name.len() - 2], name[name.len() - 1]];
+        ends[last as usize & 31] |= 1 << (before & 31);
+        at += 1;
+    }
+    ends
+};
+
+/// A quicker look: whether a name that ends with these bytes may end as one that is a secret's, or with other signs.
+pub(super) fn may_end_called(before: u8, last: u8) -> bool {
+    !before.is_ascii_alphanumeric()
+        || !last.is_ascii_alphanumeric()
+        || ENDS[usize::from(last & 31)] & 1 << (before & 31) != 0
+}
+
 /// A quick look: whether a name ends with the last two letters of one that is a secret's.
 pub(super) fn may_be_called_so(name: &[u8]) -> bool {
     let is_end = |last: u8, before: u8| {

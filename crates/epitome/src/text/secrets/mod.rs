@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use super::cut;
 use base64::Run;
-use called::{called_so, may_be_called_so, may_be_said};
+use called::{called_so, may_be_called_so, may_be_said, may_end_called};
 
 /// A shape of secrets.
 #[derive(Debug)]
@@ -123,11 +123,21 @@ impl ByFirst {
         }
     }
 
+    /// Whether one of them begins with these letters.
+    fn has(&self, first: u8, second: u8) -> bool {
+        let pair = usize::from(first) << 7 | usize::from(second & 0x7f);
+        self.pairs[pair >> 6] & 1 << (pair & 63) != 0
+    }
+
     /// Whether `text` begins as one of them does.
     fn begins(&self, text: &[u8]) -> bool {
         self.of(text).iter().any(|at| text.starts_with(SHAPES[*at].prefix.as_bytes()))
     }
 }
+
+/// Shorter words are none that may be a key by their length, and shorter numbers none before one.
+const LEAST_LONG: usize = 14;
+const LEAST_NUMBER: usize = 8;
 
 /// In so many characters it shows whether something is a secret. Beginnings follow one another without a
 /// gap in what is made for that, so that looking at all that follows each would never end.
@@ -238,19 +248,38 @@ impl Iterator for Secrets<'_> {
     }
 }
 
-/// Whether a word, or what is left of one, begins no secret for sure: what the rules look at first, in one place.
+/// Whether a word, or what is left of one, begins no secret for sure. Most are told by their ends and their length.
+#[inline]
 fn is_ordinary(bytes: &[u8], word: Range<usize>) -> bool {
+    let is_plain = match &bytes[word.clone()] {
+        [only] => *only != b'-',
+        [first, second, ..] => {
+            let most = if first.is_ascii_digit() { LEAST_NUMBER } else { LEAST_LONG };
+            let [before, last] = [bytes[word.end - 2], bytes[word.end - 1]];
+            word.len() < most
+                && !matches!(first, b'-' | b'B' | b'b')
+                && !may_end_called(before, last)
+                && !BY_FIRST.has(*first, *second)
+        }
+        [] => false,
+    };
+    let may_go_on = matches!(bytes.get(word.end), Some(b'+' | b'/'));
+    is_plain && !may_go_on || begins_none(bytes, word)
+}
+
+/// The same by what the rules look at first.
+fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
     let (text, behind) = (&bytes[word.start..], &bytes[word.end..]);
     let word = &bytes[word];
     let may_begin = match word {
         // A private key, a flag, a header.
         [b'-', ..] | [b'B', b'a' | b'e', ..] | [b'b', b'e', ..] => true,
         // A number before a key.
-        [b'0'..=b'9', ..] => word.len() >= 8 || behind.first() == Some(&b'/'),
+        [b'0'..=b'9', ..] => word.len() >= LEAST_NUMBER || behind.first() == Some(&b'/'),
         _ => false,
     };
     // Keys that are told by what stands in their middle, and what may be base64.
-    let is_long = matches!(word.len(), 14 | 17) || word.len() >= base64::LEAST;
+    let is_long = matches!(word.len(), LEAST_LONG | 17) || word.len() >= base64::LEAST;
     let is_run = || {
         let digits = || base64::length(&behind[..behind.len().min(base64::LEAST)]);
         matches!(behind.first(), Some(b'+' | b'/')) && word.len() + digits() >= base64::LEAST
@@ -515,6 +544,14 @@ mod tests {
     }
 
     proptest! {
+        /// The quick look passes over nothing that the rules look at.
+        #[test]
+        fn ordinary_words_begin_none(word in "[-a-zA-Z0-9_]{1,30}", behind in "[ -~é]{0,30}") {
+            let text = format!("{word}{behind}");
+            let word = starts::word_at(text.as_bytes(), 0);
+            prop_assert_eq!(is_ordinary(text.as_bytes(), word.clone()), begins_none(text.as_bytes(), word));
+        }
+
         #[test]
         fn json_stays_json(
             said in prop::collection::vec(prop_oneof![

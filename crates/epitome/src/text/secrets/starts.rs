@@ -26,6 +26,7 @@ pub(super) fn next_but(
 ) -> Option<Range<usize>> {
     let mut at = from;
     while at < bytes.len() {
+        let before = if at > 0 { bytes[at - 1] } else { b' ' };
         if !WORD[usize::from(bytes[at])] {
             if bytes[at] == b':' && matches!(bytes.get(at + 1), Some(b'/' | b'\\')) {
                 return Some(at..at);
@@ -34,9 +35,9 @@ pub(super) fn next_but(
             continue;
         }
         // As `word_at`, but for what is behind it.
-        let is_begun = at == from && at > 0 && WORD[usize::from(bytes[at - 1])];
+        let is_begun = at == from && WORD[usize::from(before)];
         let word = if is_begun { word_at(bytes, at) } else { at..end_of_word(bytes, at) };
-        let escapes = at > 0 && matches!(bytes[at - 1], b'\\' | b'%' | b'[' | b';');
+        let escapes = matches!(before, b'\\' | b'%' | b'[' | b';');
         if escapes || !ordinary(bytes, word.clone()) {
             return Some(word);
         }
