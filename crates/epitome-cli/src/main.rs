@@ -27,6 +27,7 @@ mod suited;
 mod summarizers;
 mod survey;
 mod terminal;
+mod threads;
 mod unseen;
 mod whole;
 

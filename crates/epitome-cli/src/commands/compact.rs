@@ -30,6 +30,7 @@ use crate::reader::{Need, Reader};
 use crate::receipt::{self, Tense};
 use crate::summarizers::{self, Helpers};
 use crate::terminal::{self, count};
+use crate::threads;
 
 /// Writes the compacted request, and the receipt.
 pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
@@ -388,10 +389,10 @@ impl Shape {
             Some(channel) => compactor.recalling_by(channel),
             None => compactor,
         };
-        Ok(match &reader.model {
+        Ok(threads::working(match &reader.model {
             Some(model) => compactor.for_model(Arc::clone(model)),
             None => compactor,
-        })
+        }))
     }
 
     /// What all layers say.

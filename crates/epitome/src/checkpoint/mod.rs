@@ -5,7 +5,9 @@
 //! fence carries the digest of what it encloses, so nothing enclosed can close it.
 
 pub mod anchors;
+mod folded;
 mod gather;
+mod heard;
 pub mod narrative;
 mod read;
 mod summary;
@@ -22,6 +24,7 @@ use crate::ledger::{self, Breadth, Line, Speaker};
 use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
 use narrative::Narrative;
 
+pub(crate) use folded::Left;
 pub use gather::Gathered;
 pub use read::{Contents, read};
 pub(crate) use summary::Seat;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use highway::{HighwayHash, HighwayHasher, Key};
 
@@ -15,6 +15,13 @@ use super::{Count, TokenCounter, media};
 /// strangers it should be drawn at random; results don't depend on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CacheKey(pub [u64; 4]);
+
+impl CacheKey {
+    fn hash(self, text: &[u8]) -> u128 {
+        let [low, high] = HighwayHasher::new(Key(self.0)).hash128(text);
+        u128::from(high) << 64 | u128::from(low)
+    }
+}
 
 impl std::fmt::Debug for CacheKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -52,19 +59,30 @@ impl CountCache {
     /// `text` may be in any form, such as the raw bytes of a JSON string, as long as it is the same
     /// form for the same counter every time.
     pub fn get_or_count(&mut self, text: &[u8], count: impl FnOnce() -> Count) -> Count {
-        let [low, high] = HighwayHasher::new(Key(self.key.0)).hash128(text);
-        let hash = u128::from(high) << 64 | u128::from(low);
+        let hash = self.key.hash(text);
+        self.get(hash).unwrap_or_else(|| {
+            let counted = count();
+            self.keep(hash, counted);
+            counted
+        })
+    }
+
+    fn get(&mut self, hash: u128) -> Option<Count> {
         if let Some(known) = self.young.get(&hash) {
-            return *known;
+            return Some(*known);
         }
-        let found = self.old.get(&hash).copied().unwrap_or_else(count);
+        let known = self.old.get(&hash).copied()?;
+        self.keep(hash, known);
+        Some(known)
+    }
+
+    fn keep(&mut self, hash: u128, count: Count) {
         if self.young.len() >= self.half {
             self.old = std::mem::take(&mut self.young);
         }
         if self.half > 0 {
-            self.young.insert(hash, found);
+            self.young.insert(hash, count);
         }
-        found
     }
 
     /// How many counts are held.
@@ -100,6 +118,7 @@ impl Hasher for Hashed {
 #[derive(Debug)]
 pub struct Cached {
     counter: Arc<dyn TokenCounter>,
+    key: CacheKey,
     cache: Mutex<CountCache>,
 }
 
@@ -109,7 +128,11 @@ const LEAST_BYTES: usize = 64;
 impl Cached {
     /// `counter`, remembering at most `capacity` texts.
     pub fn new(counter: Arc<dyn TokenCounter>, capacity: usize, key: CacheKey) -> Self {
-        Cached { counter, cache: Mutex::new(CountCache::new(capacity, key)) }
+        Cached { counter, key, cache: Mutex::new(CountCache::new(capacity, key)) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, CountCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -122,8 +145,14 @@ impl TokenCounter for Cached {
         if text.len() < LEAST_BYTES {
             return self.counter.text(text);
         }
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.get_or_count(text.as_bytes(), || self.counter.text(text))
+        let hash = self.key.hash(text.as_bytes());
+        let known = self.lock().get(hash);
+        // Others may look up while this one counts.
+        known.unwrap_or_else(|| {
+            let counted = self.counter.text(text);
+            self.lock().keep(hash, counted);
+            counted
+        })
     }
 
     fn media_rule(&self) -> media::Rule {

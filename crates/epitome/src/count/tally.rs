@@ -1,7 +1,10 @@
 //! The tokens of a request, part by part, so that a view's count is a sum and nothing is counted
 //! twice.
 
+use std::ops::Range;
+
 use super::{Count, TokenCounter, media, sealed};
+use crate::cores::{Beside, both, for_bytes};
 use crate::json::{self, Span, unquote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind};
@@ -63,28 +66,59 @@ impl Tally {
     /// Counts all of a request.
     pub fn of(request: &Request, counter: &dyn TokenCounter) -> Self {
         let mut tally = Tally::begin(request, counter);
-        while tally.extend(request, counter, usize::MAX) {}
+        while tally.extend(request, counter, usize::MAX, None) {}
         tally
     }
 
-    /// Counts further entries, stopping after about `bytes` of them; whether any are left.
-    pub fn extend(&mut self, request: &Request, counter: &dyn TokenCounter, bytes: usize) -> bool {
-        let mut done = 0;
-        while self.entries.len() < request.transcript.len() && done < bytes {
-            let entry = request.transcript.entry(self.entries.len());
-            done += entry.raw().len();
-            self.push(entry, request.format, counter);
+    /// Counts further entries, half of them `beside` if that can be, stopping after about `bytes`; whether any are left.
+    pub fn extend(
+        &mut self,
+        request: &Request,
+        counter: &dyn TokenCounter,
+        bytes: usize,
+        beside: Option<&dyn Beside>,
+    ) -> bool {
+        let all = &request.transcript;
+        let from = self.entries.len();
+        let (mut to, mut done) = (from, 0);
+        while to < all.len() && done < bytes {
+            done += all.entry(to).raw().len();
+            to += 1;
         }
-        self.entries.len() < request.transcript.len()
+        match for_bytes(beside, done) {
+            None => {
+                for at in from..to {
+                    let sum = count_into(&mut self.parts, all.entry(at), request.format, counter);
+                    self.push(sum);
+                }
+            }
+            Some(beside) => {
+                let (mut half, mut left) = (to, done / 2);
+                while half > from && left > 0 {
+                    half -= 1;
+                    left = left.saturating_sub(all.entry(half).raw().len());
+                }
+                let count = |entries: Range<usize>| {
+                    let mut parts = Vec::new();
+                    let entries = entries.map(|at| all.entry(at));
+                    let sums: Vec<Count> = entries
+                        .map(|entry| count_into(&mut parts, entry, request.format, counter))
+                        .collect();
+                    (parts, sums)
+                };
+                let (later, sooner) = both(beside, || count(half..to), || count(from..half));
+                for (parts, sums) in [sooner, later] {
+                    self.parts.extend(parts);
+                    for sum in sums {
+                        self.push(sum);
+                    }
+                }
+            }
+        }
+        to < all.len()
     }
 
-    fn push(&mut self, entry: Entry<'_>, format: Format, counter: &dyn TokenCounter) {
-        let mut sum = Count::exact(OVERHEAD.entry);
-        for part in entry.parts() {
-            let count = part_count(&part, format, counter);
-            self.parts.push(count.tokens);
-            sum += count;
-        }
+    fn push(&mut self, sum: Count) {
         self.entries.push(sum.tokens);
         self.total += sum;
     }
@@ -118,6 +152,22 @@ impl Tally {
     pub fn in_kind(&self, tokens: u64) -> Count {
         self.total.in_kind(tokens)
     }
+}
+
+/// Tokens of one entry; those of its parts go to `parts`.
+fn count_into(
+    parts: &mut Vec<u64>,
+    entry: Entry<'_>,
+    format: Format,
+    counter: &dyn TokenCounter,
+) -> Count {
+    let mut sum = Count::exact(OVERHEAD.entry);
+    for part in entry.parts() {
+        let count = part_count(&part, format, counter);
+        parts.push(count.tokens);
+        sum += count;
+    }
+    sum
 }
 
 /// Tokens of one entry.

@@ -4,94 +4,23 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::{Deserialize, Serialize};
-
-use super::{CompactError, Compaction, Outcome};
+use super::{CompactError, Compaction, Options, OptionsError, Outcome};
 use crate::archive::Archive;
-use crate::budget::{Stop, Tail, Target};
+use crate::budget::{Stop, Target};
 use crate::compact::Compactors;
+use crate::cores::Beside;
 use crate::count::TokenCounter;
 use crate::events::{Around, CompactionId, Event, Observer};
-use crate::guard::{Pin, Predicate, Preserved, Task};
+use crate::guard::{Pin, Predicate, Preserved};
 use crate::hook::Hooks;
 use crate::ledger::Made;
 use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
-use crate::strategy::{BadOption, Fold, Head, Named, Pipeline, Strategy};
+use crate::strategy::{Fold, Head, Named, Pipeline, Strategy};
 use crate::summarize::{AgentPrompt, Summaries};
-use crate::transcript::{ContentId, Origin, Part, Role};
+use crate::transcript::{ContentId, Part};
 use crate::trigger::{Cause, Gauge, Trigger};
-
-/// What a compactor is asked to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Options {
-    /// Where to land.
-    pub target: Target,
-    /// The newest content that stays verbatim.
-    pub tail: Tail,
-    /// What becomes of the first human message.
-    pub task: Task,
-    /// What stays verbatim besides.
-    pub pins: Vec<Pin>,
-    /// Tools whose calls and results stay.
-    pub preserved_tools: Vec<String>,
-    /// Entries of these origins stay.
-    pub preserved_origins: Vec<Origin>,
-    /// Entries of these roles stay.
-    pub preserved_roles: Vec<Role>,
-    /// What is done, in which order.
-    pub strategies: Pipeline,
-    /// When enough is done.
-    pub stop: Stop,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            target: Target::DEFAULT,
-            tail: Tail::Fitting,
-            task: Task::Keep,
-            pins: Vec::new(),
-            preserved_tools: Vec::new(),
-            preserved_origins: Vec::new(),
-            preserved_roles: Vec::new(),
-            strategies: Pipeline::default(),
-            stop: Stop::AtTarget,
-        }
-    }
-}
-
-/// A setting that is out of range.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OptionsError {
-    /// A target of nothing, or of more than there is.
-    #[error("the target {0} is out of range: tokens from 1, percent from 1 to 100")]
-    Target(Target),
-    /// A pin that every text says.
-    #[error("a pin must say something")]
-    EmptyPin,
-    /// A summary of nothing.
-    #[error("a summary of no tokens can't be asked for")]
-    NoSummary,
-    /// An option of a strategy.
-    #[error(transparent)]
-    Strategy(#[from] BadOption),
-}
-
-impl Options {
-    fn check(&self) -> Result<(), OptionsError> {
-        if matches!(self.target, Target::Tokens(0) | Target::Percent(0 | 101..)) {
-            return Err(OptionsError::Target(self.target));
-        }
-        if self.pins.iter().any(|pin| matches!(pin, Pin::Text(text) if text.trim().is_empty())) {
-            return Err(OptionsError::EmptyPin);
-        }
-        Ok(())
-    }
-}
 
 /// When to compact at all.
 #[derive(Clone, Debug)]
@@ -128,6 +57,7 @@ pub struct Compactor {
     summaries: Option<Arc<Summaries>>,
     prompt: Option<Arc<AgentPrompt>>,
     compactors: Option<Arc<Compactors>>,
+    beside: Option<Arc<dyn Beside>>,
 }
 
 impl Compactor {
@@ -159,7 +89,14 @@ impl Compactor {
             summaries: None,
             prompt: None,
             compactors: None,
+            beside: None,
         })
+    }
+
+    /// The same, counting and gathering also beside the caller's thread. What comes out is the same.
+    #[must_use]
+    pub fn working(self, beside: Arc<dyn Beside>) -> Self {
+        Compactor { beside: Some(beside), ..self }
     }
 
     /// The same, landing at `target` and keeping `pins` besides.
@@ -291,6 +228,11 @@ impl Compactor {
     pub fn compacted_by(self, compactors: Compactors) -> Self {
         let compactors = (!compactors.chain.is_empty()).then(|| Arc::new(compactors));
         Compactor { compactors, ..self }
+    }
+
+    /// Who does what can be done at once.
+    pub(super) fn beside(&self) -> Option<&dyn Beside> {
+        self.beside.as_deref()
     }
 
     /// What it is asked to do.

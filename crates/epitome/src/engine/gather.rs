@@ -1,9 +1,12 @@
 //! Gathering what the checkpoint is made from, and writing it.
 
+use std::sync::mpsc;
+
 use super::delegate::Given;
-use super::{Attempt, Compaction, STEP_BYTES, State};
+use super::{Attempt, Compaction, State, step_bytes};
 use crate::budget::Stop;
-use crate::checkpoint::{Checkpoint, Gathered};
+use crate::checkpoint::{Checkpoint, Gathered, Left};
+use crate::cores::{both, for_bytes};
 use crate::count::Tally;
 use crate::draft::Matter;
 use crate::guard::{Held, Overridden, Pin};
@@ -12,6 +15,9 @@ use crate::plan::Plan;
 use crate::summarize::Source;
 use crate::transcript::unit::Units;
 use crate::transcript::{Origin, Part};
+
+/// Entries that are left to the other thread at once: waking it for each would take longer than to hear it.
+const BATCH: usize = 64;
 
 /// What the checkpoint is being made from.
 #[derive(Debug)]
@@ -75,31 +81,70 @@ impl Compaction {
             gathering.as_mut();
         let behind = (plan.place..transcript.len()).find(|at| plan.draft.is_shown(*at));
         let behind = behind.unwrap_or(transcript.len());
-        let mut done = 0;
-        while *next < transcript.len() && done < STEP_BYTES {
-            let entry = transcript.entry(*next);
-            if plan.draft.is_folded(*next) {
-                done += entry.raw().len();
-                gathered.add(transcript, units, entry, behind);
-                if let Some(source) = source {
+        let beside = self.compactor.beside();
+        let (from, mut done) = (*next, 0);
+        while *next < transcript.len() && done < step_bytes(beside) {
+            if plan.draft.is_folded(*next) || plan.draft.is_shown(*next) {
+                done += transcript.entry(*next).raw().len();
+            }
+            *next += 1;
+        }
+        let entries = from..*next;
+        let beside = for_bytes(beside, done);
+        let (folded, heard) = gathered.halves();
+        let is_read = heard.reads();
+        let mut said = given.as_mut().and_then(|given| given.said.as_mut());
+        let mut fold = |at: usize| {
+            let entry = transcript.entry(at);
+            let mut left = Left::default();
+            if plan.draft.is_folded(at) {
+                left = folded.add(transcript, units, entry, behind);
+                if let Some(source) = source.as_mut() {
                     source.add(transcript, units, entry);
                 }
-                if self.overridden.contains(&Overridden { entry: *next, held: Held::Pin }) {
-                    gathered.pin(transcript, entry);
+                if self.overridden.contains(&Overridden { entry: at, held: Held::Pin }) {
+                    folded.pin(transcript, entry);
                 }
             } else {
                 let is_gone = |part: &Part<'_>| plan.draft.is_gone(part.slot);
-                entry.parts().filter(is_gone).for_each(|part| gathered.carry_over(&part));
-                if plan.draft.is_shown(*next) {
-                    done += entry.raw().len();
+                let gone = entry.parts().filter(is_gone);
+                gone.for_each(|part| folded.carry_over(&part, &mut left));
+                // As much as can be done beside the ledger.
+                if beside.is_some() && is_read {
+                    left.take_texts(transcript, entry);
                 }
             }
-            if let Some(said) = given.as_mut().and_then(|given| given.said.as_mut()) {
+            if let Some(said) = said.as_mut() {
                 said.add(transcript, units, entry);
             }
-            gathered.see(transcript, entry, |part| plan.draft.shown(transcript, part));
-            gathered.change_again(transcript, entry, remembered);
-            *next += 1;
+            left
+        };
+        let mut hear = |at: usize, left: Left| {
+            let entry = transcript.entry(at);
+            heard.see(transcript, entry, |part| plan.draft.shown(transcript, part), left);
+            heard.change_again(transcript, entry, remembered);
+        };
+        match beside {
+            None => entries.for_each(|at| hear(at, fold(at))),
+            Some(beside) => {
+                let (leave, left) = mpsc::channel();
+                let mut ahead = entries.clone().peekable();
+                let fold = move || {
+                    while ahead.peek().is_some() {
+                        let batch: Vec<Left> = ahead.by_ref().take(BATCH).map(&mut fold).collect();
+                        // Nobody hears on if that fell: it is told where both end.
+                        if leave.send(batch).is_err() {
+                            break;
+                        }
+                    }
+                };
+                let hear = || {
+                    for (at, left) in entries.zip(left.into_iter().flatten()) {
+                        hear(at, left);
+                    }
+                };
+                both(beside, fold, hear);
+            }
         }
         if *next < transcript.len() {
             return State::Gather(gathering);

@@ -11,9 +11,11 @@ mod drive;
 mod finish;
 mod gather;
 mod hooks;
+mod options;
 mod rest;
 mod summing;
 mod telling;
+mod weigh;
 mod words;
 
 use std::collections::BTreeMap;
@@ -24,6 +26,7 @@ use crate::archive::{ArchiveError, Original};
 use crate::budget::Budget;
 use crate::checkpoint::{Checkpoint, Gathered, Least, look_alikes};
 use crate::compact::{Delegation, Verdict};
+use crate::cores::Beside;
 use crate::count::Tally;
 use crate::draft::{Draft, Hidden};
 use crate::events::{CompactionId, Event};
@@ -48,9 +51,10 @@ use rest::Rest;
 use summing::Summing;
 use telling::Told;
 
-pub use compactor::{Compactor, Options, OptionsError};
+pub use compactor::Compactor;
 pub use drive::Drive;
 pub(crate) use finish::kept_task;
+pub use options::{Options, OptionsError};
 
 /// What the machine needs next.
 #[derive(Debug)]
@@ -135,8 +139,10 @@ pub struct Outcome {
     pub receipt: Receipt,
 }
 
-/// Bytes of entries counted or gathered in one step: a few milliseconds of work.
-const STEP_BYTES: usize = 1 << 18;
+/// Bytes of entries counted or gathered in one step: a few milliseconds of work, or enough that a thread pays.
+fn step_bytes(beside: Option<&dyn Beside>) -> usize {
+    if beside.is_some() { 1 << 21 } else { 1 << 18 }
+}
 
 #[derive(Debug)]
 enum State {
@@ -322,22 +328,6 @@ impl Compaction {
         State::Weigh(Tally::begin(&self.request, self.compactor.counter()))
     }
 
-    /// Asks the trigger, once all of the request is counted.
-    fn weigh(&mut self, mut tally: Tally) -> State {
-        if tally.extend(&self.request, self.compactor.counter(), STEP_BYTES) {
-            return State::Weigh(tally);
-        }
-        let due = self.compactor.due().expect("it is weighed for a trigger");
-        let gauge = due.around.around(&self.request, tally.total());
-        let Some(cause) = due.trigger.fires(&gauge) else {
-            self.came_from = (0..self.request.transcript.len()).map(Some).collect();
-            self.attempt = Attempt::Pass;
-            return State::Plan(tally);
-        };
-        self.compactor = self.compactor.clone().because(cause);
-        State::Mend(Some(tally))
-    }
-
     fn mend(&mut self, weighed: Option<Tally>) -> State {
         let repaired = wire::repair(&self.request);
         self.request = repaired.request;
@@ -363,13 +353,6 @@ impl Compaction {
         for (slot, origin) in checkpoints {
             self.request.transcript.set_part_origin(slot, origin);
         }
-    }
-
-    fn count(&mut self, mut tally: Tally) -> State {
-        if tally.extend(&self.request, self.compactor.counter(), STEP_BYTES) {
-            return State::Count(tally);
-        }
-        State::Plan(tally)
     }
 
     fn plan(&mut self, tally: Tally) -> State {

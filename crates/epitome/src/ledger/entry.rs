@@ -2,7 +2,7 @@
 
 use super::{Ledger, Shown, Speaker, Spoken};
 use crate::draft::part_text;
-use crate::text::secrets::masked;
+use crate::text::secrets::{into_masked, masked};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
 
 impl Ledger {
@@ -39,6 +39,13 @@ impl Ledger {
         }
         self.reading = None;
     }
+}
+
+/// The texts of an entry that the ledger reads, masked.
+pub(crate) fn masked_texts(transcript: &Transcript, entry: Entry<'_>) -> Vec<(Slot, String)> {
+    let parts = entry.parts().filter(|part| !part.is(Marks::NESTED));
+    let read = parts.filter(|part| speaker(entry, part).is_some());
+    read.map(|part| (part.slot, into_masked(part_text(transcript, &part)))).collect()
 }
 
 /// Who says a part; nobody where it says nothing that counts.

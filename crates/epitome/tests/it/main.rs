@@ -9,6 +9,7 @@ mod calibration;
 mod captures;
 mod compacts;
 mod conversion;
+mod cores;
 mod costs;
 mod deltas;
 mod edits;

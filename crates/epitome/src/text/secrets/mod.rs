@@ -168,6 +168,14 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// [`masked`] of a text that is needed as it is where it has no secret.
+pub(crate) fn into_masked(text: Cow<'_, str>) -> String {
+    match masked(&text) {
+        Cow::Borrowed(_) => text.into_owned(),
+        Cow::Owned(masked) => masked,
+    }
+}
+
 /// Whether texts in base64 are looked into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unwrapping {

@@ -1,0 +1,176 @@
+//! What is taken from folded entries, each by itself.
+//!
+//! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and
+//! standing instructions are restated as they are, because that is what they are for.
+
+use super::anchors::Anchors;
+use super::narrative::Who;
+use super::read::read;
+use super::unfenced;
+use super::words::{self, Word};
+use crate::draft::part_text;
+use crate::ledger;
+use crate::text::secrets::{into_masked, masked};
+use crate::text::{Outcome, cut};
+use crate::transcript::unit::Units;
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
+
+/// The longest beginning of a text that the narrative looks at.
+const SAID_BYTES: usize = 6 * 1024;
+/// Tool output rarely tells more than its first and last lines; the anchors read all of it.
+const TOOL_BYTES: usize = 1024;
+
+/// All of a checkpoint but its ledger.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Folded {
+    pub(super) entries: usize,
+    pub(super) later: usize,
+    pub(super) words: Vec<Word>,
+    pub(super) instructions: Vec<Word>,
+    pub(super) pinned: Vec<Word>,
+    pub(super) anchors: Anchors,
+    pub(super) said: Vec<(u32, Who, String)>,
+    /// What calls were made with whose results are to come.
+    called: Vec<(Slot, String)>,
+}
+
+/// What an entry leaves for the ledger.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Left {
+    /// Of earlier checkpoints what they quote and list.
+    pub(super) earlier: Vec<(Vec<Word>, Vec<ledger::Entry>)>,
+    /// Its texts, masked.
+    pub(super) masked: Vec<(Slot, String)>,
+}
+
+impl Left {
+    /// Makes the texts of an entry ready that isn't folded.
+    pub(crate) fn take_texts(&mut self, transcript: &Transcript, entry: Entry<'_>) {
+        self.masked = ledger::masked_texts(transcript, entry);
+    }
+}
+
+impl Folded {
+    /// Adds a folded entry; `next` is the first entry shown behind the checkpoint.
+    pub(crate) fn add(
+        &mut self,
+        transcript: &Transcript,
+        units: &Units,
+        entry: Entry<'_>,
+        next: usize,
+    ) -> Left {
+        let mut left = Left::default();
+        self.entries += 1;
+        self.later += usize::from(entry.index > next);
+        for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
+            self.carry_over(&part, &mut left);
+        }
+        let at = entry.index as u32;
+        if entry.role().instructs() {
+            let texts = entry.parts().map(|p| Word::new(entry.index, p.text().into_owned()));
+            self.instructions.extend(texts);
+            return left;
+        }
+        if entry.is_human() {
+            self.words.push(Word::new(entry.index, masked(&entry.human_text()).into_owned()));
+        }
+        for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
+            match part.kind() {
+                PartKind::Text if part.origin() == Origin::Checkpoint => {}
+                PartKind::Text => {
+                    let said = part.text();
+                    // A checkpoint that nobody vouches for is quoted, its fence and labels aren't.
+                    let bare = unfenced(&said).map(words::without_labels);
+                    let text = masked(bare.as_deref().unwrap_or(&said)).into_owned();
+                    self.anchors.observe_text(at, &text);
+                    if let Some(who) = speaker(&part) {
+                        self.said.push((at, who, cut::head(&text, SAID_BYTES).to_owned()));
+                    }
+                    if bare.is_none() {
+                        left.masked.push((part.slot, text));
+                    }
+                }
+                PartKind::Call => {
+                    let arguments = into_masked(part.text());
+                    self.anchors.observe_call(at, &part.name(), &arguments);
+                    self.called.push((part.slot, arguments));
+                }
+                PartKind::Result => {
+                    left.masked.push(self.result(transcript, units, &part, at));
+                }
+                PartKind::Reasoning | PartKind::Media | PartKind::Opaque | PartKind::Link => {}
+            }
+        }
+        left
+    }
+
+    /// Notes that a folded entry was pinned: it is restated verbatim.
+    pub(crate) fn pin(&mut self, transcript: &Transcript, entry: Entry<'_>) {
+        let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && !p.is_human());
+        let speaks =
+            |p: &Part<'_>| matches!(p.kind(), PartKind::Text | PartKind::Call | PartKind::Result);
+        let texts = parts.filter(speaks).map(|p| part_text(transcript, &p).into_owned());
+        self.pinned.extend(texts.map(|text| Word::new(entry.index, text)));
+    }
+
+    /// Leaves out entries of nothing but what people said, which are shown after all.
+    pub(super) fn spare(&mut self, entries: &[usize]) {
+        self.entries -= entries.len();
+        self.later = self.later.min(self.entries);
+        self.words.retain(|word| !entries.contains(&word.at));
+    }
+
+    fn result(
+        &mut self,
+        transcript: &Transcript,
+        units: &Units,
+        part: &Part<'_>,
+        at: u32,
+    ) -> (Slot, String) {
+        let call = units.call_of(part.slot).map(|slot| transcript.part(slot));
+        let name = call.map_or_else(|| part.name().into_owned(), |call| call.name().into_owned());
+        let arguments = call.map(|call| self.arguments(&call)).unwrap_or_default();
+        let outcome = if part.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
+        let text = into_masked(part_text(transcript, part));
+        self.anchors.observe_result(at, &name, &arguments, &text, outcome);
+        self.said.push((at, Who::Tool, cut::head(&text, TOOL_BYTES).to_owned()));
+        (part.slot, text)
+    }
+
+    /// What a call was made with, masked.
+    fn arguments(&mut self, call: &Part<'_>) -> String {
+        let known = self.called.iter().position(|(slot, _)| *slot == call.slot);
+        match known {
+            Some(at) => {
+                self.called.drain(..=at).next_back().map_or_else(String::new, |(_, said)| said)
+            }
+            None => into_masked(call.text()),
+        }
+    }
+
+    /// Continues a text that is an earlier checkpoint: its words, ledger and anchors, never its prose.
+    pub(crate) fn carry_over(&mut self, part: &Part<'_>, left: &mut Left) {
+        let is_checkpoint = part.origin() == Origin::Checkpoint;
+        let Some(earlier) = is_checkpoint.then(|| read(&part.text())).flatten() else { return };
+        self.instructions.extend(earlier.instructions);
+        self.pinned.extend(earlier.pinned);
+        left.earlier.push((earlier.words.clone(), ledger::read(&earlier.ledger)));
+        self.words.extend(earlier.words);
+        if let Some(older) =
+            Anchors::parse(&earlier.anchors).filter(|_| !earlier.anchors.is_empty())
+        {
+            self.anchors.merge(older);
+        }
+    }
+}
+
+fn speaker(part: &Part<'_>) -> Option<Who> {
+    match part.origin() {
+        Origin::Model => Some(Who::Model),
+        Origin::Tool => Some(Who::Tool),
+        // Notes of the agent's, summaries of its own among them: quoted like any output.
+        Origin::Injected => Some(Who::Tool),
+        // Quoted in their own lane.
+        Origin::Human | Origin::Checkpoint => None,
+    }
+}

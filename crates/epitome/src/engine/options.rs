@@ -1,0 +1,78 @@
+//! What a compactor is asked to do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::{Stop, Tail, Target};
+use crate::guard::{Pin, Task};
+use crate::strategy::{BadOption, Pipeline};
+use crate::transcript::{Origin, Role};
+
+/// What a compactor is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Options {
+    /// Where to land.
+    pub target: Target,
+    /// The newest content that stays verbatim.
+    pub tail: Tail,
+    /// What becomes of the first human message.
+    pub task: Task,
+    /// What stays verbatim besides.
+    pub pins: Vec<Pin>,
+    /// Tools whose calls and results stay.
+    pub preserved_tools: Vec<String>,
+    /// Entries of these origins stay.
+    pub preserved_origins: Vec<Origin>,
+    /// Entries of these roles stay.
+    pub preserved_roles: Vec<Role>,
+    /// What is done, in which order.
+    pub strategies: Pipeline,
+    /// When enough is done.
+    pub stop: Stop,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            target: Target::DEFAULT,
+            tail: Tail::Fitting,
+            task: Task::Keep,
+            pins: Vec::new(),
+            preserved_tools: Vec::new(),
+            preserved_origins: Vec::new(),
+            preserved_roles: Vec::new(),
+            strategies: Pipeline::default(),
+            stop: Stop::AtTarget,
+        }
+    }
+}
+
+/// A setting that is out of range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// A target of nothing, or of more than there is.
+    #[error("the target {0} is out of range: tokens from 1, percent from 1 to 100")]
+    Target(Target),
+    /// A pin that every text says.
+    #[error("a pin must say something")]
+    EmptyPin,
+    /// A summary of nothing.
+    #[error("a summary of no tokens can't be asked for")]
+    NoSummary,
+    /// An option of a strategy.
+    #[error(transparent)]
+    Strategy(#[from] BadOption),
+}
+
+impl Options {
+    pub(super) fn check(&self) -> Result<(), OptionsError> {
+        if matches!(self.target, Target::Tokens(0) | Target::Percent(0 | 101..)) {
+            return Err(OptionsError::Target(self.target));
+        }
+        if self.pins.iter().any(|pin| matches!(pin, Pin::Text(text) if text.trim().is_empty())) {
+            return Err(OptionsError::EmptyPin);
+        }
+        Ok(())
+    }
+}

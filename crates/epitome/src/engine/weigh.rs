@@ -1,0 +1,35 @@
+//! Counting what came in, and asking whether anything is due.
+
+use super::{Attempt, Compaction, State, step_bytes};
+use crate::count::Tally;
+
+impl Compaction {
+    /// Asks the trigger, once all of the request is counted.
+    pub(super) fn weigh(&mut self, mut tally: Tally) -> State {
+        if self.extend(&mut tally) {
+            return State::Weigh(tally);
+        }
+        let due = self.compactor.due().expect("it is weighed for a trigger");
+        let gauge = due.around.around(&self.request, tally.total());
+        let Some(cause) = due.trigger.fires(&gauge) else {
+            self.came_from = (0..self.request.transcript.len()).map(Some).collect();
+            self.attempt = Attempt::Pass;
+            return State::Plan(tally);
+        };
+        self.compactor = self.compactor.clone().because(cause);
+        State::Mend(Some(tally))
+    }
+
+    /// Counts a step further; whether anything is left.
+    fn extend(&self, tally: &mut Tally) -> bool {
+        let (counter, beside) = (self.compactor.counter(), self.compactor.beside());
+        tally.extend(&self.request, counter, step_bytes(beside), beside)
+    }
+
+    pub(super) fn count(&mut self, mut tally: Tally) -> State {
+        if self.extend(&mut tally) {
+            return State::Count(tally);
+        }
+        State::Plan(tally)
+    }
+}
