@@ -127,6 +127,8 @@ impl Cues {
                 self.count += 1;
                 self.reason = Some(self.reason.map_or(at.start, |first| first.min(at.start)));
             }
+            // `The answer is API 26; Wen confirmed it this morning`: the value is what is said.
+            Cue::Done if is_behind_a_value(words, at.start) => return,
             // `done` may be meant otherwise, `done and dusted` isn't.
             Cue::Done if at.len() > 1 => {
                 self.count += 1;
@@ -225,6 +227,14 @@ const KINDS: u64 = {
 
 /// Brief words of change that also stand behind what they change.
 const LATE: [&str; 4] = ["instead", "actually", "make it", "correction"];
+
+/// Whether the word stands behind a semicolon, and a value before that.
+fn is_behind_a_value(words: &Words, at: usize) -> bool {
+    let mut before = (0..at).rev();
+    let end = before.find(|at| words.get(*at).is_some_and(|word| word.after == ';'));
+    let is_value = |at: usize| words.get(at).is_some_and(|word| word.form.is_value());
+    end.is_some_and(|end| (0..=end).any(is_value))
+}
 
 /// Whether the word stands aside: behind a comma, or `and`.
 fn is_aside(words: &Words, at: usize) -> bool {

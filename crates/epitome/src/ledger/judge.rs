@@ -37,7 +37,8 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
         return None;
     }
     let asks = asks(trimmed);
-    let is_answer = !asks && cues.has(Cue::Answers) && words.find("whether").is_some();
+    let is_answer =
+        !asks && cues.has(Cue::Answers) && words.find("whether").is_some() && !is_open(words);
     let kind = match who {
         _ if is_answer || answers_itself(trimmed) => Some(Kind::Fact),
         Speaker::Human | Speaker::System => of_authority(cues, words, asks),
@@ -260,6 +261,13 @@ fn tells_news(cues: &Cues) -> bool {
 /// Whether it is said that something isn't decided, in words of decisions.
 fn is_undecided(words: &Words) -> bool {
     ["whether", "to be decided", "undecided", "not decided", "to decide", "to be determined"]
+        .iter()
+        .any(|said| words.find(said).is_some())
+}
+
+/// Whether it says that nobody knows, in words of answers and decisions.
+fn is_open(words: &Words) -> bool {
+    ["to be decided", "to be determined", "undecided", "unclear", "nobody has", "no one has"]
         .iter()
         .any(|said| words.find(said).is_some())
 }

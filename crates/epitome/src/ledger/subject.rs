@@ -76,8 +76,9 @@ pub(super) struct Subject {
     pub(super) bag: Terms,
     /// Those before the verb or behind `for`, `of`, `about`; all if there are none.
     pub(super) topic: Terms,
-    /// Whether a topic stands where one does.
+    /// Whether a topic stands where one does, and whether the sentence begins with it.
     pub(super) has_topic: bool,
+    pub(super) leads: bool,
     /// Names and identifiers in the topic.
     pub(super) names: Terms,
     /// Names that stand in code.
@@ -138,6 +139,7 @@ impl Subject {
             at = subject.take(words, &terms, at, word, role);
         }
         subject.has_topic = !subject.topic.is_empty();
+        subject.leads = place.topic.start == 0 && !place.topic.is_empty();
         if !subject.has_topic {
             subject.topic = subject.bag.clone();
         }
@@ -238,7 +240,9 @@ impl Subject {
         self.chain.iter().any(|(word, of)| {
             let Some(own) = of.filter(|own| !other.bag.has(*own)) else { return false };
             let mut theirs = other.chain.iter().filter(|(same, _)| same == word).peekable();
-            let differs = |of: &Option<u64>| of.is_some_and(|of| of != own && !self.bag.has(of));
+            // What it says holds no longer is the same thing's.
+            let is_own = |of: u64| of == own || self.bag.has(of) || self.gone.has(of);
+            let differs = |of: &Option<u64>| of.is_some_and(|of| !is_own(of));
             theirs.peek().is_some() && theirs.all(|(_, of)| differs(of))
         })
     }
@@ -321,6 +325,13 @@ impl Place {
             })
         };
         let end = words.len();
+        // `9021 is better` is about whatever was said before it.
+        if let Some(link) = cues.links.first().filter(|link| is_praise(words, link.end)) {
+            return Self { link: link.clone(), topic: end..end };
+        }
+        if let Some(set) = set_to(words).filter(|set| says(set.topic.start, set.topic.end)) {
+            return set;
+        }
         // The first verb with something to speak of before it.
         if let Some(link) = cues.links.iter().find(|link| link.start > 0 && says(0, link.start)) {
             // Its own clause, if that names something.
@@ -349,6 +360,28 @@ impl Place {
         (naming && goes_on && !ENDS.contains(&words.low(at)))
             || (ABOUT.contains(&words.low(before)) && !of)
     }
+}
+
+/// `Set the retry limit to 5`, `change the port to 9090`: what stands between the two is what it is about.
+fn set_to(words: &Words) -> Option<Place> {
+    const SETS: [&str; 12] = [
+        "set", "change", "switch", "raise", "lower", "increase", "decrease", "reduce", "bump",
+        "move", "update", "extend",
+    ];
+    let begin = (0..words.len()).find(|at| {
+        let leads = words.is(*at, List::Polite) || words.is(*at, List::Notices);
+        SETS.contains(&words.low(*at)) || !leads && words.low(*at) != "let's"
+    })?;
+    let to = (begin + 2..words.len()).rev().find(|at| words.low(*at) == "to")?;
+    let is_value = |at: usize| words.get(at).is_some_and(|word| word.form.is_value());
+    let is_set =
+        SETS.contains(&words.low(begin)) && (to + 1..words.len().min(to + 4)).any(is_value);
+    is_set.then(|| Place { link: to..to + 1, topic: begin + 1..to })
+}
+
+/// Whether nothing follows but that it is better so.
+fn is_praise(words: &Words, at: usize) -> bool {
+    at + 1 == words.len() && matches!(words.low(at), "better" | "best" | "right" | "correct")
 }
 
 /// Whether a name stands in code, and isn't one as `GraphQL`.

@@ -47,8 +47,10 @@ impl Ledger {
         let is_state = |line: &Line| {
             !line.kind.is_task() && line.kind != Kind::Question && !line.subject.is_field
         };
+        let (own, theirs) = (&new.subject, &old.subject);
         is_state(new)
             && is_state(old)
+            && (!own.has_topic || own.topic.shared(&theirs.bag) > 0)
             && new.who >= Speaker::Model
             && !new.is_said_with(old)
             && pair.differs
@@ -90,7 +92,9 @@ impl Ledger {
             kind if kind.is_task() => new.kind.is_task() && new.kind != kind,
             _ => pair.differs || pair.names_it || new.change >= Change::Said,
         };
-        let is_near = pair.both() > 1 && pair.names(34, 20) || pair.alike;
+        let is_told = pair.is_told && pair.differs && new.change >= Change::Said;
+        let is_set = pair.differs && pair.is_of_one_topic();
+        let is_near = pair.both() > 1 && pair.names(34, 20) || pair.alike || is_told || is_set;
         let is_more = pair.both() > least;
         (moves && is_more && pair.rare + pair.exact > 0 && is_near).then_some(pair.both())
     }
@@ -113,7 +117,9 @@ struct Pair<'a> {
     names_it: bool,
     /// Each gives a value of one sort, and not the same.
     differs: bool,
-    /// Both share a word that hardly another line has, and their values are of one shape.
+    /// Both share a word that hardly another line has.
+    is_told: bool,
+    /// So they do, and their values are of one shape.
     alike: bool,
 }
 
@@ -145,13 +151,15 @@ impl<'a> Pair<'a> {
             exact: theirs
                 .values
                 .iter()
-                .filter(|old| old.is_literal() && own.values.contains(old))
+                .filter(|old| old.is_literal())
+                .filter(|old| own.values.contains(old) || own.names.has(old.digest))
                 .count(),
             rare,
             fewer: one.min(other),
             more: one.max(other),
             names_it: new.change >= least && own.names_value_of(theirs),
             differs: has_other(own, theirs, |_, _| true) && !has_same_figure(own, theirs),
+            is_told,
             alike: is_told && has_other(own, theirs, Value::has_shape_of),
         }
     }
@@ -208,8 +216,10 @@ impl<'a> Pair<'a> {
                     || own.gone.has(word)
                     || values().any(|value| value.digest == word)
             };
-            let about = if is_rule { &one.bag } else { &one.topic };
-            let says = |word| is_rule || one.has_topic || one.specific.has(word);
+            // `Pushing to release is allowed again` is about what it begins with.
+            let is_whole = is_rule && !(one.lifts && one.leads);
+            let about = if is_whole { &one.bag } else { &one.topic };
+            let says = |word| is_whole || one.has_topic || one.specific.has(word);
             about.iter().any(|word| !is_said(word) && says(word))
         };
         let is_another = own.contrasts(theirs)
