@@ -121,6 +121,11 @@ impl Request {
         self.field(self.frame.system)
     }
 
+    /// Whether the system prompt beside the transcript says `words`, in one text.
+    pub(crate) fn system_says(&self, words: &str) -> bool {
+        self.system().is_some_and(|prompt| says(prompt, words))
+    }
+
     /// The tool definitions, as JSON.
     pub fn tools(&self) -> Option<&str> {
         self.field(self.frame.tools)
@@ -238,4 +243,17 @@ impl Request {
     fn field(&self, span: Span) -> Option<&str> {
         (!span.is_empty()).then(|| span.of(self.source())).filter(|raw| *raw != "null")
     }
+}
+
+/// Whether a prompt says `words`: a string, or a list of texts, which Gemini calls `parts`.
+fn says(prompt: &str, words: &str) -> bool {
+    let is_object = |at: Span| at.of(prompt).starts_with('{');
+    let member = |at: Span, name: &str| json::member(prompt, at, name).filter(|_| is_object(at));
+    let whole = Span::new(0..prompt.len());
+    let list = member(whole, "parts").unwrap_or(whole);
+    let is_list = list.of(prompt).starts_with('[');
+    let elements = || json::elements(prompt, list).unwrap_or_default();
+    let texts = if is_list { elements() } else { vec![list] };
+    let mut said = texts.into_iter().map(|text| member(text, "text").unwrap_or(text));
+    said.any(|text| unquote(text.of(prompt)).contains(words))
 }

@@ -283,13 +283,25 @@ fn pinned_words(outcome: &Outcome, words: &str) -> Result<(), String> {
     let says = |request: &Request| {
         request.transcript.entries().any(|e| e.parts().any(|p| p.text().contains(words)))
     };
-    let in_system = outcome.base.system().is_some_and(|system| system.contains(words));
+    let system = outcome.base.system().map(serde_json::from_str::<serde_json::Value>);
+    let in_system = system.is_some_and(|system| system.is_ok_and(|system| tells(&system, words)));
     let is_told = in_system || !outcome.receipt.overridden.is_empty();
     holds!(
         !says(&outcome.base) || says(&outcome.request) || is_told,
         "the pinned words are gone: {words:?}"
     );
     Ok(())
+}
+
+/// Whether a system prompt tells `words`: as a text, in a list of texts, or in its parts.
+fn tells(prompt: &serde_json::Value, words: &str) -> bool {
+    use serde_json::Value;
+    match prompt {
+        Value::String(text) => text.contains(words),
+        Value::Array(texts) => texts.iter().any(|text| tells(text, words)),
+        Value::Object(_) => ["text", "parts"].iter().any(|name| tells(&prompt[*name], words)),
+        _ => false,
+    }
 }
 
 /// The tail that was asked for is verbatim, what alone exceeds the target apart; stripped reasoning

@@ -106,11 +106,7 @@ impl Folded {
 
     /// Notes that a folded entry was pinned: it is restated verbatim.
     pub(crate) fn pin(&mut self, transcript: &Transcript, entry: Entry<'_>) {
-        let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && !p.is_human());
-        let speaks =
-            |p: &Part<'_>| matches!(p.kind(), PartKind::Text | PartKind::Call | PartKind::Result);
-        let texts = parts.filter(speaks).map(|p| part_text(transcript, &p).into_owned());
-        self.pinned.extend(texts.map(|text| Word::new(entry.index, text)));
+        self.pinned.extend(restated(transcript, entry));
     }
 
     /// Leaves out entries of nothing but what people said, which are shown after all.
@@ -162,6 +158,18 @@ impl Folded {
             self.anchors.merge(older);
         }
     }
+}
+
+/// What is restated of a pinned entry; what a person says in it is quoted among the user's words.
+pub(super) fn restated<'a>(
+    transcript: &'a Transcript,
+    entry: Entry<'a>,
+) -> impl Iterator<Item = Word> {
+    let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && !p.is_human());
+    let speaks =
+        |p: &Part<'_>| matches!(p.kind(), PartKind::Text | PartKind::Call | PartKind::Result);
+    let texts = parts.filter(speaks).map(|p| part_text(transcript, &p).into_owned());
+    texts.map(move |text| Word::new(entry.index, text))
 }
 
 fn speaker(part: &Part<'_>) -> Option<Who> {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::{TokenCounter, message_tokens};
 use crate::ledger::{self, Breadth, Line, Speaker};
-use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
+use crate::transcript::{ContentId, Entry, Marks, Part, PartKind, Role, Transcript};
 use narrative::Narrative;
 
 pub(crate) use folded::Left;
@@ -33,6 +33,11 @@ pub use words::Word;
 /// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted.
 pub(crate) fn ledger_share(most: u64) -> u64 {
     most.saturating_sub(LEAST_TOKENS) * 3 / 4
+}
+
+/// The least checkpoint that has so many tokens beside what it leaves to the ledger.
+pub(crate) fn beside_ledger(tokens: u64) -> u64 {
+    tokens + tokens.saturating_sub(LEAST_TOKENS) * 3
 }
 
 /// The part of a checkpoint that anchors have before the ledger takes more, at most: the files that were
@@ -271,6 +276,19 @@ impl Least {
 /// Tokens of the least quote of a human message that is worth its label.
 pub fn quote_tokens(at: usize, text: String, counter: &dyn TokenCounter) -> u64 {
     Word::new(at, text).least().tokens(counter)
+}
+
+/// Tokens that restating `entries` takes, which were pinned; 0 for none.
+pub fn pinned_tokens<'a>(
+    transcript: &'a Transcript,
+    entries: impl Iterator<Item = Entry<'a>>,
+    counter: &dyn TokenCounter,
+) -> u64 {
+    let words = entries.flat_map(|entry| folded::restated(transcript, entry));
+    match words.map(|word| word.tokens(counter)).sum() {
+        0 => 0,
+        tokens => counter.text(PINNED).tokens + tokens,
+    }
 }
 
 const OPEN: &str = "<checkpoint ";

@@ -311,12 +311,9 @@ impl Guard {
                 let may_stay =
                     |p: &Part<'_>| binding == Binding::Free || p.kind() != PartKind::Reasoning;
                 let says = |e: &Entry<'_>| e.parts().any(|p| may_stay(&p) && says(&p, text));
-                let in_system = request.system().is_some_and(|raw| {
-                    raw.contains(text.as_str()) || crate::json::unquote(raw).contains(text.as_str())
-                });
                 let mut found =
                     transcript.entries().filter(|e| e.is_human() || e.role().instructs());
-                let mut any = in_system;
+                let mut any = request.system_says(text);
                 for entry in found.by_ref().filter(says) {
                     self.hold_pin(entry.index, Some(text));
                     any = true;

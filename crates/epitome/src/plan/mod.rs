@@ -237,7 +237,9 @@ impl<'a> Subject<'a> {
             work.take_up(Reason::LastResort);
         }
         if work.landing() > target {
-            let edits = self.squeezes(&work.draft, self.shares());
+            let is_over = work.draft.total() > target;
+            let shares = if is_over { self.shares() } else { self.shares_beside() };
+            let edits = self.squeezes(&work.draft, shares);
             work.make("squeeze", edits);
             // With that room a strategy may have more to do, and would have it the next time.
             if self.stop == Stop::AtEnd || work.landing() > target {

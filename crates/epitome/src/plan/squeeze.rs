@@ -69,6 +69,11 @@ impl Subject<'_> {
         Levels { firm: words, spoken: words, soft: share.max(LEAST_EXCERPT) }
     }
 
+    /// The same for a checkpoint's sake: what was to stay isn't cut for that.
+    pub(super) fn shares_beside(&self) -> Levels {
+        Levels { firm: u64::MAX, spoken: u64::MAX, ..self.shares() }
+    }
+
     /// The most that what can be cut of one held entry may take so that all of them fit beside what people
     /// said; its share at the least.
     pub(super) fn levels(&self) -> Levels {

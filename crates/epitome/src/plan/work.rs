@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::{PlanStep, Subject};
 use crate::budget::Stop;
-use crate::checkpoint::LEAST_TOKENS;
+use crate::checkpoint::{self, LEAST_TOKENS};
 use crate::draft::Draft;
-use crate::guard::open_turn;
+use crate::guard::{Held, Overridden, open_turn};
 use crate::model::{Binding, Thinking};
 use crate::strategy::{Edit, Scene, Strategy};
 use crate::transcript::unit::Unit;
@@ -33,7 +33,7 @@ impl Work<'_, '_> {
 
     /// Whether nothing more needs to be done.
     pub(super) fn is_done(&self) -> bool {
-        let landing = self.landing() + self.owed;
+        let landing = self.scene().landing();
         self.subject.stop == Stop::AtTarget && landing <= self.subject.budget.target
     }
 
@@ -209,13 +209,17 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Tokens that a checkpoint takes to quote what people said in `entries`, as far as it may take any.
+    /// Tokens that a checkpoint takes to quote what people said in `entries` and to restate what was pinned there.
     fn owed_to(&self, entries: Range<usize>) -> u64 {
-        let Subject { budget, least, .. } = self.subject;
+        let Subject { least, guard, counter, .. } = *self.subject;
+        let transcript = &self.subject.request.transcript;
         let scene = self.scene();
-        let quotes: u64 = entries.map(|at| scene.quote(at)).sum();
-        let most = budget.checkpoint().max(LEAST_TOKENS).saturating_sub(least.line);
-        if quotes == 0 { 0 } else { (quotes + least.lane).min(most) }
+        let quotes: u64 = entries.clone().map(|at| scene.quote(at)).sum();
+        let lane = if quotes == 0 { 0 } else { least.lane };
+        let is_pinned = |o: &&Overridden| o.held == Held::Pin && entries.contains(&o.entry);
+        let pins = guard.overridden().iter().filter(is_pinned).map(|o| transcript.entry(o.entry));
+        let pinned = checkpoint::pinned_tokens(transcript, pins, counter);
+        quotes + lane + pinned
     }
 
     /// Bound reasoning can't follow an edit: before one is made all of it leaves (DESIGN.md §8). Whether

@@ -57,9 +57,8 @@ impl Strategy for Fold {
         // the ledger, next to none.
         let full = scene.budget.checkpoint().max(LEAST_TOKENS).min(free);
         let is_large = ledger_share(full) >= LEAST_TOKENS;
-        let caps = [full, scene.least.line].into_iter();
-        let fits = |cap: u64| if cap == scene.least.line { !is_large } else { cap >= LEAST_TOKENS };
-        let caps = caps.filter(|cap| fits(*cap));
+        let caps = [(full, full >= LEAST_TOKENS), (scene.due().min(free), !is_large)];
+        let caps = caps.into_iter().filter(|(_, fits)| *fits).map(|(cap, _)| cap);
         let layouts = caps.map(|cap| Layout::of(scene, &leaving, free - cap, cap));
         let best = layouts.min_by_key(|layout| layout.lost).expect("the least cap fits");
         let folded = leaving.iter().zip(&best.stays).filter(|(_, stays)| !**stays);

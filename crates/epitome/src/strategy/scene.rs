@@ -1,7 +1,7 @@
 //! What a strategy may look at.
 
 use crate::budget::Budget;
-use crate::checkpoint::{self, Least};
+use crate::checkpoint::{self, LEAST_TOKENS, Least};
 use crate::draft::{Draft, Matter};
 use crate::guard::Guard;
 use crate::transcript::unit::Units;
@@ -129,9 +129,15 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// The least checkpoint that says what it owes, as far as it may take so much.
+    pub(super) fn due(&self) -> u64 {
+        let most = self.budget.checkpoint().max(LEAST_TOKENS);
+        checkpoint::beside_ledger(self.least.line + self.owed).min(most)
+    }
+
     /// Where the view would land with the least checkpoint that it needs.
-    pub(super) fn landing(&self) -> u64 {
-        self.draft.total() + self.owed + if self.draft.folds() { self.least.line } else { 0 }
+    pub(crate) fn landing(&self) -> u64 {
+        self.draft.total() + if self.draft.folds() { self.due() } else { 0 }
     }
 
     /// Characters of what the entry says, as edited; none where it isn't shown.

@@ -1,6 +1,8 @@
 //! What must stay, and how much of it: drawn from random transcripts that broke a law once.
 
 use epitome::count::counter;
+use epitome::guard::Held;
+use epitome::plan::Reached;
 use epitome::receipt::Receipt;
 use epitome::{Compactor, Format, Options, Pin, Request, Target, wire};
 use serde_json::{Value, json};
@@ -152,4 +154,69 @@ fn what_leaves_with_a_bound_loop_is_shown_or_quoted() {
         }
     }
     assert!(shown_after_all > 0);
+}
+
+/// A loop that leaves with a pin in it: beside what is restated of that, people's words are quoted before older steps
+/// stay.
+#[test]
+fn what_is_restated_leaves_room_for_what_people_said() {
+    let pinned = json!({"type": "tool_use", "id": "toolu_3", "name": "Read", "input": {"file_path": "src/lib.rs ".repeat(12)}});
+    let request = anthropic(&json!([
+        {"role": "user", "content": "The id is 7f3a-99."},
+        {"role": "assistant", "content": [thought(), reads("toolu_1")]},
+        code("toolu_1", 60),
+        {"role": "assistant", "content": [thought(), {"type": "text", "text": "Looking."}]},
+        {"role": "user", "content": "<system-reminder>Go on.</system-reminder>"},
+        {"role": "assistant", "content": [thought(), reads("toolu_2")]},
+        code("toolu_2", 100),
+        {"role": "user", "content": "lorem"},
+        {"role": "assistant", "content": [thought(), pinned]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_3", "content": "fn f() {}\n".repeat(80)},
+            {"type": "text", "text": "Use 2 retries, never 3."},
+        ]},
+    ]));
+    for target in (220..900).step_by(10) {
+        let receipt = receipt(&request, target, &[Pin::Entry(8)]);
+        assert_eq!(receipt.human_messages.lost, 0, "at {target}");
+    }
+}
+
+/// The task stays whole, though the line that says what isn't shown has no room beside it then.
+#[test]
+fn a_task_is_not_cut_for_a_checkpoint() {
+    let request = anthropic(&json!([
+        {"role": "user", "content": "Fix the build of the parser, and say what broke it. ".repeat(10)},
+        {"role": "assistant", "content": [thought(), {"type": "text", "text": "Looking. ".repeat(100)}, reads("toolu_1")]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"},
+            {"type": "text", "text": "See?"},
+        ]},
+        {"role": "user", "content": "Go on."},
+    ]));
+    for target in 60..240 {
+        receipt(&request, target, &[]);
+    }
+}
+
+/// Words that the system prompt says need no message to hold them; the names of its fields aren't words.
+#[test]
+fn a_pin_that_the_system_prompt_says_holds_no_message() {
+    let escaped = r#""\u0054he port is 8080.""#;
+    for (system, words, is_held) in [
+        (escaped, "The port", false),
+        (r#"[{"type":"text","text":"\u0054he port is 8080."}]"#, "The port", false),
+        (r#"[{"type":"text","text":"Be brief."}]"#, "text", true),
+    ] {
+        let body = format!(
+            r#"{{"model":"m","max_tokens":9,"system":{system},"messages":[{{"role":"user","content":"Go on."}},
+{{"role":"assistant","content":"The port is in the text. {}"}},{{"role":"user","content":"ok"}}]}}"#,
+            "Looking. ".repeat(40)
+        );
+        let request = wire::parse(Format::Anthropic, body).expect("a request");
+        let receipt = receipt(&request, 30, &[Pin::Text(words.into())]);
+        let held = matches!(&receipt.reached, Reached::Unreachable { held_by, .. }
+            if held_by.iter().any(|(held, _)| *held == Held::Pin));
+        assert_eq!(held, is_held, "{system}: {:?}", receipt.reached);
+    }
 }
