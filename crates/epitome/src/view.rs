@@ -232,4 +232,10 @@ mod tests {
         view.place(Placed { before: 1, text: "c".into() });
         assert_eq!(view.kept_prefix(), 1);
     }
+
+    #[test]
+    fn only_a_view_of_nothing_is_empty() {
+        assert!(View::default().is_empty() && View::whole(0).is_empty());
+        assert!(!View::whole(1).is_empty());
+    }
 }

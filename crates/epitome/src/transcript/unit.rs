@@ -217,3 +217,43 @@ fn runs(transcript: &Transcript, reach: &[usize]) -> Vec<Unit> {
     }
     units
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Request;
+    use crate::wire::{Format, parse};
+
+    fn read(format: Format, body: &str) -> Request {
+        parse(format, body.to_owned()).expect("it is JSON")
+    }
+
+    fn runs_of(units: &Units) -> Vec<Range<usize>> {
+        units.all().iter().map(|unit| unit.entries.clone()).collect()
+    }
+
+    #[test]
+    fn system_text_between_user_and_reply_ties_the_three() {
+        let said = ["user", "assistant", "user", "system", "assistant", "user"];
+        let said = said.map(|role| format!(r#"{{"role":"{role}","content":"x"}}"#)).join(",");
+        let request = read(Format::Anthropic, &format!(r#"{{"messages":[{said}]}}"#));
+        let units = Units::of(&request.transcript, Instructions::BetweenUserAndReply);
+        assert_eq!(runs_of(&units), [0..1, 1..2, 2..5, 5..6]);
+        let units = Units::of(&request.transcript, Instructions::Anywhere);
+        assert_eq!(runs_of(&units), [0..1, 1..2, 2..3, 3..4, 4..5, 5..6]);
+    }
+
+    /// Two calls of one tool, far from each other, and one result that names the tool alone.
+    #[test]
+    fn without_an_id_a_result_answers_the_newest_batch() {
+        let call = r#"{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]}"#;
+        let human = r#"{"role":"user","parts":[{"text":"Go on."}]}"#;
+        let result = r#"{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}}]}"#;
+        let body = format!(r#"{{"contents":[{human},{call},{human},{call},{result}]}}"#);
+        let request = read(Format::Gemini, &body);
+        let units = Units::of(&request.transcript, Instructions::Anywhere);
+        let answered: Vec<bool> = units.pairs().iter().map(|pair| pair.result.is_some()).collect();
+        assert_eq!(answered, [false, true]);
+        assert_eq!(runs_of(&units), [0..1, 1..2, 2..3, 3..5]);
+    }
+}

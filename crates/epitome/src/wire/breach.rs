@@ -139,3 +139,21 @@ pub(super) fn fresh_id(old: &str, taken: &mut Taken) -> String {
     taken.insert(fresh.clone(), 2);
     fresh
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fresh_ids_keep_what_is_plain_and_count_on() {
+        let mut taken = Taken::new();
+        taken.insert("a_2".to_owned(), 2);
+        let mut fresh = |old| fresh_id(old, &mut taken);
+        assert_eq!(fresh("a-1_b"), "a-1_b_2");
+        assert_eq!(fresh("c.d e"), "c_d_e_2");
+        assert_eq!(fresh("a"), "a_3", "a_2 is somebody else's");
+        assert_eq!(fresh("a"), "a_4");
+        assert_eq!(fresh("a_2"), "a_2_2");
+        assert_eq!([fresh(""), fresh("")], ["call_2", "call_3"]);
+    }
+}

@@ -209,3 +209,64 @@ impl<'p> Pairing<'p> {
         self.findings.push(Finding { rule, entry, slot: Some(slot), detail, mend });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Format, check, parse};
+
+    const USE: &str = r#"{"type":"tool_use","id":"a","name":"f","input":{}}"#;
+    const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"a","content":"x"}"#;
+    const TEXT: &str = r#"{"type":"text","text":"x"}"#;
+
+    /// What is found of pairs in messages of the user's and the model's in turn, which have these blocks.
+    fn found(messages: &[&[&str]]) -> Vec<(usize, String, Mend)> {
+        let message = |(at, blocks): (usize, &&[&str])| {
+            let role = ["user", "assistant"][at % 2];
+            format!(r#"{{"role":"{role}","content":[{}]}}"#, blocks.join(","))
+        };
+        let messages: Vec<String> = messages.iter().enumerate().map(message).collect();
+        let body = format!(r#"{{"messages":[{}]}}"#, messages.join(","));
+        let request = parse(Format::Anthropic, body).expect("it is JSON");
+        check(&request).into_iter().map(|found| (found.entry, found.detail, found.mend)).collect()
+    }
+
+    #[test]
+    fn a_result_on_the_models_side_moves_only_behind_a_call_before_it() {
+        let found_it = found(&[&[TEXT], &[USE, RESULT], &[TEXT]]);
+        let [(1, detail, Mend::MoveResult { result, call })] = &found_it[..] else {
+            panic!("{found_it:?}");
+        };
+        assert_eq!(detail, "`a` comes on the model's side");
+        assert!(call < result);
+        let found_it = found(&[&[TEXT], &[RESULT, USE], &[TEXT]]);
+        assert!(
+            matches!(&found_it[..], [(1, _, Mend::DropPart(_)), (1, _, Mend::Answer(_))]),
+            "{found_it:?}"
+        );
+    }
+
+    #[test]
+    fn a_late_result_moves_and_an_early_one_leaves() {
+        let found_it = found(&[&[TEXT], &[USE], &[TEXT], &[TEXT], &[RESULT]]);
+        let [(4, detail, Mend::MoveResult { .. })] = &found_it[..] else {
+            panic!("{found_it:?}");
+        };
+        assert_eq!(detail, "`a` comes behind other messages");
+        let found_it = found(&[&[TEXT, RESULT], &[USE], &[TEXT]]);
+        assert!(
+            matches!(&found_it[..], [(0, _, Mend::DropPart(_)), (1, _, Mend::Answer(_))]),
+            "{found_it:?}"
+        );
+    }
+
+    #[test]
+    fn why_an_id_is_replaced_is_said() {
+        let with_id = |id: &str| USE.replace(r#""a""#, id);
+        let (none, number) = (with_id(r#""""#), with_id("7"));
+        let found = found(&[&[TEXT], &[&none, &number, USE, USE]]);
+        let renamed = found.iter().filter(|(_, _, mend)| matches!(mend, Mend::Rename { .. }));
+        let details: Vec<&str> = renamed.map(|(_, detail, _)| detail.as_str()).collect();
+        assert_eq!(details, ["no id", "the id `7` isn't a string", "`a` again"]);
+    }
+}

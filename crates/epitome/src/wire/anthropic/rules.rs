@@ -207,3 +207,57 @@ fn system_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut V
         }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::wire::{Format, RuleId, check, parse, rules};
+
+    const USER: &str = r#"{"role":"user","content":"x"}"#;
+
+    fn found(messages: &[&str]) -> Vec<(usize, RuleId)> {
+        let body = format!(r#"{{"messages":[{}]}}"#, messages.join(","));
+        let request = parse(Format::Anthropic, body).expect("it is JSON");
+        check(&request).into_iter().map(|found| (found.entry, found.rule)).collect()
+    }
+
+    /// What is found in a message of the user's with these blocks.
+    fn in_blocks(blocks: &str) -> Vec<(usize, RuleId)> {
+        found(&[&format!(r#"{{"role":"user","content":[{blocks}]}}"#)])
+    }
+
+    #[test]
+    fn only_the_models_last_message_may_say_nothing() {
+        for nothing in [r#""""#, "[]"] {
+            let reply = format!(r#"{{"role":"assistant","content":{nothing}}}"#);
+            assert_eq!(found(&[USER, &reply]), []);
+            assert_eq!(found(&[USER, &reply, USER]), [(1, rules::ANTHROPIC_EMPTY)]);
+        }
+        let null = r#"{"role":"assistant","content":null}"#;
+        assert_eq!(found(&[USER, null]), [(1, rules::ANTHROPIC_EMPTY)]);
+    }
+
+    #[test]
+    fn a_block_is_an_object_of_some_type() {
+        let text = r#"{"type":"text","text":"x"}"#;
+        for block in ["7", "{}"] {
+            assert_eq!(in_blocks(&format!("{text},{block}")), [(0, rules::ANTHROPIC_CONTENT)]);
+        }
+    }
+
+    #[test]
+    fn white_space_is_blank_however_it_is_written() {
+        for text in [" ", r"\n", r"\t\n"] {
+            let block = format!(r#"{{"type":"text","text":"{text}"}}"#);
+            assert_eq!(in_blocks(&block), [(0, rules::ANTHROPIC_BLANK_TEXT)], "{text}");
+        }
+        assert_eq!(in_blocks(r#"{"type":"text","text":"\nx"}"#), []);
+    }
+
+    #[test]
+    fn system_text_may_follow_what_a_servers_tool_gave() {
+        let served = r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s","content":[]}]}"#;
+        let (system, reply) = (USER.replace("user", "system"), USER.replace("user", "assistant"));
+        assert_eq!(found(&[USER, served, &system, &reply]), []);
+        assert_eq!(found(&[USER, &reply, &system, &reply]), [(2, rules::ANTHROPIC_SYSTEM)]);
+    }
+}

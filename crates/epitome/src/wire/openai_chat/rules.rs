@@ -180,3 +180,60 @@ fn names(request: &Request, entry: Entry<'_>, findings: &mut Vec<Finding>) {
 fn is_custom(call: &Part<'_>) -> bool {
     json::member(call.raw(), Span::new(0..call.raw().len()), "custom").is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::wire::{Format, RuleId, check, parse, rules};
+
+    const USER: &str = r#"{"role":"user","content":"x"}"#;
+    const CALL: &str = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+
+    fn found(messages: &[&str]) -> Vec<(usize, RuleId)> {
+        let body = format!(r#"{{"messages":[{}]}}"#, messages.join(","));
+        let request = parse(Format::OpenaiChat, body).expect("it is JSON");
+        check(&request).into_iter().map(|found| (found.entry, found.rule)).collect()
+    }
+
+    #[test]
+    fn a_call_without_an_id_is_not_one_of_the_older_form() {
+        let call = CALL.replace(r#""id":"a","#, "");
+        assert_eq!(found(&[USER, &call]), [(1, rules::CHAT_REUSED_ID)]);
+        let older = r#"{"role":"assistant","function_call":{"name":"f","arguments":"{}"}}"#;
+        assert_eq!(found(&[USER, older]), []);
+    }
+
+    #[test]
+    fn a_functions_result_is_of_the_older_form_unless_it_has_an_id_alone() {
+        let result = |members: &str| format!(r#"{{"role":"function",{members}"content":"x"}}"#);
+        let older = r#"{"role":"assistant","function_call":{"name":"f","arguments":"{}"}}"#;
+        for members in [r#""name":"f","#, "", r#""name":"f","tool_call_id":"a","#] {
+            assert_eq!(found(&[USER, older, &result(members)]), [], "{members}");
+        }
+        assert_eq!(found(&[USER, CALL, &result(r#""tool_call_id":"a","#)]), []);
+    }
+
+    #[test]
+    fn an_element_is_an_object_of_some_type() {
+        for element in ["7", "{}"] {
+            let message =
+                format!(r#"{{"role":"user","content":[{{"type":"text","text":"x"}},{element}]}}"#);
+            assert_eq!(found(&[&message]), [(0, rules::CHAT_CONTENT)], "{element}");
+        }
+    }
+
+    #[test]
+    fn odd_content_beside_calls_is_found_where_reasoning_stands_too() {
+        let odd = CALL.replacen('{', r#"{"reasoning_content":"hm","content":7,"#, 1);
+        assert_eq!(found(&[USER, &odd]), [(1, rules::CHAT_CONTENT)]);
+    }
+
+    #[test]
+    fn names_are_of_letters_that_all_take_but_those_of_custom_tools() {
+        for name in ["", "a b"] {
+            let call = CALL.replace(r#""name":"f""#, &format!(r#""name":"{name}""#));
+            assert_eq!(found(&[USER, &call]), [(1, rules::CHAT_NAME)], "{name}");
+        }
+        let custom = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"custom","custom":{"name":"a b","input":"x"}}]}"#;
+        assert_eq!(found(&[USER, custom]), []);
+    }
+}

@@ -138,3 +138,95 @@ fn words(mend: &Mend) -> &'static str {
         Mend::SpeakAsUser => "changed the role to the user's",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::{Origin, Role};
+    use crate::wire::Format;
+
+    fn read(format: Format, list: &str, messages: &[&str]) -> Request {
+        let body = format!(r#"{{"{list}":[{}]}}"#, messages.join(","));
+        parse(format, body).expect("it is JSON")
+    }
+
+    fn done(repaired: &Repaired) -> Vec<&'static str> {
+        repaired.mended.iter().map(|mended| mended.mend).collect()
+    }
+
+    fn raws(repaired: &Repaired) -> Vec<&str> {
+        repaired.request.transcript.entries().map(|entry| entry.raw()).collect()
+    }
+
+    const USER: &str = r#"{"role":"user","content":"x"}"#;
+    const CALL: &str =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+    const REPLY: &str = r#"{"role":"assistant","content":"y"}"#;
+
+    #[test]
+    fn who_spoke_is_remembered() {
+        let orphan = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"x"},{"type":"text","text":"note"}]}"#;
+        let mut request = read(Format::Anthropic, "messages", &[USER, REPLY, orphan]);
+        let note = request.transcript.entry(2).parts().next_back().expect("the note").slot;
+        request.transcript.set_part_origin(note, Origin::Injected);
+        let repaired = repair(&request);
+        assert_eq!(done(&repaired), ["dropped the part"]);
+        let origins = repaired
+            .request
+            .transcript
+            .entries()
+            .map(|entry| entry.parts().map(|part| part.origin()).collect::<Vec<_>>());
+        let origins: Vec<_> = origins.flatten().collect();
+        assert_eq!(origins, [Origin::Human, Origin::Model, Origin::Injected]);
+    }
+
+    #[test]
+    fn what_drops_all_of_a_message_drops_it_at_once() {
+        for block in [
+            r#"{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"x"}]}"#,
+            r#"{"type":"text","text":""}"#,
+        ] {
+            let message = format!(r#"{{"role":"user","content":[{block}]}}"#);
+            let repaired = repair(&read(Format::Anthropic, "messages", &[USER, REPLY, &message]));
+            assert_eq!(raws(&repaired), [USER, REPLY]);
+            assert_eq!(done(&repaired), ["dropped the part"], "{block}");
+        }
+    }
+
+    #[test]
+    fn a_result_loses_an_element_and_stays() {
+        let call = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+        let result =
+            r#"{"role":"tool","tool_call_id":"a","content":[7,{"type":"text","text":"x"}]}"#;
+        let repaired = repair(&read(Format::OpenaiChat, "messages", &[USER, call, result]));
+        assert_eq!(raws(&repaired)[2], result.replace("7,", ""));
+    }
+
+    #[test]
+    fn an_answer_goes_into_the_message_behind_the_models_turn() {
+        let repaired = repair(&read(Format::Anthropic, "messages", &[USER, CALL, REPLY, USER]));
+        assert_eq!(repaired.came_from, [Some(0), Some(1), Some(2), Some(3)]);
+        assert!(repaired.request.transcript.entry(3).has_results());
+    }
+
+    #[test]
+    fn an_answer_has_a_message_of_its_own_where_the_next_one_is_no_users() {
+        let system = r#"{"role":"system","content":"note"}"#;
+        let repaired = repair(&read(Format::Anthropic, "messages", &[USER, CALL, system, USER]));
+        assert_eq!(repaired.came_from[..3], [Some(0), Some(1), None]);
+        assert!(repaired.request.transcript.entry(2).has_results());
+        let behind = repaired.request.transcript.entry(3);
+        assert_eq!(behind.role(), Role::User);
+        assert!(behind.raw().contains(r"<system-reminder>\nnote\n</system-reminder>"));
+    }
+
+    #[test]
+    fn a_name_that_is_there_is_replaced() {
+        let task = r#"{"role":"user","parts":[{"text":"x"}]}"#;
+        let call = r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]}"#;
+        let result =
+            r#"{"role":"user","parts":[{"functionResponse":{"id":"a","name":"","response":{}}}]}"#;
+        let repaired = repair(&read(Format::Gemini, "contents", &[task, call, result]));
+        assert_eq!(raws(&repaired)[2], result.replace(r#""name":"""#, r#""name":"f""#));
+    }
+}
