@@ -238,4 +238,10 @@ mod tests {
         assert!(View::default().is_empty() && View::whole(0).is_empty());
         assert!(!View::whole(1).is_empty());
     }
+
+    #[test]
+    fn only_what_a_line_stands_for_leaves_one() {
+        assert!(Reason::OldOutput.leaves_stub() && Reason::FailedCall.leaves_stub());
+        assert!(!Reason::LongText.leaves_stub() && !Reason::OlderStep.leaves_stub());
+    }
 }

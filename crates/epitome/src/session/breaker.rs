@@ -187,4 +187,28 @@ mod tests {
         breaker.succeeded();
         assert!(breaker.allows(second * 3, at(900)));
     }
+
+    #[test]
+    fn an_eighth_more_or_less_is_another_matter() {
+        let then = at(804);
+        for (tokens, differs) in
+            [(703, true), (704, false), (804, false), (904, false), (905, true)]
+        {
+            assert_eq!(at(tokens).differ_from(then), differs, "{tokens}");
+        }
+        assert!(Circumstances { window: None, ..then }.differ_from(then));
+        assert!(Circumstances { frame: 11, ..then }.differ_from(then));
+    }
+
+    #[test]
+    fn it_knows_whether_it_cools_and_what_has_changed() {
+        let mut breaker = Breaker::default();
+        let second = Duration::from_secs(1);
+        assert!(!breaker.cools(Duration::ZERO) && !breaker.has_changed(at(800)));
+        breaker.failed(Duration::ZERO, second, "no".to_owned());
+        assert!(breaker.cools(second / 2) && !breaker.cools(second));
+        breaker.stop(Stuck::NoGain, at(800));
+        assert!(!breaker.has_changed(at(800)) && breaker.has_changed(at(1000)));
+        assert!(Stuck::NoGain.words().contains("saved next to nothing"));
+    }
 }

@@ -306,4 +306,24 @@ mod tests {
         let note = r#"{"role":"system","content":"<total_tokens>15000 left</total_tokens>"}"#;
         assert_eq!(newest("", &format!("[{said},{note}]")), newest("", &format!("[{said}]")));
     }
+
+    #[test]
+    fn the_first_of_a_chain_is_the_chain_of_the_first() {
+        let said = [
+            r#"{"role":"user","content":"a"}"#,
+            r#"{"role":"assistant","content":"b"}"#,
+            r#"{"role":"user","content":"c"}"#,
+        ];
+        let chain = |entries: usize| {
+            let body = format!(r#"{{"messages":[{}]}}"#, said[..entries].join(","));
+            let request = parse(Format::OpenaiChat, body).expect("messages");
+            Chain::of(&request, "", ChainKey([1, 2, 3, 4]))
+        };
+        for entries in 0..=said.len() {
+            let first = chain(entries);
+            assert_eq!(chain(said.len()).of_first(entries).ids(), first.ids());
+            assert_eq!(chain(said.len()).into_first(entries).ids(), first.ids());
+            assert_eq!(first.is_empty(), entries == 0);
+        }
+    }
 }

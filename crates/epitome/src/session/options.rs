@@ -126,3 +126,16 @@ pub enum SessionOptionsError {
     #[error("`most_sessions` is 0: at least one must be remembered")]
     NoSessions,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_window_is_tokens_or_percent_of_the_input() {
+        let landing = Landing::Window(0.3);
+        assert_eq!(landing.target(Some(1000)), Target::Tokens(300));
+        assert_eq!(landing.target(Some(1)), Target::Tokens(1));
+        assert_eq!(landing.target(None), Target::Percent(30));
+    }
+}

@@ -80,4 +80,30 @@ mod tests {
         }
         assert_eq!(one.parts().count(), 3);
     }
+
+    #[test]
+    fn what_is_inside_a_result_is_counted_there() {
+        let text = r#"{"type":"text","text":"x"}"#;
+        let result =
+            format!(r#"{{"type":"tool_result","tool_use_id":"a","content":[{text},{text}]}}"#);
+        let body =
+            format!(r#"{{"messages":[{{"role":"user","content":[{result},{text},{result}]}}]}}"#);
+        let request = parse(Format::Anthropic, body).expect("a message");
+        let all: Vec<Spot> = spots(request.transcript.entry(0)).map(|(spot, _)| spot).collect();
+        let places: Vec<_> = all.iter().map(|spot| (spot.kind, spot.nth, spot.inner)).collect();
+        let (result, text) = (PartKind::Result, PartKind::Text);
+        assert_eq!(
+            places,
+            [
+                (result, 0, None),
+                (result, 0, Some(0)),
+                (result, 0, Some(1)),
+                (text, 0, None),
+                (result, 1, None),
+                (result, 1, Some(0)),
+                (result, 1, Some(1)),
+            ]
+        );
+        assert!(all[0].is_beside(all[2]) && !all[0].is_beside(all[3]) && !all[0].is_beside(all[4]));
+    }
 }

@@ -44,3 +44,74 @@ fn is_note(part: &Part<'_>) -> bool {
         digits.len() < rest.len() && digits.trim_start().starts_with("left")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::quote;
+    use crate::request::Request;
+    use crate::wire::parse;
+
+    fn read(format: Format, messages: &str) -> Request {
+        parse(format, format!(r#"{{"messages":[{messages}]}}"#)).expect("it is JSON")
+    }
+
+    fn is_left_out(message: &str) -> bool {
+        is_volatile(read(Format::OpenaiChat, message).transcript.entry(0))
+    }
+
+    #[test]
+    fn only_a_short_count_of_tokens_that_are_left_is_a_note() {
+        let says =
+            |text: &str| is_left_out(&format!(r#"{{"role":"user","content":{}}}"#, quote(text)));
+        let note = "<total_tokens>12,345_6 left</total_tokens>";
+        assert!(says(note) && says(" <total_tokens>5 left"));
+        for other in ["<total_tokens>left", "<total_tokens>5 gone", "5 left", ""] {
+            assert!(!says(other), "{other}");
+        }
+        // With the quotes 120 bytes.
+        let padded = |len: usize| note.to_owned() + &"x".repeat(len - 2 - note.len());
+        assert!(says(&padded(120)) && !says(&padded(121)));
+        let text = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+        let both =
+            |a: &str, b: &str| format!(r#"{{"role":"user","content":[{},{}]}}"#, text(a), text(b));
+        assert!(is_left_out(&both(note, note)) && !is_left_out(&both(note, "x")));
+        let result = format!(r#"{{"role":"tool","tool_call_id":"a","content":"{note}"}}"#);
+        assert!(!is_left_out(&result));
+    }
+
+    #[test]
+    fn only_a_users_own_text_of_its_surroundings_is_restated() {
+        let text = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+        let result = |words: &str| {
+            format!(r#"{{"type":"tool_result","tool_use_id":"a","content":[{}]}}"#, text(words))
+        };
+        let (here, escaped) = ("<session_context>x", r"\u003csession_context>x");
+        for (role, block, restated) in [
+            ("user", text(here), true),
+            ("user", text(escaped), true),
+            ("user", text("<other>"), false),
+            ("user", text("x <session_context>"), false),
+            ("assistant", text(here), false),
+            ("user", result(here), false),
+        ] {
+            let message = format!(r#"{{"role":"{role}","content":[{block}]}}"#);
+            let request = read(Format::Anthropic, &message);
+            let entry = request.transcript.entry(0);
+            let part = entry.parts().next_back().expect("a text");
+            assert_eq!(is_restated(entry.role(), &part), restated, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_marker_is_a_point_of_bedrocks() {
+        let blocks = r#"{"cachePoint":{"type":"default"}},{"other":{}},{"text":"cachePoint"}"#;
+        let request = read(Format::Bedrock, &format!(r#"{{"role":"user","content":[{blocks}]}}"#));
+        let are = |format| {
+            let parts = request.transcript.entry(0).parts();
+            parts.map(|part| is_marker(format, &part)).collect::<Vec<_>>()
+        };
+        assert_eq!(are(Format::Bedrock), [true, false, false]);
+        assert_eq!(are(Format::Anthropic), [false, false, false]);
+    }
+}

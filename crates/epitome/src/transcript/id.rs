@@ -151,4 +151,17 @@ mod tests {
         let written = serde_json::to_string(&id).expect("serializable");
         assert_eq!(serde_json::from_str::<ContentId>(&written).expect("its own form"), id);
     }
+
+    #[test]
+    fn json_is_written_in_one_way_without_markers() {
+        let raw = r#"{"b":[1,{"cache_control":{},"x":2},[]],"cache_control":{},"a":null,"c":"d"}"#;
+        assert_eq!(canonical_json(raw), r#"{"a":null,"b":[1,{"x":2},[]],"c":"d"}"#);
+    }
+
+    #[test]
+    fn an_id_shows_its_digest() {
+        let id = ContentId::from_bytes([0xab; 32]);
+        assert_eq!(id.as_bytes(), &[0xab; 32]);
+        assert_eq!(format!("{id:?}"), "ContentId(abababababab)");
+    }
 }

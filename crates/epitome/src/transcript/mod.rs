@@ -468,3 +468,41 @@ impl<'a> Part<'a> {
         unquote(self.row.name.of(self.source))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Format, parse};
+
+    fn read(messages: &str) -> Transcript {
+        let body = format!(r#"{{"messages":[{messages}]}}"#);
+        parse(Format::Anthropic, body).expect("it is JSON").transcript
+    }
+
+    #[test]
+    fn what_a_recording_knows_of_speakers_and_times_is_kept() {
+        let said = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"x"}]},{"type":"text","text":"y"}]}"#;
+        let mut transcript = read(&[said, said].join(","));
+        transcript.set_origin(1, Origin::Injected);
+        let origins: Vec<_> =
+            transcript.entries().flat_map(|e| e.parts()).map(|p| p.origin()).collect();
+        let [result, nested, text] = origins[..3] else { panic!("{origins:?}") };
+        assert_ne!(text, Origin::Injected);
+        assert_eq!(origins[3..], [result, nested, Origin::Injected]);
+        transcript.set_time(1, 7);
+        transcript.set_time(0, 5);
+        let times: Vec<_> = transcript.entries().map(|entry| entry.time()).collect();
+        assert_eq!(times, [Some(5), Some(7)]);
+        assert_eq!(read(said).entry(0).time(), None);
+    }
+
+    #[test]
+    fn only_one_of_nothing_is_empty() {
+        assert!(read("").is_empty());
+        let transcript = read(r#"{"role":"user","content":"x"},{"role":"system","content":"y"}"#);
+        assert!(!transcript.is_empty());
+        assert_eq!(transcript.part_count(), 2);
+        let stateful: Vec<bool> = transcript.entries().map(|entry| entry.is_stateful()).collect();
+        assert_eq!(stateful, [false, true]);
+    }
+}

@@ -229,4 +229,17 @@ mod tests {
         let repaired = repair(&read(Format::Gemini, "contents", &[task, call, result]));
         assert_eq!(raws(&repaired)[2], result.replace(r#""name":"""#, r#""name":"f""#));
     }
+
+    /// On Bedrock, where messages of one side are joined and results stand in one message.
+    #[test]
+    fn what_leaves_is_not_joined_and_a_last_result_gets_a_message() {
+        let said = |text: &str| format!(r#"{{"role":"user","content":[{{"text":"{text}"}}]}}"#);
+        let (task, blank) = (said("x"), said(""));
+        let repaired = repair(&read(Format::Bedrock, "messages", &[&task, &blank]));
+        assert_eq!(raws(&repaired), [&task]);
+        let both = r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}},{"toolResult":{"toolUseId":"a","content":[{"text":"y"}]}}]}"#;
+        let repaired = repair(&read(Format::Bedrock, "messages", &[&task, both]));
+        assert_eq!(repaired.came_from, [Some(0), Some(1), None]);
+        assert!(repaired.request.transcript.entry(2).has_results());
+    }
 }
