@@ -197,7 +197,7 @@ fn ledger_lane(
         }
         let lane = format!("{LEDGER}{lines}");
         let tokens = counter.text(&lane).tokens;
-        let fitting = (lines.len() as u64 * room / tokens) as usize;
+        let fitting = (lines.len() as u64 * room / tokens.max(1)) as usize;
         match (tokens <= most, best.is_empty()) {
             (true, _) if lane.len() <= best.len() || tokens * 20 >= most * 19 => {
                 return if lane.len() > best.len() { lane } else { best };

@@ -26,11 +26,14 @@ impl Ledger {
         known: &[(Slot, String)],
     ) {
         let at = entry.index as u32;
+        // Both are in order.
+        let mut known = known.iter().peekable();
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
             let Some(who) = speaker(entry, &part) else { continue };
             self.reading = Some(self.parts.len() as u32);
             self.parts.push(part.slot);
-            match known.iter().find(|(slot, _)| *slot == part.slot) {
+            while known.next_if(|(slot, _)| slot.0 < part.slot.0).is_some() {}
+            match known.next_if(|(slot, _)| *slot == part.slot) {
                 Some((_, text)) => self.observe(at, who, shown(&part), text),
                 None => {
                     self.observe(at, who, shown(&part), &masked(&part_text(transcript, &part)));

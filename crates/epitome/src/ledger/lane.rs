@@ -141,7 +141,8 @@ impl Ledger {
         self.listing(Breadth::Any, &|_| false).render(bytes)
     }
 
-    /// What may be listed without what is said elsewhere, unless it replaces something; to be rendered at any length.
+    /// What may be listed without what is said elsewhere, unless it replaces something or something newer may change it;
+    /// to be rendered at any length.
     pub fn listing(&self, breadth: Breadth, is_said: &dyn Fn(&Line) -> bool) -> Listing<'_> {
         let Ranked { sure, besides } = self.order();
         let is_besides: HashSet<usize> = besides.iter().copied().collect();
@@ -149,7 +150,8 @@ impl Ledger {
         let mut order: Vec<usize> = sure.into_iter().chain(besides).collect();
         order.retain(|at| {
             let line = &self.lines[*at];
-            line.replaces.is_some() || !line.note.is_empty() || !is_said(line)
+            let is_noted = line.newer.is_some() || !line.note.is_empty();
+            line.replaces.is_some() || is_noted || !is_said(line)
         });
         Listing { ledger: self, order, is_besides }
     }

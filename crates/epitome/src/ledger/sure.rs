@@ -27,12 +27,13 @@ impl Ledger {
         }
         let pair = Pair::of(self, newer, old);
         // Nobody's words are struck out for what somebody says of something else, or only reports.
-        if old.who >= Speaker::System && (new.spares(old) || pair.is_of_another()) {
+        let goes_on = old.kind.is_task() && pair.goes_on();
+        if old.who >= Speaker::System && (new.spares(old) || !goes_on && pair.is_of_another()) {
             return false;
         }
         match old.kind {
             Kind::Question => pair.answers(),
-            kind if kind.is_task() && pair.goes_on() => true,
+            _ if goes_on => true,
             // A mark tells a task; words may tell a value.
             kind if kind.is_task() => (pair.differs || pair.names_it) && pair.changes(),
             _ => pair.changes(),

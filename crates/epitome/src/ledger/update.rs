@@ -36,8 +36,9 @@ const MAX_WORDS: usize = 14;
 pub(super) const MOST_BRIEF: usize = 14;
 /// Words besides its values that a sentence which only corrects one has at most.
 const MOST_BESIDES: usize = 4;
-/// Lines looked at for each term, the newest.
+/// Lines looked at for each term, the newest; and of what was just said, tools' lines passed over.
 const LOOK_BACK: usize = 32;
+const MOST_PASSED: usize = 1 << 10;
 /// Entries within which `make that 40` is understood.
 const NEARBY: u32 = 6;
 
@@ -52,7 +53,11 @@ impl Ledger {
         let mut counts = Vec::with_capacity(line.subject.bag.len());
         for term in line.subject.bag.iter() {
             let about = [&self.about, &self.besides].map(|about| about.get(&term));
-            counts.push(about.iter().flatten().map(|lines| lines.len()).sum());
+            // What nobody is sure of makes no word common, unless people said it.
+            let [sure, unsure] = about;
+            let is_persons = |at: &&u32| self.lines[**at as usize].who >= Speaker::System;
+            let unsure = unsure.into_iter().flat_map(|lines| lines.iter().rev().take(LOOK_BACK));
+            counts.push(sure.map_or(0, Vec::len) + unsure.filter(is_persons).count());
             for lines in about.into_iter().flatten() {
                 candidates.extend(lines.iter().rev().take(LOOK_BACK).map(|at| *at as usize));
             }
@@ -133,11 +138,12 @@ impl Ledger {
                 && may_take_back(who, Change::OfLast, old)
         };
         let (before, since) = self.lines.split_at(self.since);
-        let near = since.iter().enumerate().rev().take(LOOK_BACK);
+        let near = since.iter().enumerate().rev().take(MOST_PASSED);
         let near = near
             .take_while(|(_, old)| is_near(at, old.at))
             .map(|(line, old)| (line + before.len(), old))
-            .filter(|(_, old)| may_mean(old));
+            .filter(|(_, old)| may_mean(old))
+            .take(LOOK_BACK);
         let fits = |old: &Line, own: &Value| {
             let may_stand_for =
                 |old: &Value| old.sort != Sort::Code && old.is_like(own) && own.has_shape_of(old);
@@ -187,8 +193,10 @@ impl Ledger {
                 .enumerate()
                 .skip(self.since)
                 .rev()
-                .take(LOOK_BACK)
-                .take_while(|(_, old)| is_near(line.at, old.at));
+                .take(MOST_PASSED)
+                .take_while(|(_, old)| is_near(line.at, old.at))
+                .filter(|(_, old)| old.who >= Speaker::Model)
+                .take(LOOK_BACK);
             // What a tool printed in between nobody takes back so.
             lines.filter(|(_, old)| {
                 old.replaced.is_none()

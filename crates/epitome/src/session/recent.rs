@@ -110,13 +110,11 @@ impl Recent {
         let Some(before) = at.and_then(|at| self.known.remove(at)) else {
             return Ok(self.keep(Known::new(tenant, wire::append(request, message)?), most));
         };
-        let entries = request.transcript.len();
         let Known { request: same, chain, clean, .. } = before;
         // Nobody else holds it then.
         drop(same);
         let request = wire::append(request, message)?;
-        let chain = chain.filter(|(of, _)| *of == entries);
-        let clean = clean.filter(|(_, of)| *of == entries);
+        // No entry of before is another now, however many came since it was linked and checked.
         Ok(self.keep(Known { chain, clean, ..Known::new(tenant, request) }, most))
     }
 
