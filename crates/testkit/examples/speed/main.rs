@@ -108,7 +108,8 @@ fn main() -> Result<ExitCode, Failed> {
     page.goal(
         "two cores, where it pays",
         "the same bytes",
-        "`compact`, `stats`, `report` and listing sessions; what it gains isn't measured here".to_owned(),
+        "`compact`, `stats`, `report` and listing sessions; what it gains isn't measured here"
+            .to_owned(),
         false,
     );
     let page = page.written(&asked)?;
