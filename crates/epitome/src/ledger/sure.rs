@@ -102,6 +102,7 @@ impl Ledger {
 }
 
 /// Two lines, and what they share.
+#[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 struct Pair<'a> {
     new: &'a Line,
     old: &'a Line,

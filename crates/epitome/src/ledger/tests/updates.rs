@@ -309,13 +309,13 @@ fn what_is_set_anew_takes_nothing_away_from_others() {
          user: The port is 8080.
          model: Noted.
          user: Change the port to 9090.",
-        &expect![[r#"
+        &expect![[r"
             Facts:
             - [1 user] Actually, make that API 29. (in place of message 0: for the android minimum sdk the right answer is …; … confirmed it this m…)
             - [2 user] The port is 8080. (see message 4, which is newer)
             Goals and tasks:
             - [4 user] open: Change the port to 9090.
-        "#]],
+        "]],
     );
     check(
         "user: The maximum file size is 10 MB.
@@ -324,7 +324,7 @@ fn what_is_set_anew_takes_nothing_away_from_others() {
          user: Move the docs to crates/b.
          user: Please update the parser to 2.0.
          user: Please update the lexer to 3.0.",
-        &expect![[r#"
+        &expect![[r"
             Facts:
             - [0 user] The maximum file size is 10 MB.
             - [1 user] The maximum memory size is now 64 MB.
@@ -333,7 +333,7 @@ fn what_is_set_anew_takes_nothing_away_from_others() {
             Goals and tasks:
             - [2 user] goal: Move the tests to crates/a.
             - [3 user] goal: Move the docs to crates/b.
-        "#]],
+        "]],
     );
 }
 
@@ -347,7 +347,7 @@ fn a_second_thought_is_about_what_was_just_said() {
          user: Please don't push to release/7.2, not even to try something out.
          user: Pushing to release/7.2 is allowed again.
          user: It is unclear whether tenants need a bucket; nobody has answered so far.",
-        &expect![[r#"
+        &expect![[r"
             Constraints:
             - [5 user] Pushing to release/7.2 is allowed again. (in place of message 4)
             Decisions:
@@ -356,6 +356,6 @@ fn a_second_thought_is_about_what_was_just_said() {
             - [1 user] Hm, on second thought 9021 is better. (in place of message 0: the staging api port is …)
             Open questions:
             - [6 user] It is unclear whether tenants need a bucket; nobody has answered so far.
-        "#]],
+        "]],
     );
 }
