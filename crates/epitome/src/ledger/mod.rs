@@ -19,6 +19,7 @@ mod observe;
 mod output;
 mod quote;
 mod resume;
+mod stamp;
 mod statement;
 mod stem;
 mod subject;

@@ -222,8 +222,16 @@ impl Ledger {
         if self.unsure >= MAX_UNSURE && who < Speaker::Human {
             return;
         }
-        let worth =
+        let mut worth =
             statement::worth(raw, words, cues, who).map(|worth| worth - standing.cost() / 2);
+        // Of what a printer puts between signs the phrases tell no kind, but that it says how far something is.
+        let is_task = || judge(raw, words, cues, who).is_some_and(|said| said.kind.is_task());
+        if standing == Standing::Worded
+            && worth.is_some_and(|worth| worth < LEAST_BESIDES)
+            && is_task()
+        {
+            worth = Some(LEAST_BESIDES);
+        }
         let Some(weight) = worth.filter(|worth| *worth >= LEAST_BESIDES) else { return };
         let bare = unmarked(raw);
         let text = cut::one_line(bare, MAX_LINE);
