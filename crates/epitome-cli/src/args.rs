@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use epitome::budget::Stop;
+use epitome::engine::Counting;
 use epitome::strategy::Pipeline;
 use epitome::transcript::ContentId;
 use epitome::wire::RuleId;
@@ -23,7 +24,7 @@ use crate::formats;
 use crate::output::Report;
 
 use values::{checkpoint, counter_names, format_names, rule, strategies, strategies_help};
-pub(crate) use values::{stop, task, trigger, window};
+pub(crate) use values::{counting, stop, task, trigger, window};
 
 pub(crate) use agents::{HookArgs, HookEvent, InstallArgs, UninstallArgs};
 pub(crate) use archive::{
@@ -44,7 +45,7 @@ was written breaks a rule that only its author can mend, 65 bad input, 69 upstre
 const CONFIGURATION: &str = "\
 Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \
 folder and those above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, \
-tail (--keep-recent), task, trigger, preset, strategies (--strategy), stop, pins, preserved-tools, counter, model, window, models, summarizer (--summarizer, and --then: a list), on-failure, timeout, spend; \
+tail (--keep-recent), task, trigger, preset, strategies (--strategy), stop, counting, pins, preserved-tools, counter, model, window, models, summarizer (--summarizer, and --then: a list), on-failure, timeout, spend; \
 summarizer and spend aren't taken from a project's own `epitome.toml`. In the environment they \
 are EPITOME_TARGET and so on; EPITOME_PINS holds one a line, EPITOME_PRESERVED_TOOLS is split at \
 commas. A flag goes before the environment, that before the project's file, that before your own.";
@@ -352,6 +353,10 @@ pub(crate) struct ShapeArgs {
     /// When enough is done: once at the target, or when every strategy did all it does [default: at-target].
     #[arg(long, value_name = "at-target|at-end", value_parser = stop)]
     pub(crate) stop: Option<Stop>,
+
+    /// How much of 5 MB or more is counted: all of it, or what is shown and a sample of the rest [default: whole].
+    #[arg(long, value_name = "whole|sampled", value_parser = counting)]
+    pub(crate) counting: Option<Counting>,
 
     /// The newest content that stays verbatim: `10items`, `4units`, `5steps`, `2turns` or `8000tokens`.
     #[arg(long, value_name = "N[UNIT]")]

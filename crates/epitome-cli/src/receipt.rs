@@ -28,6 +28,7 @@ pub(crate) fn basis(of: Count, counter: &str) -> String {
         Basis::Exact => format!("exact by {counter}"),
         Basis::Reported => "reported by the provider".to_owned(),
         Basis::Calibrated => format!("calibrated {counter}, at most {}", count(of.upper)),
+        Basis::Sampled => format!("sampled by {counter}, at most {}", count(of.upper)),
         Basis::Estimated => format!("estimated by {counter}, at most {}", count(of.upper)),
     }
 }

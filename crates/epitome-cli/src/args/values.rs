@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use epitome::Target;
 use epitome::budget::Stop;
+use epitome::engine::Counting;
 use epitome::strategy::{NAMES, Pipeline, UnknownStrategy};
 use epitome::transcript::ContentId;
 use epitome::wire::{RULES, RuleId};
@@ -79,6 +80,15 @@ pub(crate) fn stop(text: &str) -> Result<Stop, String> {
         "at-target" => Ok(Stop::AtTarget),
         "at-end" => Ok(Stop::AtEnd),
         _ => Err("not `at-target` or `at-end`".to_owned()),
+    }
+}
+
+/// `whole` or `sampled`.
+pub(crate) fn counting(text: &str) -> Result<Counting, String> {
+    match text {
+        "whole" => Ok(Counting::Whole),
+        "sampled" => Ok(Counting::Sampled),
+        _ => Err("not `whole` or `sampled`".to_owned()),
     }
 }
 

@@ -104,6 +104,7 @@ fn default(key: &str) -> &'static str {
         "task" => "keep",
         "strategies" => "ladder",
         "stop" => "at-target",
+        "counting" => "whole",
         "counter" => "the model's",
         "model" => "the request's own",
         "window" => "the model's",

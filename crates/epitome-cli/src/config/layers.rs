@@ -62,6 +62,7 @@ impl Layers {
             preset: shape.preset.clone(),
             strategies: shape.strategy.clone(),
             stop: shape.stop,
+            counting: shape.counting,
             pins: said(&shape.pin),
             preserved_tools: said(&shape.preserve_tool),
             counter: counter.counter.clone(),
@@ -181,6 +182,7 @@ impl Settings {
                 }
                 "strategies" => settings.strategies = Some(parsed(value).map_err(bad)?),
                 "stop" => settings.stop = Some(args::stop(value).map_err(bad)?),
+                "counting" => settings.counting = Some(args::counting(value).map_err(bad)?),
                 "window" => settings.window = Some(args::window(value).map_err(bad)?),
                 "counter" => settings.counter = Some(value.to_owned()),
                 "model" => settings.model = Some(value.to_owned()),

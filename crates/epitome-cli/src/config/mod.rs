@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use epitome::budget::Stop;
+use epitome::engine::Counting;
 use epitome::model::Money;
 use epitome::preset::Preset;
 use epitome::strategy::Pipeline;
@@ -47,6 +48,8 @@ pub(crate) struct Settings {
     pub(crate) strategies: Option<Pipeline>,
     /// When enough is done.
     pub(crate) stop: Option<Stop>,
+    /// How much of it is counted.
+    pub(crate) counting: Option<Counting>,
     /// What stays verbatim besides.
     pub(crate) pins: Option<Vec<String>>,
     /// Tools whose calls and results stay.
@@ -87,7 +90,7 @@ pub(crate) struct Settings {
 }
 
 /// The names of the settings in files; in the environment they are `EPITOME_` and the name.
-pub(crate) const KEYS: [&str; 21] = [
+pub(crate) const KEYS: [&str; 22] = [
     "target",
     "tail",
     "task",
@@ -95,6 +98,7 @@ pub(crate) const KEYS: [&str; 21] = [
     "preset",
     "strategies",
     "stop",
+    "counting",
     "pins",
     "preserved-tools",
     "counter",
@@ -148,6 +152,7 @@ impl Settings {
             preset: Some(preset.name.to_owned()),
             strategies: Some(options.strategies.clone()),
             stop: Some(options.stop),
+            counting: Some(options.counting),
             ..Settings::default()
         }
     }
@@ -163,6 +168,7 @@ impl Settings {
             preserved_tools: self.preserved_tools.clone().unwrap_or_default(),
             strategies: self.strategies.clone().unwrap_or(preset.strategies),
             stop: self.stop.unwrap_or(preset.stop),
+            counting: self.counting.unwrap_or(preset.counting),
             ..preset
         }
     }
@@ -179,6 +185,7 @@ impl Settings {
             preset: self.preset.or(lower.preset),
             strategies: self.strategies.or(lower.strategies),
             stop: self.stop.or(lower.stop),
+            counting: self.counting.or(lower.counting),
             pins: self.pins.or(lower.pins),
             preserved_tools: self.preserved_tools.or(lower.preserved_tools),
             counter: self.counter.or(lower.counter.filter(|_| !is_other)),
@@ -213,6 +220,9 @@ impl Settings {
             "strategies" => self.strategies.as_ref().map(pipeline_words),
             "stop" => self.stop.map(|stop| {
                 if stop == Stop::AtTarget { "at-target".to_owned() } else { "at-end".to_owned() }
+            }),
+            "counting" => self.counting.map(|counting| {
+                if counting == Counting::Whole { "whole".to_owned() } else { "sampled".to_owned() }
             }),
             "pins" => self.pins.as_ref().map(list),
             "preserved-tools" => self.preserved_tools.as_ref().map(list),

@@ -25,6 +25,7 @@ mod named;
 mod pretokenize;
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
 mod probe;
+mod sample;
 mod sealed;
 mod tally;
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
@@ -45,6 +46,7 @@ pub use estimate::{BytesPer, CharsPer};
 #[cfg(feature = "o200k")]
 pub use estimate::{Claude, Gemini, Kin};
 pub use named::{NAMES, UnknownCounter, counter};
+pub use sample::LEAST_BYTES as SAMPLED_BYTES;
 pub use sealed::sealed;
 pub(crate) use tally::AROUND_MESSAGE;
 pub(crate) use tally::part_count;
@@ -60,6 +62,8 @@ pub enum Basis {
     Reported,
     /// An estimate corrected by what the provider reported before.
     Calibrated,
+    /// The model's own tokenizer, on a part of the text.
+    Sampled,
     /// A rule.
     Estimated,
 }

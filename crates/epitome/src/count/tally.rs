@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 
+use super::sample::{self, Counted, Sampled};
 use super::{Count, TokenCounter, media, sealed};
 use crate::cores::{Beside, both, for_bytes};
 use crate::json::{self, Span, unquote};
 use crate::request::Request;
-use crate::transcript::{Entry, Marks, Part, PartKind};
+use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
 use crate::wire::Format;
 
 /// Tokens around the contents: what a message, a call and a reply cost beside their words.
@@ -15,13 +16,13 @@ use crate::wire::Format;
 /// OpenAI's cookbook ("How to count tokens with tiktoken"): 3 a message, 1 for a name, 3 to prime
 /// the reply. No provider documents the rest; the same figures are used for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Overhead {
-    entry: u64,
-    pair_part: u64,
+pub(super) struct Overhead {
+    pub(super) entry: u64,
+    pub(super) pair_part: u64,
     reply: u64,
 }
 
-const OVERHEAD: Overhead = Overhead { entry: 3, pair_part: 3, reply: 3 };
+pub(super) const OVERHEAD: Overhead = Overhead { entry: 3, pair_part: 3, reply: 3 };
 
 /// The tokens of a request: frame, entries and parts.
 #[derive(Clone, Debug)]
@@ -30,7 +31,10 @@ pub struct Tally {
     pub frame: FrameTally,
     entries: Vec<u64>,
     parts: Vec<u64>,
-    total: Count,
+    /// Of what was counted.
+    counted: Count,
+    /// The rest, if there is any.
+    sampled: Option<Sampled>,
 }
 
 /// The tokens around the transcript.
@@ -60,7 +64,40 @@ impl Tally {
     /// Counts the frame; entries are added with [`Tally::extend`].
     pub fn begin(request: &Request, counter: &dyn TokenCounter) -> Self {
         let frame = FrameTally::of(request, counter);
-        Tally { total: frame.total(), frame, entries: Vec::new(), parts: Vec::new() }
+        let (entries, parts) = (Vec::new(), Vec::new());
+        Tally { entries, parts, counted: frame.total(), frame, sampled: None }
+    }
+
+    /// Counts a request by a sample, if it has [`SAMPLED_BYTES`](super::SAMPLED_BYTES) or more: what persons said and the
+    /// newest 256 KiB in full, of the rest one byte in sixteen. The [total](Self::total) says so, and by how much it may be
+    /// more.
+    pub fn sampled(request: &Request, counter: &dyn TokenCounter) -> Self {
+        if request.source().len() < sample::LEAST_BYTES {
+            return Tally::of(request, counter);
+        }
+        let frame = FrameTally::of(request, counter);
+        let Counted { parts, entries, sum, sampled } = sample::counted(request, counter);
+        Tally { frame, entries, parts, counted: frame.total() + sum, sampled: Some(sampled) }
+    }
+
+    /// Whether the tokens of a part are only known by a sample.
+    pub fn is_sampled(&self, part: Slot) -> bool {
+        self.sampled.as_ref().is_some_and(|sampled| sampled.has(part))
+    }
+
+    /// Counts a part of which only a sample was.
+    pub(crate) fn settle(&mut self, request: &Request, part: Slot, counter: &dyn TokenCounter) {
+        let Some(sampled) = self.sampled.as_mut().filter(|sampled| sampled.has(part)) else {
+            return;
+        };
+        let transcript = &request.transcript;
+        let count = part_count(&transcript.part(part), request.format, counter);
+        let own = &mut self.parts[part.0 as usize];
+        sampled.take(part, *own);
+        let entry = &mut self.entries[transcript.entry_of(part)];
+        *entry = *entry - *own + count.tokens;
+        *own = count.tokens;
+        self.counted += count;
     }
 
     /// Counts all of a request.
@@ -120,7 +157,7 @@ impl Tally {
 
     fn push(&mut self, sum: Count) {
         self.entries.push(sum.tokens);
-        self.total += sum;
+        self.counted += sum;
     }
 
     /// Entries counted.
@@ -139,18 +176,18 @@ impl Tally {
     }
 
     /// Tokens of the part in slot `slot`, sub-parts apart.
-    pub fn part(&self, slot: crate::transcript::Slot) -> u64 {
+    pub fn part(&self, slot: Slot) -> u64 {
         self.parts[slot.0 as usize]
     }
 
     /// Tokens of the whole request.
     pub fn total(&self) -> Count {
-        self.total
+        self.counted + self.sampled.as_ref().map_or(Count::ZERO, Sampled::count)
     }
 
-    /// A count of `tokens` of this request's content, with its basis and share of error.
+    /// A count of `tokens` of this request's content, with the basis and share of error of what was counted.
     pub fn in_kind(&self, tokens: u64) -> Count {
-        self.total.in_kind(tokens)
+        self.counted.in_kind(tokens)
     }
 }
 

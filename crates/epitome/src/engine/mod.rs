@@ -54,7 +54,7 @@ use telling::Told;
 pub use compactor::Compactor;
 pub use drive::Drive;
 pub(crate) use finish::kept_task;
-pub use options::{Options, OptionsError};
+pub use options::{Counting, Options, OptionsError};
 
 /// What the machine needs next.
 #[derive(Debug)]
@@ -325,7 +325,7 @@ impl Compaction {
             return State::Mend(None);
         }
         self.tell_origins();
-        State::Weigh(Tally::begin(&self.request, self.compactor.counter()))
+        State::Weigh(self.begin_tally())
     }
 
     fn mend(&mut self, weighed: Option<Tally>) -> State {
@@ -337,7 +337,7 @@ impl Compaction {
         self.tell_origins();
         match weighed.filter(|_| self.mended.is_empty()) {
             Some(tally) => State::Plan(tally),
-            None => State::Count(Tally::begin(&self.request, self.compactor.counter())),
+            None => State::Count(self.begin_tally()),
         }
     }
 
@@ -355,14 +355,14 @@ impl Compaction {
         }
     }
 
-    fn plan(&mut self, tally: Tally) -> State {
+    fn plan(&mut self, mut tally: Tally) -> State {
         if let Some(by) = self.next_hook(&tally) {
             return self.ask_hook(tally, by);
         }
         if let Some(by) = self.next_compactor(&tally) {
             return self.delegate(tally, by);
         }
-        let (units, plan) = self.draw_up(&tally);
+        let (units, plan) = self.plan_counted(&mut tally);
         self.tell_considered(&tally);
         let is_left = matches!(self.attempt, Attempt::Nothing | Attempt::Declined | Attempt::Pass);
         if plan.reached == Reached::NothingToDo || is_left {

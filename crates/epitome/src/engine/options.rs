@@ -29,6 +29,21 @@ pub struct Options {
     pub strategies: Pipeline,
     /// When enough is done.
     pub stop: Stop,
+    /// How much of a request is counted.
+    pub counting: Counting,
+}
+
+/// How much of a request is counted before it is decided about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counting {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Of a request of [`SAMPLED_BYTES`](crate::count::SAMPLED_BYTES) or more what is shown, and a sample of the rest: whether
+    /// it is due is known by the edge of the error, and what comes out is counted in full. Where hooks or whole compactors
+    /// are asked everything is counted.
+    Sampled,
 }
 
 impl Default for Options {
@@ -43,6 +58,7 @@ impl Default for Options {
             preserved_roles: Vec::new(),
             strategies: Pipeline::default(),
             stop: Stop::AtTarget,
+            counting: Counting::Whole,
         }
     }
 }

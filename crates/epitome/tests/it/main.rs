@@ -29,6 +29,7 @@ mod pairs;
 mod presets;
 mod repairs;
 mod rules;
+mod sampled;
 mod session;
 mod shapes;
 mod shared;

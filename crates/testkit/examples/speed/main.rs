@@ -98,20 +98,6 @@ fn main() -> Result<ExitCode, Failed> {
         .and_then(|()| program::measure(&mut page, &asked, &folder));
     fs::remove_dir_all(&folder)?;
     measured?;
-    // Goals for what isn't there.
-    page.goal(
-        "deciding about a large transcript by a sample",
-        "a third of the exact time",
-        "not there: all of it is counted".to_owned(),
-        false,
-    );
-    page.goal(
-        "two cores, where it pays",
-        "the same bytes",
-        "`compact`, `stats`, `report` and listing sessions; what it gains isn't measured here"
-            .to_owned(),
-        false,
-    );
     let page = page.written(&asked)?;
     match &asked.page {
         Some(file) => fs::write(file, page)?,
