@@ -250,4 +250,14 @@ mod tests {
         assert!((400..=500).contains(&bytes), "{bytes}");
         assert!(read(&mut recent, &body(&["z"], ""), 0).is_none(), "nothing is kept");
     }
+
+    #[test]
+    fn the_same_bytes_in_another_format_are_another_request() {
+        let mut recent = Recent::default();
+        let source = body(&["a", "b"], "");
+        for format in [Format::OpenaiChat, Format::Anthropic, Format::OpenaiChat] {
+            let read = recent.read("t", Some(format), Arc::clone(&source), 1_000);
+            assert_eq!(read.expect("messages").format, format);
+        }
+    }
 }
