@@ -20,6 +20,14 @@ impl Sessions {
             return;
         }
         let line = self.lines.get_mut(&session).expect("it was found before");
+        if binding == Binding::PrefixManual && line.epoch().binding == Binding::Prefix {
+            // What left under the other mode may be what its open loop must start with now.
+            let is_legal = is_legal(line.epoch(), base, chain);
+            if !is_legal && let Some(next) = self.without_loop(session, base, chain) {
+                self.lines.get_mut(&session).expect("it was found before").enter(next);
+            }
+            return;
+        }
         let Some(mut next) = line.bound(binding, base, chain, self.compactor.counter()) else {
             return;
         };

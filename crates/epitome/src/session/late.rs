@@ -57,9 +57,9 @@ mod tests {
     fn what_leaves_with_a_thought_are_the_ids_of_its_reply() {
         let items = [
             r#"{"type":"message","id":"msg_0","role":"user","content":"Go."}"#,
-            r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2ln"}"#,
-            r#"{"type":"message","id":"msg_2","role":"assistant","content":[{"type":"output_text","text":"x","annotations":[]}]}"#,
-            r#"{"type":"web_search_call","id":"ws_3","status":"completed","action":{"type":"search","query":"x"}}"#,
+            r#"{"type":"code_interpreter_call","id":"ci_1","code":"1","outputs":[]}"#,
+            r#"{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"c2ln"}"#,
+            r#"{"type":"message","id":"msg_3","role":"assistant","content":[{"type":"output_text","text":"x","annotations":[]}]}"#,
             r#"{"type":"message","role":"assistant","content":"So."}"#,
         ];
         let body = format!(r#"{{"input":[{}]}}"#, items.join(","));
@@ -70,7 +70,7 @@ mod tests {
             .map(|at| (late(at).reasons(), late(at).is_bare, late(at).leaving().count()))
             .collect();
         let nothing = (false, false, 0);
-        assert_eq!(all, [nothing, (true, true, 1), (false, false, 1), nothing, nothing]);
-        assert_eq!(late(2).leaving().map(|(_, tokens)| tokens).sum::<u64>(), 0);
+        assert_eq!(all, [nothing, nothing, (true, true, 1), (false, false, 1), nothing]);
+        assert_eq!(late(3).leaving().map(|(_, tokens)| tokens).sum::<u64>(), 0);
     }
 }

@@ -380,7 +380,8 @@ fn another_frame_has_all_of_it_checked() {
     };
     let tools = r#","tools":[{"type":"function","function":{"name":"f.g"}}]"#;
     let (claude, nova) = (r#","modelId":"anthropic.claude-x""#, r#","modelId":"amazon.nova-x""#);
-    let cases: [(Format, &dyn Fn(&str, &str) -> String, [&str; 2]); 3] = [
+    type Body<'a> = &'a dyn Fn(&str, &str) -> String;
+    let cases: [(Format, Body<'_>, [&str; 2]); 3] = [
         (Format::Gemini, &gemini, [r#","cachedContent":"c""#, ""]),
         (Format::Bedrock, &bedrock, [claude, nova]),
         (Format::OpenaiChat, &chat, [tools, ""]),

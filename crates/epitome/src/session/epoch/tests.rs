@@ -23,7 +23,7 @@ fn read(messages: &str) -> (Request, Chain) {
 fn said(many: usize) -> (Request, Chain) {
     let text = |words: String| format!(r#"{{"type":"text","text":"{words}"}}"#);
     let message = |at: usize| {
-        let role = if at % 2 == 0 { "user" } else { "assistant" };
+        let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
         let texts = [text(format!("first of {at}")), text(format!("second of {at}"))].join(",");
         format!(r#"{{"role":"{role}","content":[{texts}]}}"#)
     };

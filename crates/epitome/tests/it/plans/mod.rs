@@ -124,7 +124,7 @@ fn holds(subject: &Subject<'_>, plan: &Plan) {
     let is = |reached: &str| format!("{reached}: {landing} of {whole} to {target}, floor {floor}");
     match &plan.reached {
         Reached::NothingToDo => {
-            assert!(landing == whole && plan.steps.is_empty(), "{}", is("none"))
+            assert!(landing == whole && plan.steps.is_empty(), "{}", is("none"));
         }
         Reached::Target => assert!(landing <= target, "{}", is("target")),
         Reached::Short => assert!(landing > target && floor <= target, "{}", is("short")),

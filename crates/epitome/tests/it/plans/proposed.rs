@@ -257,7 +257,7 @@ fn what_may_be_asked_for_is_said_beforehand() {
             ),
         ),
     ] {
-        let known = case.ask(400, |subject| subject.known());
+        let known = case.ask(400, Subject::known);
         for (at, known) in known.iter().enumerate() {
             let _ = writeln!(
                 drawn,

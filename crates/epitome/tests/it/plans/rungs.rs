@@ -40,7 +40,7 @@ fn the_ladder() {
 
 #[test]
 fn a_fold_alone() {
-    let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(Fold::default())];
+    let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(Fold)];
     let case =
         Case { strategies, means: Means::Listed, ..Case::drawn(Format::OpenaiChat, SESSION) };
     check(

@@ -125,9 +125,9 @@ fn what_was_said_while_a_compaction_was_prepared_leaves_with_it() {
         Send::View(view, _) => thoughts(&view),
         other => panic!("no view: {other:?}"),
     };
-    assert_eq!(shown(&mut machine, 12), [""; 0]);
-    // What was asked under the view may stay.
-    assert_eq!(shown(&mut machine, 13), ["Thought 12."]);
+    // What was asked before the view was there, too; what was asked under it may stay.
+    assert_eq!(shown(&mut machine, 13), [""; 0]);
+    assert_eq!(shown(&mut machine, 14), ["Thought 13."]);
 }
 
 /// Where nothing would have to leave for it, another model changes nothing.
@@ -146,10 +146,9 @@ fn a_model_that_binds_it_changes_no_view_that_shows_all() {
 fn a_turn_that_is_over_keeps_its_steps() {
     let manual = |model: &str, steps: usize| {
         let body = thought(model, steps).source().to_string();
-        let over = r#",{"role":"assistant","content":"It is done."},{"role":"user","content":"Thanks."}]}"#;
-        let body = body.strip_suffix("]}").map(|body| format!("{body}{over}"));
+        let over = r#",{"role":"assistant","content":"It is done."},{"role":"user","content":"Thanks."}],"model""#;
+        let body = body.replace(r#"],"model""#, over);
         let thinking = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
-        let body = body.unwrap_or_else(|| panic!("messages come last"));
         wire::parse(
             Format::Anthropic,
             body.replacen('{', thinking, 1).replace(r#""max_tokens":100"#, r#""max_tokens":2048"#),
@@ -164,4 +163,29 @@ fn a_turn_that_is_over_keeps_its_steps() {
     assert_eq!(thoughts(&shown), [""; 0]);
     assert_eq!(shown.transcript.len(), before.transcript.len());
     assert_eq!(wire::check(&shown), []);
+}
+
+/// A compaction took its thoughts away, and now they are what the open loop must start with.
+#[test]
+fn thinking_that_is_enabled_by_hand_later_leaves_no_loop_without_it() {
+    let manual = |steps: usize| {
+        let body = thought("claude-haiku-5-5", steps).source().to_string();
+        let thinking = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
+        let body =
+            body.replacen('{', thinking, 1).replace(r#""max_tokens":100"#, r#""max_tokens":2048"#);
+        wire::parse(Format::Anthropic, body).expect("a body")
+    };
+    let mut sessions = folding(When::Items(20));
+    let first = sessions.settle("", &thought("claude-opus-5-5", 10), None, START);
+    let view = first.view.expect("it was compacted");
+    assert_eq!(thoughts(&view), [""; 0]);
+    let epoch = |sessions: &Sessions| sessions.epoch(first.session).expect("known").number;
+    let before = epoch(&sessions);
+    for steps in [10, 11] {
+        assert_eq!(wire::check(&manual(steps)), []);
+        let answer = sessions.show("", &manual(steps), None, START);
+        let Send::View(shown, _) = answer.send else { panic!("a view: {:?}", answer.send) };
+        assert_eq!(wire::check(&shown), []);
+        assert!(epoch(&sessions) > before);
+    }
 }

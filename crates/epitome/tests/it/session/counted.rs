@@ -139,12 +139,12 @@ impl Client {
     }
 }
 
-fn machine(soft: bool) -> Sessions {
+fn machine(soft: Option<u64>) -> Sessions {
     let intake = Setting::On(IntakeOptions { max_tokens: 150 });
     let strategies = Pipeline::Ladder(Ladder { intake, ..Ladder::default() });
     let compactor = Compactor::new(Options { strategies, ..Options::default() }, Arc::new(four()));
     let options = SessionOptions {
-        soft: soft.then(|| trigger(When::Tokens(700))),
+        soft: soft.map(|tokens| trigger(When::Tokens(tokens))),
         ..options(When::Tokens(1_000), Target::Tokens(500))
     };
     Sessions::new(options, compactor.expect("in range")).expect("in range")
@@ -200,7 +200,7 @@ proptest! {
     fn what_is_said_of_a_prompt_is_what_is_counted_of_it_anew(
         acts in vec(act(), 4..40),
         format in proptest::sample::select(&[Format::Anthropic, Format::OpenaiChat][..]),
-        soft in any::<bool>(),
+        soft in proptest::option::of(Just(700)),
     ) {
         let mut sessions = machine(soft);
         let mut client = Client::new(format);
