@@ -188,4 +188,17 @@ mod tests {
         let of = |by: &str| found(Format::OpenaiResponses, &body("one"), &body(by));
         assert_eq!((of("one"), of("another")), (1, 0));
     }
+
+    #[test]
+    fn ids_and_names_are_compared() {
+        let body = |id: &str, name: &str| {
+            let call = format!(
+                r#"{{"id":"{id}","type":"function","function":{{"name":"{name}","arguments":"{{}}"}}}}"#
+            );
+            let step = format!(r#"{{"role":"assistant","tool_calls":[{call}]}}"#);
+            format!(r#"[{{"role":"user","content":"Go."}},{step}]"#)
+        };
+        let of = |id: &str, name: &str| found(Format::OpenaiChat, &body("a", "f"), &body(id, name));
+        assert_eq!((of("a", "f"), of("b", "f"), of("a", "g")), (1, 0, 0));
+    }
 }

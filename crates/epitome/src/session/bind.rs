@@ -1,6 +1,6 @@
 //! A switch to a model that binds its reasoning to the prompt.
 
-use super::epoch::Epoch;
+use super::epoch::{Epoch, notes_left_out};
 use super::late::Late;
 use super::{Chain, SessionId, Sessions};
 use crate::budget::Target;
@@ -74,7 +74,8 @@ impl Sessions {
         let next = Epoch::of(&outcome.view, &outcome.base, chain);
         let mut next = next.bound(Binding::of(base), |link| Late::of(entry(link), base, counter));
         next.number = before.number + 1;
-        next.spared += came.saturating_sub(left);
+        let notes = notes_left_out(&outcome.view, &outcome.base, chain, counter);
+        next.spared += came.saturating_sub(left).saturating_sub(notes);
         next.checkpoint = receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
         next.carry(&before, |text| counter.text(text).tokens);
         self.checkpoints.extend(next.checkpoint);

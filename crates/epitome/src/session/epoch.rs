@@ -8,6 +8,7 @@ use super::chain::Chain;
 use super::intake::Arrival;
 use super::late::Late;
 use super::spot::Spot;
+use crate::count::{TokenCounter, entry_count};
 use crate::ledger::{Delta, Made};
 use crate::model::Binding;
 use crate::request::Request;
@@ -328,6 +329,22 @@ impl Epoch {
             _ => self.lots.push((1, lot)),
         }
     }
+}
+
+/// Tokens of what is there for one request only, is none of its links, and isn't shown.
+pub(super) fn notes_left_out(
+    view: &View,
+    base: &Request,
+    chain: &Chain,
+    counter: &dyn TokenCounter,
+) -> u64 {
+    if chain.len() == base.transcript.len() {
+        return 0;
+    }
+    let entries = base.transcript.entries().zip(view.fates());
+    let hidden = entries.filter(|(_, fate)| !fate.is_shown()).map(|(entry, _)| entry);
+    let notes = hidden.filter(|entry| chain.entries().binary_search(&entry.index).is_err());
+    notes.map(|entry| entry_count(entry, base.format, counter).tokens).sum()
 }
 
 /// These changes with their sources counted otherwise, but for those that aren't there.

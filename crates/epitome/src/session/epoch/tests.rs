@@ -303,3 +303,16 @@ fn a_thought_leaves_beside_what_was_cut_of_its_entry() {
     assert_eq!(left(&both(&[&shortened])), Some(both(&[&gone])));
     assert_eq!(left(&Lot::Drop(Reason::LastResort)), None);
 }
+
+#[test]
+fn an_epoch_binds_as_the_model_that_it_was_made_for() {
+    for (model, binding) in
+        [("claude-opus-4-5", Binding::Free), ("claude-opus-5-5", Binding::Prefix)]
+    {
+        let body =
+            format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"Go."}}]}}"#);
+        let request = parse(Format::Anthropic, body).expect("messages");
+        let chain = Chain::of(&request, "", KEY);
+        assert_eq!(Epoch::of(&View::whole(1), &request, &chain).binding, binding);
+    }
+}

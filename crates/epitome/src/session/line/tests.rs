@@ -78,7 +78,7 @@ fn what_is_heard_bit_by_bit_counts_as_what_is_heard_at_once() {
 
 #[test]
 fn a_fork_has_what_it_shares_and_begins_anew_with_the_rest() {
-    let said: Vec<String> = (0..5)
+    let said: Vec<String> = (0..5_usize)
         .map(|at| says(if at.is_multiple_of(2) { "user" } else { "assistant" }, "Go."))
         .collect();
     let mut one = line();

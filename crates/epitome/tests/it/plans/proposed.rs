@@ -257,14 +257,16 @@ fn what_may_be_asked_for_is_said_beforehand() {
             ),
         ),
     ] {
-        let known = case.ask(400, Subject::known);
-        for (at, known) in known.iter().enumerate() {
-            let _ = writeln!(
-                drawn,
-                "{what}, {at}: unit {}, {} tokens, leaves {}, edits {:?}",
-                known.unit, known.tokens, known.may_leave, known.may_edit
-            );
-        }
+        case.ask(400, |subject| {
+            for (at, known) in subject.known().iter().enumerate() {
+                let (unit, tokens) = (known.unit, known.tokens);
+                let (leaves, edits) = (known.may_leave, &known.may_edit);
+                let _ = writeln!(
+                    drawn,
+                    "{what}, {at}: unit {unit}, {tokens} tokens, leaves {leaves}, edits {edits:?}"
+                );
+            }
+        });
     }
     expect![[r#"
         steps of an open loop, 0: unit 0, 5 tokens, leaves false, edits [false]

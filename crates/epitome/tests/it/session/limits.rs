@@ -96,9 +96,9 @@ fn who_asks_nobody_waits_for_nobody_who_asks() {
 
 #[test]
 fn what_the_frame_alone_is_over_is_not_tried() {
-    let framed = |bytes: usize| {
+    let framed = |many: usize, bytes: usize| {
         let notation =
-            steps(0..6).replace("You fix builds.", &"You fix builds. ".repeat(bytes / 16));
+            steps(0..many).replace("You fix builds.", &"You fix builds. ".repeat(bytes / 16));
         testkit::parse(Format::Anthropic, &notation)
     };
     let stuck = |when: When, request: &Request, window: Option<u64>| {
@@ -107,12 +107,13 @@ fn what_the_frame_alone_is_over_is_not_tried() {
         let answer = sessions.observe("", request, to, START);
         (answer.stuck, answer.begun.is_some())
     };
-    let (small, large) = (framed(160), framed(14_400));
+    let (small, large) = (framed(6, 160), framed(6, 14_400));
     assert_eq!(stuck(When::Bytes(9_000), &small, None), (None, true));
     assert_eq!(stuck(When::Bytes(9_000), &large, None), (Some(Stuck::Overhead), false));
     assert_eq!(stuck(When::Share(0.1), &small, Some(30_000)), (None, true));
     assert_eq!(stuck(When::Share(0.1), &large, Some(30_000)), (Some(Stuck::Overhead), false));
     // What the reply asks for is taken from the window: 4,096 tokens.
+    let (small, large) = (framed(3, 160), framed(3, 14_400));
     let window = Some(tokens(&large));
     assert_eq!(stuck(When::Full, &small, window), (None, true));
     assert_eq!(stuck(When::Full, &large, window), (Some(Stuck::Overhead), false));
