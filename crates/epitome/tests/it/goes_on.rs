@@ -352,6 +352,9 @@ fn calls_without_an_output_are_looked_at_with_what_comes_later() {
     }
 }
 
+/// A body with this frame, and more messages.
+type Body<'a> = &'a dyn Fn(&str, &str) -> String;
+
 /// What was known under one frame says nothing under another, whose rules may be others.
 #[test]
 fn another_frame_has_all_of_it_checked() {
@@ -380,7 +383,6 @@ fn another_frame_has_all_of_it_checked() {
     };
     let tools = r#","tools":[{"type":"function","function":{"name":"f.g"}}]"#;
     let (claude, nova) = (r#","modelId":"anthropic.claude-x""#, r#","modelId":"amazon.nova-x""#);
-    type Body<'a> = &'a dyn Fn(&str, &str) -> String;
     let cases: [(Format, Body<'_>, [&str; 2]); 3] = [
         (Format::Gemini, &gemini, [r#","cachedContent":"c""#, ""]),
         (Format::Bedrock, &bedrock, [claude, nova]),
