@@ -179,10 +179,15 @@ impl<'a> Subject<'a> {
         let held = self.request.transcript.entries().filter(|e| !self.guard.may_leave(e.index));
         let puts = held.flat_map(|entry| least.draft.puts(entry)).cloned().map(Edit::Put);
         let better = Subject { budget, ..*self }.plan_within(strategies, puts.collect());
-        if better.draft.total() + better.checkpoint > budget.target {
+        if better.draft.total() > budget.target {
             return least;
         }
-        Plan { reached: least.reached, floor: least.floor, ..better }
+        let floor = better.floor;
+        let reached = match least.reached {
+            Reached::Unreachable { held_by, .. } => Reached::Unreachable { floor, held_by },
+            reached => reached,
+        };
+        Plan { reached, ..better }
     }
 
     /// The plan that leaves `reserve` tokens for a checkpoint of what edits hide; `None` where it can't.

@@ -237,3 +237,6 @@ fn excerpt_around(
         .map_or(lost.clone(), |(short, _)| format!("{short}\n[…]\n{lost}"));
     Some(if tokens(&around) <= most { around } else { lost })
 }
+
+#[cfg(test)]
+mod tests;

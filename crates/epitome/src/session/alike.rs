@@ -143,4 +143,62 @@ mod tests {
         assert_eq!(of(r#"{"text":"y","type":"text"}"#), 0);
         assert_eq!(of(r#"{"text":"x","type":"text"},{"text":"x","type":"text"}"#), 0);
     }
+
+    #[test]
+    fn what_only_tells_a_cache_where_to_write_is_not_compared() {
+        let body = |behind: &str| {
+            format!(
+                r#"{{"messages":[{{"role":"user","content":[{{"text":"Go."}}]}},{{"role":"user","content":[{{"text":"x"}}{behind}]}}]}}"#
+            )
+        };
+        let of = |behind: &str| found(Format::Bedrock, &body(""), &body(behind));
+        assert_eq!(of(r#",{"cachePoint":{"type":"default"}}"#), 1);
+        assert_eq!(of(r#",{"guardContent":{"text":{"text":"y"}}}"#), 0);
+    }
+
+    #[test]
+    fn what_a_server_ran_is_compared_as_it_is_written() {
+        let body = |logs: &str| {
+            format!(
+                r#"{{"input":[{{"role":"user","content":"Go."}},{{"type":"code_interpreter_call","id":"ci_1","code":"1","outputs":[{{"type":"logs","logs":"{logs}"}}]}}]}}"#
+            )
+        };
+        let of = |logs: &str| found(Format::OpenaiResponses, &body("x"), &body(logs));
+        assert_eq!((of("x"), of("y")), (1, 0));
+    }
+
+    #[test]
+    fn only_lists_are_what_they_hold() {
+        let body = |value: u8| {
+            format!(
+                r#"{{"contents":[{{"role":"user","parts":[{{"text":"Go."}}]}},{{"role":"user","parts":[{{"functionResponse":{{"name":"f","response":{{"a":1,"b":{value}}}}}}}]}}]}}"#
+            )
+        };
+        assert_eq!(found(Format::Gemini, &body(1), &body(1)), 1);
+        assert_eq!(found(Format::Gemini, &body(1), &body(2)), 0);
+    }
+
+    #[test]
+    fn of_what_is_not_known_all_of_it_counts() {
+        let body = |by: &str| {
+            format!(
+                r#"{{"input":[{{"role":"user","content":"Go."}},{{"type":"compaction","encrypted_content":"c2ln","created_by":"{by}"}}]}}"#
+            )
+        };
+        let of = |by: &str| found(Format::OpenaiResponses, &body("one"), &body(by));
+        assert_eq!((of("one"), of("another")), (1, 0));
+    }
+
+    #[test]
+    fn ids_and_names_are_compared() {
+        let body = |id: &str, name: &str| {
+            let call = format!(
+                r#"{{"id":"{id}","type":"function","function":{{"name":"{name}","arguments":"{{}}"}}}}"#
+            );
+            let step = format!(r#"{{"role":"assistant","tool_calls":[{call}]}}"#);
+            format!(r#"[{{"role":"user","content":"Go."}},{step}]"#)
+        };
+        let of = |id: &str, name: &str| found(Format::OpenaiChat, &body("a", "f"), &body(id, name));
+        assert_eq!((of("a", "f"), of("b", "f"), of("a", "g")), (1, 0, 0));
+    }
 }

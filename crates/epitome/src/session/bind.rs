@@ -1,6 +1,6 @@
 //! A switch to a model that binds its reasoning to the prompt.
 
-use super::epoch::Epoch;
+use super::epoch::{Epoch, notes_left_out};
 use super::late::Late;
 use super::{Chain, SessionId, Sessions};
 use crate::budget::Target;
@@ -20,6 +20,14 @@ impl Sessions {
             return;
         }
         let line = self.lines.get_mut(&session).expect("it was found before");
+        if binding == Binding::PrefixManual && line.epoch().binding == Binding::Prefix {
+            // What left under the other mode may be what its open loop must start with now.
+            let is_legal = is_legal(line.epoch(), base, chain);
+            if !is_legal && let Some(next) = self.without_loop(session, base, chain) {
+                self.lines.get_mut(&session).expect("it was found before").enter(next);
+            }
+            return;
+        }
         let Some(mut next) = line.bound(binding, base, chain, self.compactor.counter()) else {
             return;
         };
@@ -66,7 +74,8 @@ impl Sessions {
         let next = Epoch::of(&outcome.view, &outcome.base, chain);
         let mut next = next.bound(Binding::of(base), |link| Late::of(entry(link), base, counter));
         next.number = before.number + 1;
-        next.spared += came.saturating_sub(left);
+        let notes = notes_left_out(&outcome.view, &outcome.base, chain, counter);
+        next.spared += came.saturating_sub(left).saturating_sub(notes);
         next.checkpoint = receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
         next.carry(&before, |text| counter.text(text).tokens);
         self.checkpoints.extend(next.checkpoint);

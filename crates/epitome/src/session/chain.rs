@@ -310,6 +310,8 @@ mod tests {
     #[test]
     fn the_first_of_a_chain_is_the_chain_of_the_first() {
         let said = [
+            r#"{"role":"system","content":"x"}"#,
+            r#"{"role":"developer","content":"y"}"#,
             r#"{"role":"user","content":"a"}"#,
             r#"{"role":"assistant","content":"b"}"#,
             r#"{"role":"user","content":"c"}"#,
@@ -319,11 +321,51 @@ mod tests {
             let request = parse(Format::OpenaiChat, body).expect("messages");
             Chain::of(&request, "", ChainKey([1, 2, 3, 4]))
         };
+        assert_eq!(chain(said.len()).restated(), [0, 1]);
         for entries in 0..=said.len() {
             let first = chain(entries);
-            assert_eq!(chain(said.len()).of_first(entries).ids(), first.ids());
-            assert_eq!(chain(said.len()).into_first(entries).ids(), first.ids());
+            for of in [chain(said.len()).of_first(entries), chain(said.len()).into_first(entries)] {
+                assert_eq!((of.ids(), of.entries()), (first.ids(), first.entries()));
+                assert_eq!(of.restated(), first.restated(), "{entries}");
+                assert_eq!(of.instructions(), first.instructions());
+            }
             assert_eq!(first.is_empty(), entries == 0);
         }
+        // Both halves of a digest count.
+        assert!(chain(5).ids().iter().any(|id| id.0 >> 64 != 0));
+    }
+
+    #[test]
+    fn what_is_not_known_and_what_tools_gave_count_as_a_whole() {
+        let newest = |format: Format, list: &str, message: &str| {
+            let request = parse(format, format!(r#"{{"{list}":[{message}]}}"#)).expect("messages");
+            Chain::of(&request, "", ChainKey([1, 2, 3, 4])).ids().to_vec()
+        };
+        let gave = |value: u8| {
+            let response = format!(r#"{{"name":"f","response":{{"a":1,"b":{value}}}}}"#);
+            let part = format!(r#"{{"role":"user","parts":[{{"functionResponse":{response}}}]}}"#);
+            newest(Format::Gemini, "contents", &part)
+        };
+        assert_ne!(gave(1), gave(2));
+        let ran = |logs: &str| {
+            let outputs = format!(r#"[{{"type":"logs","logs":"{logs}"}}]"#);
+            let item = format!(
+                r#"{{"type":"code_interpreter_call","id":"ci_1","code":"1","outputs":{outputs}}}"#
+            );
+            newest(Format::OpenaiResponses, "input", &item)
+        };
+        assert_ne!(ran("x"), ran("y"));
+        let compacted = |by: &str| {
+            let item = format!(
+                r#"{{"type":"compaction","encrypted_content":"c2ln","created_by":"{by}"}}"#
+            );
+            newest(Format::OpenaiResponses, "input", &item)
+        };
+        assert_ne!(compacted("one"), compacted("another"));
+    }
+
+    #[test]
+    fn a_key_is_not_shown() {
+        assert_eq!(format!("{:?}", ChainKey([1, 2, 3, 4])), "ChainKey(..)");
     }
 }

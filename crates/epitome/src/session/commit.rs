@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::breaker::Stuck;
-use super::epoch::Epoch;
+use super::epoch::{Epoch, notes_left_out};
 use super::late::Late;
 use super::line::Urgency;
 use super::{Chain, SessionId, Sessions, Ticket};
@@ -83,7 +83,9 @@ impl Sessions {
         let chain = Chain::of(&outcome.base, &line.tenant, self.options.key);
         let mut epoch = Epoch::of(&outcome.view, &outcome.base, &chain);
         epoch.number = flight.epoch + 1;
-        epoch.spared = before - after;
+        let counter = self.compactor.counter();
+        let notes = notes_left_out(&outcome.view, &outcome.base, &chain, counter);
+        epoch.spared = (before - after).saturating_sub(notes);
         epoch.changing(&receipt.ledger_changes, &chain);
         epoch.checkpoint = receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
         if epoch.binding == Binding::PrefixManual && flight.late.iter().any(Late::reasons) {
@@ -92,7 +94,6 @@ impl Sessions {
         for (nth, late) in flight.late.iter().enumerate() {
             epoch.take_late(chain.len() + nth, late);
         }
-        let counter = self.compactor.counter();
         epoch.carry(line.epoch(), |text| counter.text(text).tokens);
         self.checkpoints.extend(epoch.checkpoint);
         line.floor = matches!(receipt.reached, Reached::Unreachable { .. } | Reached::Short)

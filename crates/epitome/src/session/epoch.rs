@@ -8,6 +8,7 @@ use super::chain::Chain;
 use super::intake::Arrival;
 use super::late::Late;
 use super::spot::Spot;
+use crate::count::{TokenCounter, entry_count};
 use crate::ledger::{Delta, Made};
 use crate::model::Binding;
 use crate::request::Request;
@@ -41,6 +42,9 @@ struct Spare {
     tokens: u64,
     /// A cut of something giant, which stays; none for reasoning that left.
     cut: Option<LotEdit>,
+    /// The tokens that the cut spares of what came, whatever a compaction spared of that.
+    #[serde(default)]
+    whole: u64,
 }
 
 /// A view in force, over the links of its session.
@@ -196,7 +200,7 @@ impl Epoch {
     pub(super) fn take_in(&mut self, arrival: &Arrival, entry: Entry<'_>) {
         for (edit, tokens) in &arrival.cuts {
             if let Some(cut) = relative(edit, entry) {
-                self.cut(arrival.link, cut, *tokens);
+                self.cut(arrival.link, cut, *tokens, *tokens);
             }
         }
     }
@@ -204,8 +208,10 @@ impl Epoch {
     /// What was cut as it arrived stays so in this epoch too, where it would show more of it. `tokens`
     /// counts a text.
     pub(super) fn carry(&mut self, before: &Epoch, tokens: impl Fn(&str) -> u64) {
-        for Spare { link, tokens: spared, cut } in &before.spares {
+        for Spare { link, tokens: spared, cut, whole } in &before.spares {
             let Some(cut) = cut else { continue };
+            // What was saved without it spared all of it.
+            let whole = *whole.max(spared);
             let is_same = |edit: &&LotEdit| edit.at.is_beside(cut.at);
             let again = match self.lot(*link) {
                 Some(Lot::Fold(_) | Lot::Drop(_)) => continue,
@@ -213,7 +219,7 @@ impl Epoch {
                 None | Some(Lot::Keep) => None,
             };
             let Some(again) = again else {
-                self.cut(*link, cut.clone(), *spared);
+                self.cut(*link, cut.clone(), whole, whole);
                 continue;
             };
             // Where the compaction left less of it, that holds.
@@ -222,12 +228,12 @@ impl Epoch {
                 && tokens(now) >= tokens(then)
             {
                 let spared = tokens(now) - tokens(then);
-                self.cut(*link, cut.clone(), spared);
+                self.cut(*link, cut.clone(), spared, whole);
             }
         }
     }
 
-    fn cut(&mut self, link: usize, cut: LotEdit, tokens: u64) {
+    fn cut(&mut self, link: usize, cut: LotEdit, tokens: u64, whole: u64) {
         let mut edits = match self.lot(link) {
             Some(Lot::Edit(edits)) => edits.to_vec(),
             _ => Vec::new(),
@@ -236,7 +242,7 @@ impl Epoch {
         edits.push(cut.clone());
         edits.sort_by_key(|edit| edit.at);
         self.put(link, &Lot::Edit(edits.into()));
-        self.spare(Spare { link, tokens, cut: Some(cut) });
+        self.spare(Spare { link, tokens, cut: Some(cut), whole });
     }
 
     fn spare(&mut self, spare: Spare) {
@@ -285,7 +291,7 @@ impl Epoch {
         let (lot, tokens) = unbound(self.lot(at), late);
         if let Some(lot) = lot {
             self.put(at, &lot);
-            self.spare(Spare { link: at, tokens, cut: None });
+            self.spare(Spare { link: at, tokens, cut: None, whole: 0 });
         }
     }
 
@@ -311,7 +317,7 @@ impl Epoch {
             next.push(stripped.or_else(|| lot.cloned()).unwrap_or(Lot::Keep));
             next.spared += tokens;
             if link >= self.compacted && tokens > 0 {
-                next.spares.push(Spare { link, tokens, cut: None });
+                next.spares.push(Spare { link, tokens, cut: None, whole: 0 });
             }
         }
         next
@@ -323,6 +329,22 @@ impl Epoch {
             _ => self.lots.push((1, lot)),
         }
     }
+}
+
+/// Tokens of what is there for one request only, is none of its links, and isn't shown.
+pub(super) fn notes_left_out(
+    view: &View,
+    base: &Request,
+    chain: &Chain,
+    counter: &dyn TokenCounter,
+) -> u64 {
+    if chain.len() == base.transcript.len() {
+        return 0;
+    }
+    let entries = base.transcript.entries().zip(view.fates());
+    let hidden = entries.filter(|(_, fate)| !fate.is_shown()).map(|(entry, _)| entry);
+    let notes = hidden.filter(|entry| chain.entries().binary_search(&entry.index).is_err());
+    notes.map(|entry| entry_count(entry, base.format, counter).tokens).sum()
 }
 
 /// These changes with their sources counted otherwise, but for those that aren't there.
@@ -373,3 +395,6 @@ fn edited(edits: &[LotEdit], entry: Entry<'_>) -> Fate {
     edits.sort_by_key(|edit| edit.at);
     if edits.is_empty() { Fate::Keep } else { Fate::Edit(edits.into()) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,3 +100,29 @@ impl Sums for Glimpse {
         known.or_else(|| (entries == self.links).then_some(self.total.tokens))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn glimpse(total: u64) -> Glimpse {
+        Glimpse { links: 5, total: Count::exact(total), known: Some((3, 40)) }
+    }
+
+    #[test]
+    fn a_glimpse_knows_the_prompt_that_was_reported_before() {
+        let first = |entries| glimpse(100).first(entries);
+        assert_eq!([first(3), first(5), first(4)], [Some(40), Some(100), None]);
+        assert_eq!(glimpse(100).entries(), 5);
+    }
+
+    #[test]
+    fn what_is_far_from_what_was_counted_is_no_report_of_it() {
+        let learns = |tokens: u64| {
+            let of = Counted { model: "m", counter: "chars1", anchor: None };
+            Experience::default().reported(of, &glimpse(1_000), tokens).is_some()
+        };
+        let all = [0, 299, 300, 3_000, 3_001].map(learns);
+        assert_eq!(all, [false, false, true, true, false]);
+    }
+}

@@ -44,3 +44,33 @@ impl Late {
         self.reasoning.iter().copied().chain(ids)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+    use crate::count::CharsPer;
+    use crate::wire::{Format, parse};
+
+    #[test]
+    fn what_leaves_with_a_thought_are_the_ids_of_its_reply() {
+        let items = [
+            r#"{"type":"message","id":"msg_0","role":"user","content":"Go."}"#,
+            r#"{"type":"code_interpreter_call","id":"ci_1","code":"1","outputs":[]}"#,
+            r#"{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"c2ln"}"#,
+            r#"{"type":"message","id":"msg_3","role":"assistant","content":[{"type":"output_text","text":"x","annotations":[]}]}"#,
+            r#"{"type":"message","role":"assistant","content":"So."}"#,
+        ];
+        let body = format!(r#"{{"input":[{}]}}"#, items.join(","));
+        let request = parse(Format::OpenaiResponses, body).expect("items");
+        let counter = CharsPer::new(NonZeroU32::MIN);
+        let late = |at: usize| Late::of(request.transcript.entry(at), &request, &counter);
+        let all: Vec<_> = (0..items.len())
+            .map(|at| (late(at).reasons(), late(at).is_bare, late(at).leaving().count()))
+            .collect();
+        let nothing = (false, false, 0);
+        assert_eq!(all, [nothing, nothing, (true, true, 1), (false, false, 1), nothing]);
+        assert_eq!(late(3).leaving().map(|(_, tokens)| tokens).sum::<u64>(), 0);
+    }
+}

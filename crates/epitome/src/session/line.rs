@@ -310,10 +310,15 @@ impl Line {
         let len = request.transcript.len();
         // Where all are links there is none to be found.
         let all = if chain.len() == len { 0..0 } else { 0..len };
-        let notes = all.filter(is_note).map(|at| request.transcript.entry(at));
-        let notes = notes.map(|entry| entry_count(entry, request.format, counter)).sum();
+        let last = self.epoch().compacted.checked_sub(1).and_then(|last| chain.entries().get(last));
+        let (mut notes, mut left_out) = (Count::ZERO, Count::ZERO);
+        for at in all.filter(is_note) {
+            let tokens = entry_count(request.transcript.entry(at), request.format, counter);
+            // Among what was compacted none is shown.
+            *if last.is_some_and(|last| at < *last) { &mut left_out } else { &mut notes } += tokens;
+        }
         let said = self.counted.last().copied().unwrap_or(Count::ZERO);
-        Weight { frame, said, notes }
+        Weight { frame, said, notes, left_out }
     }
 
     /// Tokens of a link, as it was said.
@@ -352,12 +357,17 @@ pub(super) struct Weight {
     pub(super) frame: Count,
     /// The links.
     pub(super) said: Count,
-    /// What is there for one request only.
+    /// What is there for one request only, and is shown.
     pub(super) notes: Count,
+    /// What was there for one request only, among what was compacted.
+    left_out: Count,
 }
 
 impl Weight {
     pub(super) fn total(&self) -> Count {
-        self.frame + self.said + self.notes
+        self.frame + self.said + self.notes + self.left_out
     }
 }
+
+#[cfg(test)]
+mod tests;

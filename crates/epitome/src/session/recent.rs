@@ -291,4 +291,14 @@ mod tests {
         recent.read("t", format, body(&["c"], ""), 10).expect("messages");
         assert!(recent.known.is_empty(), "nobody holds it any more");
     }
+
+    #[test]
+    fn the_same_bytes_in_another_format_are_another_request() {
+        let mut recent = Recent::default();
+        let source = body(&["a", "b"], "");
+        for format in [Format::OpenaiChat, Format::Anthropic, Format::OpenaiChat] {
+            let read = recent.read("t", Some(format), Arc::clone(&source), 1_000);
+            assert_eq!(read.expect("messages").format, format);
+        }
+    }
 }

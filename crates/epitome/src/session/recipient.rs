@@ -32,3 +32,19 @@ impl From<&Model> for Recipient {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Registry;
+
+    #[test]
+    fn a_model_is_asked_by_its_name_within_what_it_takes_in() {
+        let model = Registry::built_in().find("claude-opus-4-5").expect("it is known");
+        let to = Recipient::from(model);
+        assert_eq!((to.model.as_deref(), to.window), (Some(model.id.as_str()), model.most_input()));
+        assert!(to.window.is_some());
+        let ttl = model.cache.as_ref().and_then(|cache| cache.ttl).map(Duration::from_secs);
+        assert_eq!((to.cache_ttl, ttl.is_some()), (ttl, true));
+    }
+}

@@ -114,4 +114,25 @@ mod tests {
         assert_eq!(are(Format::Bedrock), [true, false, false]);
         assert_eq!(are(Format::Anthropic), [false, false, false]);
     }
+
+    #[test]
+    fn a_seal_is_a_signature_of_geminis_and_nothing_else() {
+        let are = |format: Format, list: &str, message: &str| {
+            let request =
+                parse(format, format!(r#"{{"{list}":[{message}]}}"#)).expect("it is JSON");
+            let entry = request.transcript.entry(0);
+            let all = entry.parts().map(|part| (part.kind(), is_seal(format, &part)));
+            all.collect::<Vec<_>>()
+        };
+        let call = r#"{"functionCall":{"name":"f","args":{}},"thoughtSignature":"c2ln"}"#;
+        let thought = r#"{"text":"hm","thought":true,"thoughtSignature":"c2ln"}"#;
+        let plain = r#"{"text":"hm","thought":true}"#;
+        let message = format!(r#"{{"role":"model","parts":[{call},{thought},{plain}]}}"#);
+        let (reasoning, call) = (PartKind::Reasoning, PartKind::Call);
+        let seals = [(call, false), (reasoning, true), (reasoning, false), (reasoning, false)];
+        assert_eq!(are(Format::Gemini, "contents", &message), seals);
+        let sealed =
+            r#"{"role":"assistant","content":[{"type":"redacted_thinking","data":"c2ln"}]}"#;
+        assert_eq!(are(Format::Anthropic, "messages", sealed), [(reasoning, false)]);
+    }
 }

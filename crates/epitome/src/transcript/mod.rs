@@ -505,4 +505,23 @@ mod tests {
         let stateful: Vec<bool> = transcript.entries().map(|entry| entry.is_stateful()).collect();
         assert_eq!(stateful, [false, true]);
     }
+
+    #[test]
+    fn a_transcript_is_another_once_anything_of_it_was_changed() {
+        let one = read(r#"{"role":"user","content":"x"}"#);
+        let mut other = one.clone();
+        assert!(one.is(&other));
+        other.set_origin(0, Origin::Injected);
+        assert!(!one.is(&other));
+    }
+
+    #[test]
+    fn a_persons_words_are_neither_media_nor_what_was_put_in() {
+        let text = |words: &str| format!(r#"{{"type":"text","text":"{words}"}}"#);
+        let image = r#"{"type":"image","source":{"type":"url","url":"https://example.org/a.png"}}"#;
+        let note = text("<system-reminder>Go.</system-reminder>");
+        let all = [text("one"), image.to_owned(), note, text("two")].join(",");
+        let transcript = read(&format!(r#"{{"role":"user","content":[{all}]}}"#));
+        assert_eq!(transcript.entry(0).human_text(), "one\n\ntwo");
+    }
 }

@@ -196,9 +196,7 @@ fn remove(entry: Entry<'_>, parts: &[Part<'_>], gone: &[Slot], splices: &mut Spl
         } else if raw[value.range()].starts_with('[') {
             let items = json::elements(raw, *value).unwrap_or_default();
             let all = !items.is_empty() && items.iter().all(|item| is_hole(*item));
-            if !all && items.iter().any(|item| is_hole(*item)) {
-                splices.remove_items(&items, |i| is_hole(items[i]));
-            }
+            splices.remove_items(&items, |i| is_hole(items[i]));
             all
         } else {
             false

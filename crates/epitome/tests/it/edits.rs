@@ -2,7 +2,7 @@
 
 use epitome::request::Request;
 use epitome::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
-use epitome::view::{Fate, PartEdit, Put, Reason, View};
+use epitome::view::{Fate, PartEdit, Placed, Put, Reason, View};
 use epitome::wire::{self, Format, Laid};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -230,4 +230,19 @@ proptest! {
             Err(error) => prop_assert!(kept.is_empty() && text.trim().is_empty(), "{}: {}", error, text),
         }
     }
+}
+
+/// Words may stand for the list of items; what takes their place is an item, and stands in a list.
+#[test]
+fn words_that_a_checkpoint_stands_for_become_a_list() {
+    let body = r#"{"model":"gpt-5.4","input":"Fix the build."}"#;
+    let request = wire::parse(Format::OpenaiResponses, body.to_owned()).expect("words");
+    assert_eq!(wire::render(&request, &View::whole(1)), body);
+    let mut view = View::default();
+    view.push(Fate::Fold(Reason::OlderStep));
+    view.place(Placed { before: 0, text: "What was before.".into() });
+    let shown = wire::render(&request, &view);
+    let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+    let items = shown["input"].as_array().expect("a list");
+    assert_eq!((items.len(), &items[0]["role"]), (1, &serde_json::json!("user")));
 }

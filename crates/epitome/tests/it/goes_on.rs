@@ -355,3 +355,119 @@ fn calls_without_an_output_are_looked_at_with_what_comes_later() {
         }
     }
 }
+
+/// A body with this frame, and more messages.
+type Body<'a> = &'a dyn Fn(&str, &str) -> String;
+
+/// What was known under one frame says nothing under another, whose rules may be others.
+#[test]
+fn another_frame_has_all_of_it_checked() {
+    let gemini = |frame: &str, more: &str| {
+        let pair = r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"output":"x"}}}]}"#;
+        let said = r#"{"role":"model","parts":[{"text":"Well."}]},{"role":"user","parts":[{"text":"Go on."}]}"#;
+        format!(r#"{{"contents":[{pair},{said},{said}{more}]{frame}}}"#)
+    };
+    let bedrock = |frame: &str, more: &str| {
+        let said = |role: &str| format!(r#"{{"role":"{role}","content":[{{"text":"Go on."}}]}}"#);
+        let call = r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]}"#;
+        let beside = r#"{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"x"}]}},{"text":"Go on."}]}"#;
+        let turns = [said("user"), call.into(), beside.into(), said("assistant"), said("user")];
+        let rest = [said("assistant"), said("user")].join(",");
+        let turns = turns.join(",");
+        format!(r#"{{"messages":[{turns},{rest}{more}],"toolConfig":{{"tools":[]}}{frame}}}"#)
+    };
+    let chat = |frame: &str, more: &str| {
+        let said = |role: &str| format!(r#"{{"role":"{role}","content":"Go on."}}"#);
+        let call = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f.g","arguments":"{}"}}]}"#;
+        let result = r#"{"role":"tool","tool_call_id":"a","content":"x"}"#;
+        let turns = [said("user"), call.into(), result.into(), said("assistant"), said("user")];
+        let turns = turns.join(",");
+        let rest = [said("assistant"), said("user")].join(",");
+        format!(r#"{{"messages":[{turns},{rest}{more}]{frame}}}"#)
+    };
+    let tools = r#","tools":[{"type":"function","function":{"name":"f.g"}}]"#;
+    let (claude, nova) = (r#","modelId":"anthropic.claude-x""#, r#","modelId":"amazon.nova-x""#);
+    let cases: [(Format, Body<'_>, [&str; 2]); 3] = [
+        (Format::Gemini, &gemini, [r#","cachedContent":"c""#, ""]),
+        (Format::Bedrock, &bedrock, [claude, nova]),
+        (Format::OpenaiChat, &chat, [tools, ""]),
+    ];
+    for (format, body, [lenient, strict]) in cases {
+        let first = body(lenient, "");
+        let request = wire::parse(format, first.clone()).expect("a request");
+        assert_eq!(wire::check(&request), [], "{format}");
+        let more = raws(&request).into_iter().rev().take(2).collect::<Vec<_>>();
+        let second = body(strict, &format!(",{},{}", more[1], more[0]));
+        let found = wire::check(&wire::parse(format, second.clone()).expect("a request"));
+        assert!(!found.is_empty(), "{format}: the second frame's rules are stricter");
+        let mut known = Known::default();
+        for body in [&first, &second] {
+            let held = known.go_on(format, body);
+            held.unwrap_or_else(|wrong| panic!("{format}: {wrong}"));
+        }
+    }
+}
+
+/// What was known of a request says nothing of one of another format in the same bytes.
+#[test]
+fn another_format_has_all_of_it_checked() {
+    let said = |role: &str| format!(r#"{{"role":"{role}","content":"Go on."}}"#);
+    let turns: Vec<String> = (0..7).map(|at| said(["assistant", "user"][at % 2])).collect();
+    let body = format!(r#"{{"messages":[{}]}}"#, turns.join(","));
+    let chat = wire::parse(Format::OpenaiChat, body.clone()).expect("messages");
+    let clean = wire::check_on(&chat, None).expect("anybody may begin");
+    let other = wire::parse(Format::Anthropic, body).expect("messages");
+    let found = wire::check(&other);
+    assert_eq!(found.len(), 1, "the user speaks first");
+    assert_eq!(wire::check_on(&other, Some((clean, 6))).err(), Some(found));
+}
+
+/// What was said before a reply is remembered as far as rules ask for it: ids are used once.
+#[test]
+fn an_id_that_is_used_again_is_found_however_long_ago_it_was() {
+    let said = |role: &str| format!(r#"{{"role":"{role}","content":"Go on."}}"#);
+    let step = [
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#,
+    ];
+    let step = step.map(str::to_owned);
+    let talk = [said("assistant"), said("user")];
+    let all = [vec![said("user")], step.to_vec(), talk.to_vec(), talk.to_vec(), step.to_vec()];
+    let all = all.concat();
+    let mut known = Known::default();
+    for entries in 1..=all.len() {
+        let body = format!(r#"{{"messages":[{}]}}"#, all[..entries].join(","));
+        let held = known.go_on(Format::Anthropic, &body);
+        held.unwrap_or_else(|wrong| panic!("{entries}: {wrong}"));
+    }
+}
+
+/// Only a reference may stand for an output, and only while it is there.
+#[test]
+fn nothing_else_stands_for_an_output_that_is_missing() {
+    let said = |role: &str| format!(r#"{{"type":"message","role":"{role}","content":"Well."}}"#);
+    let call = |id: &str| {
+        format!(r#"{{"type":"function_call","call_id":"{id}","name":"f","arguments":"{{}}"}}"#)
+    };
+    let body = |items: &[String]| format!(r#"{{"input":[{}]}}"#, items.join(","));
+    let well = || said("assistant");
+    for odd in [r#"{"type":"configuration_update"}"#, r#"{"type":"future","id":"x_1"}"#] {
+        let start = [said("user"), call("c"), odd.to_owned(), well(), well(), well()];
+        let mut known = Known::default();
+        let all: Vec<String> = start.into_iter().chain([said("user"), well()]).collect();
+        for entries in 2..=all.len() {
+            let held = known.go_on(Format::OpenaiResponses, &body(&all[..entries]));
+            held.unwrap_or_else(|wrong| panic!("{odd}: {wrong}"));
+        }
+    }
+    // A reference that another way leaves out.
+    let start = [said("user"), well(), well(), well()];
+    let reference = r#"{"type":"item_reference","id":"fc_9"}"#.to_owned();
+    let one: Vec<String> = start.iter().cloned().chain([well(), well(), reference]).collect();
+    let other: Vec<String> = start.into_iter().chain([call("b"), said("user")]).collect();
+    let mut known = Known::default();
+    for items in [&one, &other] {
+        let held = known.go_on(Format::OpenaiResponses, &body(items));
+        held.unwrap_or_else(|wrong| panic!("{wrong}"));
+    }
+}

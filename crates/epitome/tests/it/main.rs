@@ -5,6 +5,7 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
 mod archives;
+mod breaches;
 mod calibration;
 mod captures;
 mod compacts;
@@ -26,6 +27,7 @@ mod models;
 mod oracle;
 mod overflows;
 mod pairs;
+mod plans;
 mod presets;
 mod repairs;
 mod rules;

@@ -33,6 +33,7 @@ fn rules_say_what_they_are() {
             other => format!("{other}/"),
         };
         assert!(rule.id.0.starts_with(&prefix), "{}", rule.id);
+        assert_eq!(rule.id.to_string(), rule.id.0);
         assert!(!rule.demand.is_empty() && !rule.error.is_empty(), "{}", rule.id);
         assert!(
             rule.source.contains("PROVIDERS")

@@ -66,10 +66,6 @@ pub(in crate::wire) fn tool_name(name: &str) -> String {
     if name.is_empty() { "unknown".to_owned() } else { NAME.lawful(name, LONGEST) }
 }
 
-fn is_client(part: &Part<'_>, kind: PartKind) -> bool {
-    part.kind() == kind && !part.is(Marks::SERVER)
-}
-
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule: RuleId, slot, detail: &str, mend| {
         findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
@@ -95,7 +91,7 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
                 find(rules::BEDROCK_BLANK, slot, "", Mend::DropPart(part.slot));
             }
             PartKind::Result
-                if is_client(&part, PartKind::Result)
+                if !part.is(Marks::SERVER)
                     && part.is(Marks::LITERAL)
                     && part.text().trim().is_empty() =>
             {
@@ -207,7 +203,7 @@ pub(in crate::wire) fn called_tools(transcript: &Transcript) -> String {
     let calls = transcript.entries().flat_map(|entry| entry.parts());
     let mut seen = HashSet::new();
     let mut tools: Vec<String> = calls
-        .filter(|part| is_client(part, PartKind::Call))
+        .filter(|part| part.kind() == PartKind::Call && !part.is(Marks::SERVER))
         .map(|part| tool_name(&part.name()))
         .filter(|name| seen.insert(name.clone()))
         .collect();

@@ -6,7 +6,6 @@ use std::ops::Range;
 use super::rules::lawful_name;
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Slot, Transcript};
-use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend, RuleId};
 
 /// A call or a response.
@@ -18,9 +17,9 @@ struct Side {
 }
 
 /// All breaches of pairing; `runs` are the runs of one role.
-pub(super) fn check(request: &Request, runs: &[Range<usize>], past: &Past) -> Vec<Finding> {
+pub(super) fn check(request: &Request, runs: &[Range<usize>]) -> Vec<Finding> {
     let transcript = &request.transcript;
-    let mut work = Work::behind(past);
+    let mut work = Work::default();
     let mut open: Option<Vec<Side>> = None;
     for run in runs {
         let role = transcript.entry(run.start).role();
@@ -61,25 +60,20 @@ fn sides(transcript: &Transcript, run: &Range<usize>, kind: PartKind) -> Vec<Sid
         .collect()
 }
 
-struct Work<'a> {
-    past: &'a Past,
+#[derive(Default)]
+struct Work {
     findings: Vec<Finding>,
     /// Calls without response, and responses without call.
     dangling: Vec<Side>,
     strays: Vec<Side>,
-    /// Ids of all calls so far, but for those of the past.
+    /// Ids of all calls so far.
     known: HashSet<String>,
 }
 
-impl<'p> Work<'p> {
-    fn behind(past: &'p Past) -> Self {
-        let (findings, dangling, strays) = (Vec::new(), Vec::new(), Vec::new());
-        Work { past, findings, dangling, strays, known: HashSet::new() }
-    }
-
+impl Work {
     /// `results` follow `calls` directly; those that answer them stand in the entry `place`.
     fn turn(&mut self, calls: Vec<Side>, results: Vec<Side>, place: usize) {
-        let is_known = |id: &str| self.known.contains(id) || self.past.calls.has(id);
+        let is_known = |id: &str| self.known.contains(id);
         let answers = matched(&calls, &results, is_known);
         let mut is_answered = vec![false; calls.len()];
         for (result, answer) in results.into_iter().zip(answers) {

@@ -23,7 +23,7 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let runs = runs(transcript, past);
     opening(request, past, &mut findings);
     call_place(transcript, &runs, &mut findings);
-    findings.extend(pairs::check(request, &runs, past));
+    findings.extend(pairs::check(request, &runs));
     signatures(request, &mut findings);
     cached_frame(request, &mut findings);
     findings
@@ -34,17 +34,11 @@ pub(super) fn asked_of_frame(request: &Request) -> String {
     format!("{:?}", request.keeper())
 }
 
-/// Notes where replies begin, and ids of calls.
+/// Notes where replies begin. Which calls were made there decides only how a breach is told.
 pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
     for at in past.entries..transcript.len() {
         if begins_reply(transcript, at) {
             past.seam(at);
-        }
-        let is_one = |p: &Part<'_>| {
-            p.kind() == PartKind::Call && !p.is(Marks::SERVER) && !p.is(Marks::NESTED)
-        };
-        for call in transcript.entry(at).parts().filter(is_one) {
-            past.calls.add(at, &call.id());
         }
     }
 }
@@ -164,7 +158,7 @@ fn call_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec
     for run in runs {
         let is_model = transcript.entry(run.start).role() == Role::Assistant;
         let calls = |at: usize| transcript.entry(at).has_calls();
-        if !is_model || run.len() < 2 || !run.clone().any(calls) {
+        if !is_model || !run.clone().any(calls) {
             continue;
         }
         findings.extend((run.start + 1..run.end).map(|entry| Finding {
@@ -190,10 +184,10 @@ fn signatures(request: &Request, findings: &mut Vec<Finding>) {
         };
         entry.role() != Role::Assistant && entry.parts().any(|part| speaks(&part))
     };
-    let start = transcript.entries().rev().find(says).map_or(0, |entry| entry.index + 1);
+    let start = transcript.entries().rev().find(says).map_or(0, |entry| entry.index);
     for entry in transcript.entries().skip(start).filter(|e| e.role() == Role::Assistant) {
-        let follows =
-            entry.index > start && transcript.entry(entry.index - 1).role() == Role::Assistant;
+        let before = entry.index.checked_sub(1).map(|at| transcript.entry(at).role());
+        let follows = before == Some(Role::Assistant);
         let is_call = |p: &Part<'_>| p.kind() == PartKind::Call && !p.is(Marks::SERVER);
         let Some(call) = entry.parts().find(is_call) else { continue };
         // What will be joined to the content before is judged then.

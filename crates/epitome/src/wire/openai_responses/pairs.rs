@@ -27,8 +27,7 @@ pub(super) struct Pairs<'a> {
     used: HashSet<String>,
     /// The first and the last reference: what it refers to may be a call or an output.
     references: Option<(usize, usize)>,
-    last_output: Option<usize>,
-    /// The newest entry that isn't the model's and asks it to go on.
+    /// The newest entry that isn't the model's: an output, or what asks it to go on.
     last_asked: Option<usize>,
     findings: Vec<Finding>,
 }
@@ -64,7 +63,6 @@ impl<'p> Pairs<'p> {
             strays: Vec::new(),
             used: HashSet::new(),
             references: past.reference.map(|at| (at, at)),
-            last_output: None,
             last_asked: None,
             findings: Vec::new(),
         }
@@ -79,7 +77,6 @@ impl<'p> Pairs<'p> {
         }
         match entry.role() {
             Role::Assistant => {}
-            Role::Tool => self.last_output = Some(at),
             _ if head.asks() || entry.role() != Role::Other => self.last_asked = Some(at),
             _ => {}
         }
@@ -181,9 +178,8 @@ impl<'p> Pairs<'p> {
     /// Whether the call at `at` should have its output by now: somebody spoke since, or an output came. Who
     /// answers one call must answer all of them.
     fn is_over(&self, at: usize) -> bool {
-        let is_later = |other: Option<usize>| other.is_some_and(|other| other > at);
         let may_be_referred_to = self.references.is_some_and(|(_, last)| last > at);
-        !may_be_referred_to && (is_later(self.last_asked) || is_later(self.last_output))
+        !may_be_referred_to && self.last_asked.is_some_and(|asked| asked > at)
     }
 
     fn find(&mut self, rule: RuleId, entry: usize, slot: Slot, detail: String, mend: Mend) {

@@ -96,3 +96,96 @@ fn what_was_reported_of_an_earlier_view_counts_for_no_later_one() {
     let again = sessions.observe("", &after(11), None, START);
     assert!(again.begun.is_none(), "{}", again.stats.reason);
 }
+
+/// Thoughts of replies that came while a compaction was prepared were said under the prompt before it.
+#[test]
+fn what_was_said_while_a_compaction_was_prepared_leaves_with_it() {
+    let steps = |steps| thought("claude-opus-5-5", steps);
+    let mut machine = folding(When::Items(900));
+    let recent = RecentOptions { keep: Tail::Steps(3), older: Older::Fold };
+    let strategies = Pipeline::List(vec![Named::Recent(Setting::On(recent))]);
+    let compactor = compactor(Options { strategies, stop: Stop::AtEnd, ..Options::default() });
+    let options = SessionOptions {
+        soft: Some(trigger(When::Items(20))),
+        ..options(When::Items(900), Target::Percent(100))
+    };
+    assert!(machine.observe("", &steps(10), None, START).begun.is_none());
+    machine = Sessions::new(options, compactor).expect("in range");
+    let mut begun = machine.observe("", &steps(10), None, START);
+    assert!(matches!(begun.send, Send::AsItCame(_)));
+    for more in [11, 12] {
+        assert!(matches!(machine.show("", &steps(more), None, START).send, Send::AsItCame(_)));
+    }
+    let committed = adopt(&mut machine, &mut begun, START);
+    assert_eq!(committed, Committed::Adopted { epoch: 1 });
+    let shown = |machine: &mut Sessions, more: usize| match machine
+        .show("", &steps(more), None, START)
+        .send
+    {
+        Send::View(view, _) => thoughts(&view),
+        other => panic!("no view: {other:?}"),
+    };
+    // What was asked before the view was there, too; what was asked under it may stay.
+    assert_eq!(shown(&mut machine, 13), [""; 0]);
+    assert_eq!(shown(&mut machine, 14), ["Thought 13."]);
+}
+
+/// Where nothing would have to leave for it, another model changes nothing.
+#[test]
+fn a_model_that_binds_it_changes_no_view_that_shows_all() {
+    let mut sessions = folding(When::Items(900));
+    let free = sessions.observe("", &thought("claude-opus-4-5", 5), None, START);
+    assert!(matches!(free.send, Send::AsItCame(_)));
+    let bound = sessions.observe("", &thought("claude-opus-5-5", 6), None, START);
+    assert!(matches!(bound.send, Send::AsItCame(_)));
+    assert_eq!(sessions.epoch(bound.session).expect("known").number, 0);
+}
+
+/// A turn that is over needs no thinking at its start: nothing but bound thoughts leaves.
+#[test]
+fn a_turn_that_is_over_keeps_its_steps() {
+    let manual = |model: &str, steps: usize| {
+        let body = thought(model, steps).source().to_string();
+        let over = r#",{"role":"assistant","content":"It is done."},{"role":"user","content":"Thanks."}],"model""#;
+        let body = body.replace(r#"],"model""#, over);
+        let thinking = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
+        wire::parse(
+            Format::Anthropic,
+            body.replacen('{', thinking, 1).replace(r#""max_tokens":100"#, r#""max_tokens":2048"#),
+        )
+        .expect("a body")
+    };
+    let mut sessions = folding(When::Items(20));
+    let free = sessions.settle("", &manual("claude-opus-4-5", 10), None, START);
+    let before = free.view.expect("it was compacted");
+    let bound = sessions.show("", &manual("claude-haiku-5-5", 10), None, START);
+    let Send::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
+    assert_eq!(thoughts(&shown), [""; 0]);
+    assert_eq!(shown.transcript.len(), before.transcript.len());
+    assert_eq!(wire::check(&shown), []);
+}
+
+/// A compaction took its thoughts away, and now they are what the open loop must start with.
+#[test]
+fn thinking_that_is_enabled_by_hand_later_leaves_no_loop_without_it() {
+    let manual = |steps: usize| {
+        let body = thought("claude-haiku-5-5", steps).source().to_string();
+        let thinking = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
+        let body =
+            body.replacen('{', thinking, 1).replace(r#""max_tokens":100"#, r#""max_tokens":2048"#);
+        wire::parse(Format::Anthropic, body).expect("a body")
+    };
+    let mut sessions = folding(When::Items(20));
+    let first = sessions.settle("", &thought("claude-opus-5-5", 10), None, START);
+    let view = first.view.expect("it was compacted");
+    assert_eq!(thoughts(&view), [""; 0]);
+    let epoch = |sessions: &Sessions| sessions.epoch(first.session).expect("known").number;
+    let before = epoch(&sessions);
+    for steps in [10, 11] {
+        assert_eq!(wire::check(&manual(steps)), []);
+        let answer = sessions.show("", &manual(steps), None, START);
+        let Send::View(shown, _) = answer.send else { panic!("a view: {:?}", answer.send) };
+        assert_eq!(wire::check(&shown), []);
+        assert!(epoch(&sessions) > before);
+    }
+}

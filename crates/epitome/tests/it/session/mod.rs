@@ -2,8 +2,10 @@
 
 mod arrivals;
 mod bound;
+mod counted;
 mod decisions;
 mod learning;
+mod limits;
 mod loops;
 mod paging;
 mod simulated;

@@ -1,0 +1,242 @@
+//! Plans of small transcripts for every target there is, drawn: where each rung begins, and where it lands.
+
+mod bound;
+mod held;
+mod openings;
+mod proposed;
+mod rungs;
+
+use std::fmt::Write as _;
+use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use epitome::budget::{Budget, Stop, Tail};
+use epitome::checkpoint::{LEAST_TOKENS, Least};
+use epitome::count::{BytesPer, Tally};
+use epitome::guard::{Guard, Preserved, Wishes};
+use epitome::model::Binding;
+use epitome::plan::{Cover, Means, Plan, Reached, Subject};
+use epitome::request::Request;
+use epitome::strategy::{Strategy, ladder};
+use epitome::transcript::Origin;
+use epitome::transcript::unit::Units;
+use epitome::wire::{self, Format};
+use epitome::{Pin, Task};
+use expect_test::Expect;
+
+/// What is planned, and how.
+struct Case {
+    request: Request,
+    strategies: Vec<Arc<dyn Strategy>>,
+    pins: Vec<Pin>,
+    tail: Tail,
+    tools: Vec<String>,
+    task: Task,
+    stop: Stop,
+    means: Means,
+    /// What is left for a checkpoint of what edits hide.
+    reserve: Option<u64>,
+}
+
+impl Case {
+    fn of(request: Request) -> Self {
+        Case {
+            request,
+            strategies: ladder(),
+            pins: Vec::new(),
+            tail: Tail::Fitting,
+            tools: Vec::new(),
+            task: Task::Keep,
+            stop: Stop::AtTarget,
+            means: Means::All,
+            reserve: None,
+        }
+    }
+
+    fn drawn(format: Format, notation: &str) -> Self {
+        Case::of(testkit::parse(format, notation))
+    }
+
+    /// The plan for each target from one that nothing reaches to one that all of it is under.
+    fn sheet(&self) -> String {
+        let whole = self.ask(1, |subject| subject.tally.total().tokens);
+        let mut rows: Vec<Row> = Vec::new();
+        for target in 1..=whole + 1 {
+            let Some(plan) = self.plan(target) else { continue };
+            let kind = kind(&plan);
+            let is_more = |row: &&mut Row| row.kind == kind;
+            match rows.last_mut().filter(is_more) {
+                Some(row) => row.take(target, &plan),
+                None => rows.push(Row::new(kind, target, &plan)),
+            }
+        }
+        let mut drawn = format!("{whole} tokens\n");
+        for row in rows {
+            let _ = writeln!(drawn, "{}", row.drawn());
+        }
+        drawn
+    }
+
+    fn plan(&self, target: u64) -> Option<Plan> {
+        self.ask(target, |subject| {
+            let plan = match self.reserve {
+                None => subject.plan(&self.strategies),
+                Some(reserve) => subject.covering(&self.strategies, reserve)?,
+            };
+            holds(subject, &plan);
+            Some(plan)
+        })
+    }
+
+    /// What is planned, to land at `target`: four bytes are a token.
+    fn ask<T>(&self, target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T {
+        let counter = BytesPer::new(NonZeroU32::new(4).expect("it isn't"));
+        let units = Units::of(&self.request.transcript, self.request.format.instructions());
+        let tally = Tally::of(&self.request, &counter);
+        let binding = Binding::of(&self.request);
+        let preserved = Preserved { tools: &self.tools, ..Preserved::default() };
+        let (task, pins, tail) = (self.task, self.pins.as_slice(), self.tail);
+        let wishes = Wishes { target, task, pins, tail, preserved, binding };
+        let guard = Guard::new(&self.request, &units, &tally, wishes);
+        what(&Subject {
+            request: &self.request,
+            units: &units,
+            tally: &tally,
+            guard: &guard,
+            budget: Budget::new(target),
+            least: Least::of(&counter),
+            stop: self.stop,
+            cover: Cover::Folds,
+            means: self.means,
+            cause: None,
+            counter: &counter,
+            binding,
+            before: None,
+        })
+    }
+}
+
+/// What is true of every plan.
+fn holds(subject: &Subject<'_>, plan: &Plan) {
+    let (target, whole) = (subject.budget.target, subject.tally.total().tokens);
+    let (landing, floor) = (plan.draft.total(), plan.floor);
+    let is = |reached: &str| format!("{reached}: {landing} of {whole} to {target}, floor {floor}");
+    match &plan.reached {
+        Reached::NothingToDo => {
+            assert!(landing == whole && plan.steps.is_empty(), "{}", is("none"));
+        }
+        Reached::Target => assert!(landing <= target, "{}", is("target")),
+        Reached::Short => assert!(landing > target && floor <= target, "{}", is("short")),
+        Reached::Unreachable { floor: least, held_by } => {
+            assert!(landing >= floor && floor > target && *least == floor, "{}", is("unreachable"));
+            assert!(held_by.is_sorted_by_key(|(_, tokens)| std::cmp::Reverse(*tokens)));
+            let held: u64 = held_by.iter().map(|(_, tokens)| tokens).sum();
+            assert!(held <= whole && held_by.iter().all(|(_, tokens)| *tokens > 0));
+        }
+        other => panic!("nobody asked for {other:?}"),
+    }
+    let is_nothing = plan.reached == Reached::NothingToDo;
+    assert!(is_nothing || floor <= landing, "{}", is("floor"));
+    // What must stay does, and pairs stay whole.
+    for at in 0..subject.request.transcript.len() {
+        assert!(plan.draft.is_shown(at) || subject.guard.may_leave(at), "{at} must stay");
+    }
+    for unit in subject.units.all() {
+        let left = |at: usize| plan.draft.is_folded(at);
+        assert!(unit.entries.clone().all(left) || !unit.entries.clone().any(left), "half a unit");
+    }
+    // The checkpoint has what is left, up to its share.
+    if plan.draft.folds() {
+        let most = if is_unreachable(plan) { target + target / 4 + landing } else { target };
+        let share = subject.budget.checkpoint().max(LEAST_TOKENS);
+        assert!(plan.checkpoint <= share && plan.checkpoint <= most, "{}", is("checkpoint"));
+    } else {
+        assert_eq!(plan.checkpoint, 0, "{}", is("nothing is folded"));
+    }
+    let shown = wire::render(
+        subject.request,
+        &plan.draft.view(&subject.request.transcript, epitome::draft::Hidden::Gone),
+    );
+    let shown = wire::parse(subject.request.format, shown).expect("spliced JSON");
+    // Where a checkpoint is to lead, the plan alone needn't begin as its provider demands.
+    if !plan.draft.folds() {
+        assert_eq!(wire::check(&shown), [], "{} {}", is("sound"), shown.source());
+    }
+}
+
+fn is_unreachable(plan: &Plan) -> bool {
+    matches!(plan.reached, Reached::Unreachable { .. })
+}
+
+/// What a plan does, but for how much of it.
+fn kind(plan: &Plan) -> String {
+    let mut kind = match plan.reached {
+        Reached::NothingToDo => "nothing",
+        Reached::Target => "lands",
+        Reached::Short => "short",
+        _ => "above",
+    }
+    .to_owned();
+    for step in &plan.steps {
+        let _ = write!(kind, ", {} {}", step.edits, step.strategy);
+    }
+    if plan.draft.folds() {
+        let _ = write!(kind, ", checkpoint before {}", plan.place);
+    }
+    kind
+}
+
+/// Targets for which a plan does the same.
+struct Row {
+    kind: String,
+    targets: RangeInclusive<u64>,
+    landings: RangeInclusive<u64>,
+    checkpoints: RangeInclusive<u64>,
+    floors: RangeInclusive<u64>,
+}
+
+impl Row {
+    fn new(kind: String, target: u64, plan: &Plan) -> Self {
+        let (landing, checkpoint) = (plan.draft.total(), plan.checkpoint);
+        Row {
+            kind,
+            targets: target..=target,
+            landings: landing..=landing,
+            checkpoints: checkpoint..=checkpoint,
+            floors: plan.floor..=plan.floor,
+        }
+    }
+
+    fn take(&mut self, target: u64, plan: &Plan) {
+        let with = |range: &mut RangeInclusive<u64>, new: u64| {
+            *range = new.min(*range.start())..=new.max(*range.end());
+        };
+        with(&mut self.targets, target);
+        with(&mut self.landings, plan.draft.total());
+        with(&mut self.checkpoints, plan.checkpoint);
+        with(&mut self.floors, plan.floor);
+    }
+
+    fn drawn(&self) -> String {
+        let range = |range: &RangeInclusive<u64>| match (range.start(), range.end()) {
+            (one, other) if one == other => one.to_string(),
+            (from, to) => format!("{from}-{to}"),
+        };
+        let (targets, landings) = (range(&self.targets), range(&self.landings));
+        let (checkpoints, floors) = (range(&self.checkpoints), range(&self.floors));
+        let kind = &self.kind;
+        format!("{targets}: {kind}; {landings} shown, {checkpoints} left for it, floor {floors}")
+    }
+}
+
+/// The request with the first part of entry `at` known for a checkpoint.
+fn standing(mut request: Request, at: usize) -> Request {
+    let first = request.transcript.entry(at).parts().next().expect("a part").slot;
+    request.transcript.set_part_origin(first, Origin::Checkpoint);
+    request
+}
+
+fn check(case: &Case, expected: &Expect) {
+    expected.assert_eq(&case.sheet());
+}
