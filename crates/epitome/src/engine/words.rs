@@ -42,17 +42,15 @@ impl Compaction {
         if self.attempt != Attempt::Asked || self.compactor.options().stop != Stop::AtTarget {
             return checkpoint;
         }
-        let tokens = |checkpoint: &Option<Checkpoint>| checkpoint.as_ref().map_or(0, |c| c.tokens);
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
         let said: Vec<usize> = turns.flat_map(|unit| unit.entries.clone()).collect();
         let mut checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
-        let first = tokens(&checkpoint);
         loop {
             let read =
                 checkpoint.as_ref().and_then(|checkpoint| checkpoint::read(&checkpoint.text));
             let words = read.map(|contents| contents.words).unwrap_or_default();
             let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
-            let own = tokens(&checkpoint);
+            let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
             let free = self.target(tally).saturating_sub(plan.draft.total() + own);
             let spare = checkpoint.as_ref().map_or(0, |_| ANOTHER_NONCE.min(free));
             let mut room = free - spare;
@@ -67,11 +65,18 @@ impl Compaction {
                 return checkpoint;
             }
             gathered.spare(&shown);
-            let most = plan.checkpoint.min(own + spare);
-            checkpoint = checkpoint::write(gathered, most, self.compactor.counter());
-            // A shorter nonce may leave room for another message; a shorter lane is not to be made shorter yet.
-            if tokens(&checkpoint) + ANOTHER_NONCE < first {
-                return checkpoint;
+            let write = |most: u64| {
+                checkpoint::write(gathered, plan.checkpoint.min(most), self.compactor.counter())
+            };
+            let missing =
+                |c: &Option<Checkpoint>| c.as_ref().map_or(usize::MAX, Checkpoint::words_missing);
+            checkpoint = write(own + spare);
+            // What is left is for words before it goes back to what was cut.
+            if missing(&checkpoint) > 0 {
+                let longer = write(self.target(tally).saturating_sub(plan.draft.total()));
+                if missing(&longer) < missing(&checkpoint) {
+                    checkpoint = longer;
+                }
             }
         }
     }

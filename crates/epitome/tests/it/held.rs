@@ -199,6 +199,51 @@ fn a_task_is_not_cut_for_a_checkpoint() {
     }
 }
 
+/// A message is shown after all, and the ledger had a line of it: what that leaves is for words that no longer have a
+/// quote in a checkpoint written anew, and for those that had none.
+#[test]
+fn what_the_ledger_leaves_is_for_words() {
+    let say = |word: &str, times: usize| {
+        (0..times).map(|n| format!("{word} {n}")).collect::<Vec<_>>().join(" ")
+    };
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let call = |id: &str| {
+        let function = json!({"name": "Read", "arguments": r#"{"file_path":"src/x.rs"}"#});
+        let call = json!({"id": id, "type": "function", "function": function});
+        json!({"role": "assistant", "content": null, "tool_calls": [call]})
+    };
+    let code = |id: &str, lines: usize| {
+        let content = "fn f() { todo!() }\n".repeat(lines);
+        json!({"role": "tool", "tool_call_id": id, "content": content})
+    };
+    // More bytes a token than a line of the ledger is expected to have.
+    let long = "lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do dolore \
+         nostrud adipiscing ut minim sit eiusmod magna ipsum sed et quis consectetur incididunt enim dolor do dolore \
+         nostrud adipiscing ut minim";
+    for (system, older, newer) in [(20, 29, 33), (22, 32, 33), (24, 34, 30)] {
+        let body = json!({"model": "gpt-5.4", "messages": [
+            {"role": "system", "content": "Be brief. ".repeat(system)},
+            user("ok"),
+            call("call_1"),
+            code("call_1", 100),
+            user(long),
+            user(&say("alpha beta gamma", 50)),
+            user(&say("x", older)),
+            user(&say("y", newer)),
+            call("call_2"),
+            code("call_2", 16),
+            user("see?"),
+        ]});
+        let request = request(Format::OpenaiChat, &body);
+        for target in (600..680).step_by(2) {
+            let receipt = receipt(&request, target, &[]);
+            if (system, target) == (20, 630) {
+                assert_eq!(receipt.human_messages.lost, 0);
+            }
+        }
+    }
+}
+
 /// Words that the system prompt says need no message to hold them; the names of its fields aren't words.
 #[test]
 fn a_pin_that_the_system_prompt_says_holds_no_message() {
