@@ -7,7 +7,8 @@ use crate::budget::{Budget, Stop};
 use crate::checkpoint::{self, Checkpoint, Gathered, LEAST_TOKENS};
 use crate::count::Tally;
 use crate::plan::{Plan, Reached};
-use crate::transcript::unit::Units;
+use crate::transcript::Entry;
+use crate::transcript::unit::{Unit, Units};
 
 /// So many tokens more a checkpoint may take, written anew to stand for less.
 const ANOTHER_NONCE: u64 = 16;
@@ -79,6 +80,51 @@ impl Compaction {
                 }
             }
         }
+    }
+
+    /// Entries that stay as they were cut: while something that people said is neither shown nor quoted, the newest
+    /// steps have their share and no more.
+    pub(super) fn stays_cut(
+        &self,
+        tally: &Tally,
+        plan: &Plan,
+        checkpoint: Option<&Checkpoint>,
+    ) -> BTreeSet<usize> {
+        let transcript = &self.request.transcript;
+        let read = checkpoint.and_then(|checkpoint| checkpoint::read(&checkpoint.text));
+        let words = read.map(|contents| contents.words).unwrap_or_default();
+        let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
+        let is_said = |at: usize| plan.draft.is_shown(at) || quoted.contains(&at);
+        if transcript.entries().filter(Entry::is_human).all(|entry| is_said(entry.index)) {
+            return BTreeSet::new();
+        }
+        let units = Units::of(transcript, self.request.format.instructions());
+        let guard = self.guard(tally, &units);
+        let size =
+            |unit: &Unit| unit.entries.clone().map(|at| plan.draft.entry_tokens(at)).sum::<u64>();
+        let cut = |unit: &Unit| {
+            let shown = unit.entries.clone().filter(|at| plan.draft.is_shown(*at));
+            shown.map(|at| tally.entry(at)).sum::<u64>().saturating_sub(size(unit))
+        };
+        let leaves = |unit: &&Unit| {
+            let may_leave = unit.entries.clone().all(|at| guard.may_leave(at));
+            may_leave && !unit.is_turn && size(unit) > 0
+        };
+        let mut left = Budget::new(self.target(tally)).recent();
+        let mut newest = Vec::new();
+        for unit in units.all().iter().rev().filter(leaves) {
+            let Some(rest) = left.checked_sub(size(unit)) else { break };
+            left = rest;
+            newest.push(unit);
+        }
+        newest.retain(|unit| match left.checked_sub(cut(unit)) {
+            Some(rest) => {
+                left = rest;
+                false
+            }
+            None => true,
+        });
+        newest.into_iter().flat_map(|unit| unit.entries.clone()).collect()
     }
 
     /// A checkpoint that quotes nobody, unless what it takes would show no more of what people said.
