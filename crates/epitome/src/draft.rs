@@ -1,7 +1,7 @@
 //! The working view: what a plan has decided so far, with a running count.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
@@ -265,9 +265,18 @@ impl Draft {
     }
 
     /// Takes edits back, the newest first, as far as `room` tokens allow: what was cut to make room
-    /// that turned out not to be needed. What was pinned and is said stays said.
-    pub fn give_back(&mut self, room: u64, matter: &Matter<'_>, pinned: &[&str]) {
-        let mut slots: Vec<Slot> = self.edits.keys().rev().copied().collect();
+    /// that turned out not to be needed. What was pinned and is said stays said; the entries `as_cut` stay as
+    /// they are.
+    pub fn give_back(
+        &mut self,
+        room: u64,
+        matter: &Matter<'_>,
+        pinned: &[&str],
+        as_cut: &BTreeSet<usize>,
+    ) {
+        let stays = |slot: &Slot| as_cut.contains(&matter.transcript.entry_of(*slot));
+        let slots = self.edits.keys().rev().copied();
+        let mut slots: Vec<Slot> = slots.filter(|slot| !stays(slot)).collect();
         // What the law of pins would rather see whole comes first.
         slots.sort_by_key(|slot| self.edits[slot].reason != Reason::TooLarge);
         // What isn't worth a longer excerpt may give others back whole; what is left then is.

@@ -26,6 +26,8 @@ pub(crate) struct Folded {
     pub(super) entries: usize,
     pub(super) later: usize,
     pub(super) words: Vec<Word>,
+    /// Words that are shown after all.
+    pub(super) spared: Vec<Word>,
     pub(super) instructions: Vec<Word>,
     pub(super) pinned: Vec<Word>,
     pub(super) anchors: Anchors,
@@ -113,7 +115,10 @@ impl Folded {
     pub(super) fn spare(&mut self, entries: &[usize]) {
         self.entries -= entries.len();
         self.later = self.later.min(self.entries);
-        self.words.retain(|word| !entries.contains(&word.at));
+        let words = std::mem::take(&mut self.words).into_iter();
+        let (spared, words): (Vec<_>, _) = words.partition(|word| entries.contains(&word.at));
+        self.spared.extend(spared);
+        self.words = words;
     }
 
     fn result(

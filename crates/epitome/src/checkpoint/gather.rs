@@ -61,6 +61,11 @@ impl Gathered {
         &self.folded.words
     }
 
+    /// What people said in entries that are shown after all.
+    pub(super) fn spared(&self) -> &[Word] {
+        &self.folded.spared
+    }
+
     /// Folded system text.
     pub fn instructions(&self) -> &[Word] {
         &self.folded.instructions

@@ -172,7 +172,8 @@ fn written(
     })
 }
 
-/// The ledger's lane in at most `most` tokens, the best lines that fit; empty if none does.
+/// The ledger's lane in at most `most` tokens, the best lines that fit; empty if none does. What is quoted, or shown
+/// after all, it doesn't list.
 fn ledger_lane(
     gathered: &Gathered,
     quoted: &[Word],
@@ -181,8 +182,12 @@ fn ledger_lane(
     counter: &dyn TokenCounter,
 ) -> String {
     let Some(room) = most.checked_sub(counter.text(LEDGER).tokens) else { return String::new() };
-    let quoted: BTreeMap<u32, &str> =
-        quoted.iter().map(|word| (word.at as u32, word.text.as_str())).collect();
+    let quoted: BTreeMap<u32, &str> = gathered
+        .spared()
+        .iter()
+        .chain(quoted)
+        .map(|word| (word.at as u32, word.text.as_str()))
+        .collect();
     let is_said = |line: &Line| {
         line.who == Speaker::Human
             && quoted.get(&line.at).is_some_and(|text| text.contains(line.source()))

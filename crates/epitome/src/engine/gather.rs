@@ -197,7 +197,9 @@ impl Compaction {
         // What somebody else cut stays as they cut it.
         let is_ours = self.attempt != Attempt::Delegated;
         if is_ours && self.compactor.options().stop == Stop::AtTarget {
-            plan.draft.give_back(room, &Matter { transcript, tally: &tally, counter }, &pinned);
+            let as_cut = self.stays_cut(&tally, &plan, checkpoint.as_ref());
+            let matter = Matter { transcript, tally: &tally, counter };
+            plan.draft.give_back(room, &matter, &pinned, &as_cut);
         }
         State::Render { tally, plan: Box::new(plan), checkpoint }
     }

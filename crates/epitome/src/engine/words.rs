@@ -7,7 +7,8 @@ use crate::budget::{Budget, Stop};
 use crate::checkpoint::{self, Checkpoint, Gathered, LEAST_TOKENS};
 use crate::count::Tally;
 use crate::plan::{Plan, Reached};
-use crate::transcript::unit::Units;
+use crate::transcript::Entry;
+use crate::transcript::unit::{Unit, Units};
 
 /// So many tokens more a checkpoint may take, written anew to stand for less.
 const ANOTHER_NONCE: u64 = 16;
@@ -42,17 +43,15 @@ impl Compaction {
         if self.attempt != Attempt::Asked || self.compactor.options().stop != Stop::AtTarget {
             return checkpoint;
         }
-        let tokens = |checkpoint: &Option<Checkpoint>| checkpoint.as_ref().map_or(0, |c| c.tokens);
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
         let said: Vec<usize> = turns.flat_map(|unit| unit.entries.clone()).collect();
         let mut checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
-        let first = tokens(&checkpoint);
         loop {
             let read =
                 checkpoint.as_ref().and_then(|checkpoint| checkpoint::read(&checkpoint.text));
             let words = read.map(|contents| contents.words).unwrap_or_default();
             let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
-            let own = tokens(&checkpoint);
+            let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
             let free = self.target(tally).saturating_sub(plan.draft.total() + own);
             let spare = checkpoint.as_ref().map_or(0, |_| ANOTHER_NONCE.min(free));
             let mut room = free - spare;
@@ -67,13 +66,65 @@ impl Compaction {
                 return checkpoint;
             }
             gathered.spare(&shown);
-            let most = plan.checkpoint.min(own + spare);
-            checkpoint = checkpoint::write(gathered, most, self.compactor.counter());
-            // A shorter nonce may leave room for another message; a shorter lane is not to be made shorter yet.
-            if tokens(&checkpoint) + ANOTHER_NONCE < first {
-                return checkpoint;
+            let write = |most: u64| {
+                checkpoint::write(gathered, plan.checkpoint.min(most), self.compactor.counter())
+            };
+            let missing =
+                |c: &Option<Checkpoint>| c.as_ref().map_or(usize::MAX, Checkpoint::words_missing);
+            checkpoint = write(own + spare);
+            // What is left is for words before it goes back to what was cut.
+            if missing(&checkpoint) > 0 {
+                let longer = write(self.target(tally).saturating_sub(plan.draft.total()));
+                if missing(&longer) < missing(&checkpoint) {
+                    checkpoint = longer;
+                }
             }
         }
+    }
+
+    /// Entries that stay as they were cut: while something that people said is neither shown nor quoted, the newest
+    /// steps have their share and no more.
+    pub(super) fn stays_cut(
+        &self,
+        tally: &Tally,
+        plan: &Plan,
+        checkpoint: Option<&Checkpoint>,
+    ) -> BTreeSet<usize> {
+        let transcript = &self.request.transcript;
+        let read = checkpoint.and_then(|checkpoint| checkpoint::read(&checkpoint.text));
+        let words = read.map(|contents| contents.words).unwrap_or_default();
+        let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
+        let is_said = |at: usize| plan.draft.is_shown(at) || quoted.contains(&at);
+        if transcript.entries().filter(Entry::is_human).all(|entry| is_said(entry.index)) {
+            return BTreeSet::new();
+        }
+        let units = Units::of(transcript, self.request.format.instructions());
+        let guard = self.guard(tally, &units);
+        let size =
+            |unit: &Unit| unit.entries.clone().map(|at| plan.draft.entry_tokens(at)).sum::<u64>();
+        let cut = |unit: &Unit| {
+            let shown = unit.entries.clone().filter(|at| plan.draft.is_shown(*at));
+            shown.map(|at| tally.entry(at)).sum::<u64>().saturating_sub(size(unit))
+        };
+        let leaves = |unit: &&Unit| {
+            let may_leave = unit.entries.clone().all(|at| guard.may_leave(at));
+            may_leave && !unit.is_turn && size(unit) > 0
+        };
+        let mut left = Budget::new(self.target(tally)).recent();
+        let mut newest = Vec::new();
+        for unit in units.all().iter().rev().filter(leaves) {
+            let Some(rest) = left.checked_sub(size(unit)) else { break };
+            left = rest;
+            newest.push(unit);
+        }
+        newest.retain(|unit| match left.checked_sub(cut(unit)) {
+            Some(rest) => {
+                left = rest;
+                false
+            }
+            None => true,
+        });
+        newest.into_iter().flat_map(|unit| unit.entries.clone()).collect()
     }
 
     /// A checkpoint that quotes nobody, unless what it takes would show no more of what people said.

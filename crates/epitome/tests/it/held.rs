@@ -199,6 +199,73 @@ fn a_task_is_not_cut_for_a_checkpoint() {
     }
 }
 
+fn say(word: &str, times: usize) -> String {
+    (0..times).map(|n| format!("{word} {n}")).collect::<Vec<_>>().join(" ")
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn read(id: &str, output: &str) -> [Value; 2] {
+    let function = json!({"name": "Read", "arguments": r#"{"file_path":"src/x.rs"}"#});
+    let call = json!({"id": id, "type": "function", "function": function});
+    let result = json!({"role": "tool", "tool_call_id": id, "content": output});
+    [json!({"role": "assistant", "content": null, "tool_calls": [call]}), result]
+}
+
+/// A step, four messages that together are more than a checkpoint can quote, and `newest`.
+fn much_said(brief: usize, older: usize, newer: usize, newest: &[Value]) -> Request {
+    // More bytes a token than a line of the ledger is expected to have.
+    let long = "lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do dolore \
+         nostrud adipiscing ut minim sit eiusmod magna ipsum sed et quis consectetur incididunt enim dolor do dolore \
+         nostrud adipiscing ut minim";
+    let mut messages =
+        vec![json!({"role": "system", "content": "Be brief. ".repeat(brief)}), user("ok")];
+    messages.extend(read("call_1", &"fn f() { todo!() }\n".repeat(100)));
+    messages.extend([
+        user(long),
+        user(&say("alpha beta gamma", 50)),
+        user(&say("x", older)),
+        user(&say("y", newer)),
+    ]);
+    messages.extend_from_slice(newest);
+    request(Format::OpenaiChat, &json!({"model": "gpt-5.4", "messages": messages}))
+}
+
+/// A message is shown after all, and the ledger had a line of it: what that leaves is for words that no longer have a
+/// quote in a checkpoint written anew, and for those that had none.
+#[test]
+fn what_the_ledger_leaves_is_for_words() {
+    for (brief, older, newer) in [(20, 29, 33), (22, 32, 33), (24, 34, 30)] {
+        let [call, result] = read("call_2", &"fn f() { todo!() }\n".repeat(16));
+        let request = much_said(brief, older, newer, &[call, result, user("see?")]);
+        for target in (600..680).step_by(2) {
+            let receipt = receipt(&request, target, &[]);
+            if (brief, target) == (20, 630) {
+                assert_eq!(receipt.human_messages.lost, 0);
+            }
+        }
+    }
+}
+
+/// What is left doesn't go back to an older result while it makes that step larger than the share of the newest, and
+/// a message is neither shown nor quoted.
+#[test]
+fn no_step_takes_back_the_place_of_words() {
+    for (brief, older, newer, lines, printed) in
+        [(16, 38, 34, 14, 60), (16, 35, 37, 14, 150), (8, 36, 38, 18, 150), (16, 38, 31, 14, 60)]
+    {
+        let [call, result] = read("call_2", &"fn f() { todo!() }\n".repeat(lines));
+        let [next, output] = read("call_3", &say("line of what it printed", printed));
+        let newest = [call, result, user("see?"), next, output];
+        let request = much_said(brief, older, newer, &newest);
+        for target in 600..660 {
+            receipt(&request, target, &[]);
+        }
+    }
+}
+
 /// Words that the system prompt says need no message to hold them; the names of its fields aren't words.
 #[test]
 fn a_pin_that_the_system_prompt_says_holds_no_message() {
