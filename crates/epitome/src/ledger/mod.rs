@@ -14,6 +14,7 @@ mod judge;
 mod lane;
 mod language;
 mod made;
+mod newer;
 mod noise;
 mod observe;
 mod output;
@@ -253,7 +254,11 @@ impl Ledger {
         }
         let own = self.lines.len();
         if !line.is_sure {
+            let older = self.may_change_besides(&line);
             self.append(line);
+            if let Some(older) = older {
+                self.lines[older].newer = Some(own);
+            }
             return true;
         }
         match self.update(&line) {

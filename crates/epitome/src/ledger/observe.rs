@@ -245,6 +245,7 @@ impl Ledger {
             shown: shown == Shown::InFull,
             said_in: self.reading.into_iter().collect(),
             weight,
+            change: cues.change(),
             is_sure: false,
             ..Line::said(at, who, raw.to_owned(), text, subject)
         });

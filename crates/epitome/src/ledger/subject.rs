@@ -99,9 +99,13 @@ pub(super) struct Subject {
     pub(super) is_hearsay: bool,
     /// Whether it says that it answers something.
     pub(super) settles: bool,
+    /// Whether it speaks of what is so by now: `these days`, `as of Monday`, `the new one`.
+    pub(super) is_recent: bool,
     /// Words that aren't values.
     pub(super) words: usize,
     pub(super) values: Vec<Value>,
+    /// What its numbers count, as it stands at or behind them: `Hz`, `copies`.
+    pub(super) units: Terms,
 }
 
 /// Prepositions behind which a topic is named, not a value.
@@ -119,7 +123,9 @@ impl Subject {
         let (lifts, is_field) = (cues.has(Cue::Lifts), cues.has(Cue::Labels));
         let settles = cues.has(Cue::Answers) || words.find("whether").is_some();
         let is_hearsay = cues.has(Cue::Hearsay);
-        let mut subject = Self { lifts, is_field, is_hearsay, settles, ..Self::default() };
+        let is_recent = cues.has(Cue::Recent);
+        let mut subject =
+            Self { lifts, is_field, is_hearsay, settles, is_recent, ..Self::default() };
         let terms = Meanings((0..words.len()).map(|at| words.term(at)).collect());
         let place = Place::of(words, cues, &terms);
         let mut at = 0;
@@ -162,6 +168,11 @@ impl Subject {
         if word.form == Form::Number || words.is(at, List::Numbers) {
             let value = number(low, words.low(next), word.form != Form::Number);
             let before = stem(words.low(at.wrapping_sub(1)));
+            let unit = low.trim_start_matches(|c: char| !c.is_alphabetic());
+            let unit = if unit.is_empty() && word.after == ' ' { words.low(next) } else { unit };
+            if !english().says_nothing(unit) {
+                self.units.push(digest(stem(unit)));
+            }
             match role {
                 Role::Gone => self.gone.push(value.digest),
                 // `phase 2`

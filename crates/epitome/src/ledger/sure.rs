@@ -103,7 +103,7 @@ impl Ledger {
 
 /// Two lines, and what they share.
 #[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
-struct Pair<'a> {
+pub(super) struct Pair<'a> {
     new: &'a Line,
     old: &'a Line,
     /// Words that both have, values apart.
@@ -120,13 +120,13 @@ struct Pair<'a> {
     /// Each gives a value of one sort, and not the same.
     differs: bool,
     /// Both share a word that hardly another line has.
-    is_told: bool,
+    pub(super) is_told: bool,
     /// So they do, and their values are of one shape.
     alike: bool,
 }
 
 impl<'a> Pair<'a> {
-    fn of(ledger: &Ledger, newer: &Newer<'a>, old: &'a Line) -> Self {
+    pub(super) fn of(ledger: &Ledger, newer: &Newer<'a>, old: &'a Line) -> Self {
         let new = newer.line;
         let (own, theirs) = (&new.subject, &old.subject);
         let is_value =

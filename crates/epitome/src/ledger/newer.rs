@@ -1,0 +1,190 @@
+//! Which older line a newer one may change, where that isn't sure: both stay, and whoever reads the older is told of the
+//! newer.
+//!
+//! Two things tell it, whatever the words. Where it stands: right behind a statement, a brief sentence that says nothing of
+//! its own but another value of the same make. And what it shares: later, a word that hardly another line has.
+
+use super::judge::asks;
+use super::subject::{Sort, Subject, Value};
+use super::sure::Pair;
+use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, is_near};
+use super::{Change, Kind, Ledger, Line, Speaker};
+
+/// Words besides its values and the older one's that a sentence which only corrects one has at most.
+const MOST_BESIDES: usize = 4;
+/// A sentence of more words says more than what changed.
+const MAX_WORDS: usize = 18;
+/// Words before what a brief sentence strikes: `lose X, take Y`.
+const MOST_BEFORE: usize = 2;
+
+impl Ledger {
+    /// Which of `candidates` the line may change, or what was said just before it.
+    pub(super) fn may_change(&self, newer: &Newer<'_>, candidates: &[usize]) -> Option<usize> {
+        // The one that shares most; of several the newest.
+        let mut found = None;
+        for at in candidates.iter().rev().copied() {
+            let least = found.map_or(0, |(shared, _)| shared);
+            let old = &self.lines[at];
+            let touches = || self.touches(newer, old, least).filter(|_| newer.line.is_sure);
+            let shared = self.shares(newer, old, least).or_else(touches);
+            found = shared.map(|shared| (shared, at)).or(found);
+        }
+        found.map(|(_, at)| at).or_else(|| self.behind(newer.line))
+    }
+
+    /// The same for a line of which nobody knows what it is.
+    pub(super) fn may_change_besides(&self, line: &Line) -> Option<usize> {
+        let may = line.who == Speaker::Human || line.says_so();
+        let is_short = line.subject.words <= MAX_WORDS;
+        (may && is_short)
+            .then(|| self.candidates(line))
+            .and_then(|(newer, candidates)| self.may_change(&newer, &candidates))
+    }
+
+    /// What a brief sentence right behind it may correct.
+    fn behind(&self, line: &Line) -> Option<usize> {
+        let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
+        if line.who < Speaker::Model || !is_brief || line.text.ends_with(':') || asks(&line.text) {
+            return None;
+        }
+        let near = self.lines.iter().enumerate().skip(self.since).rev().take(MOST_PASSED);
+        let near = near
+            .take_while(|(_, old)| is_near(line.at, old.at))
+            .filter(|(_, old)| old.who >= Speaker::Model && old.who != Speaker::System)
+            .filter(|(_, old)| old.replaced.is_none() && !old.is_said_with(line))
+            .filter(|(_, old)| !asks(&old.text))
+            .take(LOOK_BACK);
+        let found = near.filter_map(|(at, old)| Some((self.means(line, old)?, at)));
+        found.max().map(|(_, at)| at)
+    }
+
+    /// How surely a brief sentence means the line just before it.
+    fn means(&self, line: &Line, old: &Line) -> Option<u32> {
+        let (own, theirs) = (&line.subject, &old.subject);
+        if own.contrasts(theirs) {
+            return None;
+        }
+        let is_value = |word| own.values.iter().any(|value| value.digest == word);
+        let rest = || own.bag.iter().filter(|word| !is_value(*word) && !theirs.bag.has(*word));
+        // What names something else is about that.
+        let is_elsewhere =
+            rest().count() > MOST_BESIDES || rest().any(|word| self.lines_about(word) > 0);
+        let is_persons = line.who == Speaker::Human;
+        let differs = own.stands_for(theirs);
+        let named = own.names_both(theirs)
+            || line.change > Change::None && own.names_value_of(theirs)
+            || is_persons && strikes(&line.text, &old.text);
+        let sure = match () {
+            () if named => 40,
+            () if is_elsewhere => return None,
+            () if differs && line.change >= Change::Said => 30,
+            () if differs && is_persons => 20,
+            () if is_persons && line.change == Change::OfLast => 10,
+            () => return None,
+        };
+        let shared = own.bag.shared(&theirs.bag).min(3) as u32;
+        Some(sure + 4 * shared + 2 * u32::from(line.who == old.who))
+    }
+
+    /// Whether `new`, said later, may change `old`: how many words they share, if more than `least`.
+    fn shares(&self, newer: &Newer<'_>, old: &Line, least: usize) -> Option<usize> {
+        let new = newer.line;
+        let (own, theirs) = (&new.subject, &old.subject);
+        let both = own.bag.shared(&theirs.bag);
+        if both <= least || new.is_said_with(old) || own.words > MAX_WORDS {
+            return None;
+        }
+        let is_persons = new.who == Speaker::Human;
+        if old.who > new.who || !is_persons && !new.says_so() || own.contrasts(theirs) {
+            return None;
+        }
+        if !Pair::of(self, newer, old).is_told || asks(&new.text) || asks(&old.text) {
+            return None;
+        }
+        if own.names_value_of(theirs) {
+            return Some(both);
+        }
+        let chosen = || {
+            let is_state = |line: &Line| !line.kind.is_task() && line.kind != Kind::Question;
+            let is_short = own.words < MOST_BRIEF && theirs.words < MOST_BRIEF;
+            is_persons && new.says_so() && is_short && is_state(new) && is_state(old)
+        };
+        let is_other = old.who != Speaker::System && (own.stands_for(theirs) || chosen());
+        is_other.then_some(both)
+    }
+}
+
+impl Line {
+    /// Whether it says in any word that something changed, or is so by now.
+    fn says_so(&self) -> bool {
+        self.change > Change::None || self.subject.is_recent
+    }
+}
+
+/// Whether a brief sentence begins with words of the older one, says no more of them and goes on with others:
+/// `Not X, Y`, `lose X, take Y`.
+fn strikes(new: &str, old: &str) -> bool {
+    let Some((struck, rest)) = new.split_once([',', ';']) else { return false };
+    let words = |text: &str| -> Vec<String> {
+        let bare = text
+            .split_whitespace()
+            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+        bare.filter(|word| !word.is_empty()).collect()
+    };
+    let (struck, rest, old) = (words(struck), words(rest), words(old));
+    let holds = |run: &[String]| !run.is_empty() && old.windows(run.len()).any(|of| of == run);
+    let at = (0..=MOST_BEFORE).find(|at| struck.get(*at..).is_some_and(holds));
+    let is_said = |at: usize| struck[at..].iter().any(|word| word.len() > 3);
+    let is_apart = rest.iter().all(|word| word.len() < 4 || !old.contains(word));
+    at.is_some_and(is_said) && is_apart && !rest.is_empty()
+}
+
+impl Subject {
+    /// Whether it gives a value that may stand for one of the other's: of the same unit, or made alike.
+    fn stands_for(&self, other: &Self) -> bool {
+        let is_counted =
+            self.units.is_empty() && other.units.is_empty() || self.units.shared(&other.units) > 0;
+        self.values.iter().filter(|own| !other.values.contains(own)).any(|own| {
+            let mut theirs = other.values.iter().filter(|old| !self.values.contains(old));
+            theirs.any(|old| own.is_one_with(old) && (own.is_literal() || is_counted))
+        })
+    }
+}
+
+impl Value {
+    /// Whether both are of one make: two addresses, two codes, two numbers of one measure and much the same length.
+    fn is_one_with(&self, other: &Self) -> bool {
+        match (self.sort, other.sort) {
+            (Sort::Code, _) | (_, Sort::Code) => false,
+            (Sort::Literal, Sort::Literal) => Make::of(&self.text) == Make::of(&other.text),
+            (Sort::Number(""), Sort::Number("")) => self.text.len().abs_diff(other.text.len()) < 2,
+            (a, b) => a == b,
+        }
+    }
+}
+
+/// What a name is made like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Make {
+    Address,
+    Mail,
+    Path,
+    Code,
+    Name,
+}
+
+impl Make {
+    fn of(text: &str) -> Self {
+        if text.contains("://") {
+            Self::Address
+        } else if text.contains('@') {
+            Self::Mail
+        } else if text.contains('/') {
+            Self::Path
+        } else if text.contains(|c: char| c.is_ascii_digit()) {
+            Self::Code
+        } else {
+            Self::Name
+        }
+    }
+}
