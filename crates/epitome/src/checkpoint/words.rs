@@ -100,6 +100,16 @@ impl Word {
         }
     }
 
+    /// Says behind a sentence that message `newer` may change it.
+    pub(super) fn annotate(&mut self, sentence: &str, newer: u32) {
+        let Some(at) = alone(&self.text, sentence) else { return };
+        let end = at + sentence.len();
+        let is_noted = self.text[end..].trim_start_matches(['.', '!', ' ']).starts_with(GAP);
+        if !is_noted {
+            self.text.insert_str(end, &format!(" {GAP}see message {newer}, which is newer{END}"));
+        }
+    }
+
     /// Head and tail in at most `bytes`, the gap declared; `None` if too little would be left.
     fn part(&self, bytes: usize) -> Option<Word> {
         const NOTE: usize = 48;

@@ -5,15 +5,19 @@
 //! its own but another value of the same make. And what it shares: later, a word that hardly another line has.
 
 use super::judge::asks;
+use super::stem::stem;
 use super::subject::{Sort, Subject, Value};
 use super::sure::Pair;
+use super::terms::digest;
 use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, is_near};
 use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// Words besides its values and the older one's that a sentence which only corrects one has at most.
-const MOST_BESIDES: usize = 4;
+const MOST_BESIDES: usize = 7;
 /// A sentence of more words says more than what changed.
 const MAX_WORDS: usize = 18;
+/// Bytes of what a person said that a note gives whole.
+const MOST_QUOTED: usize = 60;
 /// Words before what a brief sentence strikes: `lose X, take Y`.
 const MOST_BEFORE: usize = 2;
 
@@ -52,7 +56,7 @@ impl Ledger {
             .take_while(|(_, old)| is_near(line.at, old.at))
             .filter(|(_, old)| old.who >= Speaker::Model && old.who != Speaker::System)
             .filter(|(_, old)| old.replaced.is_none() && !old.is_said_with(line))
-            .filter(|(_, old)| !asks(&old.text))
+            .filter(|(_, old)| old.kind != Kind::Question || !asks(&old.text))
             .take(LOOK_BACK);
         let found = near.filter_map(|(at, old)| Some((self.means(line, old)?, at)));
         found.max().map(|(_, at)| at)
@@ -98,16 +102,23 @@ impl Ledger {
         if old.who > new.who || !is_persons && !new.says_so() || own.contrasts(theirs) {
             return None;
         }
-        if !Pair::of(self, newer, old).is_told || asks(&new.text) || asks(&old.text) {
+        let is_asked = old.kind == Kind::Question && asks(&old.text);
+        if asks(&new.text) || is_asked {
             return None;
         }
-        if own.names_value_of(theirs) {
+        let pair = Pair::of(self, newer, old);
+        // It gives the old value and another one, and says of what.
+        if pair.rare > 0 && (own.names_both(theirs) || own.names_value_of(theirs)) {
             return Some(both);
         }
+        if !pair.is_told {
+            return None;
+        }
         let chosen = || {
-            let is_state = |line: &Line| !line.kind.is_task() && line.kind != Kind::Question;
+            let is_state = !old.kind.is_task() && old.kind != Kind::Question;
             let is_short = own.words < MOST_BRIEF && theirs.words < MOST_BRIEF;
-            is_persons && new.says_so() && is_short && is_state(new) && is_state(old)
+            let says = new.change >= Change::Said || !new.kind.is_task() && new.says_so();
+            is_persons && says && is_short && is_state
         };
         let is_other = old.who != Speaker::System && (own.stands_for(theirs) || chosen());
         is_other.then_some(both)
@@ -116,8 +127,26 @@ impl Ledger {
 
 impl Line {
     /// Whether it says in any word that something changed, or is so by now.
-    fn says_so(&self) -> bool {
+    pub(super) fn says_so(&self) -> bool {
         self.change > Change::None || self.subject.is_recent
+    }
+}
+
+impl Line {
+    /// What it says in place of `old`, as a note has room for it: all of what a person said in a few words, or its value.
+    pub(super) fn in_short(&self, old: &Self) -> Option<String> {
+        let plain = |text: &str| text.replace(['(', ')'], "");
+        if self.who == Speaker::Human && self.text.len() <= MOST_QUOTED {
+            return Some(plain(&self.text));
+        }
+        let (own, theirs) = (&self.subject, &old.subject);
+        let value = own.values.iter().find(|own| own.stands_for_one_of(theirs))?;
+        let start = self.text.to_ascii_lowercase().find(&value.text)?;
+        let behind = &self.text[start + value.text.len()..];
+        let unit = behind.strip_prefix(' ').and_then(|rest| rest.split(' ').next());
+        let unit = unit.map(|unit| unit.trim_end_matches(|c: char| !c.is_alphanumeric()));
+        let unit = unit.filter(|unit| own.counts(unit)).map_or(0, |unit| unit.len() + 1);
+        Some(plain(&self.text[start..start + value.text.len() + unit]))
     }
 }
 
@@ -144,14 +173,22 @@ impl Subject {
     fn stands_for(&self, other: &Self) -> bool {
         let is_counted =
             self.units.is_empty() && other.units.is_empty() || self.units.shared(&other.units) > 0;
-        self.values.iter().filter(|own| !other.values.contains(own)).any(|own| {
-            let mut theirs = other.values.iter().filter(|old| !self.values.contains(old));
-            theirs.any(|old| own.is_one_with(old) && (own.is_literal() || is_counted))
-        })
+        let is_one = |own: &Value| own.stands_for_one_of(other) && (own.is_literal() || is_counted);
+        self.values.iter().any(is_one)
+    }
+
+    /// Whether its numbers count so many of `unit`.
+    fn counts(&self, unit: &str) -> bool {
+        self.units.has(digest(stem(&unit.to_lowercase())))
     }
 }
 
 impl Value {
+    /// Whether another one of its make stands there, and not this one.
+    fn stands_for_one_of(&self, other: &Subject) -> bool {
+        !other.values.contains(self) && other.values.iter().any(|old| self.is_one_with(old))
+    }
+
     /// Whether both are of one make: two addresses, two codes, two numbers of one measure and much the same length.
     fn is_one_with(&self, other: &Self) -> bool {
         match (self.sort, other.sort) {

@@ -25,6 +25,10 @@ pub(super) const MAX_LINE: usize = 320;
 const MAX_SENTENCE: usize = 1_200;
 /// Longer lines before a list speak of more than its items.
 const MAX_LEAD: usize = 60;
+/// In a longer message each sentence says by itself what it is about.
+const MAX_BRIEF: usize = 200;
+/// Words, besides its value, that a sentence has at most which only gives that.
+const MOST_WITH_A_VALUE: usize = 1;
 /// Longer labels are sentences.
 const MAX_LABEL: usize = 40;
 /// Labels that say what kind of statement follows, not of what a value is.
@@ -98,6 +102,9 @@ impl Ledger {
         }
         let mut lead = Lead::default();
         let mut asked = None;
+        // Where the sentence before begins, if it names something and gives no value of it.
+        let mut named: Option<usize> = None;
+        let is_brief = who == Speaker::Human && text.len() < MAX_BRIEF;
         let parts = sentences(text);
         let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };
         for sentence in parts {
@@ -110,6 +117,17 @@ impl Ledger {
                 raw = &text[question..sentence.range.end];
             }
             asked = raw.ends_with('?').then_some(sentence.range.start);
+            // `About the upload limit. It's 40 MB now.` is one, too.
+            if is_brief && sentence.kind == Place::Prose {
+                let before = named.take();
+                match names(raw) {
+                    Naming::Subject => named = Some(sentence.range.start),
+                    Naming::Value => {
+                        raw = &text[before.unwrap_or(sentence.range.start)..sentence.range.end];
+                    }
+                    Naming::Both => {}
+                }
+            }
             let mut standing = Standing::Free;
             match sentence.kind {
                 Place::Code => continue,
@@ -131,7 +149,10 @@ impl Ledger {
             // What somebody else said.
             let is_others = begins_with_one(raw, &[">", "➜", "❯", "$ ", "% "])
                 || output::is_frame(unmarked(raw));
-            if raw.len() > MAX_SENTENCE || raw.len() < 10 || is_others || is_code(raw) {
+            // `No, 9021.` is all that somebody says.
+            let is_all = who == Speaker::Human && text.len() < MAX_LEAD;
+            let least = if is_all { 4 } else { 10 };
+            if raw.len() > MAX_SENTENCE || raw.len() < least || is_others || is_code(raw) {
                 continue;
             }
             // `Price: $280` under each of several offers: of what, only its place tells.
@@ -224,7 +245,13 @@ impl Ledger {
         }
         let worth =
             statement::worth(raw, words, cues, who).map(|worth| worth - standing.cost() / 2);
-        let Some(weight) = worth.filter(|worth| *worth >= LEAST_BESIDES) else { return };
+        // What corrects something needn't be worth anything by itself.
+        let may_correct = words.len() < MOST_BRIEF
+            && (who == Speaker::Human && cues.has(Cue::Value) || cues.change() >= Change::Said);
+        let worth = worth.filter(|worth| *worth >= LEAST_BESIDES);
+        if worth.is_none() && !may_correct {
+            return;
+        }
         let bare = unmarked(raw);
         let text = cut::one_line(bare, MAX_LINE);
         // What comes again and again isn't looked at any more, whatever it is.
@@ -241,6 +268,9 @@ impl Ledger {
             return;
         }
         let subject = Subject::of(words, cues);
+        // A person's value is worth something in however few words, if they say of what.
+        let is_named = who == Speaker::Human && cues.has(Cue::Value) && subject.words > 0;
+        let weight = worth.unwrap_or(if is_named { LEAST_BESIDES } else { 0 });
         self.push(Line {
             shown: shown == Shown::InFull,
             said_in: self.reading.into_iter().collect(),
@@ -417,6 +447,27 @@ impl Standing {
 fn answers(sentence: &str) -> bool {
     let start = cut::head(sentence, 12).to_ascii_lowercase();
     ["answered", "answer:", "answer is", "a:"].iter().any(|mark| start.starts_with(mark))
+}
+
+/// What a sentence gives: what it is about, a value, or neither alone.
+enum Naming {
+    Subject,
+    Value,
+    Both,
+}
+
+fn names(sentence: &str) -> Naming {
+    let words = Words::of(sentence);
+    let is_value = |at: usize| {
+        words.get(at).is_some_and(|word| word.form.is_value()) || words.is(at, List::Numbers)
+    };
+    let values = (0..words.len()).filter(|at| is_value(*at)).count();
+    let says = (0..words.len()).filter(|at| !is_value(*at) && words.term(*at).is_some()).count();
+    match (values, says) {
+        (0, 1..) => Naming::Subject,
+        (1.., 0..=MOST_WITH_A_VALUE) => Naming::Value,
+        _ => Naming::Both,
+    }
 }
 
 /// A sentence, and how it was said.

@@ -170,13 +170,17 @@ impl Subject {
             let before = stem(words.low(at.wrapping_sub(1)));
             let unit = low.trim_start_matches(|c: char| !c.is_alphabetic());
             let unit = if unit.is_empty() && word.after == ' ' { words.low(next) } else { unit };
-            if !english().says_nothing(unit) {
+            if !unit.is_empty() && !english().says_nothing(unit) {
                 self.units.push(digest(stem(unit)));
             }
             match role {
                 Role::Gone => self.gone.push(value.digest),
-                // `phase 2`
-                Role::Topic if value.sort == Sort::Number("") && Term::is_one(before) => {
+                // `phase 2`; not `8 µA`
+                Role::Topic
+                    if value.sort == Sort::Number("")
+                        && Term::is_one(before)
+                        && words.get(next).is_none_or(|unit| unit.form != Form::Name) =>
+                {
                     self.mark(digest(&format!("{before}{}", value.text)));
                 }
                 _ => self.value(value),
@@ -274,13 +278,21 @@ impl Subject {
         self.values.iter().any(of) && self.values.iter().any(more)
     }
 
+    /// Whether it has words that the other hasn't, values apart.
+    pub(super) fn adds_to(&self, other: &Self) -> bool {
+        let is_value = |word: u64| self.values.iter().any(|value| value.digest == word);
+        self.bag.without(&other.bag).any(|word| !is_value(word))
+    }
+
+    /// Whether it doesn't say all that the other one is about, values apart.
+    pub(super) fn leaves_out(&self, other: &Self) -> bool {
+        let is_value = |word: u64| other.values.iter().any(|value| value.digest == word);
+        other.topic.without(&self.bag).any(|word| !is_value(word))
+    }
+
     /// Whether each has words that the other hasn't, values apart.
     pub(super) fn differs_both_ways(&self, other: &Self) -> bool {
-        let more = |one: &Self, than: &Self| {
-            let is_value = |word: u64| one.values.iter().any(|value| value.digest == word);
-            one.bag.without(&than.bag).any(|word| !is_value(word))
-        };
-        more(self, other) && more(other, self)
+        self.adds_to(other) && other.adds_to(self)
     }
 
     /// Whether it speaks of what `other` says holds no longer.

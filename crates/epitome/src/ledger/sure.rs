@@ -87,6 +87,11 @@ impl Ledger {
         if own.contrasts(theirs) || marked(own, theirs) && marked(theirs, own) {
             return None;
         }
+        // Without a word of change each speaks of a thing of its own: `Taxi fares are 40 EUR`, `room rates are 90 EUR`.
+        let is_state = new.kind.is_task() && old.kind.is_task();
+        if !is_state && !new.says_so() && own.leaves_out(theirs) && own.adds_to(theirs) {
+            return None;
+        }
         let pair = Pair::of(self, newer, old);
         let moves = match old.kind {
             Kind::Question => new.kind != Kind::Question,
@@ -109,7 +114,7 @@ pub(super) struct Pair<'a> {
     /// Words that both have, values apart.
     shared: usize,
     /// Those of them that few lines have.
-    rare: usize,
+    pub(super) rare: usize,
     /// Names and the like that both give.
     exact: usize,
     /// Words of the one that has fewer, and of the other.
