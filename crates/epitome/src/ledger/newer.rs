@@ -9,9 +9,11 @@ use super::stem::stem;
 use super::subject::{Sort, Subject, Value};
 use super::sure::Pair;
 use super::terms::digest;
-use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, is_near};
+use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, is_near, may_replace};
 use super::{Change, Kind, Ledger, Line, Speaker};
 
+/// Entries between what was just said and what takes it up.
+const JUST: u32 = 2;
 /// Words besides its values and the older one's that a sentence which only corrects one has at most.
 const MOST_BESIDES: usize = 7;
 /// A sentence of more words says more than what changed.
@@ -48,13 +50,15 @@ impl Ledger {
     /// What a brief sentence right behind it may correct.
     fn behind(&self, line: &Line) -> Option<usize> {
         let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
-        if line.who < Speaker::Model || !is_brief || line.text.ends_with(':') || asks(&line.text) {
+        let may = line.who >= Speaker::Model || !line.subject.gone.is_empty();
+        if !may || !is_brief || line.text.ends_with(':') || asks(&line.text) {
             return None;
         }
         let near = self.lines.iter().enumerate().skip(self.since).rev().take(MOST_PASSED);
         let near = near
             .take_while(|(_, old)| is_near(line.at, old.at))
-            .filter(|(_, old)| old.who >= Speaker::Model && old.who != Speaker::System)
+            .filter(|(_, old)| old.who >= line.who.min(Speaker::Model) && may_replace(line, old))
+            .filter(|(_, old)| old.who != Speaker::System)
             .filter(|(_, old)| old.replaced.is_none() && !old.is_said_with(line))
             .filter(|(_, old)| old.kind != Kind::Question || !asks(&old.text))
             .take(LOOK_BACK);
@@ -77,13 +81,19 @@ impl Ledger {
         let differs = own.stands_for(theirs);
         let named = own.names_both(theirs)
             || line.change > Change::None && own.names_value_of(theirs)
+            || line.change > Change::None
+                && own.gone.shared(&theirs.bag) > usize::from(!is_persons)
             || is_persons && strikes(&line.text, &old.text);
+        // What was just said, and says how something is.
+        let is_last = line.at - old.at <= JUST && old.who == line.who && old.is_state();
         let sure = match () {
             () if named => 40,
             () if is_elsewhere => return None,
             () if differs && line.change >= Change::Said => 30,
             () if differs && is_persons => 20,
             () if is_persons && line.change == Change::OfLast => 10,
+            () if is_last && line.change == Change::OfLast => 10,
+            () if is_last && is_persons && own.takes_up && own.words < MOST_BESIDES => 10,
             () => return None,
         };
         let shared = own.bag.shared(&theirs.bag).min(3) as u32;
@@ -107,25 +117,32 @@ impl Ledger {
             return None;
         }
         let pair = Pair::of(self, newer, old);
-        // It gives the old value and another one, and says of what.
-        if pair.rare > 0 && (own.names_both(theirs) || own.names_value_of(theirs)) {
+        // It gives the old value and another one, and says of what; or it says most of the same again.
+        let names = own.names_both(theirs) || own.names_value_of(theirs);
+        let is_whole = !own.leaves_out(theirs) || !theirs.leaves_out(own);
+        let again = is_persons && pair.shared > 2 && pair.rare > 1 && pair.covers(60, 34);
+        if pair.rare > 0 && names || again && is_whole {
             return Some(both);
         }
-        if !pair.is_told {
+        if !pair.is_told || old.who == Speaker::System {
             return None;
         }
         let chosen = || {
-            let is_state = !old.kind.is_task() && old.kind != Kind::Question;
             let is_short = own.words < MOST_BRIEF && theirs.words < MOST_BRIEF;
             let says = new.change >= Change::Said || !new.kind.is_task() && new.says_so();
-            is_persons && says && is_short && is_state
+            says && is_short && old.is_state()
         };
-        let is_other = old.who != Speaker::System && (own.stands_for(theirs) || chosen());
-        is_other.then_some(both)
+        let may = own.stands_for(theirs) || is_persons && (own.ends_some_of(theirs) || chosen());
+        may.then_some(both)
     }
 }
 
 impl Line {
+    /// Whether it says how something is, not what is to be done or asked.
+    fn is_state(&self) -> bool {
+        !self.kind.is_task() && self.kind != Kind::Question
+    }
+
     /// Whether it says in any word that something changed, or is so by now.
     pub(super) fn says_so(&self) -> bool {
         self.change > Change::None || self.subject.is_recent
@@ -140,12 +157,13 @@ impl Line {
             return Some(plain(&self.text));
         }
         let (own, theirs) = (&self.subject, &old.subject);
-        let value = own.values.iter().find(|own| own.stands_for_one_of(theirs))?;
+        let value = own.values.iter().find(|value| own.has_for(value, theirs))?;
         let start = self.text.to_ascii_lowercase().find(&value.text)?;
         let behind = &self.text[start + value.text.len()..];
         let unit = behind.strip_prefix(' ').and_then(|rest| rest.split(' ').next());
         let unit = unit.map(|unit| unit.trim_end_matches(|c: char| !c.is_alphanumeric()));
-        let unit = unit.filter(|unit| own.counts(unit)).map_or(0, |unit| unit.len() + 1);
+        let counts = |unit: &&str| own.unit(value) == Some(digest(stem(&unit.to_lowercase())));
+        let unit = unit.filter(counts).map_or(0, |unit| unit.len() + 1);
         Some(plain(&self.text[start..start + value.text.len() + unit]))
     }
 }
@@ -169,26 +187,31 @@ fn strikes(new: &str, old: &str) -> bool {
 }
 
 impl Subject {
-    /// Whether it gives a value that may stand for one of the other's: of the same unit, or made alike.
+    /// Whether it gives a value that may stand for one of the other's.
     fn stands_for(&self, other: &Self) -> bool {
-        let is_counted =
-            self.units.is_empty() && other.units.is_empty() || self.units.shared(&other.units) > 0;
-        let is_one = |own: &Value| own.stands_for_one_of(other) && (own.is_literal() || is_counted);
-        self.values.iter().any(is_one)
+        self.values.iter().any(|own| self.has_for(own, other))
     }
 
-    /// Whether its numbers count so many of `unit`.
-    fn counts(&self, unit: &str) -> bool {
-        self.units.has(digest(stem(&unit.to_lowercase())))
+    /// Whether its value `own` may stand for one of the other's, of the same unit or made alike, which it doesn't give.
+    fn has_for(&self, own: &Value, other: &Self) -> bool {
+        let is_one = |old: &Value| {
+            own.is_one_with(old) && (own.is_literal() || self.unit(own) == other.unit(old))
+        };
+        !other.values.contains(own) && other.values.iter().any(is_one)
+    }
+
+    /// What a number of it counts.
+    fn unit(&self, value: &Value) -> Option<u64> {
+        self.units.iter().find(|(of, _)| *of == value.digest).map(|(_, unit)| *unit)
+    }
+
+    /// Whether it says that something holds no longer which the other one says.
+    fn ends_some_of(&self, other: &Self) -> bool {
+        other.says_gone_of(self)
     }
 }
 
 impl Value {
-    /// Whether another one of its make stands there, and not this one.
-    fn stands_for_one_of(&self, other: &Subject) -> bool {
-        !other.values.contains(self) && other.values.iter().any(|old| self.is_one_with(old))
-    }
-
     /// Whether both are of one make: two addresses, two codes, two numbers of one measure and much the same length.
     fn is_one_with(&self, other: &Self) -> bool {
         match (self.sort, other.sort) {

@@ -104,8 +104,10 @@ pub(super) struct Subject {
     /// Words that aren't values.
     pub(super) words: usize,
     pub(super) values: Vec<Value>,
-    /// What its numbers count, as it stands at or behind them: `Hz`, `copies`.
-    pub(super) units: Terms,
+    /// Whether it begins with a word that takes up what was just said: `close, but`, `hm`.
+    pub(super) takes_up: bool,
+    /// What a number counts, as it stands at or behind it: `Hz`, `copies`.
+    pub(super) units: Vec<(u64, u64)>,
 }
 
 /// Prepositions behind which a topic is named, not a value.
@@ -123,9 +125,15 @@ impl Subject {
         let (lifts, is_field) = (cues.has(Cue::Lifts), cues.has(Cue::Labels));
         let settles = cues.has(Cue::Answers) || words.find("whether").is_some();
         let is_hearsay = cues.has(Cue::Hearsay);
-        let is_recent = cues.has(Cue::Recent);
-        let mut subject =
-            Self { lifts, is_field, is_hearsay, settles, is_recent, ..Self::default() };
+        let mut subject = Self {
+            lifts,
+            is_field,
+            is_hearsay,
+            settles,
+            is_recent: cues.has(Cue::Recent),
+            takes_up: cues.has(Cue::AnewBriefly),
+            ..Self::default()
+        };
         let terms = Meanings((0..words.len()).map(|at| words.term(at)).collect());
         let place = Place::of(words, cues, &terms);
         let mut at = 0;
@@ -170,8 +178,8 @@ impl Subject {
             let before = stem(words.low(at.wrapping_sub(1)));
             let unit = low.trim_start_matches(|c: char| !c.is_alphabetic());
             let unit = if unit.is_empty() && word.after == ' ' { words.low(next) } else { unit };
-            if !unit.is_empty() && !english().says_nothing(unit) {
-                self.units.push(digest(stem(unit)));
+            if !unit.is_empty() && !english().says_nothing(unit) && !words.is(next, List::Numbers) {
+                self.units.push((value.digest, digest(stem(unit))));
             }
             match role {
                 Role::Gone => self.gone.push(value.digest),

@@ -112,7 +112,7 @@ pub(super) struct Pair<'a> {
     new: &'a Line,
     old: &'a Line,
     /// Words that both have, values apart.
-    shared: usize,
+    pub(super) shared: usize,
     /// Those of them that few lines have.
     pub(super) rare: usize,
     /// Names and the like that both give.
@@ -172,7 +172,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Whether the words that both have are so many percent of the shorter and of the longer one's.
-    fn covers(&self, shorter: usize, longer: usize) -> bool {
+    pub(super) fn covers(&self, shorter: usize, longer: usize) -> bool {
         self.shared * 100 >= self.fewer * shorter && self.shared * 100 >= self.more * longer
     }
 
