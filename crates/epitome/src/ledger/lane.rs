@@ -252,7 +252,8 @@ impl Ledger {
         {
             first = &self.lines[before];
         }
-        if let Some((_, subject)) = first.note.split_once(": ") {
+        let note = Some(&first.note).filter(|note| !note.starts_with(OLDER));
+        if let Some((_, subject)) = note.and_then(|note| note.split_once(": ")) {
             return format!(": {}", subject.trim_end_matches(')'));
         }
         let mut text = cut::one_line(&first.text, 80).to_lowercase();

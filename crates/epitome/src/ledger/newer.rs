@@ -79,6 +79,7 @@ impl Ledger {
             rest().count() > MOST_BESIDES || rest().any(|word| self.lines_about(word) > 0);
         let is_persons = line.who == Speaker::Human;
         let differs = own.stands_for(theirs);
+        let is_bare = own.is_aside || !own.has_topic || !own.leaves_topic(theirs);
         let named = own.names_both(theirs)
             || line.change > Change::None && own.names_value_of(theirs)
             || line.change > Change::None
@@ -90,7 +91,7 @@ impl Ledger {
             () if named => 40,
             () if is_elsewhere => return None,
             () if differs && line.change >= Change::Said => 30,
-            () if differs && is_persons => 20,
+            () if differs && is_persons && is_bare => 20,
             () if is_persons && line.change == Change::OfLast => 10,
             () if is_last && line.change == Change::OfLast => 10,
             () if is_last && is_persons && own.takes_up && own.words < MOST_BESIDES => 10,
@@ -132,8 +133,9 @@ impl Ledger {
             let says = new.change >= Change::Said || !new.kind.is_task() && new.says_so();
             says && is_short && old.is_state()
         };
-        let may = own.stands_for(theirs) || is_persons && (own.ends_some_of(theirs) || chosen());
-        may.then_some(both)
+        let ends = is_persons || new.who == Speaker::Model && new.change >= Change::Said;
+        let ends = ends && theirs.says_gone_of(own);
+        (own.stands_for(theirs) || ends || is_persons && chosen()).then_some(both)
     }
 }
 
@@ -147,9 +149,7 @@ impl Line {
     pub(super) fn says_so(&self) -> bool {
         self.change > Change::None || self.subject.is_recent
     }
-}
 
-impl Line {
     /// What it says in place of `old`, as a note has room for it: all of what a person said in a few words, or its value.
     pub(super) fn in_short(&self, old: &Self) -> Option<String> {
         let plain = |text: &str| text.replace(['(', ')'], "");
@@ -157,14 +157,18 @@ impl Line {
             return Some(plain(&self.text));
         }
         let (own, theirs) = (&self.subject, &old.subject);
-        let value = own.values.iter().find(|value| own.has_for(value, theirs))?;
-        let start = self.text.to_ascii_lowercase().find(&value.text)?;
-        let behind = &self.text[start + value.text.len()..];
-        let unit = behind.strip_prefix(' ').and_then(|rest| rest.split(' ').next());
-        let unit = unit.map(|unit| unit.trim_end_matches(|c: char| !c.is_alphanumeric()));
-        let counts = |unit: &&str| own.unit(value) == Some(digest(stem(&unit.to_lowercase())));
-        let unit = unit.filter(counts).map_or(0, |unit| unit.len() + 1);
-        Some(plain(&self.text[start..start + value.text.len() + unit]))
+        let low = self.text.to_ascii_lowercase();
+        let standing = own.values.iter().filter(|value| own.has_for(value, theirs));
+        let places = standing.filter_map(|value| {
+            let start = low.find(&value.text)?;
+            let end = start + value.text.len();
+            let unit = low[end..].strip_prefix(' ').and_then(|rest| rest.split(' ').next());
+            let unit = unit.map(|unit| unit.trim_end_matches(|c: char| !c.is_alphanumeric()));
+            let unit = unit.filter(|unit| own.unit(value) == Some(digest(stem(unit))));
+            Some((start, end + unit.map_or(0, |unit| unit.len() + 1)))
+        });
+        let (start, end) = places.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))?;
+        (end - start <= MOST_QUOTED).then(|| plain(&self.text[start..end]))
     }
 }
 
@@ -200,14 +204,14 @@ impl Subject {
         !other.values.contains(own) && other.values.iter().any(is_one)
     }
 
+    /// Whether it is about something that the other one doesn't say.
+    fn leaves_topic(&self, other: &Self) -> bool {
+        self.topic.without(&other.bag).next().is_some()
+    }
+
     /// What a number of it counts.
     fn unit(&self, value: &Value) -> Option<u64> {
         self.units.iter().find(|(of, _)| *of == value.digest).map(|(_, unit)| *unit)
-    }
-
-    /// Whether it says that something holds no longer which the other one says.
-    fn ends_some_of(&self, other: &Self) -> bool {
-        other.says_gone_of(self)
     }
 }
 

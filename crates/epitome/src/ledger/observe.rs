@@ -27,8 +27,9 @@ const MAX_SENTENCE: usize = 1_200;
 const MAX_LEAD: usize = 60;
 /// In a longer message each sentence says by itself what it is about.
 const MAX_BRIEF: usize = 200;
-/// Words, besides its value, that a sentence has at most which only gives that.
-const MOST_WITH_A_VALUE: usize = 1;
+/// What a sentence begins with that speaks of the one before it.
+const POINTS: [&str; 10] =
+    ["it", "it's", "its", "that", "that's", "this", "they", "they're", "these", "those"];
 /// Longer labels are sentences.
 const MAX_LABEL: usize = 40;
 /// Labels that say what kind of statement follows, not of what a value is.
@@ -463,9 +464,10 @@ fn names(sentence: &str) -> Naming {
     };
     let values = (0..words.len()).filter(|at| is_value(*at)).count();
     let says = (0..words.len()).filter(|at| !is_value(*at) && words.term(*at).is_some()).count();
+    let most = usize::from(POINTS.contains(&words.low(0)));
     match (values, says) {
         (0, 1..) => Naming::Subject,
-        (1.., 0..=MOST_WITH_A_VALUE) => Naming::Value,
+        (1.., says) if says <= most => Naming::Value,
         _ => Naming::Both,
     }
 }

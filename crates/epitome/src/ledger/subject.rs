@@ -104,6 +104,8 @@ pub(super) struct Subject {
     /// Words that aren't values.
     pub(super) words: usize,
     pub(super) values: Vec<Value>,
+    /// Whether a mark parts what would be its topic from what it says: `Close, but it's 20`.
+    pub(super) is_aside: bool,
     /// Whether it begins with a word that takes up what was just said: `close, but`, `hm`.
     pub(super) takes_up: bool,
     /// What a number counts, as it stands at or behind it: `Hz`, `copies`.
@@ -154,6 +156,8 @@ impl Subject {
         }
         subject.has_topic = !subject.topic.is_empty();
         subject.leads = place.topic.start == 0 && !place.topic.is_empty();
+        let mut topic = place.topic.filter_map(|at| words.get(at));
+        subject.is_aside = topic.any(|word| matches!(word.after, ',' | ';'));
         if !subject.has_topic {
             subject.topic = subject.bag.clone();
         }
