@@ -17,7 +17,7 @@ pub(crate) fn working(compactor: Compactor) -> Compactor {
 
 /// A thread that ends before the call does. Where the system has no more, one thing is done after the other.
 #[derive(Debug)]
-struct Second;
+pub(crate) struct Second;
 
 impl Beside for Second {
     fn both(&self, first: &mut (dyn FnMut() + Send), second: &mut dyn FnMut()) {

@@ -32,7 +32,10 @@ pub(crate) fn for_bytes(beside: Option<&dyn Beside>, bytes: usize) -> Option<&dy
 }
 
 /// Does both, and gives what they gave.
-pub(crate) fn both<A: Send, B>(
+///
+/// # Panics
+/// If `beside` calls not both of them.
+pub fn both<A: Send, B>(
     beside: &dyn Beside,
     first: impl FnOnce() -> A + Send,
     second: impl FnOnce() -> B,

@@ -6,6 +6,7 @@ mod steps;
 mod tools;
 
 use epitome::Request;
+use epitome::cores::both;
 use epitome::count::{Count, Tally, TokenCounter};
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, PartKind};
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 use crate::input::Source;
 use crate::reader::Reading;
+use crate::threads::Second;
 
 pub(crate) use kinds::{Kind, Weight, Weights};
 pub(crate) use rules::Rule;
@@ -80,16 +82,8 @@ impl Found {
         pins: &[String],
         work: impl FnOnce() -> T,
     ) -> (T, Self) {
-        std::thread::scope(|scope| {
-            let find = || Found::in_request(request, pins);
-            let finding = std::thread::Builder::new().spawn_scoped(scope, find);
-            let done = work();
-            let found = match finding {
-                Ok(found) => found.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                Err(_) => find(),
-            };
-            (done, found)
-        })
+        let (found, done) = both(&Second, || Found::in_request(request, pins), work);
+        (done, found)
     }
 }
 

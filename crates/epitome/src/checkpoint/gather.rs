@@ -104,7 +104,8 @@ impl Gathered {
         (&mut self.folded, &mut self.heard)
     }
 
-    /// Adds a folded entry; `next` is the first entry shown behind the checkpoint.
+    /// Adds a folded entry; `next` is the first entry shown behind the checkpoint. What an earlier checkpoint in it
+    /// remembers is there once the entry is [seen](Self::see).
     pub fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>, next: usize) {
         self.left = self.folded.add(transcript, units, entry, next);
     }
@@ -139,10 +140,5 @@ impl Gathered {
                 word.annotate(sentence, newer);
             }
         }
-    }
-
-    /// Continues a text that is an earlier checkpoint: its words, ledger and anchors, never its prose.
-    pub fn carry_over(&mut self, part: &Part<'_>) {
-        self.folded.carry_over(part, &mut self.left);
     }
 }

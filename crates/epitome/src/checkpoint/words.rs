@@ -355,6 +355,19 @@ mod tests {
     }
 
     #[test]
+    fn what_may_have_changed_is_said_once_behind_its_sentence() {
+        let mut word = Word::new(4, "The port is 8080. Go on.".to_owned());
+        let mut said = word.clone();
+        for _ in 0..2 {
+            word.annotate("The port is 8080.", 9);
+        }
+        said.text = "The port is 8080. [… see message 9, which is newer …] Go on.".to_owned();
+        assert_eq!(word, said);
+        assert_eq!(word.stretches().collect::<Vec<_>>(), ["The port is 8080. ", " Go on."]);
+        assert!(!word.is_whole() && read(&word.lines()).0.first() == Some(&word), "{word:?}");
+    }
+
+    #[test]
     fn without_room_the_number_is_told() {
         let none = lane_in(&words(), 2);
         assert_eq!(none.text, "(3 of the user's messages are not quoted here.)\n");

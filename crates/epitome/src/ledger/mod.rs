@@ -20,6 +20,7 @@ mod observe;
 mod output;
 mod quote;
 mod resume;
+mod stamp;
 mod statement;
 mod stem;
 mod subject;

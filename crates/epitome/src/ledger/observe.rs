@@ -244,8 +244,16 @@ impl Ledger {
         if self.unsure >= MAX_UNSURE && who < Speaker::Human {
             return;
         }
-        let worth =
+        let mut worth =
             statement::worth(raw, words, cues, who).map(|worth| worth - standing.cost() / 2);
+        // Of what a printer puts between signs the phrases tell no kind, but that it says how far something is.
+        let is_task = || judge(raw, words, cues, who).is_some_and(|said| said.kind.is_task());
+        if standing == Standing::Worded
+            && worth.is_some_and(|worth| worth < LEAST_BESIDES)
+            && is_task()
+        {
+            worth = Some(LEAST_BESIDES);
+        }
         // What corrects something needn't be worth anything by itself.
         let may_correct = words.len() < MOST_BRIEF
             && (who == Speaker::Human && cues.has(Cue::Value) || cues.change() >= Change::Said);

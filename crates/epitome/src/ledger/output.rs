@@ -1,5 +1,11 @@
 //! What in a tool's output is somebody's sentence: neither code, nor a row, nor a log line.
 
+use std::cell::LazyCell;
+
+use memchr::memmem;
+
+use super::stamp::unstamped;
+use super::worth::operators;
 use crate::text::begins_with_one;
 use crate::text::split::lines;
 
@@ -13,9 +19,14 @@ const MAX_ROW: usize = 240;
 pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
     // Items of a list need not begin like a sentence.
     let mut lists = false;
+    let has_comments = LazyCell::new(|| {
+        ["/*", "*/"].iter().any(|mark| memmem::find(output.as_bytes(), mark.as_bytes()).is_some())
+    });
     lines(output).flat_map(move |line| {
-        let in_block = is_starred(&output[line.clone()]);
-        let line = without_number(output[line].trim());
+        let in_block = is_starred(&output[line.clone()], || *has_comments);
+        let trimmed = output[line].trim();
+        let said = unstamped(trimmed);
+        let line = if said.len() < trimmed.len() { message(said) } else { without_number(trimmed) };
         let (bare, standing) = match comment(line) {
             None if in_block => (line, Standing::Comment),
             Some(inside) if line.starts_with(['#', '<']) => (inside, Standing::Remark),
@@ -26,7 +37,7 @@ pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
         let is_item = bare.starts_with(['-', '*', '•']);
         let row = row(bare).map(|row| (row, Standing::Row));
         let lead = is_lead.then_some((bare, Standing::Lead));
-        let mix = Mix::of(bare);
+        let mix = Mix::of(bare).without_operators(bare);
         let reads = match standing {
             Standing::Remark => is_prose(bare, mix) || mix.reads_on() && bare.len() >= MIN_LONG,
             _ if is_lead => false,
@@ -123,14 +134,22 @@ fn without_number(line: &str) -> &str {
         return line;
     }
     let rest = &line[digits..];
+    // `10:32` is a time.
+    let is_time = rest.starts_with(':') && rest[1..].starts_with(|c: char| c.is_ascii_digit());
     ["→", "\t", "\\t", "|", ":"]
         .iter()
-        .find_map(|mark| rest.strip_prefix(mark))
+        .find_map(|mark| rest.strip_prefix(mark).filter(|_| !is_time))
         .map_or(line, str::trim_start)
 }
 
-/// Whether it is a line of a block of comment, ` * so`, behind the number of a listing.
-fn is_starred(line: &str) -> bool {
+/// What a line of a log says, of its fields: `level=info msg="so" rows=3`.
+fn message(line: &str) -> &str {
+    let quoted = ["msg=\"", "message=\""].iter().find_map(|field| line.split_once(field));
+    quoted.and_then(|(_, rest)| rest.split_once('"')).map_or(line, |(message, _)| message)
+}
+
+/// Whether it is a line of a block of comment, ` * so`, behind the number of a listing or in an output that has such.
+fn is_starred(line: &str, has_comments: impl Fn() -> bool) -> bool {
     let plain = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b' ' | 9..=13 | b'|' | b':');
     match line.bytes().find(|byte| !plain(byte)) {
         Some(b'*' | 0x80..) => {}
@@ -139,7 +158,9 @@ fn is_starred(line: &str) -> bool {
     let numbering =
         |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':');
     let rest = line.trim_start_matches(numbering);
-    rest.starts_with("* ") && line[..line.len() - rest.len()].ends_with(' ')
+    let before = &line[..line.len() - rest.len()];
+    let is_numbered = before.bytes().any(|byte| byte.is_ascii_digit());
+    rest.starts_with("* ") && before.ends_with(' ') && (is_numbered || has_comments())
 }
 
 fn comment(line: &str) -> Option<&str> {
@@ -196,6 +217,14 @@ impl Mix {
         Mix { counts, length: text.len() }
     }
 
+    /// Signs that stand between words as words do are none of code's: `memory <= 512 MB`.
+    fn without_operators(self, text: &str) -> Self {
+        if self.signs() == 0 || self.length > MAX_ROW {
+            return self;
+        }
+        Mix { counts: self.counts - ((operators(text) as u64) << 20), ..self }
+    }
+
     fn letters(self) -> usize {
         self.counts as usize & 0xf_ffff
     }
@@ -247,7 +276,7 @@ fn is_prose(text: &str, mix: Mix) -> bool {
 /// Whether a line that doesn't read as prose has words in it that may say something.
 fn is_worded(text: &str, mix: Mix) -> bool {
     let is_fit =
-        (MIN_LONG..=MAX_ROW).contains(&text.len()) && !text.ends_with([';', '{', ',', '\\']);
+        (MIN_LONG..=MAX_ROW).contains(&text.len()) && !text.ends_with([';', '{', ',', '\\', '>']);
     is_fit && mix.reads_loosely() && {
         let words = text.split(' ').filter(|word| {
             word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte >= 0x80)
@@ -275,5 +304,26 @@ mod tests {
             &["We never deploy on Fridays."],
         );
         check("Owner: Dana Whitfield\nsrc/a.rs:12: error\n", &["Owner: Dana Whitfield"]);
+        // A log, a chat, a board.
+        check(
+            "[2026-03-04 10:12:33] INFO  Audit retention set to 90 days\n10:32 <dana> Audit logs stay for 90 days\n\
+             2026-03-04T10:12:33Z level=info msg=\"Audit retention set to 90 days\" rows=3\n",
+            &[
+                "Audit retention set to 90 days",
+                "Audit logs stay for 90 days",
+                "Audit retention set to 90 days",
+            ],
+        );
+        check("- Texture memory <= 512 MB\n- (a < b) <= c > d\n", &["- Texture memory <= 512 MB"]);
+    }
+
+    #[test]
+    fn an_indented_item_is_no_comment_unless_there_are_some() {
+        let standings =
+            |output: &str| prose(output).map(|(_, standing)| standing).collect::<Vec<_>>();
+        let item = "Board\n  * Porting the leaderboard to Redis (Ilse, active)\n";
+        assert_eq!(standings(item), [Standing::Free]);
+        assert_eq!(standings(&format!("/**\n{item} */\n")), [Standing::Comment]);
+        assert_eq!(standings(&item.replace("  *", "  12\t   *")), [Standing::Comment]);
     }
 }

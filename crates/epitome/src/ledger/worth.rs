@@ -2,6 +2,7 @@
 
 use super::cues::Cues;
 use super::language::{Cue, List};
+use super::stamp::untagged;
 use super::words::{Form, Words};
 use super::{Kind, Speaker};
 use crate::text::begins_with_one;
@@ -114,12 +115,22 @@ fn names_a_field(cues: &Cues) -> bool {
 
 /// Percent of a text that are signs of code.
 fn signs(text: &str) -> usize {
-    let text = text.trim_start_matches(['-', '*', '+', ' ']);
-    let boxed = text.get(..3).is_some_and(|start| start.starts_with('[') && start.ends_with(']'));
-    let text = if boxed { &text[3..] } else { text };
+    let text = untagged(text.trim_start_matches(['-', '*', '+', ' ']));
     let is_row = has(text, '|', " | ");
     let counts = |byte: &u8| is_sign(*byte) && !(is_row && *byte == b'|');
-    text.bytes().filter(counts).count() * 100 / text.len().max(1)
+    let all = text.bytes().filter(counts).count();
+    if all == 0 {
+        return 0;
+    }
+    (all - operators(text)) * 100 / text.len()
+}
+
+/// Bytes of signs that stand between words like words: at most one comparison or arrow, for code has several.
+pub(super) fn operators(text: &str) -> usize {
+    const OPERATORS: [&str; 7] = ["<=", ">=", "<", ">", "->", "=>", "=="];
+    let mut found = text.split(' ').filter(|word| OPERATORS.contains(word));
+    let first = found.next().map_or(0, |sign| sign.bytes().filter(|byte| is_sign(*byte)).count());
+    if found.next().is_some() { 0 } else { first }
 }
 
 /// Whether it has the words, of which `sign` is the one that few texts have.
@@ -166,11 +177,27 @@ pub(super) fn is_printed_code(text: &str) -> bool {
         || text.starts_with([')', '}', ']', '{'])
         || text.ends_with(['(', '{', '[', ',', ';', '='])
         // `npm run check # lint`; what is forbidden may name a flag.
-        || text.starts_with(|c: char| c.is_ascii_lowercase()) && has(text, '#', " # ")
+        || text.starts_with(|c: char| c.is_ascii_lowercase()) && is_remarked(text)
         || has(text, '?', "?: ")
-        || has(text, '>', " => ")
+        || is_arrow(text)
         || has(text, ';', "; //")
         || is_code(text)
+}
+
+/// `npm run check # lint`; not the remark behind a setting, `memory: 512 MB  # as agreed`.
+fn is_remarked(text: &str) -> bool {
+    let remarked = has(text, '#', " # ").then(|| text.split_once(" # ")).flatten();
+    remarked.is_some_and(|(before, _)| !before.contains(": "))
+}
+
+/// `(a, b) => a`, `Some(x) => x`; not `the limit => 20 Hz`.
+fn is_arrow(text: &str) -> bool {
+    let sides = has(text, '>', " => ").then(|| text.split_once(" => ")).flatten();
+    sides.is_some_and(|(left, right)| {
+        !left.contains(' ')
+            || left.ends_with(')')
+            || !right.starts_with(|c: char| c.is_alphanumeric())
+    })
 }
 
 /// Whether it is a line of code that somebody pasted.

@@ -177,18 +177,18 @@ impl Sessions {
         self.recent.read(tenant, format, source.into(), self.options.most_known)
     }
 
-    /// A request of `tenant`'s with one more message at its end, for a host that holds the conversation itself: what
-    /// [`read`](Self::read) would make of it, in the time that the message takes, whatever was said before. The request
-    /// is given up for it.
+    /// Puts one more message at the end of a request of `tenant`'s, for a host that holds the conversation itself: it is
+    /// what [`read`](Self::read) would make of it then, in the time that the message takes, whatever was said before and
+    /// however long it is. A clone of the request that somebody else holds stays as it was, and costs a copy.
     ///
     /// # Errors
-    /// The message is no JSON, or the request has no list that it could be put in. The request is lost then.
+    /// The message is no JSON, or the request has no list that it could be put in. The request is as it was then.
     pub fn append(
         &mut self,
         tenant: &str,
-        request: Request,
+        request: &mut Request,
         message: &str,
-    ) -> Result<Request, WireError> {
+    ) -> Result<(), WireError> {
         self.recent.append(tenant, request, message, self.options.most_known)
     }
 

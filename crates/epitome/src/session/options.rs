@@ -64,7 +64,8 @@ pub struct SessionOptions {
     pub cooldown: Duration,
     /// Conversations remembered; beyond, those not heard of longest are forgotten.
     pub most_sessions: usize,
-    /// Bytes of the newest requests that are kept, to read the next ones from where they go on.
+    /// Bytes of the newest requests that are kept, to read the next ones from where they go on; what the host holds and
+    /// appends to doesn't count.
     pub most_known: usize,
     /// The key of the chains.
     pub key: ChainKey,

@@ -28,6 +28,7 @@ pub(super) struct Recent {
 struct Known {
     tenant: String,
     request: Request,
+    holder: Holder,
     /// Its chain; before that is known, that of so many of its first entries.
     chain: Option<(usize, Arc<Chain>)>,
     /// Whether nothing in it was mended.
@@ -35,6 +36,15 @@ struct Known {
     /// That it breaks no rule; before that is known, that the one with which it has so many of its first entries in
     /// common breaks none.
     clean: Option<(Clean, usize)>,
+}
+
+/// Who a request's bytes are kept for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    /// Only for what goes on from it.
+    Machine,
+    /// The host, as long as it lasts.
+    Host,
 }
 
 /// What is known of a request that is the very one that was read.
@@ -48,7 +58,18 @@ pub(super) struct Seen {
 impl Known {
     /// Nothing is known of it but what was read.
     fn new(tenant: &str, request: Request) -> Self {
-        Known { tenant: tenant.to_owned(), request, chain: None, is_whole: false, clean: None }
+        let tenant = tenant.to_owned();
+        let holder = Holder::Machine;
+        Known { tenant, request, holder, chain: None, is_whole: false, clean: None }
+    }
+
+    /// Bytes that are there for nobody else.
+    fn bytes(&self) -> usize {
+        let source = self.request.source();
+        match self.holder {
+            Holder::Host if Arc::strong_count(source) > 1 => 0,
+            Holder::Host | Holder::Machine => source.len(),
+        }
     }
 
     /// Whether it is the very one.
@@ -98,24 +119,24 @@ impl Recent {
         Ok(self.keep(Known { chain, clean, ..Known::new(tenant, request) }, most))
     }
 
-    /// Appends a message to a request; what is known of that holds for this one.
+    /// Appends a message to a request; what is known of it holds on.
     pub(super) fn append(
         &mut self,
         tenant: &str,
-        request: Request,
+        request: &mut Request,
         message: &str,
         most: usize,
-    ) -> Result<Request, WireError> {
-        let at = self.known.iter().position(|known| known.is_of(tenant, &request));
-        let Some(before) = at.and_then(|at| self.known.remove(at)) else {
-            return Ok(self.keep(Known::new(tenant, wire::append(request, message)?), most));
+    ) -> Result<(), WireError> {
+        let at = self.known.iter().position(|known| known.is_of(tenant, request));
+        // Nobody else holds it then. No entry of before is another one, however many came since it was linked and checked.
+        let (chain, clean) = match at.and_then(|at| self.known.remove(at)) {
+            Some(Known { chain, clean, .. }) => (chain, clean),
+            None => (None, None),
         };
-        let Known { request: same, chain, clean, .. } = before;
-        // Nobody else holds it then.
-        drop(same);
-        let request = wire::append(request, message)?;
-        // No entry of before is another now, however many came since it was linked and checked.
-        Ok(self.keep(Known { chain, clean, ..Known::new(tenant, request) }, most))
+        let appended = wire::append(request, message);
+        let known = Known::new(tenant, request.clone());
+        self.keep(Known { chain, clean, holder: Holder::Host, ..known }, most);
+        appended
     }
 
     /// Of the newest ones the one that begins most alike: a fork goes on from there, and who moved a mark.
@@ -135,7 +156,7 @@ impl Recent {
         self.known.truncate(MOST);
         let mut bytes = 0;
         self.known.retain(|known| {
-            bytes += known.request.source().len();
+            bytes += known.bytes();
             bytes <= most
         });
         request
@@ -249,5 +270,25 @@ mod tests {
         let bytes: usize = recent.known.iter().map(|known| known.request.source().len()).sum();
         assert!((400..=500).contains(&bytes), "{bytes}");
         assert!(read(&mut recent, &body(&["z"], ""), 0).is_none(), "nothing is kept");
+    }
+
+    #[test]
+    fn what_the_host_holds_is_known_however_long_it_is() {
+        let mut recent = Recent::default();
+        let format = Some(Format::OpenaiChat);
+        let mut held = recent.read("t", format, body(&["a"], ""), 10).expect("messages");
+        assert!(recent.known.is_empty(), "it is longer than that");
+        let answer = r#"{"role":"assistant","content":"b"}"#;
+        recent.append("t", &mut held, answer, 10).expect("a message");
+        recent.note("t", &held, &Arc::new(Chain::of(&held, "t", KEY)));
+        let before = held.source().as_ptr();
+        assert!(recent.append("t", &mut held, "{", 10).is_err());
+        assert_eq!((held.source().as_ptr(), held.transcript.len()), (before, 2));
+        recent.append("t", &mut held, answer, 10).expect("a message");
+        let seen = recent.seen("t", &held).expect("held");
+        assert_eq!(seen.chain.map(|(of, _)| of), Some(2), "through a refusal, too");
+        drop(held);
+        recent.read("t", format, body(&["c"], ""), 10).expect("messages");
+        assert!(recent.known.is_empty(), "nobody holds it any more");
     }
 }

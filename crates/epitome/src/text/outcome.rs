@@ -1,6 +1,6 @@
 //! How a tool call went, as far as its output tells.
 
-use super::telling::{Tell, opens_with_failure, tell};
+use super::telling::{Tell, first_word, opens_with_failure, tell};
 use super::{begins_with_one, cut};
 use crate::json::unquote_inner;
 
@@ -29,8 +29,8 @@ pub struct Verdict<'a> {
 
 /// How much of each end of an output is looked at.
 const WINDOW: usize = 16 * 1024;
-/// A text's first word, and what stands behind it, of which a failure is told.
-const OPENING: usize = 192;
+/// As much as stands behind a text's first word where a failure is told.
+const BEHIND: usize = 32;
 /// Exit codes stand in the first or last words.
 const EXIT_WINDOW: usize = 512;
 
@@ -68,7 +68,7 @@ pub(crate) fn may_have_failed(literal: &str) -> bool {
     let Some(end) = end else { return true };
     let head = unquote_inner(&inner[..end]);
     let said = head.trim_start();
-    let is_all = end == inner.len() || said.contains('\n') || said.len() > OPENING;
+    let is_all = end == inner.len() || said.contains('\n') || first_word(said).1.len() > BEHIND;
     !is_all || has_preamble(said) || opens_with_failure(said)
 }
 
@@ -195,7 +195,7 @@ mod tests {
         /// Whatever is written in whatever way: what a quick look turns away didn't fail.
         #[test]
         fn the_quick_look_lets_every_failure_pass(
-            text in "([ \n]{0,3}|[a]{0,200}| {0,600})(error|Error|fatal|failed|Exit code: 1|tool_use_error|[A-Z]Error|é)?([:\\[! ]|)(exit code [0-2]|[a-z ]{0,300}|\n){0,4}",
+            text in "([ \n]{0,3}|[a]{0,200}|[*\\[ ]{0,700}| {0,600})(error|Error|fatal|failed|Exit code: 1|tool_use_error|[A-Z]Error|é)?([:\\[! ]|)(exit code [0-2]|[a-z ]{0,300}|\n){0,4}",
             spell in prop::sample::select(vec!["", "e", "x", "i", "t", "r", "F"]),
         ) {
             let literal = serde_json::to_string(&text).expect("a string");

@@ -65,10 +65,7 @@ pub fn tell(line: &str) -> Tell {
 
 /// Whether a text that starts like this reports a failure, strictly: its very first words say so.
 pub fn opens_with_failure(text: &str) -> bool {
-    let line = text.trim_start().lines().next().unwrap_or_default();
-    let line = line.trim_start_matches(['<', '{', '[', '"', ' ', '*', '❌', '✗']);
-    let word = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
-    let (word, rest) = line.split_at(word);
+    let (word, rest) = first_word(text.trim_start().lines().next().unwrap_or_default());
     let named = word.len() > 5 && (word.ends_with("Error") || word.ends_with("Exception"));
     match word.to_ascii_lowercase().as_str() {
         "error" => {
@@ -82,6 +79,13 @@ pub fn opens_with_failure(text: &str) -> bool {
         "tool_use_error" => true,
         _ => named && rest.starts_with(':'),
     }
+}
+
+/// A line's first word, without the signs before it, and what stands behind it.
+pub(super) fn first_word(line: &str) -> (&str, &str) {
+    let line = line.trim_start_matches(['<', '{', '[', '"', ' ', '*', '❌', '✗']);
+    let end = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
+    line.split_at(end)
 }
 
 /// What a word hints at before its surroundings are looked at.

@@ -49,9 +49,9 @@ pub(super) fn parse_on(
     }
 }
 
-/// A request with one more message at its end, which is what [`parse`] would read. Nothing is copied where nobody else
-/// holds it.
-pub(super) fn append(mut request: Request, message: &str) -> Result<Request, WireError> {
+/// Puts one more message at the end of a request, so that it is what [`parse`] would read. Nothing is copied where nobody
+/// else holds it; where the message is refused nothing is changed.
+pub(super) fn append(request: &mut Request, message: &str) -> Result<(), WireError> {
     let (format, dialect) = (request.format, request.format.dialect());
     let refused = |what| WireError::NotMessages { format, what };
     let message = message.trim_matches(|c: char| matches!(c, ' ' | '\n' | '\r' | '\t'));
@@ -86,7 +86,7 @@ pub(super) fn append(mut request: Request, message: &str) -> Result<Request, Wir
     }
     let span = Span { start, end: start + message.len() as u32 };
     request.transcript.push(span, role, &parts);
-    Ok(request)
+    Ok(())
 }
 
 enum Failure {

@@ -216,13 +216,13 @@ pub fn parse_on(
     Ok((if is_shared { shared } else { 0 }, request))
 }
 
-/// A request with one more message at its end: the one that [`parse`] would read of these bytes. For who holds a
-/// conversation that takes as long as the message does, however much was said before; where others hold the request, too,
-/// it is copied.
+/// Puts one more message at the end of a request, which is then the one that [`parse`] would read of these bytes. For who
+/// holds a conversation that takes as long as the message does and what stands behind the list of messages, however much
+/// was said before; where others hold the request, too, it is copied.
 ///
 /// # Errors
-/// The message is no JSON, or the request has no list that it could be put in.
-pub fn append(request: Request, message: &str) -> Result<Request, WireError> {
+/// The message is no JSON, or the request has no list that it could be put in. The request is as it was then.
+pub fn append(request: &mut Request, message: &str) -> Result<(), WireError> {
     envelope::append(request, message)
 }
 

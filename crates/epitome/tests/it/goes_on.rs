@@ -190,12 +190,14 @@ proptest! {
         prop_assume!(request.transcript.len() == first);
         for entry in &all[first..] {
             let held = request.clone();
-            let next = wire::append(request, &format!(" {entry}\n"));
-            let next = next.map_err(|error| TestCaseError::fail(format!("{error}: {entry}")))?;
-            let alone = wire::parse(one.format, next.source().as_str().to_owned());
-            prop_assert_eq!(rows(&next), rows(&alone.expect("it was appended to a request")));
-            prop_assert!(held.source().len() < next.source().len());
-            request = next;
+            let refused = wire::append(&mut request, &format!("{entry},"));
+            prop_assert!(refused.is_err());
+            prop_assert_eq!((held.source(), rows(&held)), (request.source(), rows(&request)));
+            let next = wire::append(&mut request, &format!(" {entry}\n"));
+            next.map_err(|error| TestCaseError::fail(format!("{error}: {entry}")))?;
+            let alone = wire::parse(one.format, request.source().as_str().to_owned());
+            prop_assert_eq!(rows(&request), rows(&alone.expect("it was appended to a request")));
+            prop_assert!(held.source().len() < request.source().len());
         }
         prop_assert_eq!(&raws(&request)[first..], &all[first..]);
     }
@@ -226,7 +228,10 @@ fn a_message_that_is_appended_is_decided_as_if_all_was_read() {
             let body = Arc::new(with(&long, &all[..entries], "", Hand::Tight));
             let read = reading.read("t", Some(format), Arc::clone(&body)).expect("sound");
             let appended = match held.take() {
-                Some(before) => appending.append("t", before, all[entries - 1]),
+                Some(mut before) => {
+                    assert!(appending.append("t", &mut before, "{").is_err());
+                    appending.append("t", &mut before, all[entries - 1]).map(|()| before)
+                }
                 None => appending.read("t", Some(format), body),
             };
             let appended = appended.expect("sound");
@@ -245,7 +250,6 @@ fn a_message_that_is_appended_is_decided_as_if_all_was_read() {
         assert!(compacted > 0, "{format}");
         // One that ends in the middle of a step is mended, and so a conversation of its own.
         assert_eq!(reading.len(), appending.len(), "{format}");
-        assert!(appending.append("t", held.expect("the last"), "{").is_err());
     }
 }
 

@@ -117,11 +117,11 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked) -> Result<(), Failed> {
 pub(crate) fn once(messages: usize) -> Result<ExitCode, Failed> {
     let source = bulk::generate(11, bulk::Size::entries(FORMAT, messages));
     let mut known = watching()?;
-    let request = read(&mut known, &Arc::new(source))?;
+    let mut request = read(&mut known, &Arc::new(source))?;
     decide(&mut known, &request);
     let message = message();
-    let (seconds, request) = timed(|| appended(&mut known, request, &message));
-    request?;
+    let (seconds, done) = timed(|| append(&mut known, &mut request, &message));
+    done?;
     println!("{seconds} 0");
     Ok(ExitCode::SUCCESS)
 }
@@ -139,9 +139,9 @@ fn held(body: &Arc<String>) -> Result<f64, Failed> {
             for turn in 0..HELD {
                 // As a model answers, and a person asks.
                 let role = if turn % 2 == 0 { "assistant" } else { "user" };
-                request = appended(&mut known, request, &message.replacen("user", role, 1))?;
+                append(&mut known, &mut request, &message.replacen("user", role, 1))?;
             }
-            Ok::<_, Failed>(request)
+            Ok::<_, Failed>(())
         });
         done?;
         mean = mean.min(time / HELD as f64);
@@ -149,10 +149,10 @@ fn held(body: &Arc<String>) -> Result<f64, Failed> {
     Ok(mean)
 }
 
-fn appended(known: &mut Sessions, request: Request, message: &str) -> Result<Request, Failed> {
-    let request = known.append("tenant", request, message)?;
-    decide(known, &request);
-    Ok(request)
+fn append(known: &mut Sessions, request: &mut Request, message: &str) -> Result<(), Failed> {
+    known.append("tenant", request, message)?;
+    decide(known, request);
+    Ok(())
 }
 
 /// A machine that never finds that anything is due.

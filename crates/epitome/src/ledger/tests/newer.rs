@@ -72,10 +72,7 @@ fn two_sentences_of_a_brief_message_are_read_as_one() {
         &expect![[r""]],
     );
     // Each says by itself what it is about.
-    check(
-        "user: Never push to the main branch. The port is 5020.",
-        &expect![[r""]],
-    );
+    check("user: Never push to the main branch. The port is 5020.", &expect![[r""]]);
 }
 
 #[test]

@@ -65,11 +65,7 @@ fn mend(request: &Request, waived: &[RuleId], mut findings: Vec<Finding>) -> Rep
         if open.is_empty() {
             return Repaired { request: current, mended, left, came_from };
         }
-        let mut patch = Patch::default();
-        for finding in &open {
-            patch.add(&current, finding);
-        }
-        let (text, origins) = patch.apply(&current);
+        let (text, origins) = Patch::of(&current, &open).apply(&current);
         if origins.is_empty() {
             // A request of nothing is no request, so the last breaches stay.
             let mut left: Vec<_> = open.into_iter().chain(left).collect();
@@ -162,6 +158,20 @@ mod tests {
     const CALL: &str =
         r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
     const REPLY: &str = r#"{"role":"assistant","content":"y"}"#;
+
+    #[test]
+    fn nothing_goes_into_a_message_that_leaves() {
+        let empty = r#"{"role":"user","content":""}"#;
+        let orphan =
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"x"}]}"#;
+        for leaving in [empty, orphan] {
+            let messages = [USER, CALL, leaving, REPLY, USER];
+            let repaired = repair(&read(Format::Anthropic, "messages", &messages));
+            assert_eq!(repaired.mended.len(), 2, "{:?}", repaired.mended);
+            assert_eq!(repaired.came_from, [Some(0), Some(1), None, Some(3), Some(4)]);
+            assert!(repaired.left.is_empty(), "{:?}", repaired.left);
+        }
+    }
 
     #[test]
     fn who_spoke_is_remembered() {

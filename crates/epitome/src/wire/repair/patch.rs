@@ -32,14 +32,34 @@ pub(super) struct Patch {
 }
 
 impl Patch {
-    pub(super) fn add(&mut self, request: &Request, finding: &Finding) {
-        let transcript = &request.transcript;
+    /// All that the findings ask for. What leaves comes first, for nothing may be put into a message that isn't there any more.
+    pub(super) fn of(request: &Request, findings: &[Finding]) -> Self {
+        let mut patch = Self::default();
+        for finding in findings {
+            patch.leave(request, finding);
+        }
+        for finding in findings {
+            patch.add(request, finding);
+        }
+        patch
+    }
+
+    fn leave(&mut self, request: &Request, finding: &Finding) {
         match &finding.mend {
-            Mend::Nothing => {}
             Mend::DropEntry => {
                 self.dropped.insert(finding.entry);
             }
-            Mend::DropPart(slot) => self.drop_part(request, *slot),
+            Mend::DropPart(slot) | Mend::MoveResult { result: slot, .. } => {
+                self.drop_part(request, *slot);
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, request: &Request, finding: &Finding) {
+        let transcript = &request.transcript;
+        match &finding.mend {
+            Mend::Nothing | Mend::DropEntry | Mend::DropPart(_) => {}
             Mend::Answer(call) => {
                 let entry = transcript.entry(transcript.entry_of(*call));
                 let missing =
@@ -50,12 +70,10 @@ impl Patch {
                 let from = transcript.entry_of(*result);
                 let entry = transcript.entry(from);
                 if entry.role() == Role::Tool {
-                    self.dropped.insert(from);
                     let missing = MissingResult::Message(entry.raw().to_owned());
                     self.put_result(request, *call, missing, Some(from));
                 } else {
                     let block = element(entry, *result).to_owned();
-                    self.drop_part(request, *result);
                     self.put_result(request, *call, MissingResult::Block(block), None);
                 }
             }
