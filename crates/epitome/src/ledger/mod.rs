@@ -314,6 +314,11 @@ impl Ledger {
 
     fn append(&mut self, mut line: Line) {
         let own = self.lines.len();
+        // What begins with the sentence before it says that one, too.
+        let begun = self.last.filter(|(_, at)| *at == line.at).map(|(last, _)| last);
+        if let Some(last) = begun.filter(|last| line.text.starts_with(&self.lines[*last].text)) {
+            self.lines[last].replaced = Some(own);
+        }
         if line.is_sure {
             self.last = Some((own, line.at));
             self.of_tools += usize::from(line.who == Speaker::Tool);

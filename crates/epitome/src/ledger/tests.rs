@@ -75,7 +75,7 @@ fn models_and_tools_are_heard_but_not_obeyed() {
          model: We decided to keep the old parser because the new one drops comments.
          model: All tests pass. The refactoring of the parser is done.
          model: Still open: the retry logic has not been tested yet.",
-        &expect![[r#"
+        &expect![[r"
             Decisions:
             - [6 model] We decided to keep the old parser because the new one drops comments.
             Facts:
@@ -87,7 +87,7 @@ fn models_and_tools_are_heard_but_not_obeyed() {
             - [7 model] done: The refactoring of the parser is done.
             Open questions:
             - [8 model] Still open: the retry logic has not been tested yet.
-        "#]],
+        "]],
     );
 }
 
@@ -111,7 +111,7 @@ fn a_lane_is_read_back_and_goes_on() {
         "The queue is on Kafka now instead of Redis.",
     );
     second.observe(10, Speaker::Model, Shown::Elsewhere, "- [x] write the rollback guide");
-    expect![[r#"
+    expect![[r"
         Constraints:
         - [0 user] Never push to main.
         Decisions:
@@ -121,7 +121,7 @@ fn a_lane_is_read_back_and_goes_on() {
         - [9 user] The queue is on Kafka now instead of Redis.
         Goals and tasks:
         - [10 model] done: [x] write the rollback guide (in place of message 3)
-    "#]]
+    "]]
     .assert_eq(&second.render(4_000));
 }
 

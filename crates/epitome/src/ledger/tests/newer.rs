@@ -59,7 +59,12 @@ fn a_word_that_hardly_another_line_has_tells_what_is_meant() {
          model: Let me look.
          model: Let me look.
          user: From Monday the matchmaking loop does 30 Hz.",
-        &expect![[r""]],
+        &expect![[r"
+            Facts:
+            - [0 user] The matchmaking tick rate is 20 Hz. (see message 11, which is newer: From Monday the matchmaking loop does 30 Hz.)
+            - [1 user] The physics tick rate is 64 Hz.
+            - [11 user] From Monday the matchmaking loop does 30 Hz.
+        "]],
     );
 }
 
@@ -69,10 +74,21 @@ fn two_sentences_of_a_brief_message_are_read_as_one() {
         "user: Our retry budget is 3 attempts.
          model: Noted.
          user: Something changed about the retry budget. It's 5 attempts.",
-        &expect![[r""]],
+        &expect![[r"
+            Facts:
+            - [2 user] Something changed about the retry budget. It's 5 attempts. (in place of message 0)
+        "]],
     );
     // Each says by itself what it is about.
-    check("user: Never push to the main branch. The port is 5020.", &expect![[r""]]);
+    check(
+        "user: Never push to the main branch. The port is 5020.",
+        &expect![[r"
+        Constraints:
+        - [0 user] Never push to the main branch.
+        Facts:
+        - [0 user] The port is 5020.
+    "]],
+    );
 }
 
 #[test]
@@ -82,6 +98,12 @@ fn a_note_gives_what_is_newer() {
          user: The table of the tenants is sharded by region, by the way, and by nothing else.
          model: Wait, I misread that: the deploy window is Friday 10:00 UTC (says the wiki).
          user: As to tenants: sharded by plan these days.",
-        &expect![[r""]],
+        &expect![[r"
+            Facts:
+            - [2 model] Wait, I misread that: the deploy window is Friday 10:00 UTC (says the wiki). (in place of message 0: worth knowing: the deploy window is … …)
+            Said besides (replaces nothing):
+            - [1 user] The table of the tenants is sharded by region, by the way, and by nothing else. (see message 3, which is newer: As to tenants: sharded by plan these days.)
+            - [3 user] As to tenants: sharded by plan these days.
+        "]],
     );
 }

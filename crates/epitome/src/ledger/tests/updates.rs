@@ -18,7 +18,7 @@ fn newer_values_replace_older_ones() {
          user: Use spaces instead of tabs.
          user: The staging port is 8080. The production port is 9090.
          user: Staging moved to 8081.",
-        &expect![[r#"
+        &expect![[r"
             Preferences:
             - [6 user] Use spaces instead of tabs. (in place of message 4: use tabs for indentation)
             Facts:
@@ -29,7 +29,7 @@ fn newer_values_replace_older_ones() {
             - [5 model] The owner of the billing service is Priya now. (newer than message 4, which says otherwise)
             - [7 user] The production port is 9090.
             - [8 user] Staging moved to 8081. (in place of message 7)
-        "#]],
+        "]],
     );
 }
 
@@ -247,12 +247,12 @@ fn corrections_in_a_row_say_what_they_are_about() {
     check(
         "user: The rate of pump A is 20 Hz. The rate of pump B is 20 Hz.
          user: Not 20 Hz, 30 Hz.",
-        &expect![[r#"
+        &expect![[r"
             Facts:
             - [0 user] The rate of pump A is 20 Hz.
             - [0 user] The rate of pump B is 20 Hz. (see message 1, which is newer: Not 20 Hz, 30 Hz.)
             - [1 user] Not 20 Hz, 30 Hz. (newer than message 0, which says otherwise)
-        "#]],
+        "]],
     );
 }
 
@@ -309,13 +309,13 @@ fn what_is_set_anew_takes_nothing_away_from_others() {
          user: The port is 8080.
          model: Noted.
          user: Change the port to 9090.",
-        &expect![[r#"
+        &expect![[r"
             Facts:
             - [1 user] Actually, make that API 29. (in place of message 0: for the android minimum sdk the right answer is …; … confirmed it this m…)
             - [2 user] The port is 8080. (see message 4, which is newer: Change the port to 9090.)
             Goals and tasks:
             - [4 user] open: Change the port to 9090.
-        "#]],
+        "]],
     );
     check(
         "user: The maximum file size is 10 MB.
