@@ -5,11 +5,13 @@
 //! its own but another value of the same make. And what it shares: later, a word that hardly another line has.
 
 use super::judge::asks;
+use super::language::List;
 use super::stem::stem;
 use super::subject::{Sort, Subject, Value};
 use super::sure::Pair;
 use super::terms::digest;
 use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, is_near, may_replace};
+use super::words::Words;
 use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// Entries between what was just said and what takes it up.
@@ -22,6 +24,10 @@ const MAX_WORDS: usize = 18;
 const MOST_QUOTED: usize = 60;
 /// Words before what a brief sentence strikes: `lose X, take Y`.
 const MOST_BEFORE: usize = 2;
+
+/// What a sentence begins with that speaks of the one before it.
+const POINTS: [&str; 10] =
+    ["it", "it's", "its", "that", "that's", "this", "they", "they're", "these", "those"];
 
 impl Ledger {
     /// Which of `candidates` the line may change, or what was said just before it.
@@ -169,6 +175,29 @@ impl Line {
         });
         let (start, end) = places.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))?;
         (end - start <= MOST_QUOTED).then(|| plain(&self.text[start..end]))
+    }
+}
+
+/// What a sentence gives: what it is about, a value, or neither alone.
+pub(super) enum Naming {
+    Subject,
+    Value,
+    Both,
+}
+
+/// What a sentence of a brief message gives.
+pub(super) fn names(sentence: &str) -> Naming {
+    let words = Words::of(sentence);
+    let is_value = |at: usize| {
+        words.get(at).is_some_and(|word| word.form.is_value()) || words.is(at, List::Numbers)
+    };
+    let values = (0..words.len()).filter(|at| is_value(*at)).count();
+    let says = (0..words.len()).filter(|at| !is_value(*at) && words.term(*at).is_some()).count();
+    let most = usize::from(POINTS.contains(&words.low(0)));
+    match (values, says) {
+        (0, 1..) => Naming::Subject,
+        (1.., says) if says <= most => Naming::Value,
+        _ => Naming::Both,
     }
 }
 

@@ -7,6 +7,7 @@ use super::cues::Cues;
 use super::judge::{self, judge};
 use super::lane::{Breadth, LEAST_BESIDES, note_of};
 use super::language::{Cue, List};
+use super::newer::{Naming, names};
 use super::noise::is_noise;
 use super::output::{self, Standing};
 use super::statement;
@@ -27,9 +28,6 @@ const MAX_SENTENCE: usize = 1_200;
 const MAX_LEAD: usize = 60;
 /// In a longer message each sentence says by itself what it is about.
 const MAX_BRIEF: usize = 200;
-/// What a sentence begins with that speaks of the one before it.
-const POINTS: [&str; 10] =
-    ["it", "it's", "its", "that", "that's", "this", "they", "they're", "these", "those"];
 /// Longer labels are sentences.
 const MAX_LABEL: usize = 40;
 /// Labels that say what kind of statement follows, not of what a value is.
@@ -456,28 +454,6 @@ impl Standing {
 fn answers(sentence: &str) -> bool {
     let start = cut::head(sentence, 12).to_ascii_lowercase();
     ["answered", "answer:", "answer is", "a:"].iter().any(|mark| start.starts_with(mark))
-}
-
-/// What a sentence gives: what it is about, a value, or neither alone.
-enum Naming {
-    Subject,
-    Value,
-    Both,
-}
-
-fn names(sentence: &str) -> Naming {
-    let words = Words::of(sentence);
-    let is_value = |at: usize| {
-        words.get(at).is_some_and(|word| word.form.is_value()) || words.is(at, List::Numbers)
-    };
-    let values = (0..words.len()).filter(|at| is_value(*at)).count();
-    let says = (0..words.len()).filter(|at| !is_value(*at) && words.term(*at).is_some()).count();
-    let most = usize::from(POINTS.contains(&words.low(0)));
-    match (values, says) {
-        (0, 1..) => Naming::Subject,
-        (1.., says) if says <= most => Naming::Value,
-        _ => Naming::Both,
-    }
 }
 
 /// A sentence, and how it was said.
