@@ -52,6 +52,7 @@ impl Cues {
                 }
             }
         }
+        cues.gone = cues.gone.or_else(|| before_an_arrow(words));
         if (0..words.len()).any(|at| goes_on(words, at)) {
             cues.see(Cue::Underway, 0..0, words);
         }
@@ -145,7 +146,7 @@ impl Cues {
             Cue::Anew if at.start > 0 && at.len() == 1 && words.low(at.start) == "correction" => {
                 return;
             }
-            Cue::Again | Cue::Allows | Cue::Social | Cue::Answers | Cue::Hearsay => {}
+            Cue::Again | Cue::Allows | Cue::Social | Cue::Answers | Cue::Hearsay | Cue::Recent => {}
             _ => self.count += 1,
         }
         self.add(cue);
@@ -188,6 +189,7 @@ impl Cues {
             Change::OfLast
         } else if self.has(Cue::Lifts)
             || (self.has(Cue::Instead) && self.gone.is_some() && self.has(Cue::Changes))
+            || (!self.has(Cue::Instead) && self.gone.is_some())
             || self.has(Cue::Revises)
         {
             Change::Said
@@ -227,6 +229,15 @@ const KINDS: u64 = {
 
 /// Brief words of change that also stand behind what they change.
 const LATE: [&str; 4] = ["instead", "actually", "make it", "correction"];
+
+/// What stands before an arrow, from a mark on: `retries: 3 → 5`, `port: 80 -> 81`.
+fn before_an_arrow(words: &Words) -> Option<Range<usize>> {
+    const MOST: usize = 4;
+    let arrow = words.find("→")?.start;
+    let begin = (0..arrow).rev().take(MOST + 1);
+    let begin = begin.filter(|at| words.get(*at).is_some_and(|word| word.after != ' ')).max()? + 1;
+    (begin < arrow && arrow + 1 < words.len()).then_some(begin..arrow)
+}
 
 /// Whether the word stands behind a semicolon, and a value before that.
 fn is_behind_a_value(words: &Words, at: usize) -> bool {

@@ -55,6 +55,8 @@ pub(super) enum Cue {
     Anew,
     /// The same, where little else is said.
     AnewBriefly,
+    /// Speaks of what is so by now.
+    Recent,
     /// The words behind it name what no longer holds.
     Instead,
     /// Why.
@@ -95,7 +97,7 @@ pub(super) enum Cue {
 
 impl Cue {
     /// Those that phrases stand for.
-    const ALL: [(&'static str, Self); 31] = [
+    const ALL: [(&'static str, Self); 32] = [
         ("forbids", Self::Forbids),
         ("demands", Self::Demands),
         ("lasts", Self::Lasts),
@@ -115,6 +117,7 @@ impl Cue {
         ("changes", Self::Changes),
         ("anew", Self::Anew),
         ("anew-briefly", Self::AnewBriefly),
+        ("recent", Self::Recent),
         ("instead", Self::Instead),
         ("because", Self::Because),
         ("links", Self::Links),

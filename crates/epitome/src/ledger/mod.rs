@@ -14,6 +14,7 @@ mod judge;
 mod lane;
 mod language;
 mod made;
+mod newer;
 mod noise;
 mod observe;
 mod output;
@@ -37,6 +38,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use self::again::{Again, FORM_BYTES, form};
+use self::lane::LEAST_BESIDES;
 use self::subject::Subject;
 use self::update::{Naming, Update};
 use self::words::Words;
@@ -254,6 +256,14 @@ impl Ledger {
         }
         let own = self.lines.len();
         if !line.is_sure {
+            let older = self.may_change_besides(&line);
+            if older.is_none() && line.weight < LEAST_BESIDES {
+                return false;
+            }
+            if let Some(older) = older {
+                line.stand_beside(&self.lines[older]);
+                self.lines[older].newer = Some(own);
+            }
             self.append(line);
             return true;
         }
@@ -304,6 +314,11 @@ impl Ledger {
 
     fn append(&mut self, mut line: Line) {
         let own = self.lines.len();
+        // What begins with the sentence before it says that one, too.
+        let begun = self.last.filter(|(_, at)| *at == line.at).map(|(last, _)| last);
+        if let Some(last) = begun.filter(|last| line.text.starts_with(&self.lines[*last].text)) {
+            self.lines[last].replaced = Some(own);
+        }
         if line.is_sure {
             self.last = Some((own, line.at));
             self.of_tools += usize::from(line.who == Speaker::Tool);
@@ -352,16 +367,31 @@ impl Ledger {
     /// What persons said and took back later: the entry, the words as they stand there, and the entry
     /// that says what holds.
     pub fn superseded(&self) -> impl Iterator<Item = (u32, &str, u32)> {
+        self.said_anew().filter(|(line, next, _)| line.is_taken_back_by(next)).map(quoted)
+    }
+
+    /// The same of what they may have taken back: nobody can say for sure.
+    pub(crate) fn contested(&self) -> impl Iterator<Item = (u32, &str, u32)> {
+        let replaced = self.said_anew().filter(|(line, next, _)| !line.is_taken_back_by(next));
+        let newer = self.lines.iter().filter(|line| line.who == Speaker::Human);
+        let newer = newer.filter(|line| line.replaced.is_none()).filter_map(|line| {
+            let newest = &self.lines[self.newest(line.newer?)];
+            let is_persons = newest.who == Speaker::Human && !newest.is_said_with(line);
+            is_persons.then_some((line, newest, newest))
+        });
+        replaced.chain(newer).map(quoted)
+    }
+
+    /// What persons said, what took its place, and what stands at the end of that row, where a person said these,
+    /// too.
+    fn said_anew(&self) -> impl Iterator<Item = (&Line, &Line, &Line)> {
         let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
         said.filter_map(|line| {
             let next = &self.lines[line.replaced?];
             let newest = &self.lines[self.newest(line.replaced?)];
             let is_persons = next.who == Speaker::Human && newest.who == Speaker::Human;
-            let sure = is_persons
-                && line.text != next.text
-                && !newest.is_said_with(line)
-                && line.is_taken_back_by(next);
-            sure.then_some((line.at, line.source.as_str(), newest.at))
+            let is_other = line.text != next.text && !newest.is_said_with(line);
+            (is_persons && is_other).then_some((line, next, newest))
         })
     }
 
@@ -383,6 +413,11 @@ impl Ledger {
         }
         at
     }
+}
+
+/// Where a line was said, its words there, and where the newest one was said.
+fn quoted<'a>((line, _, newest): (&'a Line, &'a Line, &'a Line)) -> (u32, &'a str, u32) {
+    (line.at, &line.source, newest.at)
 }
 
 impl Line {
@@ -414,6 +449,16 @@ impl Line {
     fn spares(&self, old: &Self) -> bool {
         let is_open = self.subject.is_hearsay || old.subject.is_hearsay || self.text.ends_with('?');
         is_open && old.who == Speaker::Human && old.kind != Kind::Question && !old.kind.is_task()
+    }
+
+    /// Takes what it may change for its measure: it is surely worth listing then.
+    fn stand_beside(&mut self, old: &Self) {
+        if old.is_sure && self.who >= old.who {
+            let is_state = !old.kind.is_task() && old.kind != Kind::Question;
+            self.kind = if is_state { old.kind } else { Kind::Fact };
+            self.weight = self.weight.max(old.weight);
+            self.is_sure = true;
+        }
     }
 
     /// Whether both were said in one entry.

@@ -7,6 +7,7 @@ use super::cues::Cues;
 use super::judge::{self, judge};
 use super::lane::{Breadth, LEAST_BESIDES, note_of};
 use super::language::{Cue, List};
+use super::newer::{Naming, names};
 use super::noise::is_noise;
 use super::output::{self, Standing};
 use super::statement;
@@ -25,6 +26,8 @@ pub(super) const MAX_LINE: usize = 320;
 const MAX_SENTENCE: usize = 1_200;
 /// Longer lines before a list speak of more than its items.
 const MAX_LEAD: usize = 60;
+/// In a longer message each sentence says by itself what it is about.
+const MAX_BRIEF: usize = 200;
 /// Longer labels are sentences.
 const MAX_LABEL: usize = 40;
 /// Labels that say what kind of statement follows, not of what a value is.
@@ -98,6 +101,9 @@ impl Ledger {
         }
         let mut lead = Lead::default();
         let mut asked = None;
+        // Where the sentence before begins, if it names something and gives no value of it.
+        let mut named: Option<usize> = None;
+        let is_brief = who == Speaker::Human && text.len() < MAX_BRIEF;
         let parts = sentences(text);
         let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };
         for sentence in parts {
@@ -110,6 +116,17 @@ impl Ledger {
                 raw = &text[question..sentence.range.end];
             }
             asked = raw.ends_with('?').then_some(sentence.range.start);
+            // `About the upload limit. It's 40 MB now.` is one, too.
+            if is_brief && sentence.kind == Place::Prose {
+                let before = named.take();
+                match names(raw) {
+                    Naming::Subject => named = Some(sentence.range.start),
+                    Naming::Value => {
+                        raw = &text[before.unwrap_or(sentence.range.start)..sentence.range.end];
+                    }
+                    Naming::Both => {}
+                }
+            }
             let mut standing = Standing::Free;
             match sentence.kind {
                 Place::Code => continue,
@@ -131,7 +148,10 @@ impl Ledger {
             // What somebody else said.
             let is_others = begins_with_one(raw, &[">", "➜", "❯", "$ ", "% "])
                 || output::is_frame(unmarked(raw));
-            if raw.len() > MAX_SENTENCE || raw.len() < 10 || is_others || is_code(raw) {
+            // `No, 9021.` is all that somebody says.
+            let is_all = who == Speaker::Human && text.len() < MAX_LEAD;
+            let least = if is_all { 4 } else { 10 };
+            if raw.len() > MAX_SENTENCE || raw.len() < least || is_others || is_code(raw) {
                 continue;
             }
             // `Price: $280` under each of several offers: of what, only its place tells.
@@ -232,7 +252,13 @@ impl Ledger {
         {
             worth = Some(LEAST_BESIDES);
         }
-        let Some(weight) = worth.filter(|worth| *worth >= LEAST_BESIDES) else { return };
+        // What corrects something needn't be worth anything by itself.
+        let may_correct = words.len() < MOST_BRIEF
+            && (who == Speaker::Human && cues.has(Cue::Value) || cues.change() >= Change::Said);
+        let worth = worth.filter(|worth| *worth >= LEAST_BESIDES);
+        if worth.is_none() && !may_correct {
+            return;
+        }
         let bare = unmarked(raw);
         let text = cut::one_line(bare, MAX_LINE);
         // What comes again and again isn't looked at any more, whatever it is.
@@ -249,10 +275,14 @@ impl Ledger {
             return;
         }
         let subject = Subject::of(words, cues);
+        // A person's value is worth something in however few words, if they say of what.
+        let is_named = who == Speaker::Human && cues.has(Cue::Value) && subject.words > 0;
+        let weight = worth.unwrap_or(if is_named { LEAST_BESIDES } else { 0 });
         self.push(Line {
             shown: shown == Shown::InFull,
             said_in: self.reading.into_iter().collect(),
             weight,
+            change: cues.change(),
             is_sure: false,
             ..Line::said(at, who, raw.to_owned(), text, subject)
         });

@@ -99,9 +99,17 @@ pub(super) struct Subject {
     pub(super) is_hearsay: bool,
     /// Whether it says that it answers something.
     pub(super) settles: bool,
+    /// Whether it speaks of what is so by now: `these days`, `as of Monday`, `the new one`.
+    pub(super) is_recent: bool,
     /// Words that aren't values.
     pub(super) words: usize,
     pub(super) values: Vec<Value>,
+    /// Whether a mark parts what would be its topic from what it says: `Close, but it's 20`.
+    pub(super) is_aside: bool,
+    /// Whether it begins with a word that takes up what was just said: `close, but`, `hm`.
+    pub(super) takes_up: bool,
+    /// What a number counts, as it stands at or behind it: `Hz`, `copies`.
+    pub(super) units: Vec<(u64, u64)>,
 }
 
 /// Prepositions behind which a topic is named, not a value.
@@ -119,7 +127,15 @@ impl Subject {
         let (lifts, is_field) = (cues.has(Cue::Lifts), cues.has(Cue::Labels));
         let settles = cues.has(Cue::Answers) || words.find("whether").is_some();
         let is_hearsay = cues.has(Cue::Hearsay);
-        let mut subject = Self { lifts, is_field, is_hearsay, settles, ..Self::default() };
+        let mut subject = Self {
+            lifts,
+            is_field,
+            is_hearsay,
+            settles,
+            is_recent: cues.has(Cue::Recent),
+            takes_up: cues.has(Cue::AnewBriefly),
+            ..Self::default()
+        };
         let terms = Meanings((0..words.len()).map(|at| words.term(at)).collect());
         let place = Place::of(words, cues, &terms);
         let mut at = 0;
@@ -140,6 +156,8 @@ impl Subject {
         }
         subject.has_topic = !subject.topic.is_empty();
         subject.leads = place.topic.start == 0 && !place.topic.is_empty();
+        let mut topic = place.topic.filter_map(|at| words.get(at));
+        subject.is_aside = topic.any(|word| matches!(word.after, ',' | ';'));
         if !subject.has_topic {
             subject.topic = subject.bag.clone();
         }
@@ -162,10 +180,19 @@ impl Subject {
         if word.form == Form::Number || words.is(at, List::Numbers) {
             let value = number(low, words.low(next), word.form != Form::Number);
             let before = stem(words.low(at.wrapping_sub(1)));
+            let unit = low.trim_start_matches(|c: char| !c.is_alphabetic());
+            let unit = if unit.is_empty() && word.after == ' ' { words.low(next) } else { unit };
+            if !unit.is_empty() && !english().says_nothing(unit) && !words.is(next, List::Numbers) {
+                self.units.push((value.digest, digest(stem(unit))));
+            }
             match role {
                 Role::Gone => self.gone.push(value.digest),
-                // `phase 2`
-                Role::Topic if value.sort == Sort::Number("") && Term::is_one(before) => {
+                // `phase 2`; not `8 µA`
+                Role::Topic
+                    if value.sort == Sort::Number("")
+                        && Term::is_one(before)
+                        && words.get(next).is_none_or(|unit| unit.form != Form::Name) =>
+                {
                     self.mark(digest(&format!("{before}{}", value.text)));
                 }
                 _ => self.value(value),
@@ -263,13 +290,21 @@ impl Subject {
         self.values.iter().any(of) && self.values.iter().any(more)
     }
 
+    /// Whether it has words that the other hasn't, values apart.
+    pub(super) fn adds_to(&self, other: &Self) -> bool {
+        let is_value = |word: u64| self.values.iter().any(|value| value.digest == word);
+        self.bag.without(&other.bag).any(|word| !is_value(word))
+    }
+
+    /// Whether it doesn't say all that the other one is about, values apart.
+    pub(super) fn leaves_out(&self, other: &Self) -> bool {
+        let is_value = |word: u64| other.values.iter().any(|value| value.digest == word);
+        other.topic.without(&self.bag).any(|word| !is_value(word))
+    }
+
     /// Whether each has words that the other hasn't, values apart.
     pub(super) fn differs_both_ways(&self, other: &Self) -> bool {
-        let more = |one: &Self, than: &Self| {
-            let is_value = |word: u64| one.values.iter().any(|value| value.digest == word);
-            one.bag.without(&than.bag).any(|word| !is_value(word))
-        };
-        more(self, other) && more(other, self)
+        self.adds_to(other) && other.adds_to(self)
     }
 
     /// Whether it speaks of what `other` says holds no longer.

@@ -87,6 +87,11 @@ impl Ledger {
         if own.contrasts(theirs) || marked(own, theirs) && marked(theirs, own) {
             return None;
         }
+        // Without a word of change each speaks of a thing of its own: `Taxi fares are 40 EUR`, `room rates are 90 EUR`.
+        let is_state = new.kind.is_task() && old.kind.is_task();
+        if !is_state && !new.says_so() && own.leaves_out(theirs) && own.adds_to(theirs) {
+            return None;
+        }
         let pair = Pair::of(self, newer, old);
         let moves = match old.kind {
             Kind::Question => new.kind != Kind::Question,
@@ -103,13 +108,13 @@ impl Ledger {
 
 /// Two lines, and what they share.
 #[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
-struct Pair<'a> {
+pub(super) struct Pair<'a> {
     new: &'a Line,
     old: &'a Line,
     /// Words that both have, values apart.
-    shared: usize,
+    pub(super) shared: usize,
     /// Those of them that few lines have.
-    rare: usize,
+    pub(super) rare: usize,
     /// Names and the like that both give.
     exact: usize,
     /// Words of the one that has fewer, and of the other.
@@ -120,13 +125,13 @@ struct Pair<'a> {
     /// Each gives a value of one sort, and not the same.
     differs: bool,
     /// Both share a word that hardly another line has.
-    is_told: bool,
+    pub(super) is_told: bool,
     /// So they do, and their values are of one shape.
     alike: bool,
 }
 
 impl<'a> Pair<'a> {
-    fn of(ledger: &Ledger, newer: &Newer<'a>, old: &'a Line) -> Self {
+    pub(super) fn of(ledger: &Ledger, newer: &Newer<'a>, old: &'a Line) -> Self {
         let new = newer.line;
         let (own, theirs) = (&new.subject, &old.subject);
         let is_value =
@@ -167,7 +172,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Whether the words that both have are so many percent of the shorter and of the longer one's.
-    fn covers(&self, shorter: usize, longer: usize) -> bool {
+    pub(super) fn covers(&self, shorter: usize, longer: usize) -> bool {
         self.shared * 100 >= self.fewer * shorter && self.shared * 100 >= self.more * longer
     }
 

@@ -37,8 +37,8 @@ pub(super) const MOST_BRIEF: usize = 14;
 /// Words besides its values that a sentence which only corrects one has at most.
 const MOST_BESIDES: usize = 4;
 /// Lines looked at for each term, the newest; and of what was just said, tools' lines passed over.
-const LOOK_BACK: usize = 32;
-const MOST_PASSED: usize = 1 << 10;
+pub(super) const LOOK_BACK: usize = 32;
+pub(super) const MOST_PASSED: usize = 1 << 10;
 /// Entries within which `make that 40` is understood.
 const NEARBY: u32 = 6;
 
@@ -49,24 +49,7 @@ pub(super) fn is_near(at: u32, old: u32) -> bool {
 
 impl Ledger {
     pub(super) fn update(&self, line: &Line) -> Update {
-        let mut candidates: Vec<usize> = Vec::new();
-        let mut counts = Vec::with_capacity(line.subject.bag.len());
-        for term in line.subject.bag.iter() {
-            let about = [&self.about, &self.besides].map(|about| about.get(&term));
-            // What nobody is sure of makes no word common, unless people said it.
-            let [sure, unsure] = about;
-            let is_persons = |at: &&u32| self.lines[**at as usize].who >= Speaker::System;
-            let unsure = unsure.into_iter().flat_map(|lines| lines.iter().rev().take(LOOK_BACK));
-            counts.push(sure.map_or(0, Vec::len) + unsure.filter(is_persons).count());
-            for lines in about.into_iter().flatten() {
-                candidates.extend(lines.iter().rev().take(LOOK_BACK).map(|at| *at as usize));
-            }
-        }
-        let newer = Newer { line, counts };
-        candidates.sort_unstable();
-        candidates.dedup();
-        candidates
-            .retain(|at| self.lines[*at].replaced.is_none() && may_replace(line, &self.lines[*at]));
+        let (newer, candidates) = self.candidates(line);
         let (mut sure, mut maybe, mut unsure) = (Vec::new(), Vec::new(), Vec::new());
         let mut best = 0;
         for at in candidates.iter().copied() {
@@ -101,14 +84,29 @@ impl Ledger {
         if let Some(at) = differs {
             return Update::Differs(*at);
         }
-        // The one that shares most; of several the newest.
-        let mut touched = None;
-        for at in candidates.into_iter().rev() {
-            let least = touched.map_or(0, |(shared, _)| shared);
-            let shared = self.touches(&newer, &self.lines[at], least);
-            touched = shared.map(|shared| (shared, at)).or(touched);
+        self.may_change(&newer, &candidates).map_or(Update::New, Update::Touches)
+    }
+
+    /// The line, and those that share a word with it and that it may change, oldest first.
+    pub(super) fn candidates<'a>(&self, line: &'a Line) -> (Newer<'a>, Vec<usize>) {
+        let mut candidates: Vec<usize> = Vec::new();
+        let mut counts = Vec::with_capacity(line.subject.bag.len());
+        for term in line.subject.bag.iter() {
+            let about = [&self.about, &self.besides].map(|about| about.get(&term));
+            // What nobody is sure of makes no word common, unless people said it.
+            let [sure, unsure] = about;
+            let is_persons = |at: &&u32| self.lines[**at as usize].who >= Speaker::System;
+            let unsure = unsure.into_iter().flat_map(|lines| lines.iter().rev().take(LOOK_BACK));
+            counts.push(sure.map_or(0, Vec::len) + unsure.filter(is_persons).count());
+            for lines in about.into_iter().flatten() {
+                candidates.extend(lines.iter().rev().take(LOOK_BACK).map(|at| *at as usize));
+            }
         }
-        touched.map_or(Update::New, |(_, at)| Update::Touches(at))
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates
+            .retain(|at| self.lines[*at].replaced.is_none() && may_replace(line, &self.lines[*at]));
+        (Newer { line, counts }, candidates)
     }
 
     /// What a brief sentence corrects that names nothing but another value of what was just said: `Not 20 Hz, 30 Hz.`,

@@ -1,0 +1,283 @@
+//! Which older line a newer one may change, where that isn't sure: both stay, and whoever reads the older is told of the
+//! newer.
+//!
+//! Two things tell it, whatever the words. Where it stands: right behind a statement, a brief sentence that says nothing of
+//! its own but another value of the same make. And what it shares: later, a word that hardly another line has.
+
+use super::judge::asks;
+use super::language::List;
+use super::stem::stem;
+use super::subject::{Sort, Subject, Value};
+use super::sure::Pair;
+use super::terms::digest;
+use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, is_near, may_replace};
+use super::words::Words;
+use super::{Change, Kind, Ledger, Line, Speaker};
+
+/// Entries between what was just said and what takes it up.
+const JUST: u32 = 2;
+/// Words besides its values and the older one's that a sentence which only corrects one has at most.
+const MOST_BESIDES: usize = 7;
+/// A sentence of more words says more than what changed.
+const MAX_WORDS: usize = 18;
+/// Bytes of what a person said that a note gives whole.
+const MOST_QUOTED: usize = 60;
+/// Words before what a brief sentence strikes: `lose X, take Y`.
+const MOST_BEFORE: usize = 2;
+
+/// What a sentence begins with that speaks of the one before it.
+const POINTS: [&str; 10] =
+    ["it", "it's", "its", "that", "that's", "this", "they", "they're", "these", "those"];
+
+impl Ledger {
+    /// Which of `candidates` the line may change, or what was said just before it.
+    pub(super) fn may_change(&self, newer: &Newer<'_>, candidates: &[usize]) -> Option<usize> {
+        // The one that shares most; of several the newest.
+        let mut found = None;
+        for at in candidates.iter().rev().copied() {
+            let least = found.map_or(0, |(shared, _)| shared);
+            let old = &self.lines[at];
+            let touches = || self.touches(newer, old, least).filter(|_| newer.line.is_sure);
+            let shared = self.shares(newer, old, least).or_else(touches);
+            found = shared.map(|shared| (shared, at)).or(found);
+        }
+        found.map(|(_, at)| at).or_else(|| self.behind(newer.line))
+    }
+
+    /// The same for a line of which nobody knows what it is.
+    pub(super) fn may_change_besides(&self, line: &Line) -> Option<usize> {
+        let may = line.who == Speaker::Human || line.says_so();
+        let is_short = line.subject.words <= MAX_WORDS;
+        (may && is_short)
+            .then(|| self.candidates(line))
+            .and_then(|(newer, candidates)| self.may_change(&newer, &candidates))
+    }
+
+    /// What a brief sentence right behind it may correct.
+    fn behind(&self, line: &Line) -> Option<usize> {
+        let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
+        let may = line.who >= Speaker::Model || !line.subject.gone.is_empty();
+        if !may || !is_brief || line.text.ends_with(':') || asks(&line.text) {
+            return None;
+        }
+        let near = self.lines.iter().enumerate().skip(self.since).rev().take(MOST_PASSED);
+        let near = near
+            .take_while(|(_, old)| is_near(line.at, old.at))
+            .filter(|(_, old)| old.who >= line.who.min(Speaker::Model) && may_replace(line, old))
+            .filter(|(_, old)| old.who != Speaker::System)
+            .filter(|(_, old)| old.replaced.is_none() && !old.is_said_with(line))
+            .filter(|(_, old)| old.kind != Kind::Question || !asks(&old.text))
+            .take(LOOK_BACK);
+        let found = near.filter_map(|(at, old)| Some((self.means(line, old)?, at)));
+        found.max().map(|(_, at)| at)
+    }
+
+    /// How surely a brief sentence means the line just before it.
+    fn means(&self, line: &Line, old: &Line) -> Option<u32> {
+        let (own, theirs) = (&line.subject, &old.subject);
+        if own.contrasts(theirs) {
+            return None;
+        }
+        let is_value = |word| own.values.iter().any(|value| value.digest == word);
+        let rest = || own.bag.iter().filter(|word| !is_value(*word) && !theirs.bag.has(*word));
+        // What names something else is about that.
+        let is_elsewhere =
+            rest().count() > MOST_BESIDES || rest().any(|word| self.lines_about(word) > 0);
+        let is_persons = line.who == Speaker::Human;
+        let differs = own.stands_for(theirs);
+        let is_bare = own.is_aside || !own.has_topic || !own.leaves_topic(theirs);
+        let named = own.names_both(theirs)
+            || line.change > Change::None && own.names_value_of(theirs)
+            || line.change > Change::None
+                && own.gone.shared(&theirs.bag) > usize::from(!is_persons)
+            || is_persons && strikes(&line.text, &old.text);
+        // What was just said, and says how something is.
+        let is_last = line.at - old.at <= JUST && old.who == line.who && old.is_state();
+        let sure = match () {
+            () if named => 40,
+            () if is_elsewhere => return None,
+            () if differs && line.change >= Change::Said => 30,
+            () if differs && is_persons && is_bare => 20,
+            () if is_persons && line.change == Change::OfLast => 10,
+            () if is_last && line.change == Change::OfLast => 10,
+            () if is_last && is_persons && own.takes_up && own.words < MOST_BESIDES => 10,
+            () => return None,
+        };
+        let shared = own.bag.shared(&theirs.bag).min(3) as u32;
+        Some(sure + 4 * shared + 2 * u32::from(line.who == old.who))
+    }
+
+    /// Whether `new`, said later, may change `old`: how many words they share, if more than `least`.
+    fn shares(&self, newer: &Newer<'_>, old: &Line, least: usize) -> Option<usize> {
+        let new = newer.line;
+        let (own, theirs) = (&new.subject, &old.subject);
+        let both = own.bag.shared(&theirs.bag);
+        if both <= least || new.is_said_with(old) || own.words > MAX_WORDS {
+            return None;
+        }
+        let is_persons = new.who == Speaker::Human;
+        if old.who > new.who || !is_persons && !new.says_so() || own.contrasts(theirs) {
+            return None;
+        }
+        let is_asked = old.kind == Kind::Question && asks(&old.text);
+        if asks(&new.text) || is_asked {
+            return None;
+        }
+        let pair = Pair::of(self, newer, old);
+        // It gives the old value and another one, and says of what; or it says most of the same again.
+        let names = own.names_both(theirs) || own.names_value_of(theirs);
+        let is_whole = !own.leaves_out(theirs) || !theirs.leaves_out(own);
+        let again = is_persons && pair.shared > 2 && pair.rare > 1 && pair.covers(60, 34);
+        if pair.rare > 0 && names || again && is_whole {
+            return Some(both);
+        }
+        if !pair.is_told || old.who == Speaker::System {
+            return None;
+        }
+        let chosen = || {
+            let is_short = own.words < MOST_BRIEF && theirs.words < MOST_BRIEF;
+            let says = new.change >= Change::Said || !new.kind.is_task() && new.says_so();
+            says && is_short && old.is_state()
+        };
+        let ends = is_persons || new.who == Speaker::Model && new.change >= Change::Said;
+        let ends = ends && theirs.says_gone_of(own);
+        (own.stands_for(theirs) || ends || is_persons && chosen()).then_some(both)
+    }
+}
+
+impl Line {
+    /// Whether it says how something is, not what is to be done or asked.
+    fn is_state(&self) -> bool {
+        !self.kind.is_task() && self.kind != Kind::Question
+    }
+
+    /// Whether it says in any word that something changed, or is so by now.
+    pub(super) fn says_so(&self) -> bool {
+        self.change > Change::None || self.subject.is_recent
+    }
+
+    /// What it says in place of `old`, as a note has room for it: all of what a person said in a few words, or its value.
+    pub(super) fn in_short(&self, old: &Self) -> Option<String> {
+        let plain = |text: &str| text.replace(['(', ')'], "");
+        if self.who == Speaker::Human && self.text.len() <= MOST_QUOTED {
+            return Some(plain(&self.text));
+        }
+        let (own, theirs) = (&self.subject, &old.subject);
+        let low = self.text.to_ascii_lowercase();
+        let standing = own.values.iter().filter(|value| own.has_for(value, theirs));
+        let places = standing.filter_map(|value| {
+            let start = low.find(&value.text)?;
+            let end = start + value.text.len();
+            let unit = low[end..].strip_prefix(' ').and_then(|rest| rest.split(' ').next());
+            let unit = unit.map(|unit| unit.trim_end_matches(|c: char| !c.is_alphanumeric()));
+            let unit = unit.filter(|unit| own.unit(value) == Some(digest(stem(unit))));
+            Some((start, end + unit.map_or(0, |unit| unit.len() + 1)))
+        });
+        let (start, end) = places.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))?;
+        (end - start <= MOST_QUOTED).then(|| plain(&self.text[start..end]))
+    }
+}
+
+/// What a sentence gives: what it is about, a value, or neither alone.
+pub(super) enum Naming {
+    Subject,
+    Value,
+    Both,
+}
+
+/// What a sentence of a brief message gives.
+pub(super) fn names(sentence: &str) -> Naming {
+    let words = Words::of(sentence);
+    let is_value = |at: usize| {
+        words.get(at).is_some_and(|word| word.form.is_value()) || words.is(at, List::Numbers)
+    };
+    let values = (0..words.len()).filter(|at| is_value(*at)).count();
+    let says = (0..words.len()).filter(|at| !is_value(*at) && words.term(*at).is_some()).count();
+    let most = usize::from(POINTS.contains(&words.low(0)));
+    match (values, says) {
+        (0, 1..) => Naming::Subject,
+        (1.., says) if says <= most => Naming::Value,
+        _ => Naming::Both,
+    }
+}
+
+/// Whether a brief sentence begins with words of the older one, says no more of them and goes on with others:
+/// `Not X, Y`, `lose X, take Y`.
+fn strikes(new: &str, old: &str) -> bool {
+    let Some((struck, rest)) = new.split_once([',', ';']) else { return false };
+    let words = |text: &str| -> Vec<String> {
+        let bare = text
+            .split_whitespace()
+            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+        bare.filter(|word| !word.is_empty()).collect()
+    };
+    let (struck, rest, old) = (words(struck), words(rest), words(old));
+    let holds = |run: &[String]| !run.is_empty() && old.windows(run.len()).any(|of| of == run);
+    let at = (0..=MOST_BEFORE).find(|at| struck.get(*at..).is_some_and(holds));
+    let is_said = |at: usize| struck[at..].iter().any(|word| word.len() > 3);
+    let is_apart = rest.iter().all(|word| word.len() < 4 || !old.contains(word));
+    at.is_some_and(is_said) && is_apart && !rest.is_empty()
+}
+
+impl Subject {
+    /// Whether it gives a value that may stand for one of the other's.
+    fn stands_for(&self, other: &Self) -> bool {
+        self.values.iter().any(|own| self.has_for(own, other))
+    }
+
+    /// Whether its value `own` may stand for one of the other's, of the same unit or made alike, which it doesn't give.
+    fn has_for(&self, own: &Value, other: &Self) -> bool {
+        let is_one = |old: &Value| {
+            own.is_one_with(old) && (own.is_literal() || self.unit(own) == other.unit(old))
+        };
+        !other.values.contains(own) && other.values.iter().any(is_one)
+    }
+
+    /// Whether it is about something that the other one doesn't say.
+    fn leaves_topic(&self, other: &Self) -> bool {
+        self.topic.without(&other.bag).next().is_some()
+    }
+
+    /// What a number of it counts.
+    fn unit(&self, value: &Value) -> Option<u64> {
+        self.units.iter().find(|(of, _)| *of == value.digest).map(|(_, unit)| *unit)
+    }
+}
+
+impl Value {
+    /// Whether both are of one make: two addresses, two codes, two numbers of one measure and much the same length.
+    fn is_one_with(&self, other: &Self) -> bool {
+        match (self.sort, other.sort) {
+            (Sort::Code, _) | (_, Sort::Code) => false,
+            (Sort::Literal, Sort::Literal) => Make::of(&self.text) == Make::of(&other.text),
+            (Sort::Number(""), Sort::Number("")) => self.text.len().abs_diff(other.text.len()) < 2,
+            (a, b) => a == b,
+        }
+    }
+}
+
+/// What a name is made like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Make {
+    Address,
+    Mail,
+    Path,
+    Code,
+    Name,
+}
+
+impl Make {
+    fn of(text: &str) -> Self {
+        if text.contains("://") {
+            Self::Address
+        } else if text.contains('@') {
+            Self::Mail
+        } else if text.contains('/') {
+            Self::Path
+        } else if text.contains(|c: char| c.is_ascii_digit()) {
+            Self::Code
+        } else {
+            Self::Name
+        }
+    }
+}
