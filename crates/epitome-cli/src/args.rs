@@ -354,7 +354,7 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "at-target|at-end", value_parser = stop)]
     pub(crate) stop: Option<Stop>,
 
-    /// How much of 5 MB or more is counted: all of it, or what is shown and a sample of the rest [default: whole].
+    /// How much of 5 MB or more is counted to know whether the trigger fires [default: whole].
     #[arg(long, value_name = "whole|sampled", value_parser = counting)]
     pub(crate) counting: Option<Counting>,
 

@@ -94,14 +94,6 @@ impl Draft {
         if is_whole { Shown::InFull } else { Shown::Elsewhere }
     }
 
-    /// Whether a part's own bytes are shown, whatever becomes of sub-parts of it.
-    pub fn is_shown_whole(&self, transcript: &Transcript, part: &Part<'_>) -> bool {
-        let is_inside = || self.is_edited(result_of(transcript, part.slot));
-        self.is_shown(transcript.entry_of(part.slot))
-            && !self.is_edited(part.slot)
-            && !(part.is(Marks::NESTED) && is_inside())
-    }
-
     /// Why the slot is edited, if it is.
     pub fn reason(&self, slot: Slot) -> Option<Reason> {
         self.edits.get(&slot).map(|edit| edit.reason)
@@ -299,10 +291,8 @@ impl Draft {
         for slot in slots.iter().copied() {
             let Some(edit) = self.edits.get(&slot) else { continue };
             let at = matter.transcript.entry_of(slot);
-            // Whether what is only known by a sample has room nobody knows.
             if !self.is_shown(at)
                 || matches!(edit.reason, Reason::OldReasoning | Reason::BoundReasoning)
-                || matter.tally.is_sampled(slot)
             {
                 continue;
             }

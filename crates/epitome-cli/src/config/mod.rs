@@ -48,7 +48,7 @@ pub(crate) struct Settings {
     pub(crate) strategies: Option<Pipeline>,
     /// When enough is done.
     pub(crate) stop: Option<Stop>,
-    /// How much of it is counted.
+    /// How much is counted to know whether anything is due.
     pub(crate) counting: Option<Counting>,
     /// What stays verbatim besides.
     pub(crate) pins: Option<Vec<String>>,
@@ -152,7 +152,6 @@ impl Settings {
             preset: Some(preset.name.to_owned()),
             strategies: Some(options.strategies.clone()),
             stop: Some(options.stop),
-            counting: Some(options.counting),
             ..Settings::default()
         }
     }

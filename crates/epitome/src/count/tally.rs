@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::sample::{self, Counted, Sampled};
+use super::sample::{self, Counted};
 use super::{Count, TokenCounter, media, sealed};
 use crate::cores::{Beside, both, for_bytes};
 use crate::json::{self, Span, unquote};
@@ -31,10 +31,15 @@ pub struct Tally {
     pub frame: FrameTally,
     entries: Vec<u64>,
     parts: Vec<u64>,
-    /// Of what was counted.
-    counted: Count,
-    /// The rest, if there is any.
-    sampled: Option<Sampled>,
+    total: Count,
+    reach: Reach,
+}
+
+/// How much was counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    Whole,
+    Sample,
 }
 
 /// The tokens around the transcript.
@@ -65,39 +70,24 @@ impl Tally {
     pub fn begin(request: &Request, counter: &dyn TokenCounter) -> Self {
         let frame = FrameTally::of(request, counter);
         let (entries, parts) = (Vec::new(), Vec::new());
-        Tally { entries, parts, counted: frame.total(), frame, sampled: None }
+        Tally { entries, parts, total: frame.total(), frame, reach: Reach::Whole }
     }
 
-    /// Counts a request by a sample, if it has [`SAMPLED_BYTES`](super::SAMPLED_BYTES) or more: what persons said and the
-    /// newest 256 KiB in full, of the rest one byte in sixteen. The [total](Self::total) says so, and by how much it may be
-    /// more.
+    /// Counts a request by a sample, if it has [`SAMPLED_BYTES`](super::SAMPLED_BYTES) or more: the newest 256 KiB and what
+    /// isn't text in full, of the rest a chunk of 4 KiB in each 64. What it says of an entry is about right on the
+    /// whole; the [total](Self::total) says by how much it may be more.
     pub fn sampled(request: &Request, counter: &dyn TokenCounter) -> Self {
         if request.source().len() < sample::LEAST_BYTES {
             return Tally::of(request, counter);
         }
         let frame = FrameTally::of(request, counter);
-        let Counted { parts, entries, sum, sampled } = sample::counted(request, counter);
-        Tally { frame, entries, parts, counted: frame.total() + sum, sampled: Some(sampled) }
+        let Counted { parts, entries, sum } = sample::counted(request, counter);
+        Tally { frame, entries, parts, total: frame.total() + sum, reach: Reach::Sample }
     }
 
-    /// Whether the tokens of a part are only known by a sample.
-    pub fn is_sampled(&self, part: Slot) -> bool {
-        self.sampled.as_ref().is_some_and(|sampled| sampled.has(part))
-    }
-
-    /// Counts a part of which only a sample was.
-    pub(crate) fn settle(&mut self, request: &Request, part: Slot, counter: &dyn TokenCounter) {
-        let Some(sampled) = self.sampled.as_mut().filter(|sampled| sampled.has(part)) else {
-            return;
-        };
-        let transcript = &request.transcript;
-        let count = part_count(&transcript.part(part), request.format, counter);
-        let own = &mut self.parts[part.0 as usize];
-        sampled.take(part, *own);
-        let entry = &mut self.entries[transcript.entry_of(part)];
-        *entry = *entry - *own + count.tokens;
-        *own = count.tokens;
-        self.counted += count;
+    /// Whether only a sample was counted.
+    pub fn is_sampled(&self) -> bool {
+        self.reach == Reach::Sample
     }
 
     /// Counts all of a request.
@@ -157,7 +147,7 @@ impl Tally {
 
     fn push(&mut self, sum: Count) {
         self.entries.push(sum.tokens);
-        self.counted += sum;
+        self.total += sum;
     }
 
     /// Entries counted.
@@ -182,12 +172,12 @@ impl Tally {
 
     /// Tokens of the whole request.
     pub fn total(&self) -> Count {
-        self.counted + self.sampled.as_ref().map_or(Count::ZERO, Sampled::count)
+        self.total
     }
 
-    /// A count of `tokens` of this request's content, with the basis and share of error of what was counted.
+    /// A count of `tokens` of this request's content, with its basis and share of error.
     pub fn in_kind(&self, tokens: u64) -> Count {
-        self.counted.in_kind(tokens)
+        self.total.in_kind(tokens)
     }
 }
 

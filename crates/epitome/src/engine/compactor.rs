@@ -406,11 +406,6 @@ impl Compactor {
         self.hooks.as_ref()
     }
 
-    /// Whether somebody is asked who sees the whole request, or does the whole compaction.
-    pub(super) fn asks_others(&self) -> bool {
-        self.hooks.is_some() || self.compactors.is_some()
-    }
-
     /// Which of those that its observer is told of this compaction is.
     pub(super) fn number(&self) -> CompactionId {
         let told = self.watch.as_ref().map(|watch| watch.told.fetch_add(1, Ordering::Relaxed));

@@ -42,8 +42,7 @@ impl Compaction {
         let laid = wire::layout(&self.request, &view);
         let shared = laid.windows(2).filter(|pair| pair[0].message == pair[1].message).count();
         let saved = shared as u64 * AROUND_MESSAGE;
-        let shown = plan.draft.total() + own - saved;
-        let after = if view.is_whole() { tally.total() } else { tally.in_kind(shown) };
+        let after = tally.in_kind(plan.draft.total() + own - saved);
         let triggered = plan.reached.is_compacted();
         let target = self.target(tally);
         let window = self.compactor.due().and_then(|due| due.around.window);

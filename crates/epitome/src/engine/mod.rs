@@ -325,7 +325,7 @@ impl Compaction {
             return State::Mend(None);
         }
         self.tell_origins();
-        State::Weigh(self.begin_tally())
+        State::Weigh(self.begin_weighing())
     }
 
     fn mend(&mut self, weighed: Option<Tally>) -> State {
@@ -337,7 +337,7 @@ impl Compaction {
         self.tell_origins();
         match weighed.filter(|_| self.mended.is_empty()) {
             Some(tally) => State::Plan(tally),
-            None => State::Count(self.begin_tally()),
+            None => State::Count(Tally::begin(&self.request, self.compactor.counter())),
         }
     }
 
@@ -355,14 +355,14 @@ impl Compaction {
         }
     }
 
-    fn plan(&mut self, mut tally: Tally) -> State {
+    fn plan(&mut self, tally: Tally) -> State {
         if let Some(by) = self.next_hook(&tally) {
             return self.ask_hook(tally, by);
         }
         if let Some(by) = self.next_compactor(&tally) {
             return self.delegate(tally, by);
         }
-        let (units, plan) = self.plan_counted(&mut tally);
+        let (units, plan) = self.draw_up(&tally);
         self.tell_considered(&tally);
         let is_left = matches!(self.attempt, Attempt::Nothing | Attempt::Declined | Attempt::Pass);
         if plan.reached == Reached::NothingToDo || is_left {

@@ -29,20 +29,20 @@ pub struct Options {
     pub strategies: Pipeline,
     /// When enough is done.
     pub stop: Stop,
-    /// How much of a request is counted.
+    /// How much of a request is counted to know whether it is due.
     pub counting: Counting,
 }
 
-/// How much of a request is counted before it is decided about.
+/// How much of a request is counted to know whether it is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
     /// All of it.
     #[default]
     Whole,
-    /// Of a request of [`SAMPLED_BYTES`](crate::count::SAMPLED_BYTES) or more what is shown, and a sample of the rest: whether
-    /// it is due is known by the edge of the error, and what comes out is counted in full. Where hooks or whole compactors
-    /// are asked everything is counted.
+    /// Of a request of [`SAMPLED_BYTES`](crate::count::SAMPLED_BYTES) or more a sample ([`Tally::sampled`](crate::count::Tally::sampled)). Where the
+    /// upper edge of its error is under the limit nothing is due, and the receipt's numbers are the sample's; where it
+    /// isn't, everything is counted. A compactor without a trigger counts everything.
     Sampled,
 }
 
