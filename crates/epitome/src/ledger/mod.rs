@@ -315,7 +315,8 @@ impl Ledger {
     fn append(&mut self, mut line: Line) {
         let own = self.lines.len();
         // What begins with the sentence before it says that one, too.
-        let begun = self.last.filter(|(_, at)| *at == line.at).map(|(last, _)| last);
+        let begun = self.last.filter(|(_, at)| line.who == Speaker::Human && *at == line.at);
+        let begun = begun.map(|(last, _)| last);
         if let Some(last) = begun.filter(|last| line.text.starts_with(&self.lines[*last].text)) {
             self.lines[last].replaced = Some(own);
         }
