@@ -140,10 +140,5 @@ impl Gathered {
                 word.withdraw(sentence, newer);
             }
         }
-        for (at, sentence, newer) in self.heard.ledger.contested() {
-            for word in self.folded.words.iter_mut().filter(|word| word.at == at as usize) {
-                word.annotate(sentence, newer);
-            }
-        }
     }
 }

@@ -100,16 +100,6 @@ impl Word {
         }
     }
 
-    /// Says behind a sentence that message `newer` may change it.
-    pub(super) fn annotate(&mut self, sentence: &str, newer: u32) {
-        let Some(at) = alone(&self.text, sentence) else { return };
-        let end = at + sentence.len();
-        let is_noted = self.text[end..].trim_start_matches(['.', '!', ' ']).starts_with(GAP);
-        if !is_noted {
-            self.text.insert_str(end, &format!(" {GAP}see message {newer}, which is newer{END}"));
-        }
-    }
-
     /// Head and tail in at most `bytes`, the gap declared; `None` if too little would be left.
     fn part(&self, bytes: usize) -> Option<Word> {
         const NOTE: usize = 48;
@@ -352,19 +342,6 @@ mod tests {
         let mut odd = Word::new(5, "é80 80é 80".to_owned());
         odd.withdraw("80", 9);
         assert_eq!(odd.text, "é80 80é [… replaced by message 9 …]");
-    }
-
-    #[test]
-    fn what_may_have_changed_is_said_once_behind_its_sentence() {
-        let mut word = Word::new(4, "The port is 8080. Go on.".to_owned());
-        let mut said = word.clone();
-        for _ in 0..2 {
-            word.annotate("The port is 8080.", 9);
-        }
-        said.text = "The port is 8080. [… see message 9, which is newer …] Go on.".to_owned();
-        assert_eq!(word, said);
-        assert_eq!(word.stretches().collect::<Vec<_>>(), ["The port is 8080. ", " Go on."]);
-        assert!(!word.is_whole() && read(&word.lines()).0.first() == Some(&word), "{word:?}");
     }
 
     #[test]

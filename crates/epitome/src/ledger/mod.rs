@@ -315,7 +315,8 @@ impl Ledger {
     fn append(&mut self, mut line: Line) {
         let own = self.lines.len();
         // What begins with the sentence before it says that one, too.
-        let begun = self.last.filter(|(_, at)| *at == line.at).map(|(last, _)| last);
+        let begun = self.last.filter(|(_, at)| line.who == Speaker::Human && *at == line.at);
+        let begun = begun.map(|(last, _)| last);
         if let Some(last) = begun.filter(|last| line.text.starts_with(&self.lines[*last].text)) {
             self.lines[last].replaced = Some(own);
         }
@@ -367,31 +368,16 @@ impl Ledger {
     /// What persons said and took back later: the entry, the words as they stand there, and the entry
     /// that says what holds.
     pub fn superseded(&self) -> impl Iterator<Item = (u32, &str, u32)> {
-        self.said_anew().filter(|(line, next, _)| line.is_taken_back_by(next)).map(quoted)
-    }
-
-    /// The same of what they may have taken back: nobody can say for sure.
-    pub(crate) fn contested(&self) -> impl Iterator<Item = (u32, &str, u32)> {
-        let replaced = self.said_anew().filter(|(line, next, _)| !line.is_taken_back_by(next));
-        let newer = self.lines.iter().filter(|line| line.who == Speaker::Human);
-        let newer = newer.filter(|line| line.replaced.is_none()).filter_map(|line| {
-            let newest = &self.lines[self.newest(line.newer?)];
-            let is_persons = newest.who == Speaker::Human && !newest.is_said_with(line);
-            is_persons.then_some((line, newest, newest))
-        });
-        replaced.chain(newer).map(quoted)
-    }
-
-    /// What persons said, what took its place, and what stands at the end of that row, where a person said these,
-    /// too.
-    fn said_anew(&self) -> impl Iterator<Item = (&Line, &Line, &Line)> {
         let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
         said.filter_map(|line| {
             let next = &self.lines[line.replaced?];
             let newest = &self.lines[self.newest(line.replaced?)];
             let is_persons = next.who == Speaker::Human && newest.who == Speaker::Human;
-            let is_other = line.text != next.text && !newest.is_said_with(line);
-            (is_persons && is_other).then_some((line, next, newest))
+            let sure = is_persons
+                && line.text != next.text
+                && !newest.is_said_with(line)
+                && line.is_taken_back_by(next);
+            sure.then_some((line.at, line.source.as_str(), newest.at))
         })
     }
 
@@ -413,11 +399,6 @@ impl Ledger {
         }
         at
     }
-}
-
-/// Where a line was said, its words there, and where the newest one was said.
-fn quoted<'a>((line, _, newest): (&'a Line, &'a Line, &'a Line)) -> (u32, &'a str, u32) {
-    (line.at, &line.source, newest.at)
 }
 
 impl Line {

@@ -56,8 +56,13 @@ impl Ledger {
     /// What a brief sentence right behind it may correct.
     fn behind(&self, line: &Line) -> Option<usize> {
         let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
-        let may = line.who >= Speaker::Model || !line.subject.gone.is_empty();
-        if !may || !is_brief || line.text.ends_with(':') || asks(&line.text) {
+        // Whoever isn't a person says what it was, or that it was otherwise.
+        let says = match line.who {
+            Speaker::Human => true,
+            Speaker::Tool | Speaker::Injected => !line.subject.gone.is_empty(),
+            _ => line.change > Change::None || line.subject.values.len() > 1,
+        };
+        if !says || !is_brief || line.text.ends_with(':') || asks(&line.text) {
             return None;
         }
         let near = self.lines.iter().enumerate().skip(self.since).rev().take(MOST_PASSED);
@@ -78,31 +83,32 @@ impl Ledger {
         if own.contrasts(theirs) {
             return None;
         }
+        let (is_persons, says) = (line.who == Speaker::Human, line.change > Change::None);
+        let named = own.names_both(theirs)
+            || says && own.names_value_of(theirs)
+            || says && own.gone.shared(&theirs.bag) > usize::from(!is_persons)
+            || is_persons && strikes(&line.text, &old.text);
+        // What was just said, and says how something is.
+        let is_last = line.at - old.at <= JUST && old.who == line.who && old.is_state();
+        let differs = || own.stands_for(theirs);
+        let is_bare = || own.is_aside || !own.has_topic || !own.leaves_topic(theirs);
+        let takes_up = || is_persons && own.takes_up && own.words < MOST_BESIDES;
+        let sure = match () {
+            () if named => 40,
+            () if line.change >= Change::Said && differs() => 30,
+            () if is_persons && is_bare() && differs() => 20,
+            () if line.change == Change::OfLast && (is_persons || is_last) => 10,
+            () if is_last && takes_up() => 10,
+            () => return None,
+        };
         let is_value = |word| own.values.iter().any(|value| value.digest == word);
         let rest = || own.bag.iter().filter(|word| !is_value(*word) && !theirs.bag.has(*word));
         // What names something else is about that.
         let is_elsewhere =
-            rest().count() > MOST_BESIDES || rest().any(|word| self.lines_about(word) > 0);
-        let is_persons = line.who == Speaker::Human;
-        let differs = own.stands_for(theirs);
-        let is_bare = own.is_aside || !own.has_topic || !own.leaves_topic(theirs);
-        let named = own.names_both(theirs)
-            || line.change > Change::None && own.names_value_of(theirs)
-            || line.change > Change::None
-                && own.gone.shared(&theirs.bag) > usize::from(!is_persons)
-            || is_persons && strikes(&line.text, &old.text);
-        // What was just said, and says how something is.
-        let is_last = line.at - old.at <= JUST && old.who == line.who && old.is_state();
-        let sure = match () {
-            () if named => 40,
-            () if is_elsewhere => return None,
-            () if differs && line.change >= Change::Said => 30,
-            () if differs && is_persons && is_bare => 20,
-            () if is_persons && line.change == Change::OfLast => 10,
-            () if is_last && line.change == Change::OfLast => 10,
-            () if is_last && is_persons && own.takes_up && own.words < MOST_BESIDES => 10,
-            () => return None,
-        };
+            || rest().count() > MOST_BESIDES || rest().any(|word| self.lines_about(word) > 0);
+        if !named && is_elsewhere() {
+            return None;
+        }
         let shared = own.bag.shared(&theirs.bag).min(3) as u32;
         Some(sure + 4 * shared + 2 * u32::from(line.who == old.who))
     }
