@@ -149,9 +149,7 @@ pub(super) fn counted(request: &Request, counter: &dyn TokenCounter) -> Counted 
                 Some(stratum) => {
                     let words = stratum.tokens(part.raw_body().len());
                     let around = match part.kind() {
-                        PartKind::Call => {
-                            OVERHEAD.pair_part + counter.text(&part.name()).tokens
-                        }
+                        PartKind::Call => OVERHEAD.pair_part + counter.text(&part.name()).tokens,
                         PartKind::Result => OVERHEAD.pair_part,
                         _ => 0,
                     };

@@ -135,7 +135,8 @@ fn without_number(line: &str) -> &str {
     }
     let rest = &line[digits..];
     // `10:32` is a time.
-    let is_time = rest.starts_with(':') && rest[1..].starts_with(|c: char| c.is_ascii_digit());
+    let behind = rest.strip_prefix(':').unwrap_or_default();
+    let is_time = behind.bytes().take_while(u8::is_ascii_digit).count() == 2;
     ["→", "\t", "\\t", "|", ":"]
         .iter()
         .find_map(|mark| rest.strip_prefix(mark).filter(|_| !is_time))
@@ -144,8 +145,10 @@ fn without_number(line: &str) -> &str {
 
 /// What a line of a log says, of its fields: `level=info msg="so" rows=3`.
 fn message(line: &str) -> &str {
-    let quoted = ["msg=\"", "message=\""].iter().find_map(|field| line.split_once(field));
-    quoted.and_then(|(_, rest)| rest.split_once('"')).map_or(line, |(message, _)| message)
+    let quoted = [" msg=\"", " message=\""].iter().find_map(|field| line.split_once(field));
+    let said = quoted.and_then(|(_, rest)| rest.split_once('"'));
+    // What it quotes itself it cuts.
+    said.filter(|(message, _)| !message.ends_with('\\')).map_or(line, |(message, _)| message)
 }
 
 /// Whether it is a line of a block of comment, ` * so`, behind the number of a listing or in an output that has such.
@@ -262,7 +265,7 @@ fn is_prose(text: &str, mix: Mix) -> bool {
     let start = text.trim_start_matches(['-', '*', '+', '•', ' ', '>', '(']);
     let boxed =
         ["[ ]", "[x]", "[X]", "[~]", "[-]"].iter().find_map(|mark| start.strip_prefix(mark));
-    let mix = boxed.map_or(mix, Mix::of);
+    let mix = boxed.map_or(mix, |rest| Mix::of(rest).without_operators(rest));
     let is_ticked = start.starts_with(['✔', '✓', '✅', '☑', '☐', '⬜']);
     let start = if boxed.is_some() || is_ticked { "A" } else { start };
     if !start.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '[')

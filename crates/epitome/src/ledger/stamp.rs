@@ -17,13 +17,17 @@ pub(super) fn unstamped(line: &str) -> &str {
     if !line.starts_with(|c: char| c == '[' || c.is_ascii_digit()) {
         return line;
     }
-    let (mut rest, mut has_clock) = (line, false);
-    for _ in 0..MOST_PIECES {
+    let (mut rest, mut has_clock, mut is_fine) = (line, false, false);
+    for nth in 0..MOST_PIECES {
         let Some((piece, behind)) = piece(rest) else { break };
         match stamp(piece) {
-            Some(Stamp::Clock) => has_clock = true,
+            Some(Stamp::Clock) => {
+                has_clock = true;
+                // `16:45:00 UTC is the cut-off`: by itself it may be what is said.
+                is_fine |= tells_seconds(piece) && (nth > 0 || piece.contains('T'));
+            }
             Some(Stamp::Date) => {}
-            Some(Stamp::Level) if has_clock => {}
+            Some(Stamp::Level) if has_clock => is_fine = true,
             Some(Stamp::Level) | None => break,
         }
         rest = behind;
@@ -31,7 +35,7 @@ pub(super) fn unstamped(line: &str) -> &str {
     let name = rest.strip_prefix('<').and_then(|rest| rest.split_once("> "));
     let said = name.filter(|(name, _)| name.len() <= MAX_TAG).map(|(_, said)| said);
     // `14:00 standup`: the time is what is said. `[14:00:05] standup`: it is when.
-    let is_stamp = has_clock && (line.starts_with('[') || is_fine(line));
+    let is_stamp = has_clock && (line.starts_with('[') || is_fine);
     match said {
         Some(said) if has_clock => said.trim_start(),
         _ if is_stamp => rest,
@@ -42,9 +46,10 @@ pub(super) fn unstamped(line: &str) -> &str {
 /// A line without the tag that it begins with: `[ci] so`, `[TODO] so`.
 pub(super) fn untagged(line: &str) -> &str {
     let inner = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    // A box is one, too, whatever is in it: `[~]`.
     let is_tag = |tag: &str| {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '#');
-        (1..=MAX_TAG).contains(&tag.len()) && tag.chars().all(plain)
+        tag.len() == 1 || (1..=MAX_TAG).contains(&tag.len()) && tag.chars().all(plain)
     };
     inner
         .filter(|(tag, behind)| is_tag(tag) && behind.starts_with(' '))
@@ -86,10 +91,19 @@ fn stamp(piece: &str) -> Option<Stamp> {
     }
 }
 
-/// Whether the stamp tells seconds, as logs do and people don't.
-fn is_fine(line: &str) -> bool {
-    let stamp = line.split(|c: char| c.is_alphabetic() && c != 'T' && c != 'Z').next();
-    stamp.is_some_and(|stamp| stamp.matches(':').count() >= 2)
+/// Whether it tells seconds, as logs do and people don't: `10:12:33`, and what is around that.
+fn tells_seconds(piece: &str) -> bool {
+    let mut parts = piece.split(':');
+    let ends_in_two = |part: &str| {
+        let digits = part.bytes().rev().take_while(u8::is_ascii_digit).count();
+        digits == 2 && part.len() < MAX_TAG
+    };
+    let [Some(hours), Some(minutes), Some(seconds)] = [parts.next(), parts.next(), parts.next()]
+    else {
+        return false;
+    };
+    let is_two = |part: &str| part.len() == 2 && ends_in_two(part);
+    ends_in_two(hours) && is_two(minutes) && seconds.get(..2).is_some_and(is_two)
 }
 
 #[cfg(test)]
@@ -120,6 +134,9 @@ mod tests {
             "[ci] done",
             "[x] done",
             "16:45 UTC is the cut-off",
+            "16:45:00 UTC is the cut-off",
+            "09:00-17:00 support hours for the Berlin office",
+            "14:00 - 15:00 standup moves to room 4",
             "1234",
             "[2026-03-04 10:12:33",
             "",
@@ -132,6 +149,7 @@ mod tests {
     fn tags_are_left_out() {
         assert_eq!(untagged("[job 88121] RUNNING  so"), "RUNNING  so");
         assert_eq!(untagged("[TODO] so"), "so");
+        assert_eq!(untagged("[~] so"), "so");
         for line in ["[a](b) so", "[x, y] so", "[link]", "so [it] is"] {
             assert_eq!(untagged(line), line);
         }

@@ -156,8 +156,11 @@ impl Recent {
         self.known.truncate(MOST);
         let mut bytes = 0;
         self.known.retain(|known| {
-            bytes += known.bytes();
-            bytes <= most
+            let own = known.bytes();
+            // One that is too large makes no room by leaving others none.
+            let stays = own == 0 || bytes + own <= most;
+            bytes += if stays { own } else { 0 };
+            stays
         });
         request
     }
@@ -285,6 +288,7 @@ mod tests {
         assert!(recent.append("t", &mut held, "{", 10).is_err());
         assert_eq!((held.source().as_ptr(), held.transcript.len()), (before, 2));
         recent.append("t", &mut held, answer, 10).expect("a message");
+        recent.read("u", format, body(&["somebody else's"], ""), 10).expect("messages");
         let seen = recent.seen("t", &held).expect("held");
         assert_eq!(seen.chain.map(|(of, _)| of), Some(2), "through a refusal, too");
         drop(held);

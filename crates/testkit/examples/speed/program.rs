@@ -64,7 +64,7 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked, folder: &Path) -> Result<(
     let (of_one, of_two) = (folder.join("of-one.json"), folder.join("of-two.json"));
     let (input, own) = (file.to_string_lossy(), program.to_string_lossy());
     let two = clock(3, &["compact", &input, "-o", &of_two.to_string_lossy()])?;
-    // Bound to one core the program sees one.
+    // Bound to one core the program sees one; `taskset` is util-linux's.
     let one = of_one.to_string_lossy();
     let one = run(3, Path::new("taskset"), &["-c", "0", &own, "compact", &input, "-o", &one])?;
     let is_same = fs::read(&of_one)? == fs::read(&of_two)?;
