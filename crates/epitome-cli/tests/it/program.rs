@@ -28,6 +28,7 @@ fn every_settings_origin_is_shown() {
         preset           none                             default
         strategies       ladder                           default
         stop             at-target                        default
+        counting         whole                            default
         pins             never push, mind the gap         project ~/epitome.toml
         preserved-tools  none                             default
         counter          the model's                      default
