@@ -226,8 +226,8 @@ fn recognised(set: Set, book: &Book, misses: bool) {
             }
             if let Some(example) = row.example.as_ref().filter(|_| misses) {
                 println!(
-                    "{} by {}: {} said, {} listed, {} right\n    {example}",
-                    row.id, row.speaker, row.said, row.listed, row.right
+                    "{} by {}: {} said, {} listed, {} right, {} mixed up\n    {example}",
+                    row.id, row.speaker, row.said, row.listed, row.right, row.mixed
                 );
             }
         }

@@ -121,8 +121,11 @@ fn corrected(book: &Book, correction: &Correction, speaker: Speaker) -> Row {
         row.said += 1;
         row.listed += usize::from(is_listed);
         row.right += usize::from(is_listed && !is_stated);
-        row.mixed += usize::from(twin.is_some_and(|(_, claim)| !claim.is_in(&shown)));
-        if !is_listed || is_stated {
+        let lost = twin.filter(|(_, claim)| !claim.is_in(&shown));
+        row.mixed += usize::from(lost.is_some());
+        if let Some((twin, _)) = &lost {
+            row.miss(&[twin, &first, &second], &ledger);
+        } else if !is_listed || is_stated {
             row.miss(&[&first, &second], &ledger);
         }
     }
