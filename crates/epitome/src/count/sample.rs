@@ -145,22 +145,20 @@ pub(super) fn counted(request: &Request, counter: &dyn TokenCounter) -> Counted 
         sum += Count::exact(OVERHEAD.entry);
         for part in entry.parts() {
             let stratum = sort(&part).map(|sort| &mut strata[sort as usize]);
-            let own = match stratum.filter(|known| entry.index < newest && known.is_enough()) {
-                Some(stratum) => {
-                    let words = stratum.tokens(part.raw_body().len());
-                    let around = match part.kind() {
-                        PartKind::Call => OVERHEAD.pair_part + counter.text(&part.name()).tokens,
-                        PartKind::Result => OVERHEAD.pair_part,
-                        _ => 0,
-                    };
-                    guessed += words + around;
-                    words + around
-                }
-                None => {
-                    let count = part_count(&part, request.format, counter);
-                    sum += count;
-                    count.tokens
-                }
+            let stratum = stratum.filter(|known| entry.index < newest && known.is_enough());
+            let own = if let Some(stratum) = stratum {
+                let words = stratum.tokens(part.raw_body().len());
+                let around = match part.kind() {
+                    PartKind::Call => OVERHEAD.pair_part + counter.text(&part.name()).tokens,
+                    PartKind::Result => OVERHEAD.pair_part,
+                    _ => 0,
+                };
+                guessed += words + around;
+                words + around
+            } else {
+                let count = part_count(&part, request.format, counter);
+                sum += count;
+                count.tokens
             };
             parts.push(own);
             all += own;

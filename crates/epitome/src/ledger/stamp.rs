@@ -14,7 +14,14 @@ const LEVELS: [&str; 10] =
 /// A line of a log or a chat without its stamp: `[2026-03-04 10:12:33] INFO so`, `10:32 <dana> so`. A date by itself, or
 /// a time in a sentence, stays: somebody may have said it.
 pub(super) fn unstamped(line: &str) -> &str {
-    if !line.starts_with(|c: char| c == '[' || c.is_ascii_digit()) {
+    // Most lines that begin with a number are those of a listing.
+    let first = line.bytes().find(|byte| !byte.is_ascii_digit());
+    let may_be = match first {
+        Some(b'[') => line.starts_with('['),
+        Some(b':' | b'-' | b'/') => line.starts_with(|c: char| c.is_ascii_digit()),
+        _ => false,
+    };
+    if !may_be {
         return line;
     }
     let (mut rest, mut has_clock, mut is_fine) = (line, false, false);

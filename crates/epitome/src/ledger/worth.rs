@@ -125,11 +125,17 @@ fn signs(text: &str) -> usize {
     (all - operators(text)) * 100 / text.len()
 }
 
-/// Bytes of signs that stand between words like words: at most one comparison or arrow, for code has several.
+/// Bytes of signs that stand between words like words, `<=`, `->`: at most one comparison or arrow, for code has several.
 pub(super) fn operators(text: &str) -> usize {
-    const OPERATORS: [&str; 7] = ["<=", ">=", "<", ">", "->", "=>", "=="];
-    let mut found = text.split(' ').filter(|word| OPERATORS.contains(word));
-    let first = found.next().map_or(0, |sign| sign.bytes().filter(|byte| is_sign(*byte)).count());
+    let bytes = text.as_bytes();
+    let is = |at: usize, signs: &[u8]| bytes.get(at).is_some_and(|byte| signs.contains(byte));
+    let mut found = memchr::memchr2_iter(b'<', b'>', bytes).filter_map(|at| {
+        let start = at - usize::from(at > 0 && is(at - 1, b"-="));
+        let end = at + 1 + usize::from(is(at + 1, b"="));
+        let is_word = start > 0 && is(start - 1, b" ") && is(end, b" ");
+        is_word.then(|| bytes[start..end].iter().filter(|byte| is_sign(**byte)).count())
+    });
+    let first = found.next().unwrap_or(0);
     if found.next().is_some() { 0 } else { first }
 }
 
