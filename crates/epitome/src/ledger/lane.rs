@@ -224,8 +224,7 @@ impl Ledger {
             let subject = self.about(line, old);
             let _ = write!(out, "{IN_PLACE}{}{subject})", old.at);
         } else if let Some(new) = line.newer.map(|new| &self.lines[self.newest(new)]) {
-            let says = new.in_short(line).map_or(String::new(), |says| format!(": {says}"));
-            let _ = write!(out, "{OLDER}{}{IS_NEWER}{says})", new.at);
+            let _ = write!(out, "{OLDER}{}{IS_NEWER})", new.at);
         } else if let Some(old) = line.differs.filter(|_| marked).map(|old| &self.lines[old]) {
             let subject = self.about(line, old);
             let _ = write!(out, "{NEWER}{}{OTHERWISE}{subject})", old.at);
@@ -252,8 +251,7 @@ impl Ledger {
         {
             first = &self.lines[before];
         }
-        let note = Some(&first.note).filter(|note| !note.starts_with(OLDER));
-        if let Some((_, subject)) = note.and_then(|note| note.split_once(": ")) {
+        if let Some((_, subject)) = first.note.split_once(": ") {
             return format!(": {}", subject.trim_end_matches(')'));
         }
         let mut text = cut::one_line(&first.text, 80).to_lowercase();
@@ -325,7 +323,7 @@ pub(super) fn note_of(line: &str) -> Option<&str> {
         let rest = inner.strip_prefix(mark).unwrap_or_default();
         let said = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         let subject = said.strip_prefix(says).filter(|_| said.len() < rest.len());
-        subject.is_some_and(|it| it.is_empty() || it.starts_with(": "))
+        subject.is_some_and(|it| it.is_empty() || *mark != OLDER && it.starts_with(": "))
     });
     is_one.then_some(note)
 }

@@ -6,10 +6,8 @@
 
 use super::judge::asks;
 use super::language::List;
-use super::stem::stem;
 use super::subject::{Sort, Subject, Value};
 use super::sure::Pair;
-use super::terms::digest;
 use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, is_near, may_replace};
 use super::words::Words;
 use super::{Change, Kind, Ledger, Line, Speaker};
@@ -20,8 +18,6 @@ const JUST: u32 = 2;
 const MOST_BESIDES: usize = 7;
 /// A sentence of more words says more than what changed.
 const MAX_WORDS: usize = 18;
-/// Bytes of what a person said that a note gives whole.
-const MOST_QUOTED: usize = 60;
 /// Words before what a brief sentence strikes: `lose X, take Y`.
 const MOST_BEFORE: usize = 2;
 
@@ -160,27 +156,6 @@ impl Line {
     /// Whether it says in any word that something changed, or is so by now.
     pub(super) fn says_so(&self) -> bool {
         self.change > Change::None || self.subject.is_recent
-    }
-
-    /// What it says in place of `old`, as a note has room for it: all of what a person said in a few words, or its value.
-    pub(super) fn in_short(&self, old: &Self) -> Option<String> {
-        let plain = |text: &str| text.replace(['(', ')'], "");
-        if self.who == Speaker::Human && self.text.len() <= MOST_QUOTED {
-            return Some(plain(&self.text));
-        }
-        let (own, theirs) = (&self.subject, &old.subject);
-        let low = self.text.to_ascii_lowercase();
-        let standing = own.values.iter().filter(|value| own.has_for(value, theirs));
-        let places = standing.filter_map(|value| {
-            let start = low.find(&value.text)?;
-            let end = start + value.text.len();
-            let unit = low[end..].strip_prefix(' ').and_then(|rest| rest.split(' ').next());
-            let unit = unit.map(|unit| unit.trim_end_matches(|c: char| !c.is_alphanumeric()));
-            let unit = unit.filter(|unit| own.unit(value) == Some(digest(stem(unit))));
-            Some((start, end + unit.map_or(0, |unit| unit.len() + 1)))
-        });
-        let (start, end) = places.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))?;
-        (end - start <= MOST_QUOTED).then(|| plain(&self.text[start..end]))
     }
 }
 

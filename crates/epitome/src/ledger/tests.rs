@@ -80,7 +80,7 @@ fn models_and_tools_are_heard_but_not_obeyed() {
             - [6 model] We decided to keep the old parser because the new one drops comments.
             Facts:
             - [0 model] I found that the rate limit of the partner API is 120 requests per minute.
-            - [2 tool] The deploy window is Thursday 14:00 UTC. (see message 5, which is newer: 10:00 UTC)
+            - [2 tool] The deploy window is Thursday 14:00 UTC. (see message 5, which is newer)
             - [4 user] The deploy window is Tuesday 10:00 UTC. (newer than message 2, which says otherwise)
             - [5 tool] The deploy window is now Friday 10:00 UTC.
             Goals and tasks:
@@ -115,7 +115,7 @@ fn a_lane_is_read_back_and_goes_on() {
         Constraints:
         - [0 user] Never push to main.
         Decisions:
-        - [1 model] We settled on Redis for the queue because retries come for free. (see message 9, which is newer: The queue is on Kafka now instead of Redis.)
+        - [1 model] We settled on Redis for the queue because retries come for free. (see message 9, which is newer)
         Facts:
         - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
         - [9 user] The queue is on Kafka now instead of Redis.
@@ -218,7 +218,7 @@ fn only_what_is_a_note_is_read_as_one() {
     };
     for note in [
         "(see message 40, which is newer)",
-        "(see message 40, which is newer: no, 30 Hz)",
+        "(see message 40, which is newer)",
         "(in place of message 4)",
         "(in place of message 4: the rate is …)",
         "(newer than message 4, which says otherwise)",

@@ -25,7 +25,7 @@ fn newer_values_replace_older_ones() {
             - [0 user] The download timeout is 60 seconds.
             - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
             - [3 user] The timeout for uploads is now 45 seconds. (in place of message 0)
-            - [4 user] Dana owns the billing service. (see message 5, which is newer: Priya)
+            - [4 user] Dana owns the billing service. (see message 5, which is newer)
             - [5 model] The owner of the billing service is Priya now. (newer than message 4, which says otherwise)
             - [7 user] The production port is 9090.
             - [8 user] Staging moved to 8081. (in place of message 7)
@@ -250,7 +250,7 @@ fn corrections_in_a_row_say_what_they_are_about() {
         &expect![[r"
             Facts:
             - [0 user] The rate of pump A is 20 Hz.
-            - [0 user] The rate of pump B is 20 Hz. (see message 1, which is newer: Not 20 Hz, 30 Hz.)
+            - [0 user] The rate of pump B is 20 Hz. (see message 1, which is newer)
             - [1 user] Not 20 Hz, 30 Hz. (newer than message 0, which says otherwise)
         "]],
     );
@@ -312,7 +312,7 @@ fn what_is_set_anew_takes_nothing_away_from_others() {
         &expect![[r"
             Facts:
             - [1 user] Actually, make that API 29. (in place of message 0: for the android minimum sdk the right answer is …; … confirmed it this m…)
-            - [2 user] The port is 8080. (see message 4, which is newer: Change the port to 9090.)
+            - [2 user] The port is 8080. (see message 4, which is newer)
             Goals and tasks:
             - [4 user] open: Change the port to 9090.
         "]],
