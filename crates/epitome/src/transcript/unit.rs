@@ -68,21 +68,31 @@ impl Units {
                 reach[entry.index - 1] = entry.index;
             }
             previous = Some(entry.role());
+            let mut answer = |pairs: &mut Vec<Pair>, at: usize, result: Slot| {
+                let pair = &mut pairs[at];
+                pair.result = Some(result);
+                call_of.insert(result, pair.call);
+                let from = transcript.entry_of(pair.call);
+                reach[from] = reach[from].max(entry.index);
+            };
+            // A result without an id answers what those with one leave, wherever they stand.
+            let mut rest = Vec::new();
             for part in entry.parts().filter(|p| !p.is(Marks::SERVER)) {
                 match part.kind() {
                     PartKind::Call => {
                         open.call(&part, pairs.len());
                         pairs.push(Pair { call: part.slot, result: None });
                     }
-                    PartKind::Result => {
-                        let Some(at) = open.answered_by(&part, &pairs) else { continue };
-                        let pair = &mut pairs[at];
-                        pair.result = Some(part.slot);
-                        call_of.insert(part.slot, pair.call);
-                        let from = transcript.entry_of(pair.call);
-                        reach[from] = reach[from].max(entry.index);
-                    }
+                    PartKind::Result => match open.answered_by_id(&part, &pairs) {
+                        Some(at) => answer(&mut pairs, at, part.slot),
+                        None => rest.push(part),
+                    },
                     _ => {}
+                }
+            }
+            for part in rest {
+                if let Some(at) = open.answered_by_name(&part, &pairs) {
+                    answer(&mut pairs, at, part.slot);
                 }
             }
         }
@@ -178,23 +188,33 @@ impl Open {
         self.named.entry(tool).or_default().push_back(at);
     }
 
-    fn answered_by(&mut self, result: &Part<'_>, pairs: &[Pair]) -> Option<usize> {
+    fn answered_by_id(&mut self, result: &Part<'_>, pairs: &[Pair]) -> Option<usize> {
+        let id = result.id();
+        if id.is_empty() { None } else { oldest(&mut self.by_id, &id, result, pairs) }
+    }
+
+    fn answered_by_name(&mut self, result: &Part<'_>, pairs: &[Pair]) -> Option<usize> {
         let (id, tool) = (result.id(), result.name());
-        let oldest = |calls: &mut HashMap<String, VecDeque<usize>>, key: &str| {
-            let waiting = calls.get_mut(key)?;
-            std::iter::from_fn(|| waiting.pop_front()).find(|at| pairs[*at].result.is_none())
-        };
-        if !id.is_empty()
-            && let Some(at) = oldest(&mut self.by_id, &id)
-        {
-            return Some(at);
-        }
         if tool.is_empty() {
             return None;
         }
-        oldest(&mut self.nameless, &tool)
-            .or_else(|| id.is_empty().then(|| oldest(&mut self.named, &tool)).flatten())
+        let nameless = oldest(&mut self.nameless, &tool, result, pairs);
+        nameless.or_else(|| {
+            id.is_empty().then(|| oldest(&mut self.named, &tool, result, pairs)).flatten()
+        })
     }
+}
+
+/// Of the calls before the result that wait under `key` the oldest.
+fn oldest(
+    calls: &mut HashMap<String, VecDeque<usize>>,
+    key: &str,
+    result: &Part<'_>,
+    pairs: &[Pair],
+) -> Option<usize> {
+    let waiting = calls.get_mut(key)?;
+    let mut before = || waiting.pop_front_if(|at| pairs[*at].call < result.slot);
+    std::iter::from_fn(&mut before).find(|at| pairs[*at].result.is_none())
 }
 
 fn runs(transcript: &Transcript, reach: &[usize]) -> Vec<Unit> {
@@ -241,6 +261,23 @@ mod tests {
         assert_eq!(runs_of(&units), [0..1, 1..2, 2..5, 5..6]);
         let units = Units::of(&request.transcript, Instructions::Anywhere);
         assert_eq!(runs_of(&units), [0..1, 1..2, 2..3, 3..4, 4..5, 5..6]);
+    }
+
+    /// As the provider's rules pair them: whoever names nobody answers what the others leave.
+    #[test]
+    fn a_result_with_an_id_has_its_call_before_one_without() {
+        let call =
+            |id: &str| format!(r#"{{"functionCall":{{"id":"{id}","name":"f","args":{{}}}}}}"#);
+        let calls = format!(r#"{{"role":"model","parts":[{},{}]}}"#, call("a"), call("b"));
+        let results = r#"{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}},{"functionResponse":{"id":"a","name":"f","response":{}}}]}"#;
+        let human = r#"{"role":"user","parts":[{"text":"Go on."}]}"#;
+        let body = format!(r#"{{"contents":[{human},{calls},{results}]}}"#);
+        let request = read(Format::Gemini, &body);
+        assert!(crate::wire::check(&request).is_empty());
+        let units = Units::of(&request.transcript, Instructions::Anywhere);
+        let slots: Vec<Slot> = request.transcript.entry(2).parts().map(|part| part.slot).collect();
+        let results: Vec<Option<Slot>> = units.pairs().iter().map(|pair| pair.result).collect();
+        assert_eq!(results, [Some(slots[1]), Some(slots[0])]);
     }
 
     /// Two calls of one tool, far from each other, and one result that names the tool alone.
