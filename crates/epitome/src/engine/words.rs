@@ -45,8 +45,8 @@ impl Compaction {
         }
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
         let said: Vec<usize> = turns.flat_map(|unit| unit.entries.clone()).collect();
-        let tokens = |checkpoint: &Option<Checkpoint>| checkpoint.as_ref().map_or(0, |c| c.tokens);
         let mut checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
+        let tokens = |checkpoint: &Option<Checkpoint>| checkpoint.as_ref().map_or(0, |c| c.tokens);
         let first = tokens(&checkpoint);
         loop {
             let read =

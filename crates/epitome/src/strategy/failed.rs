@@ -102,7 +102,8 @@ impl Failed {
                     reason: Reason::FailedCall,
                 };
                 edits.push(Edit::Together(vec![gone(call), gone(result)]));
-            } else if scene.may_edit(&result) {
+            } else if scene.may_cut(&result) {
+                // An excerpt of what must stay is no stub yet, and would become one the next time.
                 edits.extend(stubbed(scene, &result, Reason::FailedCall).map(|(edit, _)| edit));
             }
         }

@@ -95,8 +95,16 @@ impl<'a> Scene<'a> {
 
     /// Whether the part may be edited and wasn't, itself or with the result that it is in.
     pub fn may_edit(&self, part: &Part<'a>) -> bool {
-        let entry = self.matter.transcript.entry(self.matter.transcript.entry_of(part.slot));
-        self.editable(entry).any(|editable| editable.slot == part.slot)
+        self.editable(self.entry_of(part)).any(|editable| editable.slot == part.slot)
+    }
+
+    /// Whether the part may be cut, edited or not; nothing in an edited result may.
+    pub fn may_cut(&self, part: &Part<'a>) -> bool {
+        self.cuttable(self.entry_of(part)).any(|cuttable| cuttable.slot == part.slot)
+    }
+
+    fn entry_of(&self, part: &Part<'a>) -> Entry<'a> {
+        self.matter.transcript.entry(self.matter.transcript.entry_of(part.slot))
     }
 
     /// Tokens of a part as earlier strategies left it.

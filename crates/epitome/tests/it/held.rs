@@ -287,3 +287,24 @@ fn a_pin_that_the_system_prompt_says_holds_no_message() {
         assert_eq!(held, is_held, "{system}: {:?}", receipt.reached);
     }
 }
+
+/// It was cut as what must stay, and the next compaction found a failed call that is no stub yet.
+#[test]
+fn a_failed_call_that_must_stay_is_a_stub_at_once() {
+    let lines = |n: usize| "1: lorem elit labore veniam amet tempor aliqua ipsum\n".repeat(n);
+    for n in 1..8 {
+        let body = json!({"model": "gpt-5.4", "store": false, "input": [
+            {"type": "function_call", "name": "Read", "arguments": "{}", "call_id": "call_1"},
+            {"type": "shell_call", "action": {"commands": ["ok"]}, "call_id": "shell_2"},
+            {"role": "user", "content": "<system-reminder>the build is slow today</system-reminder>"},
+            {"type": "function_call_output", "output": "ok", "call_id": "call_1"},
+            {"type": "shell_call_output", "call_id": "shell_2", "output": [
+                {"stdout": "", "stderr": lines(n), "outcome": {"type": "exit", "exit_code": 1}},
+                {"stdout": "done", "stderr": "", "outcome": {"type": "exit", "exit_code": 1}}]},
+            {"role": "assistant", "content": "Done."}, {"type": "compaction_trigger"}]});
+        let request = request(Format::OpenaiResponses, &body);
+        for target in (1..240).step_by(3) {
+            receipt(&request, target, &[]);
+        }
+    }
+}

@@ -4,7 +4,6 @@ use expect_test::expect;
 
 use super::*;
 
-const MANUAL: &str = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
 const CLOSED: &str = "asst It is done.\nuser Thanks.\n";
 
 /// Steps with signed thinking for a model that binds it.

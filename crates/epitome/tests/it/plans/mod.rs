@@ -25,6 +25,9 @@ use epitome::wire::{self, Format};
 use epitome::{Pin, Task};
 use expect_test::Expect;
 
+/// How a request begins that enables thinking by hand.
+const MANUAL: &str = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
+
 /// What is planned, and how.
 struct Case {
     request: Request,

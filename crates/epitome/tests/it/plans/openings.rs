@@ -76,11 +76,7 @@ fn manual(first: &str) -> Case {
         step("e", "", 6),
     );
     let request = testkit::parse(Format::Anthropic, &notation);
-    let body = request.source().replacen(
-        '{',
-        r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#,
-        1,
-    );
+    let body = request.source().replacen('{', MANUAL, 1);
     Case::of(wire::parse(Format::Anthropic, body).expect("a body"))
 }
 

@@ -21,6 +21,18 @@ fn thought(model: &str, steps: usize) -> Request {
     wire::parse(Format::Anthropic, body.to_string()).expect("a body")
 }
 
+/// The same with thinking that was enabled by hand.
+fn by_hand(model: &str, steps: usize) -> Request {
+    enabled_by_hand(thought(model, steps).source())
+}
+
+fn enabled_by_hand(body: &str) -> Request {
+    let thinking = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
+    let body = body.replacen('{', thinking, 1);
+    let body = body.replace(r#""max_tokens":100"#, r#""max_tokens":2048"#);
+    wire::parse(Format::Anthropic, body).expect("a body")
+}
+
 fn thoughts(request: &Request) -> Vec<String> {
     let body: Value = serde_json::from_str(request.source()).expect("JSON");
     let blocks = body["messages"].as_array().into_iter().flatten();
@@ -50,26 +62,19 @@ fn a_model_that_binds_it_is_not_shown_what_was_said_under_an_earlier_prompt() {
 /// Its turn must start with reasoning, which is bound to a prompt that isn't shown any more.
 #[test]
 fn an_open_loop_that_must_start_with_it_leaves_as_a_whole() {
-    let manual = |model: &str, steps: usize| {
-        let body = thought(model, steps).source().to_string();
-        let thinking = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
-        let body =
-            body.replacen('{', thinking, 1).replace(r#""max_tokens":100"#, r#""max_tokens":2048"#);
-        wire::parse(Format::Anthropic, body).expect("a body")
-    };
     let mut sessions = folding(When::Items(20));
-    let free = sessions.settle("", &manual("claude-opus-4-5", 10), None, START);
+    let free = sessions.settle("", &by_hand("claude-opus-4-5", 10), None, START);
     let view = free.view.expect("it was compacted");
     assert!(!thoughts(&view).is_empty() && wire::check(&view).is_empty());
     let before = sessions.epoch(free.session).expect("known").number;
-    let bound = sessions.show("", &manual("claude-haiku-5-5", 11), None, START);
+    let bound = sessions.show("", &by_hand("claude-haiku-5-5", 11), None, START);
     let Send::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
     assert_eq!(wire::check(&shown), []);
     assert_eq!(thoughts(&shown), [""; 0]);
     assert!(shown.source().contains("Fix the build."));
     assert_eq!(sessions.epoch(bound.session).expect("known").number, before + 1);
     // It goes on from there: its own reasoning stays, and nothing before it changes.
-    let next = sessions.show("", &manual("claude-haiku-5-5", 12), None, START);
+    let next = sessions.show("", &by_hand("claude-haiku-5-5", 12), None, START);
     let Send::View(grown, _) = next.send else { panic!("a view: {:?}", next.send) };
     assert_eq!(thoughts(&grown), ["Thought 11."]);
     assert_eq!(wire::check(&grown), []);
@@ -145,15 +150,8 @@ fn a_model_that_binds_it_changes_no_view_that_shows_all() {
 #[test]
 fn a_turn_that_is_over_keeps_its_steps() {
     let manual = |model: &str, steps: usize| {
-        let body = thought(model, steps).source().to_string();
         let over = r#",{"role":"assistant","content":"It is done."},{"role":"user","content":"Thanks."}],"model""#;
-        let body = body.replace(r#"],"model""#, over);
-        let thinking = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
-        wire::parse(
-            Format::Anthropic,
-            body.replacen('{', thinking, 1).replace(r#""max_tokens":100"#, r#""max_tokens":2048"#),
-        )
-        .expect("a body")
+        enabled_by_hand(&thought(model, steps).source().replace(r#"],"model""#, over))
     };
     let mut sessions = folding(When::Items(20));
     let free = sessions.settle("", &manual("claude-opus-4-5", 10), None, START);
@@ -168,13 +166,7 @@ fn a_turn_that_is_over_keeps_its_steps() {
 /// A compaction took its thoughts away, and now they are what the open loop must start with.
 #[test]
 fn thinking_that_is_enabled_by_hand_later_leaves_no_loop_without_it() {
-    let manual = |steps: usize| {
-        let body = thought("claude-haiku-5-5", steps).source().to_string();
-        let thinking = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
-        let body =
-            body.replacen('{', thinking, 1).replace(r#""max_tokens":100"#, r#""max_tokens":2048"#);
-        wire::parse(Format::Anthropic, body).expect("a body")
-    };
+    let manual = |steps| by_hand("claude-haiku-5-5", steps);
     let mut sessions = folding(When::Items(20));
     let first = sessions.settle("", &thought("claude-opus-5-5", 10), None, START);
     let view = first.view.expect("it was compacted");
