@@ -130,9 +130,23 @@ fn written(
                 (gathered.words(), ledger_share(most).saturating_sub(kept_free).min(room))
             }
         };
-        let ledger = ledger_lane(gathered, &[], share, Breadth::Sure, counter);
-        let left = room.saturating_sub(counter.text(&ledger).tokens);
-        let lane = words::lane(WORDS, words, left, most * 7 / 10, counter);
+        let beside = |ledger: &str| {
+            let left = room.saturating_sub(counter.text(ledger).tokens);
+            words::lane(WORDS, words, left, most * 7 / 10, counter)
+        };
+        let mut ledger = ledger_lane(gathered, &[], share, Breadth::Sure, counter);
+        let mut lane = beside(&ledger);
+        // What is quoted won't be listed: its room is for words that have none.
+        if lane.missing > 0 {
+            let apart = |quoted| ledger_lane(gathered, quoted, share, Breadth::Sure, counter);
+            let (of_all, of_these) = (apart(words), apart(&lane.quoted));
+            let (all, more) = (beside(&of_all), beside(&of_these));
+            if all.whole == words.len() {
+                (ledger, lane) = (of_all, all);
+            } else if more.missing < lane.missing {
+                (ledger, lane) = (of_these, more);
+            }
+        }
         let body = format!("{head}{}", lane.text);
         match tokens(&format!("{body}{ledger}")).saturating_sub(most) {
             0 => break (lane, body, ledger),
@@ -149,7 +163,7 @@ fn written(
         // What is quoted apart it lists no fewer lines than the first.
         let lines = |lane: &str| ledger::read(lane).len();
         let best = if lines(&longer) < lines(&ledger) {
-            let least = ledger_lane(gathered, &lane.quoted, own, Breadth::Sure, counter);
+            let least = lane_like(&ledger, gathered, &lane.quoted, own, Breadth::Sure, counter);
             if lines(&longer) < lines(&least) { least } else { longer }
         } else {
             longer
@@ -181,6 +195,18 @@ fn ledger_lane(
     breadth: Breadth,
     counter: &dyn TokenCounter,
 ) -> String {
+    lane_like("", gathered, quoted, most, breadth, counter)
+}
+
+/// The same, where `known` fits: its lines may have more bytes a token than lines mostly have.
+fn lane_like(
+    known: &str,
+    gathered: &Gathered,
+    quoted: &[Word],
+    most: u64,
+    breadth: Breadth,
+    counter: &dyn TokenCounter,
+) -> String {
     let Some(room) = most.checked_sub(counter.text(LEDGER).tokens) else { return String::new() };
     let quoted: BTreeMap<u32, &str> = gathered
         .spared()
@@ -194,7 +220,8 @@ fn ledger_lane(
     };
     let listing = gathered.ledger().listing(breadth, &is_said);
     // How many bytes a token has here isn't known before: each trial tells it better.
-    let (mut best, mut bytes) = (String::new(), room.saturating_mul(4) as usize);
+    let known = known.len().saturating_sub(LEDGER.len());
+    let (mut best, mut bytes) = (String::new(), known.max(room.saturating_mul(4) as usize));
     loop {
         let lines = listing.render(bytes);
         if lines.is_empty() {
