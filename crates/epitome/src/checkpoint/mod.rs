@@ -10,6 +10,7 @@ mod gather;
 mod heard;
 pub mod narrative;
 mod read;
+mod recount;
 mod summary;
 mod words;
 

@@ -40,8 +40,7 @@ impl Compaction {
         let request = if view.is_whole() { self.request.clone() } else { self.rendered(&view)? };
         let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
         let laid = wire::layout(&self.request, &view);
-        let shared = laid.windows(2).filter(|pair| pair[0].message == pair[1].message).count();
-        let saved = shared as u64 * AROUND_MESSAGE;
+        let saved = wire::shared(&laid) as u64 * AROUND_MESSAGE;
         let after = tally.in_kind(plan.draft.total() + own - saved);
         let triggered = plan.reached.is_compacted();
         let target = self.target(tally);

@@ -447,12 +447,17 @@ impl Compaction {
         self.overridden = guard.overridden().iter().filter(is_hidden).cloned().collect();
     }
 
-    fn render(&mut self, tally: Tally, plan: &Plan, checkpoint: Option<Checkpoint>) -> State {
+    fn view(&self, plan: &Plan, checkpoint: Option<&Checkpoint>) -> View {
         let hidden = if checkpoint.is_some() { Hidden::Folded } else { Hidden::Gone };
         let mut view = plan.draft.view(&self.request.transcript, hidden);
-        if let Some(checkpoint) = &checkpoint {
+        if let Some(checkpoint) = checkpoint {
             view.place(Placed { before: plan.place, text: Arc::clone(&checkpoint.text) });
         }
+        view
+    }
+
+    fn render(&mut self, tally: Tally, plan: &Plan, checkpoint: Option<Checkpoint>) -> State {
+        let view = self.view(plan, checkpoint.as_ref());
         match self.outcome(&tally, plan, checkpoint, view) {
             Ok(outcome) if self.is_too_large(&outcome) => {
                 let tokens = outcome.receipt.after.count.tokens;

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use super::{Attempt, Compaction};
 use crate::budget::{Budget, Stop};
 use crate::checkpoint::{self, Checkpoint, Gathered, LEAST_TOKENS};
-use crate::count::Tally;
+use crate::count::{AROUND_MESSAGE, Tally};
 use crate::plan::{Plan, Reached};
 use crate::transcript::Entry;
 use crate::transcript::unit::{Unit, Units};
+use crate::wire;
 
 /// So many tokens more a checkpoint may take, written anew to stand for less.
 const ANOTHER_NONCE: u64 = 16;
@@ -46,46 +47,76 @@ impl Compaction {
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
         let said: Vec<usize> = turns.flat_map(|unit| unit.entries.clone()).collect();
         let mut checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
+        let counter = self.compactor.counter();
         let tokens = |checkpoint: &Option<Checkpoint>| checkpoint.as_ref().map_or(0, |c| c.tokens);
         let first = tokens(&checkpoint);
         loop {
-            let read =
-                checkpoint.as_ref().and_then(|checkpoint| checkpoint::read(&checkpoint.text));
-            let words = read.map(|contents| contents.words).unwrap_or_default();
-            let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
             let own = tokens(&checkpoint);
-            let free = self.target(tally).saturating_sub(plan.draft.total() + own);
-            let spare = checkpoint.as_ref().map_or(0, |_| ANOTHER_NONCE.min(free));
-            let mut room = free - spare;
-            let mut shown = Vec::new();
-            for at in said.iter().rev().copied().filter(|at| !quoted.contains(at)) {
-                let was_folded = plan.draft.is_folded(at);
-                if plan.draft.show(at, &mut room) && was_folded {
-                    shown.push(at);
-                }
-            }
+            let shown = self.show_unquoted(tally, &said, plan, checkpoint.as_ref());
             if shown.is_empty() || checkpoint.is_none() {
                 return checkpoint;
             }
+            if own + ANOTHER_NONCE < first {
+                // Each lane has its share: written anew once more, the ledger would be shorter, and nobody's words longer.
+                return checkpoint.map(|bare| bare.sparing(&shown, gathered, counter));
+            }
             gathered.spare(&shown);
-            let write = |most: u64| {
-                checkpoint::write(gathered, plan.checkpoint.min(most), self.compactor.counter())
-            };
+            let write = |most: u64| checkpoint::write(gathered, plan.checkpoint.min(most), counter);
             let missing =
                 |c: &Option<Checkpoint>| c.as_ref().map_or(usize::MAX, Checkpoint::words_missing);
-            checkpoint = write(own + spare);
+            let most = self.target(tally) + self.shared(plan, checkpoint.as_ref());
+            let most = most.saturating_sub(plan.draft.total());
+            checkpoint = write(most.min(own + ANOTHER_NONCE));
             // What is left is for words before it goes back to what was cut.
             if missing(&checkpoint) > 0 {
-                let longer = write(self.target(tally).saturating_sub(plan.draft.total()));
+                let longer = write(most);
                 if missing(&longer) < missing(&checkpoint) {
                     checkpoint = longer;
                 }
             }
-            if tokens(&checkpoint) + ANOTHER_NONCE < first {
-                // Each lane has its share: written anew once more, the ledger would be shorter, and nobody's words longer.
-                return checkpoint;
+        }
+    }
+
+    /// Shows what fits beside the checkpoint, written anew, of what it doesn't quote; which of it was folded.
+    fn show_unquoted(
+        &self,
+        tally: &Tally,
+        said: &[usize],
+        plan: &mut Plan,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Vec<usize> {
+        let read = checkpoint.and_then(|checkpoint| checkpoint::read(&checkpoint.text));
+        let words = read.map(|contents| contents.words).unwrap_or_default();
+        let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
+        let own = checkpoint.map_or(0, |checkpoint| checkpoint.tokens + ANOTHER_NONCE);
+        let room = |plan: &Plan| {
+            let most = self.target(tally) + self.shared(plan, checkpoint);
+            most.checked_sub(plan.draft.total() + own)
+        };
+        let Some(mut free) = room(plan) else { return Vec::new() };
+        let before = self.request.format.alternates().then(|| plan.draft.clone());
+        let mut shown = Vec::new();
+        for at in said.iter().rev().copied().filter(|at| !quoted.contains(at)) {
+            let was_folded = plan.draft.is_folded(at);
+            if plan.draft.show(at, &mut free) && was_folded {
+                shown.push(at);
             }
         }
+        // Between messages that came one behind the other a new one leaves nothing shared.
+        if let Some(before) = before.filter(|_| room(plan).is_none()) {
+            plan.draft = before;
+            shown.clear();
+        }
+        shown
+    }
+
+    /// Tokens that are saved where several messages become one.
+    fn shared(&self, plan: &Plan, checkpoint: Option<&Checkpoint>) -> u64 {
+        if !self.request.format.alternates() {
+            return 0;
+        }
+        let laid = wire::layout(&self.request, &self.view(plan, checkpoint));
+        wire::shared(&laid) as u64 * AROUND_MESSAGE
     }
 
     /// Entries that stay as they were cut: while something that people said is neither shown nor quoted, the newest

@@ -59,6 +59,11 @@ pub fn layout(request: &Request, view: &View) -> Vec<Laid> {
     laid
 }
 
+/// How many pieces share a message with the one before them.
+pub(crate) fn shared(laid: &[Laid]) -> usize {
+    laid.windows(2).filter(|pair| pair[0].message == pair[1].message).count()
+}
+
 /// Whether two pieces that weren't beside each other are of one role.
 fn shares(dialect: &dyn Dialect, request: &Request, before: Piece, piece: Piece) -> bool {
     if let (Piece::Entry(before), Piece::Entry(at)) = (before, piece)

@@ -42,6 +42,7 @@ pub use breach::{Finding, Mend, check, check_except};
 pub use clean::{Clean, check_on};
 pub use convert::{Converted, Extent, Goal, Loss, Lost, convert};
 pub use detect::detect;
+pub(crate) use layout::shared;
 pub use layout::{Laid, Piece, layout};
 pub(crate) use repair::repair_found;
 pub use repair::{Mended, Repaired, repair, repair_except};
@@ -102,6 +103,11 @@ impl Format {
             Format::OpenaiChat | Format::OpenaiResponses => Opening::Anyone,
             Format::Anthropic | Format::Gemini | Format::Bedrock => Opening::User,
         }
+    }
+
+    /// Whether user and assistant must take turns, so that a view may make one message of several.
+    pub(crate) fn alternates(self) -> bool {
+        self.dialect().alternates()
     }
 
     fn dialect(self) -> &'static dyn Dialect {
