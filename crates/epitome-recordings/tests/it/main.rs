@@ -8,6 +8,7 @@ mod compactions;
 mod conversion;
 mod damage;
 mod gemini_cli;
+mod laws;
 mod machinery;
 mod notation;
 mod openai;

@@ -1,0 +1,50 @@
+//! Every shipped session in every format, held to the laws.
+
+use epitome::count::counter;
+use epitome::{Compactor, Format, Options, Request, Target, wire};
+use epitome_recordings::open;
+use testkit::conversion::converted;
+use testkit::laws::check_all;
+
+use crate::opening::shipped;
+use crate::{LAST, example};
+
+/// What a compaction of each session to each of these parts of it breaks.
+fn broken(percents: &[u8]) -> Vec<String> {
+    let counter = counter("o200k").expect("a known name");
+    let compactors = percents.iter().map(|percent| {
+        let options = Options { target: Target::Percent(*percent), ..Options::default() };
+        Compactor::new(options, counter.clone()).expect("in range")
+    });
+    let compactors: Vec<Compactor> = compactors.collect();
+    let mut broken = Vec::new();
+    let mut hold = |file: &str, request: &Request| {
+        for (compactor, percent) in compactors.iter().zip(percents) {
+            if let Err(why) = check_all(request, compactor) {
+                broken.push(format!("{file} as {} at {percent} %: {why}", request.format));
+            }
+        }
+    };
+    for (file, _) in shipped() {
+        let input = open(example(&file).into_bytes(), None, LAST).expect(&file);
+        hold(&file, input.request());
+        let request = wire::repair(input.request()).request;
+        for to in Format::ALL.into_iter().filter(|to| *to != request.format) {
+            let (_, written) = converted(&request, to).expect(&file);
+            hold(&file, &written);
+        }
+    }
+    broken
+}
+
+#[test]
+fn every_session_keeps_the_laws_in_every_format() {
+    assert_eq!(broken(&[5]), [""; 0]);
+}
+
+#[test]
+#[ignore = "takes minutes; `./test full` runs it"]
+fn every_session_keeps_them_at_any_size() {
+    let percents: Vec<u8> = (1..=100).collect();
+    assert_eq!(broken(&percents), [""; 0]);
+}
