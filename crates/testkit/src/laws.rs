@@ -178,7 +178,7 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         pins: pins.collect(),
         ..compactor.options().clone()
     };
-    let again = Compactor::new(options, counter("o200k").expect("a known name"))
+    let again = Compactor::new(options, counter(&outcome.receipt.counter).expect("its own name"))
         .expect("in range")
         .knowing(outcome.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id));
     let second = again.compact(&outcome.request).map_err(|e| e.to_string())?;
