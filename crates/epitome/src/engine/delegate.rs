@@ -113,7 +113,6 @@ impl Compaction {
         };
         self.note(&guard, &plan);
         self.attempt = Attempt::Delegated;
-        let gathered = Gathered::recalled_by(self.compactor.channel().cloned());
         let mut summary = compacted.summary;
         match &mut summary {
             Some(summary) => summary.spent += compacted.spent,
@@ -133,7 +132,7 @@ impl Compaction {
             (None, summary) => summary.map(theirs),
         };
         let source = given.is_some().then(Source::default);
-        self.gathering((tally, units, plan), gathered, source, given)
+        self.gathering((tally, units, plan), source, given)
     }
 
     /// Puts a given summary into the checkpoint.

@@ -12,6 +12,7 @@ mod finish;
 mod gather;
 mod hooks;
 mod options;
+mod readings;
 mod rest;
 mod summing;
 mod telling;
@@ -47,6 +48,7 @@ use attempt::Attempt;
 use delegate::{Delegating, Given};
 use gather::Gathering;
 use hooks::Asking;
+use readings::Reading;
 use rest::Rest;
 use summing::Summing;
 use telling::Told;
@@ -55,6 +57,7 @@ pub use compactor::Compactor;
 pub use drive::Drive;
 pub(crate) use finish::kept_task;
 pub use options::{Counting, Options, OptionsError};
+pub use readings::Readings;
 
 /// What the machine needs next.
 #[derive(Debug)]
@@ -204,6 +207,8 @@ pub struct Compaction {
     lost_changes: Vec<Proposed>,
     /// The ledger, where it was read for a plan that is drawn up anew.
     heard: Option<Ledger>,
+    /// What was read of what came in, where that is kept.
+    reading: Option<Arc<Reading>>,
     /// The units and the working view of that plan.
     drafted: Option<(Units, Draft)>,
     originals: Originals,
@@ -236,6 +241,7 @@ impl Compaction {
             rest: Rest::Held,
             reserve: None,
             heard: None,
+            reading: None,
             drafted: None,
             originals,
             state: State::Begin,

@@ -144,6 +144,14 @@ pub struct Subject<'a> {
     pub before: Option<&'a Draft>,
 }
 
+impl Plan {
+    /// Of so many entries the first that is shown behind the checkpoint.
+    pub(crate) fn behind(&self, entries: usize) -> usize {
+        let mut behind = self.place..entries;
+        behind.find(|at| self.draft.is_shown(*at)).unwrap_or(entries)
+    }
+}
+
 impl<'a> Subject<'a> {
     fn matter(&self) -> Matter<'a> {
         Matter { transcript: &self.request.transcript, tally: self.tally, counter: self.counter }
