@@ -104,7 +104,7 @@ impl Compactor {
     /// The same, keeping what it reads for compactions of what goes on from there. What comes out is the same.
     #[must_use]
     pub fn keeping(self, readings: Arc<Readings>) -> Self {
-        Compactor { readings: Some(readings), ..self }
+        Compactor { readings: readings.keeps().then_some(readings), ..self }
     }
 
     /// The same, landing at `target` and keeping `pins` besides.
@@ -377,8 +377,7 @@ impl Compactor {
         let options = Options { target: Target::Tokens(target), pins, ..(*self.options).clone() };
         let again = self.clone().alone();
         // Nobody goes on from what is only tried.
-        let again =
-            Compactor { options: Arc::new(options), watch: None, readings: None, ..again };
+        let again = Compactor { options: Arc::new(options), watch: None, readings: None, ..again };
         again.knowing(known)
     }
 

@@ -75,8 +75,9 @@ impl Compaction {
 
     pub(super) fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
         let transcript = &self.request.transcript;
-        let Gathering { units, plan, gathered, folded: taken, source, given, remembered, next, .. } =
-            gathering.as_mut();
+        let Gathering {
+            units, plan, gathered, folded: taken, source, given, remembered, next, ..
+        } = gathering.as_mut();
         let behind = plan.behind(transcript.len());
         let beside = self.compactor.beside();
         let (from, mut done) = (*next, 0);
@@ -151,9 +152,17 @@ impl Compaction {
             return State::Gather(gathering);
         }
         let Gathering {
-            tally, units, mut plan, mut gathered, folded, source, given, remembered, ..
+            tally,
+            units,
+            mut plan,
+            mut gathered,
+            folded,
+            source,
+            given,
+            remembered,
+            ..
         } = *gathering;
-        self.keep_reading(&gathered, &plan, &remembered, folded);
+        self.keep_reading(&tally, &gathered, (&plan, &remembered), folded);
         let transcript = &self.request.transcript;
         gathered.keep_changes(&remembered);
         self.ledger_changes = gathered.ledger().changes_in(transcript);

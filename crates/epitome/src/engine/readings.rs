@@ -7,16 +7,18 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Compaction;
+use super::{Compaction, Compactor};
 use crate::checkpoint::{Folded, Gathered};
+use crate::count::{Said, Tally, TokenCounter};
 use crate::guard::{Held, Overridden};
 use crate::ledger::{Ledger, Made};
 use crate::plan::Plan;
 use crate::request::Request;
+use crate::strategy::Found;
 use crate::transcript::{Marks, Origin, Slot, Transcript};
-use crate::wire::Format;
+use crate::wire::{self, Clean, Format, Repaired};
 
 /// What compactions read, kept for those of the same histories grown longer. What comes out is the same with it and without.
 ///
@@ -41,18 +43,29 @@ pub struct Readings {
     kept: Mutex<VecDeque<Arc<Reading>>>,
 }
 
-/// A history, and what was read of it.
+/// A history, and what is known of it.
 pub(super) struct Reading {
     format: Format,
     transcript: Transcript,
+    /// What it counts, by whom.
+    said: Option<Arc<(Arc<dyn TokenCounter>, Said)>>,
+    /// That it breaks no rule.
+    clean: Option<Arc<Clean>>,
+    found: Arc<Found>,
+    heard: Heard,
+    /// About so many bytes are held for it, beside what strategies found out.
+    bytes: usize,
+}
+
+/// What was read of a history.
+#[derive(Clone)]
+struct Heard {
     /// Parts that are earlier checkpoints and were carried over.
     carried: Vec<Slot>,
     /// Changes of before that were made while it was read.
     made: Vec<Made>,
     ledger: Arc<Ledger>,
     folds: Option<Arc<Folds>>,
-    /// About so many bytes are held for it.
-    bytes: usize,
 }
 
 /// What was taken from folded entries.
@@ -72,41 +85,46 @@ impl Readings {
         Readings { most, kept: Mutex::default() }
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, VecDeque<Arc<Reading>>> {
+    /// Whether it may keep anything.
+    pub(super) fn keeps(&self) -> bool {
+        self.most > 0
+    }
+
+    fn kept(&self) -> MutexGuard<'_, VecDeque<Arc<Reading>>> {
         // Whatever fell, each of them is whole.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The longest history that `transcript` goes on from, read with these carried over and these changes made.
-    fn of(
-        &self,
-        format: Format,
-        transcript: &Transcript,
-        carried: &[Slot],
-        made: &[Made],
-    ) -> Option<Arc<Reading>> {
+    /// The longest history that `request` goes on from.
+    fn of(&self, request: &Request) -> Option<Arc<Reading>> {
         let known: Vec<Arc<Reading>> = self.kept().iter().cloned().collect();
-        let is_same = |known: &&Arc<Reading>| {
-            let entries = known.transcript.len();
-            let parts = known.transcript.part_count();
-            let carried = carried.iter().take_while(|slot| (slot.0 as usize) < parts);
-            known.format == format
-                && entries <= transcript.len()
-                && known.carried.iter().eq(carried)
-                && known.made.iter().eq(made_in(made, entries))
-                && transcript.goes_on_from(&known.transcript)
+        let goes_on = |known: &&Arc<Reading>| {
+            known.format == request.format && request.transcript.goes_on_from(&known.transcript)
         };
-        known.iter().filter(is_same).max_by_key(|known| known.transcript.len()).cloned()
+        known.iter().filter(goes_on).max_by_key(|known| known.transcript.len()).cloned()
+    }
+
+    /// What is known of rules that a request doesn't break with which this one has so many first entries in common, in the
+    /// same bytes.
+    fn clean(&self, request: &Request) -> Option<(Clean, usize)> {
+        let known: Vec<Arc<Reading>> = self.kept().iter().cloned().collect();
+        let shared = known.iter().filter(|known| known.format == request.format).map(|known| {
+            let entries = known.transcript.shared_with(request.source());
+            let is_same = request.transcript.begins_with(&known.transcript, entries);
+            (if is_same { entries } else { 0 }, known.clean.as_ref())
+        });
+        let (entries, clean) = shared.max_by_key(|(entries, _)| *entries)?;
+        Some((clean?.as_ref().clone(), entries))
     }
 
     /// Keeps what was read, in the place of what it went on from.
-    fn keep(&self, reading: Reading, before: Option<&Arc<Reading>>) -> Arc<Reading> {
-        let reading = Arc::new(reading);
+    fn keep(&self, reading: &Arc<Reading>, before: Option<&Arc<Reading>>) {
         let mut kept = self.kept();
         kept.retain(|known| before.is_none_or(|before| !Arc::ptr_eq(known, before)));
-        kept.push_front(Arc::clone(&reading));
+        kept.push_front(Arc::clone(reading));
         let mut left = self.most;
-        let fits = |known: &Arc<Reading>| match left.checked_sub(known.bytes) {
+        let fits = |known: &Arc<Reading>| match left.checked_sub(known.bytes + known.found.bytes())
+        {
             Some(rest) => {
                 left = rest;
                 true
@@ -115,35 +133,33 @@ impl Readings {
         };
         let fitting = kept.iter().map(fits).take_while(|fits| *fits).count();
         kept.truncate(fitting);
-        reading
     }
 }
 
 impl Reading {
-    fn new(
-        (format, transcript): (Format, Transcript),
-        carried: Vec<Slot>,
-        made: &[Made],
-        ledger: Arc<Ledger>,
-    ) -> Self {
-        let made = made_in(made, transcript.len()).cloned().collect();
-        let bytes = transcript.bytes() + ledger.bytes();
-        Reading { format, transcript, carried, made, ledger, folds: None, bytes }
+    /// What it counts by the counter of this compactor, where that is known.
+    pub(super) fn said_by(&self, compactor: &Compactor) -> Option<&Said> {
+        let (by, said) = self.said.as_deref()?;
+        Arc::ptr_eq(by, &compactor.shared_counter()).then_some(said)
     }
 
-    /// The same with what was folded of it.
-    fn with(&self, folds: Option<Arc<Folds>>) -> Self {
-        let bytes = |folds: &Option<Arc<Folds>>| folds.as_ref().map_or(0, |f| f.folded.bytes());
-        let bytes = self.bytes - bytes(&self.folds) + bytes(&folds);
-        Reading {
-            format: self.format,
-            transcript: self.transcript.clone(),
-            carried: self.carried.clone(),
-            made: self.made.clone(),
-            ledger: Arc::clone(&self.ledger),
-            folds,
-            bytes,
-        }
+    /// What was read, with these carried over and these changes made among others that come behind.
+    fn heard(&self, carried: &[Slot], made: &[Made]) -> Option<&Heard> {
+        let parts = self.transcript.part_count();
+        let carried = carried.iter().take_while(|slot| (slot.0 as usize) < parts);
+        let made = made_in(made, self.transcript.len());
+        let is_same = self.heard.carried.iter().eq(carried) && self.heard.made.iter().eq(made);
+        is_same.then_some(&self.heard)
+    }
+
+    fn weighed(self) -> Self {
+        let folds = self.heard.folds.as_ref().map_or(0, |folds| folds.folded.bytes());
+        let bytes = self.transcript.bytes()
+            + self.said.as_ref().map_or(0, |said| said.1.bytes())
+            + self.clean.as_ref().map_or(0, |clean| clean.bytes())
+            + self.heard.ledger.bytes()
+            + folds;
+        Reading { bytes, ..self }
     }
 }
 
@@ -170,25 +186,55 @@ impl Folds {
 }
 
 impl Compaction {
+    /// The request, mended; what is known to break no rule isn't checked again.
+    pub(super) fn repaired(&mut self) -> Repaired {
+        let Some(readings) = self.compactor.readings() else { return wire::repair(&self.request) };
+        let found = match wire::check_on(&self.request, readings.clean(&self.request)) {
+            Ok(clean) => {
+                self.clean = Some(Arc::new(clean));
+                Vec::new()
+            }
+            Err(found) => found,
+        };
+        wire::repair_found(&self.request, found)
+    }
+
+    /// Looks for what is known of the request, as it is now.
+    pub(super) fn look_up(&mut self) {
+        let readings = self.compactor.readings();
+        self.reading = readings.and_then(|readings| readings.of(&self.request));
+    }
+
+    /// What strategies found out, and will.
+    pub(super) fn found(&mut self) -> Arc<Found> {
+        let parts = self.request.transcript.part_count();
+        let is_kept = self.compactor.readings().is_some();
+        let found = self.found.get_or_insert_with(|| match &self.reading {
+            Some(known) if known.transcript.part_count() == parts => Arc::clone(&known.found),
+            Some(known) => Arc::new(known.found.grown(parts)),
+            None if is_kept => Arc::new(Found::of(&self.request.transcript).lasting()),
+            None => Arc::new(Found::of(&self.request.transcript)),
+        });
+        Arc::clone(found)
+    }
+
     /// What `plan` goes on from: what was read and taken before, and of how many first entries it was taken.
     pub(super) fn going_on(&mut self, plan: &Plan, remembered: &[Made]) -> (Gathered, usize) {
         let channel = self.compactor.channel().cloned();
-        let Request { format, transcript, .. } = &self.request;
-        let gathered = if let Some(ledger) = self.heard.take() {
-            Gathered::again(channel, ledger, usize::MAX)
-        } else {
-            self.reading = self.compactor.readings().and_then(|readings| {
-                readings.of(*format, transcript, &carried(plan, transcript), remembered)
-            });
-            match &self.reading {
-                Some(reading) => {
-                    let ledger = reading.ledger.as_ref().clone();
-                    Gathered::again(channel, ledger, reading.transcript.len())
-                }
-                None => Gathered::recalled_by(channel),
+        let transcript = &self.request.transcript;
+        let again = self.heard.take();
+        let known = self.reading.as_ref().and_then(|known| {
+            let heard = known.heard(&carried(plan, transcript), remembered)?;
+            Some((heard, known.transcript.len()))
+        });
+        let gathered = match (again, known) {
+            (Some(ledger), _) => Gathered::again(channel, ledger, usize::MAX),
+            (None, Some((heard, entries))) => {
+                Gathered::again(channel, heard.ledger.as_ref().clone(), entries)
             }
+            (None, None) => Gathered::recalled_by(channel),
         };
-        let folds = self.reading.as_ref().and_then(|reading| reading.folds.as_ref());
+        let folds = known.and_then(|(heard, _)| heard.folds.as_ref());
         match folds.filter(|folds| folds.hold(plan, &self.pinned())) {
             Some(folds) => {
                 let behind = plan.behind(transcript.len());
@@ -203,33 +249,49 @@ impl Compaction {
     /// before.
     pub(super) fn keep_reading(
         &mut self,
+        tally: &Tally,
         gathered: &Gathered,
-        plan: &Plan,
-        remembered: &[Made],
+        (plan, remembered): (&Plan, &[Made]),
         taken: usize,
     ) {
         let Some(readings) = self.compactor.readings() else { return };
         let transcript = &self.request.transcript;
         let carried = carried(plan, transcript);
+        let before = self.reading.take();
+        let known = before.as_ref().filter(|known| known.transcript.len() == transcript.len());
         let is_taken = (taken..transcript.len()).all(|at| !plan.draft.is_folded(at));
         let folds = (!is_taken).then(|| {
-            let of = (transcript, self.pinned());
-            Folds::of(plan, (of.0, &of.1), &carried, gathered.folded().clone())
+            let of = (transcript, &self.pinned()[..]);
+            Arc::new(Folds::of(plan, of, &carried, gathered.folded().clone()))
         });
-        let before = self.reading.as_ref();
-        let reading = match before {
-            Some(before) if gathered.read_before() >= transcript.len() => match folds {
-                Some(folds) => before.with(Some(Arc::new(folds))),
-                None => return,
+        let read = gathered.read_before();
+        let heard_before = before.as_ref().map(|known| &known.heard).filter(|_| read > 0);
+        let heard = match (heard_before, read >= transcript.len()) {
+            (Some(heard), true) => Heard { folds: folds.or(heard.folds.clone()), ..heard.clone() },
+            (heard, _) => Heard {
+                made: made_in(remembered, transcript.len()).cloned().collect(),
+                ledger: Arc::new(gathered.ledger().clone()),
+                folds: folds.or(heard.and_then(|heard| heard.folds.clone())),
+                carried,
             },
-            _ => {
-                let of = (self.request.format, transcript.clone());
-                let ledger = Arc::new(gathered.ledger().clone());
-                let known = before.and_then(|before| before.folds.clone());
-                Reading::new(of, carried, remembered, ledger).with(folds.map(Arc::new).or(known))
-            }
         };
-        self.reading = Some(readings.keep(reading, before));
+        let said = known.filter(|known| known.said_by(&self.compactor).is_some());
+        let said = match said {
+            Some(known) => known.said.clone(),
+            None => tally.said().map(|said| Arc::new((self.compactor.shared_counter(), said))),
+        };
+        let reading = Reading {
+            format: self.request.format,
+            transcript: transcript.clone(),
+            said,
+            clean: self.clean.clone().filter(|_| self.mended.is_empty()),
+            found: self.found.clone().expect("a plan was drawn up"),
+            heard,
+            bytes: 0,
+        };
+        let reading = Arc::new(reading.weighed());
+        readings.keep(&reading, before.as_ref());
+        self.reading = Some(reading);
     }
 
     /// The entries that were pinned and can't stay.

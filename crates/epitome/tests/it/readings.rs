@@ -59,7 +59,11 @@ fn other(request: &Request, asked: &Asked) -> Option<Request> {
     let last = request.transcript.entry(entries).span().end as usize;
     let mut body = request.source()[..last].to_owned();
     let digit = asked.edited.and_then(|nth| {
-        body.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_digit()).map(|(at, _)| at).nth(nth)
+        body.bytes()
+            .enumerate()
+            .filter(|(_, byte)| byte.is_ascii_digit())
+            .map(|(at, _)| at)
+            .nth(nth)
     });
     if let Some(at) = digit {
         let other = if body[at..].starts_with('7') { "8" } else { "7" };
