@@ -25,9 +25,10 @@ use crate::wire::{self, Clean, Format, Repaired};
 /// ```
 /// # use std::sync::Arc;
 /// use epitome::engine::Readings;
-/// # use epitome::{Compactor, Format, Options, Target, count::counter, wire};
+/// # use epitome::{Compactor, Format, Options, Target, count::BytesPer, wire};
 /// # let options = Options { target: Target::Tokens(400), ..Options::default() };
-/// # let compactor = Compactor::new(options, counter("chars").unwrap()).unwrap();
+/// # let counter = Arc::new(BytesPer::new(std::num::NonZeroU32::new(4).unwrap()));
+/// # let compactor = Compactor::new(options, counter).unwrap();
 /// # let message = format!("{{\"role\":\"user\",\"content\":\"{}\"}}", "Port 5020 it is. ".repeat(300));
 /// # let body = format!("{{\"messages\":[{message},{{\"role\":\"assistant\",\"content\":\"Done.\"}}]}}");
 /// # let request = wire::parse(Format::OpenaiChat, body).unwrap();

@@ -1,6 +1,7 @@
 //! What OpenAI Responses demand of items: outputs for calls, reasoning with what follows it, ids that are
 //! the provider's own.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
@@ -24,7 +25,7 @@ const LEAST_THRESHOLD: u64 = 1_000;
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let mut checks = Checks { request, past, findings: Vec::new(), slim: OnceCell::new() };
     let mut pairs = Pairs::behind(past);
-    let mut ids: HashSet<String> = HashSet::new();
+    let mut ids: HashSet<Cow<'_, str>> = HashSet::new();
     for entry in past.rest(&request.transcript) {
         let head = Head::of(entry);
         pairs.item(entry, &head);
@@ -182,9 +183,9 @@ impl Checks<'_> {
     }
 
     /// Ids are as the provider makes them, each of them there once.
-    fn ids(&mut self, entry: Entry<'_>, head: &Head<'_>, ids: &mut HashSet<String>) {
+    fn ids<'t>(&mut self, entry: Entry<'t>, head: &Head<'_>, ids: &mut HashSet<Cow<'t, str>>) {
         let Some(link) = entry.parts().find(|part| part.kind() == PartKind::Link) else { return };
-        let (at, slot, id) = (entry.index, link.slot, link.text().into_owned());
+        let (at, slot, id) = (entry.index, link.slot, link.text());
         let prefix = match head.kind() {
             "message" => "msg",
             "function_call" => "fc",
