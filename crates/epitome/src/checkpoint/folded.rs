@@ -53,6 +53,17 @@ impl Left {
 }
 
 impl Folded {
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        // The anchors are bounded by themselves.
+        const ANCHORS: usize = 256 << 10;
+        let words = [&self.words, &self.spared, &self.instructions, &self.pinned];
+        let words = words.into_iter().flatten().map(|word| size_of::<Word>() + word.text.len());
+        let said = self.said.iter().map(|said| size_of_val(said) + said.2.len());
+        let called = self.called.iter().map(|called| size_of_val(called) + called.1.len());
+        ANCHORS + words.sum::<usize>() + said.sum::<usize>() + called.sum::<usize>()
+    }
+
     /// Adds a folded entry; `next` is the first entry shown behind the checkpoint.
     pub(crate) fn add(
         &mut self,

@@ -1,6 +1,5 @@
 //! What the lanes are made of, gathered from the folded entries in one pass.
 
-use std::collections::HashSet;
 use std::mem::take;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use super::narrative::Said;
 use super::words::Word;
 use crate::ledger::{Ledger, Made, Shown};
 use crate::transcript::unit::Units;
-use crate::transcript::{Entry, Part, Transcript};
+use crate::transcript::{Entry, Part, Slot, Transcript};
 
 /// Everything that a checkpoint may say.
 #[derive(Clone, Debug, Default)]
@@ -29,11 +28,26 @@ impl Gathered {
         Gathered { channel, ..Gathered::default() }
     }
 
-    /// Nothing yet but the ledger, which was read for another view of the same entries; none of them is a
-    /// checkpoint, which would be carried over once more.
-    pub(crate) fn again(channel: Option<Arc<str>>, ledger: Ledger) -> Self {
-        let heard = Heard { ledger, reread: Some(HashSet::new()) };
-        Gathered { heard, channel, ..Gathered::default() }
+    /// Nothing yet but the ledger, which has read the first `read` entries for another view of them.
+    pub(crate) fn again(channel: Option<Arc<str>>, ledger: Ledger, read: usize) -> Self {
+        Gathered { heard: Heard { ledger, read }, channel, ..Gathered::default() }
+    }
+
+    /// The same, with what was taken from those of the first entries that are folded, of which so many were said `later`.
+    pub(crate) fn with_folded(self, folded: &Folded, later: usize) -> Self {
+        let mut folded = folded.clone();
+        folded.later = later;
+        Gathered { folded, ..self }
+    }
+
+    /// Entries that the ledger had read before.
+    pub(crate) fn read_before(&self) -> usize {
+        self.heard.read
+    }
+
+    /// What was taken from the folded entries.
+    pub(crate) fn folded(&self) -> &Folded {
+        &self.folded
     }
 
     /// Only the ledger of it.
@@ -132,9 +146,13 @@ impl Gathered {
         self.heard.keep_changes(made);
     }
 
+    /// Once all was read, tells what of it is shown to a ledger that has read some of it for another view.
+    pub(crate) fn show(&mut self, shown: impl Fn(Slot) -> Shown) {
+        self.heard.show(shown);
+    }
+
     /// Once all was read: what people took back is no longer quoted as if it held.
     pub fn settle(&mut self) {
-        self.heard.settle();
         for (at, sentence, newer) in self.heard.ledger.superseded() {
             for word in self.folded.words.iter_mut().filter(|word| word.at == at as usize) {
                 word.withdraw(sentence, newer);

@@ -1,7 +1,5 @@
 //! What all entries say together: the ledger.
 
-use std::collections::HashSet;
-
 use super::folded::Left;
 use crate::ledger::{Ledger, Made, Shown, spoken};
 use crate::transcript::{Entry, Part, Slot, Transcript};
@@ -10,14 +8,14 @@ use crate::transcript::{Entry, Part, Slot, Transcript};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heard {
     pub(super) ledger: Ledger,
-    /// The parts that are shown in full, where the ledger was read for another view.
-    pub(super) reread: Option<HashSet<Slot>>,
+    /// So many first entries the ledger has read before, for another view: of these it is only told what is shown.
+    pub(super) read: usize,
 }
 
 impl Heard {
-    /// Whether it reads what is said, and not only what of it is shown.
-    pub(crate) fn reads(&self) -> bool {
-        self.reread.is_none()
+    /// Entries that were read before.
+    pub(crate) fn read_before(&self) -> usize {
+        self.read
     }
 
     /// Hears what an entry says, of which that is `left`, and which `shown` tells to be shown.
@@ -28,6 +26,9 @@ impl Heard {
         shown: impl Fn(&Part<'_>) -> Shown,
         left: Left,
     ) {
+        if entry.index < self.read {
+            return;
+        }
         for (words, listed) in left.earlier {
             let said = words.iter().flat_map(|word| {
                 let at = word.at as u32;
@@ -35,11 +36,7 @@ impl Heard {
             });
             self.ledger.resume(said, listed);
         }
-        let Some(in_full) = &mut self.reread else {
-            return self.ledger.observe_masked(transcript, entry, shown, &left.masked);
-        };
-        let parts = entry.parts().filter(|part| shown(part) == Shown::InFull);
-        in_full.extend(parts.map(|part| part.slot));
+        self.ledger.observe_masked(transcript, entry, shown, &left.masked);
     }
 
     /// Makes the changes of the ledger that earlier compactions made and this entry bears out, once it was heard.
@@ -49,8 +46,8 @@ impl Heard {
         entry: Entry<'_>,
         made: &[Made],
     ) {
-        // The ledger that was read for another view has them.
-        if self.reread.is_some() {
+        // A ledger that has read it has made them.
+        if entry.index < self.read {
             return;
         }
         let at = entry.index as u32;
@@ -66,13 +63,10 @@ impl Heard {
         }
     }
 
-    /// Once all was read in another view: what of it is shown there.
-    pub(super) fn settle(&mut self) {
-        let Some(in_full) = self.reread.take() else { return };
-        self.ledger.show(
-            |slot| {
-                if in_full.contains(&slot) { Shown::InFull } else { Shown::Elsewhere }
-            },
-        );
+    /// Once all was read: what of it is shown, where some was read for another view.
+    pub(super) fn show(&mut self, shown: impl Fn(Slot) -> Shown) {
+        if self.read > 0 {
+            self.ledger.show(shown);
+        }
     }
 }

@@ -25,7 +25,7 @@ use crate::ledger::{self, Breadth, Line, Speaker};
 use crate::transcript::{ContentId, Entry, Marks, Part, PartKind, Role, Transcript};
 use narrative::Narrative;
 
-pub(crate) use folded::Left;
+pub(crate) use folded::{Folded, Left};
 pub use gather::Gathered;
 pub use read::{Contents, read};
 pub(crate) use summary::Seat;

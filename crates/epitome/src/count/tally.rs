@@ -31,8 +31,25 @@ pub struct Tally {
     pub frame: FrameTally,
     entries: Vec<u64>,
     parts: Vec<u64>,
+    /// Of all entries, and with the frame.
+    sum: Count,
     total: Count,
     reach: Reach,
+}
+
+/// Tokens of what is said, whatever stands around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    entries: Vec<u64>,
+    parts: Vec<u64>,
+    sum: Count,
+}
+
+impl Said {
+    /// Bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.entries[..]) + size_of_val(&self.parts[..])
+    }
 }
 
 /// How much was counted.
@@ -70,7 +87,24 @@ impl Tally {
     pub fn begin(request: &Request, counter: &dyn TokenCounter) -> Self {
         let frame = FrameTally::of(request, counter);
         let (entries, parts) = (Vec::new(), Vec::new());
-        Tally { entries, parts, total: frame.total(), frame, reach: Reach::Whole }
+        let (sum, total) = (Count::ZERO, frame.total());
+        Tally { entries, parts, sum, total, frame, reach: Reach::Whole }
+    }
+
+    /// Counts the frame; the first entries were counted as `before` says, in another request whose frame may be another.
+    pub(crate) fn going_on(request: &Request, counter: &dyn TokenCounter, before: &Said) -> Self {
+        let frame = FrameTally::of(request, counter);
+        let Said { entries, parts, sum } = before.clone();
+        Tally { frame, entries, parts, sum, total: frame.total() + sum, reach: Reach::Whole }
+    }
+
+    /// What the entries count, where all of them were counted.
+    pub(crate) fn said(&self) -> Option<Said> {
+        (self.reach == Reach::Whole).then(|| Said {
+            entries: self.entries.clone(),
+            parts: self.parts.clone(),
+            sum: self.sum,
+        })
     }
 
     /// Counts a request by a sample, if it has [`SAMPLED_BYTES`](super::SAMPLED_BYTES) or more: the newest 256 KiB and what
@@ -82,7 +116,7 @@ impl Tally {
         }
         let frame = FrameTally::of(request, counter);
         let Counted { parts, entries, sum } = sample::counted(request, counter);
-        Tally { frame, entries, parts, total: frame.total() + sum, reach: Reach::Sample }
+        Tally { frame, entries, parts, sum, total: frame.total() + sum, reach: Reach::Sample }
     }
 
     /// Whether only a sample was counted.
@@ -147,6 +181,7 @@ impl Tally {
 
     fn push(&mut self, sum: Count) {
         self.entries.push(sum.tokens);
+        self.sum += sum;
         self.total += sum;
     }
 

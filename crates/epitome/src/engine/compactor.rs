@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{CompactError, Compaction, Options, OptionsError, Outcome};
+use super::{CompactError, Compaction, Options, OptionsError, Outcome, Readings};
 use crate::archive::Archive;
 use crate::budget::{Stop, Target};
 use crate::compact::Compactors;
@@ -58,6 +58,7 @@ pub struct Compactor {
     prompt: Option<Arc<AgentPrompt>>,
     compactors: Option<Arc<Compactors>>,
     beside: Option<Arc<dyn Beside>>,
+    readings: Option<Arc<Readings>>,
 }
 
 impl Compactor {
@@ -90,6 +91,7 @@ impl Compactor {
             prompt: None,
             compactors: None,
             beside: None,
+            readings: None,
         })
     }
 
@@ -97,6 +99,12 @@ impl Compactor {
     #[must_use]
     pub fn working(self, beside: Arc<dyn Beside>) -> Self {
         Compactor { beside: Some(beside), ..self }
+    }
+
+    /// The same, keeping what it reads for compactions of what goes on from there. What comes out is the same.
+    #[must_use]
+    pub fn keeping(self, readings: Arc<Readings>) -> Self {
+        Compactor { readings: readings.keeps().then_some(readings), ..self }
     }
 
     /// The same, landing at `target` and keeping `pins` besides.
@@ -235,6 +243,11 @@ impl Compactor {
         self.beside.as_deref()
     }
 
+    /// Where what was read is kept, if it is.
+    pub(crate) fn readings(&self) -> Option<&Arc<Readings>> {
+        self.readings.as_ref()
+    }
+
     /// What it is asked to do.
     pub fn options(&self) -> &Options {
         &self.options
@@ -362,7 +375,9 @@ impl Compactor {
     /// The same, for what came of it, which stands where `target` says in tokens; nobody is told.
     pub(super) fn again(&self, target: u64, pins: Vec<Pin>, known: Option<ContentId>) -> Self {
         let options = Options { target: Target::Tokens(target), pins, ..(*self.options).clone() };
-        let again = Compactor { options: Arc::new(options), watch: None, ..self.clone().alone() };
+        let again = self.clone().alone();
+        // Nobody goes on from what is only tried.
+        let again = Compactor { options: Arc::new(options), watch: None, readings: None, ..again };
         again.knowing(known)
     }
 

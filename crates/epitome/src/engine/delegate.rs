@@ -56,13 +56,14 @@ impl Compaction {
         self.delegated += 1;
         self.tell(&Event::CompactorCalled { by: by.name().to_owned() });
         let units = Units::of(&self.request.transcript, self.request.format.instructions());
+        let found = self.found();
         let guard = self.guard(&tally, &units);
         let about = self.compactor.compactors().map(|all| all.about.clone()).unwrap_or_default();
         let job = Job {
             request: self.request.clone(),
             tokens: tally.total().tokens,
             target,
-            entries: self.subject(&tally, &units, &guard).known(),
+            entries: self.subject(&tally, (&units, &guard), &found).known(),
             about: wished(about, self.compactor.cause()),
         };
         let job = Arc::new(job);
@@ -101,19 +102,20 @@ impl Compaction {
     /// What somebody else decided, if it obeys the laws.
     fn take(&mut self, tally: Tally, by: &str, compacted: Compacted) -> State {
         let units = Units::of(&self.request.transcript, self.request.format.instructions());
+        let found = self.found();
         let guard = self.guard(&tally, &units);
-        let plan = match self.subject(&tally, &units, &guard).proposed(by, &compacted.fates) {
-            Ok(plan) => plan,
-            Err(breach) => {
-                let mut spent = compacted.spent;
-                spent += compacted.summary.map(|summary| summary.spent).unwrap_or_default();
-                self.book_unused(by, &breach, spent);
-                return self.try_without(tally, by, &breach);
-            }
-        };
+        let plan =
+            match self.subject(&tally, (&units, &guard), &found).proposed(by, &compacted.fates) {
+                Ok(plan) => plan,
+                Err(breach) => {
+                    let mut spent = compacted.spent;
+                    spent += compacted.summary.map(|summary| summary.spent).unwrap_or_default();
+                    self.book_unused(by, &breach, spent);
+                    return self.try_without(tally, by, &breach);
+                }
+            };
         self.note(&guard, &plan);
         self.attempt = Attempt::Delegated;
-        let gathered = Gathered::recalled_by(self.compactor.channel().cloned());
         let mut summary = compacted.summary;
         match &mut summary {
             Some(summary) => summary.spent += compacted.spent,
@@ -133,7 +135,7 @@ impl Compaction {
             (None, summary) => summary.map(theirs),
         };
         let source = given.is_some().then(Source::default);
-        self.gathering((tally, units, plan), gathered, source, given)
+        self.gathering((tally, units, plan), source, given)
     }
 
     /// Puts a given summary into the checkpoint.

@@ -9,7 +9,7 @@ use crate::checkpoint::{Checkpoint, Gathered, Left};
 use crate::cores::{both, for_bytes};
 use crate::count::Tally;
 use crate::draft::Matter;
-use crate::guard::{Held, Overridden, Pin};
+use crate::guard::Pin;
 use crate::ledger::{self, Made};
 use crate::plan::Plan;
 use crate::summarize::Source;
@@ -26,6 +26,8 @@ pub(super) struct Gathering {
     pub(super) units: Units,
     pub(super) plan: Plan,
     pub(super) gathered: Gathered,
+    /// Of so many first entries what is folded was taken before.
+    folded: usize,
     /// What summarizers read, where there are any.
     pub(super) source: Option<Source>,
     /// What somebody else sums it up as.
@@ -38,31 +40,27 @@ pub(super) struct Gathering {
 impl Compaction {
     /// Begins to gather what `plan` folds.
     pub(super) fn begin_gathering(&mut self, tally: Tally, units: Units, plan: Plan) -> State {
-        let channel = self.compactor.channel().cloned();
-        let gathered = match self.heard.take() {
-            Some(ledger) => Gathered::again(channel, ledger),
-            None => Gathered::recalled_by(channel),
-        };
         let given = self.given.clone().filter(|_| self.attempt == Attempt::Asked);
         let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
         let source = (is_asked || given.is_some()).then(Source::default);
-        self.gathering((tally, units, plan), gathered, source, given)
+        self.gathering((tally, units, plan), source, given)
     }
 
-    /// Gathers, from the first entry on.
+    /// Gathers, from where another compaction left off.
     pub(super) fn gathering(
-        &self,
+        &mut self,
         (tally, units, plan): (Tally, Units, Plan),
-        gathered: Gathered,
         source: Option<Source>,
         given: Option<Given>,
     ) -> State {
         let remembered = self.remembered();
+        let (gathered, folded) = self.going_on(&plan, &remembered);
         State::Gather(Box::new(Gathering {
             tally,
             units,
             plan,
             gathered,
+            folded,
             source,
             given,
             remembered,
@@ -77,14 +75,16 @@ impl Compaction {
 
     pub(super) fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
         let transcript = &self.request.transcript;
-        let Gathering { units, plan, gathered, source, given, remembered, next, .. } =
-            gathering.as_mut();
-        let behind = (plan.place..transcript.len()).find(|at| plan.draft.is_shown(*at));
-        let behind = behind.unwrap_or(transcript.len());
+        let Gathering {
+            units, plan, gathered, folded: taken, source, given, remembered, next, ..
+        } = gathering.as_mut();
+        let behind = plan.behind(transcript.len());
         let beside = self.compactor.beside();
         let (from, mut done) = (*next, 0);
         while *next < transcript.len() && done < step_bytes(beside) {
-            if plan.draft.is_folded(*next) || plan.draft.is_shown(*next) {
+            let is_taken = *next < *taken || !plan.draft.is_folded(*next);
+            let is_known = is_taken && *next < gathered.read_before();
+            if !is_known && (plan.draft.is_folded(*next) || plan.draft.is_shown(*next)) {
                 done += transcript.entry(*next).raw().len();
             }
             *next += 1;
@@ -92,25 +92,27 @@ impl Compaction {
         let entries = from..*next;
         let beside = for_bytes(beside, done);
         let (folded, heard) = gathered.halves();
-        let is_read = heard.reads();
+        let read = heard.read_before();
         let mut said = given.as_mut().and_then(|given| given.said.as_mut());
         let mut fold = |at: usize| {
             let entry = transcript.entry(at);
             let mut left = Left::default();
             if plan.draft.is_folded(at) {
-                left = folded.add(transcript, units, entry, behind);
+                if at >= *taken {
+                    left = folded.add(transcript, units, entry, behind);
+                }
                 if let Some(source) = source.as_mut() {
                     source.add(transcript, units, entry);
                 }
-                if self.overridden.contains(&Overridden { entry: at, held: Held::Pin }) {
+                if at >= *taken && self.is_pinned(at) {
                     folded.pin(transcript, entry);
                 }
             } else {
-                let is_gone = |part: &Part<'_>| plan.draft.is_gone(part.slot);
+                let is_gone = |part: &Part<'_>| at >= *taken && plan.draft.is_gone(part.slot);
                 let gone = entry.parts().filter(is_gone);
                 gone.for_each(|part| folded.carry_over(&part, &mut left));
                 // As much as can be done beside the ledger.
-                if beside.is_some() && is_read {
+                if beside.is_some() && at >= read {
                     left.take_texts(transcript, entry);
                 }
             }
@@ -149,16 +151,29 @@ impl Compaction {
         if *next < transcript.len() {
             return State::Gather(gathering);
         }
-        let Gathering { tally, units, mut plan, mut gathered, source, given, remembered, .. } =
-            *gathering;
+        let Gathering {
+            tally,
+            units,
+            mut plan,
+            mut gathered,
+            folded,
+            source,
+            given,
+            remembered,
+            ..
+        } = *gathering;
+        self.keep_reading(&tally, &gathered, (&plan, &remembered), folded);
+        let transcript = &self.request.transcript;
         gathered.keep_changes(&remembered);
         self.ledger_changes = gathered.ledger().changes_in(transcript);
         self.lost_changes = gathered.ledger().lost().to_vec();
+        gathered.show(|slot| plan.draft.shown(transcript, &transcript.part(slot)));
         gathered.settle();
         let counter = self.compactor.counter();
         if let Some(reserve) = self.uncovered(&tally, &plan, &gathered) {
             let carried = |part: Part<'_>| part.origin() == Origin::Checkpoint;
             let is_carried = transcript.entries().any(|entry| entry.parts().any(carried));
+            // What is carried over for the next plan may be something else.
             self.heard = (!is_carried).then(|| gathered.into_ledger());
             self.reserve = Some(reserve);
             self.drafted = Some((units, plan.draft));

@@ -12,6 +12,8 @@ mod finish;
 mod gather;
 mod hooks;
 mod options;
+mod planning;
+mod readings;
 mod rest;
 mod summing;
 mod telling;
@@ -23,30 +25,30 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::archive::{ArchiveError, Original};
-use crate::budget::Budget;
-use crate::checkpoint::{Checkpoint, Gathered, Least, look_alikes};
+use crate::checkpoint::{Checkpoint, Gathered, look_alikes};
 use crate::compact::{Delegation, Verdict};
 use crate::cores::Beside;
 use crate::count::Tally;
 use crate::draft::{Draft, Hidden};
 use crate::events::{CompactionId, Event};
-use crate::guard::{Guard, Held, Overridden, Unheld, Wishes};
+use crate::guard::{Held, Overridden, Unheld};
 use crate::hook::{Question, Wish};
 use crate::ledger::{Ledger, Made, Proposed};
-use crate::plan::{Cover, Means, Plan, Reached, Subject};
+use crate::plan::{Plan, Reached};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
-use crate::strategy::Head;
+use crate::strategy::Found;
 use crate::summarize::{Ask, Spent, SummarizeError, Summary, SummaryReceipt};
 use crate::transcript::unit::Units;
 use crate::transcript::{Origin, Slot};
 use crate::view::{Placed, View};
-use crate::wire::{self, Finding, Mended};
+use crate::wire::{Clean, Finding, Mended};
 
 use attempt::Attempt;
 use delegate::{Delegating, Given};
 use gather::Gathering;
 use hooks::Asking;
+use readings::Reading;
 use rest::Rest;
 use summing::Summing;
 use telling::Told;
@@ -55,6 +57,7 @@ pub use compactor::Compactor;
 pub use drive::Drive;
 pub(crate) use finish::kept_task;
 pub use options::{Counting, Options, OptionsError};
+pub use readings::Readings;
 
 /// What the machine needs next.
 #[derive(Debug)]
@@ -204,6 +207,12 @@ pub struct Compaction {
     lost_changes: Vec<Proposed>,
     /// The ledger, where it was read for a plan that is drawn up anew.
     heard: Option<Ledger>,
+    /// What was read of what came in, or of what that goes on from, where that is kept.
+    reading: Option<Arc<Reading>>,
+    /// That what came in breaks no rule, where that is to be kept.
+    clean: Option<Arc<Clean>>,
+    /// What strategies found out.
+    found: Option<Arc<Found>>,
     /// The units and the working view of that plan.
     drafted: Option<(Units, Draft)>,
     originals: Originals,
@@ -236,6 +245,9 @@ impl Compaction {
             rest: Rest::Held,
             reserve: None,
             heard: None,
+            reading: None,
+            clean: None,
+            found: None,
             drafted: None,
             originals,
             state: State::Begin,
@@ -325,19 +337,23 @@ impl Compaction {
             return State::Mend(None);
         }
         self.tell_origins();
+        self.look_up();
         State::Weigh(self.begin_weighing())
     }
 
     fn mend(&mut self, weighed: Option<Tally>) -> State {
-        let repaired = wire::repair(&self.request);
+        let repaired = self.repaired();
         self.request = repaired.request;
         self.came_from = repaired.came_from;
         self.mended = repaired.mended;
         self.left = repaired.left;
         self.tell_origins();
+        if self.reading.is_none() || !self.mended.is_empty() {
+            self.look_up();
+        }
         match weighed.filter(|_| self.mended.is_empty()) {
             Some(tally) => State::Plan(tally),
-            None => State::Count(Tally::begin(&self.request, self.compactor.counter())),
+            None => State::Count(self.begin_counting()),
         }
     }
 
@@ -370,81 +386,6 @@ impl Compaction {
         }
         self.tell_started();
         self.begin_gathering(tally, units, plan)
-    }
-
-    fn target(&self, tally: &Tally) -> u64 {
-        self.compactor.options().target.resolve(tally.total().tokens)
-    }
-
-    fn guard(&self, tally: &Tally, units: &Units) -> Guard {
-        let options = self.compactor.options();
-        let wishes = Wishes {
-            target: self.target(tally),
-            task: options.task,
-            pins: &options.pins,
-            tail: options.tail,
-            preserved: self.compactor.preserved(),
-            binding: self.compactor.binding(&self.request),
-        };
-        Guard::new(&self.request, units, tally, wishes)
-    }
-
-    fn subject<'a>(&'a self, tally: &'a Tally, units: &'a Units, guard: &'a Guard) -> Subject<'a> {
-        let options = self.compactor.options();
-        Subject {
-            request: &self.request,
-            units,
-            tally,
-            guard,
-            budget: Budget::new(self.target(tally)),
-            least: Least::of(self.compactor.counter()),
-            stop: options.stop,
-            cover: Cover::Folds,
-            means: Means::from(&options.strategies),
-            cause: self.compactor.cause(),
-            counter: self.compactor.counter(),
-            binding: self.compactor.binding(&self.request),
-            before: None,
-        }
-    }
-
-    fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
-        let units = || Units::of(&self.request.transcript, self.request.format.instructions());
-        let (units, before) = match self.drafted.take() {
-            Some((units, draft)) => (units, Some(draft)),
-            None => (units(), None),
-        };
-        let guard = self.guard(tally, &units);
-        let before = before.as_ref();
-        let subject = Subject { before, ..self.subject(tally, &units, &guard) };
-        let plan = match self.attempt {
-            Attempt::Asked => {
-                let strategies = self.compactor.strategies();
-                let reserve = self.reserve.filter(|reserve| *reserve > 0);
-                let covering = reserve.and_then(|reserve| subject.covering(strategies, reserve));
-                covering.unwrap_or_else(|| subject.plan(strategies))
-            }
-            Attempt::Least => subject.least(self.compactor.strategies()),
-            Attempt::Oldest => subject.plan(&[Arc::new(Head::oldest())]),
-            Attempt::Nothing => subject.leave(),
-            Attempt::Declined => Plan { reached: Reached::Declined, ..subject.leave() },
-            Attempt::Pass => {
-                let floor = subject.plan(&[]).floor;
-                Plan { reached: Reached::NotTriggered, floor, ..subject.leave() }
-            }
-            Attempt::Delegated => unreachable!("its plan is somebody else's"),
-        };
-        self.note(&guard, &plan);
-        (units, plan)
-    }
-
-    /// Remembers what the receipt tells of a plan.
-    fn note(&mut self, guard: &Guard, plan: &Plan) {
-        self.firm = guard.firm();
-        self.unmatched_pins = guard.unmatched().to_vec();
-        self.unheld_pins = guard.unheld().to_vec();
-        let is_hidden = |o: &&Overridden| !plan.draft.is_shown(o.entry);
-        self.overridden = guard.overridden().iter().filter(is_hidden).cloned().collect();
     }
 
     fn view(&self, plan: &Plan, checkpoint: Option<&Checkpoint>) -> View {

@@ -8,8 +8,18 @@ impl Compaction {
     pub(super) fn begin_weighing(&self) -> Tally {
         let counter = self.compactor.counter();
         match self.compactor.options().counting {
-            Counting::Whole => Tally::begin(&self.request, counter),
+            Counting::Whole => self.begin_counting(),
             Counting::Sampled => Tally::sampled(&self.request, counter),
+        }
+    }
+
+    /// Counts all, but for what was counted before.
+    pub(super) fn begin_counting(&self) -> Tally {
+        let counter = self.compactor.counter();
+        let known = self.reading.as_ref().and_then(|known| known.said_by(&self.compactor));
+        match known {
+            Some(said) => Tally::going_on(&self.request, counter, said),
+            None => Tally::begin(&self.request, counter),
         }
     }
 
@@ -27,7 +37,7 @@ impl Compaction {
         };
         // What may be due is counted, and what is compacted is.
         if tally.is_sampled() {
-            return State::Weigh(Tally::begin(&self.request, self.compactor.counter()));
+            return State::Weigh(self.begin_counting());
         }
         self.compactor = self.compactor.clone().because(cause);
         State::Mend(Some(tally))

@@ -353,11 +353,23 @@ impl Ledger {
 
     /// Tells anew what is shown: the entries that were read, in another view.
     pub fn show(&mut self, shown: impl Fn(Slot) -> Shown) {
-        let shown: Vec<bool> =
-            self.parts.iter().map(|part| shown(*part) == Shown::InFull).collect();
+        let is_shown = |part: &u32| shown(self.parts[*part as usize]) == Shown::InFull;
         for line in &mut self.lines {
-            line.shown = line.said_in.iter().any(|part| shown[*part as usize]);
+            line.shown = line.said_in.iter().any(is_shown);
         }
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        // With its subject, and where that is found; and with how it begins.
+        const SUBJECT: usize = 768;
+        const FORM: usize = 96;
+        let texts = |line: &Line| 2 * line.text.len() + line.source.len() + line.note.len();
+        let lines: usize = self.lines.iter().map(|line| texts(line) + SUBJECT).sum();
+        lines
+            + self.lines.len() * size_of::<Line>()
+            + self.forms.len() * FORM
+            + self.parts.len() * size_of::<Slot>()
     }
 
     /// All lines, also those that were replaced.

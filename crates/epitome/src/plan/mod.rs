@@ -15,7 +15,7 @@ use crate::draft::{Draft, Matter};
 use crate::guard::{Guard, Held};
 use crate::model::Binding;
 use crate::request::Request;
-use crate::strategy::{Edit, Pipeline, Scene, Strategy};
+use crate::strategy::{Edit, Found, Pipeline, Scene, Strategy};
 use crate::transcript::PartKind;
 use crate::transcript::unit::Units;
 use crate::trigger::Cause;
@@ -142,6 +142,16 @@ pub struct Subject<'a> {
     pub binding: Binding,
     /// The working view of an earlier plan for the same request, if there is one.
     pub before: Option<&'a Draft>,
+    /// What strategies found out so far, whatever is shown.
+    pub found: &'a Found,
+}
+
+impl Plan {
+    /// Of so many entries the first that is shown behind the checkpoint.
+    pub(crate) fn behind(&self, entries: usize) -> usize {
+        let mut behind = self.place..entries;
+        behind.find(|at| self.draft.is_shown(*at)).unwrap_or(entries)
+    }
 }
 
 impl<'a> Subject<'a> {
@@ -161,6 +171,7 @@ impl<'a> Subject<'a> {
             cause: self.cause,
             horizon,
             before: self.before,
+            found: self.found,
         }
     }
 

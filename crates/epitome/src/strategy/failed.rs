@@ -126,8 +126,9 @@ pub(super) fn deed_failed(scene: &Scene<'_>, deed: &Deed, result: &Part<'_>) -> 
 /// Whether the result says of itself that it is a failure.
 fn reports_failure(scene: &Scene<'_>, result: &Part<'_>) -> bool {
     let text = || scene.matter.part_text(result);
-    let may_have = !result.is(Marks::LITERAL) || may_have_failed(result.raw_body());
-    may_have && judge(&text(), Outcome::Unknown).outcome == Outcome::Error
+    let may_have = || !result.is(Marks::LITERAL) || may_have_failed(result.raw_body());
+    let fails = || may_have() && judge(&text(), Outcome::Unknown).outcome == Outcome::Error;
+    scene.found.fails(result.slot, fails)
 }
 
 /// Whether the model says something beside its calls.

@@ -86,7 +86,18 @@ const MAX_STUB: usize = 1024;
 /// but to stay as short as it is.
 pub(crate) fn is_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
     scene.draft.reason(result.slot).is_some_and(Reason::leaves_stub)
-        || result.raw_body().len() < MAX_STUB && scene.matter.part_text(result).starts_with(MARK)
+        || result.raw_body().len() < MAX_STUB && begins_as_stub(scene, result)
+}
+
+fn begins_as_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
+    // Without escapes a literal begins as what it says.
+    if result.is(Marks::LITERAL)
+        && let Some(start) = result.raw_body().as_bytes().get(1..=MARK.len())
+        && !start.contains(&b'\\')
+    {
+        return start == MARK.as_bytes();
+    }
+    scene.matter.part_text(result).starts_with(MARK)
 }
 
 /// The stub for a result and what it saves; `None` where it saves nothing.
@@ -101,7 +112,9 @@ pub(super) fn stubbed<'a>(
         return None;
     }
     let known = scene.before.and_then(|before| before.stub_for(result.slot, reason));
-    let line = known.cloned().unwrap_or_else(|| stub_line(scene, result, "").into());
+    let line = known.cloned();
+    let line =
+        line.unwrap_or_else(|| scene.found.stub(result.slot, "", || stub_line(scene, result, "")));
     let after = scene.matter.put_tokens(result, &line);
     let put = PartEdit { at: result.slot, put: Put::Text(line), reason };
     (after < before).then(|| (Edit::Put(put), before - after))

@@ -15,6 +15,7 @@ use super::failed::deed_failed;
 use super::outputs::is_stub;
 use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy};
 use crate::text::{Outcome, noted_stub};
+use crate::transcript::unit::Pair;
 use crate::transcript::{Marks, Part};
 use crate::view::{PartEdit, Put, Reason};
 
@@ -68,29 +69,54 @@ impl Strategy for Repeats {
     }
 
     fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
-        let mut later = Later::default();
+        let transcript = scene.matter.transcript;
+        let pairs = scene.units.pairs();
         let mut found: Vec<(Why, Edit)> = Vec::new();
-        for pair in scene.units.pairs().iter().rev() {
-            let Some(result) = pair.result else { continue };
-            let transcript = scene.matter.transcript;
+        for (pair, why) in pairs.iter().zip(needless(scene)).rev() {
+            let Some((why, result)) = why.zip(pair.result) else { continue };
             let (call, result) = (transcript.part(pair.call), transcript.part(result));
-            let is_gone = !scene.draft.is_shown(transcript.entry_of(result.slot));
-            if result.is(Marks::SERVER) || is_gone || is_stub(scene, &result) {
-                continue;
-            }
-            let deed = Deed::of(&call.name(), &call.text());
-            // Asked of few: it takes reading the result.
-            let has_failed = LazyCell::new(|| deed_failed(scene, &deed, &result));
-            if let Some(why) = later.why(&deed, &result, || *has_failed) {
-                found.extend(self.pointer(scene, &call, &result, why).map(|edit| (why, edit)));
-            }
-            later.note(&deed, &result, || *has_failed);
+            found.extend(self.pointer(scene, &call, &result, why).map(|edit| (why, edit)));
         }
         // What costs least first; among equals the oldest.
         found.reverse();
         found.sort_by_key(|(why, _)| *why);
         found.into_iter().map(|(_, edit)| edit).collect()
     }
+}
+
+/// For each pair why its result isn't needed, if it isn't: the same as long as the same results are there.
+fn needless(scene: &Scene<'_>) -> Vec<Option<Why>> {
+    let transcript = scene.matter.transcript;
+    let is_asked = |pair: &Pair| {
+        pair.result.map(|result| transcript.part(result)).is_some_and(|result| {
+            let is_shown = scene.draft.is_shown(transcript.entry_of(result.slot));
+            !result.is(Marks::SERVER) && is_shown && !is_stub(scene, &result)
+        })
+    };
+    let pairs = scene.units.pairs();
+    let asked: Vec<bool> = pairs.iter().map(is_asked).collect();
+    let mut known = scene.found.needless();
+    if known.asked == asked {
+        return known.why.clone();
+    }
+    let mut later = Later::default();
+    let mut all: Vec<Option<Why>> = Vec::with_capacity(pairs.len());
+    for (pair, is_asked) in pairs.iter().zip(&asked).rev() {
+        let Some(result) = pair.result.filter(|_| *is_asked) else {
+            all.push(None);
+            continue;
+        };
+        let (call, result) = (transcript.part(pair.call), transcript.part(result));
+        let deed = Deed::of(&call.name(), &call.text());
+        // Asked of few: it takes reading the result.
+        let has_failed = LazyCell::new(|| deed_failed(scene, &deed, &result));
+        all.push(later.why(&deed, &result, || *has_failed));
+        later.note(&deed, &result, || *has_failed);
+    }
+    all.reverse();
+    known.why.clone_from(&all);
+    known.asked = asked;
+    all
 }
 
 impl Repeats {
@@ -116,16 +142,18 @@ impl Repeats {
             return Some(Edit::Put(put(Arc::clone(known))));
         }
         let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
-        let text = scene.matter.part_text(result);
-        let line = noted_stub(&call.name(), &call.text(), &text, outcome, why.note());
+        let line = scene.found.stub(result.slot, why.note(), || {
+            let text = scene.matter.part_text(result);
+            noted_stub(&call.name(), &call.text(), &text, outcome, why.note())
+        });
         let saves = scene.matter.put_tokens(result, &line) < before;
-        saves.then(|| Edit::Put(put(line.into())))
+        saves.then(|| Edit::Put(put(line)))
     }
 }
 
 /// Why a result isn't needed, from the least loss to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Why {
+pub(super) enum Why {
     SaidAgain,
     AskedAgain,
     ReadAgain,

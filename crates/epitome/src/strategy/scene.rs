@@ -4,6 +4,7 @@ use crate::budget::Budget;
 use crate::checkpoint::{self, LEAST_TOKENS, Least};
 use crate::draft::{Draft, Matter};
 use crate::guard::Guard;
+use crate::strategy::Found;
 use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::trigger::Cause;
@@ -34,6 +35,8 @@ pub struct Scene<'a> {
     pub horizon: usize,
     /// An earlier plan for the same entries: stubs that it wrote needn't be written again.
     pub before: Option<&'a Draft>,
+    /// What was found out so far, whatever is shown.
+    pub found: &'a Found,
 }
 
 impl<'a> Scene<'a> {

@@ -29,6 +29,7 @@ mod overflows;
 mod pairs;
 mod plans;
 mod presets;
+mod readings;
 mod repairs;
 mod rules;
 mod sampled;

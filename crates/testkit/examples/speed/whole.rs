@@ -9,7 +9,7 @@ use std::sync::Arc;
 use cpu_time::ProcessTime;
 use epitome::checkpoint::Gathered;
 use epitome::count::{CacheKey, Cached, Tally, TokenCounter, counter};
-use epitome::engine::Counting;
+use epitome::engine::{Counting, Readings};
 use epitome::ledger::Shown;
 use epitome::transcript::unit::Units;
 use epitome::trigger::{Gauge, When};
@@ -33,8 +33,8 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked, folder: &Path) -> Result<(
          |---|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     let mut stages = String::from(
-        "\n## Where it goes, ms/MB\n\n`second` is a second pass over a known history, with its counts in the cache and without reading the \
-         file; `rest` is the\nwhole without counting and extraction, of the least of each; `extract` is ledger, anchors and what \
+        "\n## Where it goes, ms/MB\n\n`second` is a second pass over a known history, with its counts in the cache, by a compactor that keeps what it reads, \
+         and without reading the file; `rest` is the\nwhole without counting and extraction, of the least of each; `extract` is ledger, anchors and what \
          narrative chooses from, of all\nmessages; `decided` is reading, and deciding that nothing is due, with all counted and by a sample.\n\n\
          | format | parse | check | count | extract | second | render | whole | rest | decided | by a sample |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
@@ -149,7 +149,8 @@ fn of_stages(format: Format, source: &Arc<String>) -> Result<[f64; 10], Failed> 
         let (extract, _) = timed(|| extracted(&request));
         let known: Arc<dyn TokenCounter> =
             Arc::new(Cached::new(counter("o200k")?, 1 << 20, CacheKey([1, 2, 3, 4])));
-        let compactor = Compactor::new(Options::default(), known)?;
+        let readings = Arc::new(Readings::new(1 << 30));
+        let compactor = Compactor::new(Options::default(), known)?.keeping(readings);
         let outcome = compactor.compact(&request)?;
         let (render, _) = timed(|| wire::render(&outcome.base, &outcome.view));
         drop((outcome, request));

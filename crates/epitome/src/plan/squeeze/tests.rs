@@ -10,6 +10,7 @@ use crate::guard::{Guard, Pin, Preserved, Task, Wishes};
 use crate::model::Binding;
 use crate::plan::{Cover, Means};
 use crate::request::Request;
+use crate::strategy::Found;
 use crate::transcript::unit::Units;
 use crate::wire::{Format, parse};
 
@@ -77,6 +78,7 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T
         counter: &counter,
         binding: Binding::Free,
         before: None,
+        found: &Found::of(&request.transcript),
     })
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::{JsonError, Scanner, unquote};
+use crate::transcript::{Entry, Marks};
 
 /// Calls and outputs that may belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,43 +21,60 @@ pub(super) enum Group {
 /// An item's own members, without their contents. Anything but an object has none.
 #[derive(Default)]
 pub(super) struct Head<'a> {
-    kind: &'a str,
-    role: &'a str,
+    /// [`kind`](Self::kind).
+    called: Cow<'a, str>,
+    name: &'a str,
     id: &'a str,
     is_async: &'a str,
     content: &'a str,
 }
 
 impl<'a> Head<'a> {
-    pub(super) fn of(raw: &'a str) -> Self {
-        let mut head = Head::default();
-        if !raw.starts_with('{') {
-            return head;
-        }
+    pub(super) fn of(entry: Entry<'a>) -> Self {
+        let (raw, from) = (entry.raw(), entry.span().start);
+        let (mut head, mut kind, mut role) = (Head::default(), "", "");
+        let mut read = |name: &str, value: &'a str| match name {
+            "type" => kind = value,
+            "role" => role = value,
+            "id" => head.id = value,
+            "name" => head.name = value,
+            "async" => head.is_async = value,
+            "content" => head.content = value,
+            _ => {}
+        };
+        // A text that is known to be one isn't read again.
+        let texts = || entry.parts().filter(|part| part.is(Marks::LITERAL)).map(|p| p.row().body);
         // The last of duplicate keys wins; what isn't JSON was refused before.
-        let _whole = Scanner::new(raw).object(|scanner, key| {
-            let name = unquote(key.of(raw));
-            let value = scanner.value()?.of(raw);
-            match name.as_ref() {
-                "type" => head.kind = value,
-                "role" => head.role = value,
-                "id" => head.id = value,
-                "async" => head.is_async = value,
-                "content" => head.content = value,
-                _ => {}
-            }
-            Ok::<_, JsonError>(())
-        });
+        if raw.starts_with('{') {
+            let _whole = Scanner::new(raw).object(|scanner, key| {
+                let start = scanner.position() as u32 + from;
+                let value = match texts().find(|text| text.start == start && text.len() > 1) {
+                    Some(text) => {
+                        scanner.go_on_at(text.end - from);
+                        text.relative_to(from)
+                    }
+                    None => scanner.value()?,
+                };
+                read(&unquote(key.of(raw)), value.of(raw));
+                Ok::<_, JsonError>(())
+            });
+        }
+        head.called = match (kind, role) {
+            ("" | "null", "" | "null") => Cow::Borrowed("item_reference"),
+            ("" | "null", _) => Cow::Borrowed("message"),
+            (kind, _) => unquote(kind),
+        };
         head
     }
 
     /// Its type; a message may leave it out.
-    pub(super) fn kind(&self) -> Cow<'a, str> {
-        match (self.kind, self.role) {
-            ("" | "null", "" | "null") => Cow::Borrowed("item_reference"),
-            ("" | "null", _) => Cow::Borrowed("message"),
-            (kind, _) => unquote(kind),
-        }
+    pub(super) fn kind(&self) -> &str {
+        &self.called
+    }
+
+    /// The name that it gives, as JSON.
+    pub(super) fn name(&self) -> &'a str {
+        self.name
     }
 
     /// Its content, as JSON.
@@ -79,12 +97,12 @@ impl<'a> Head<'a> {
 
     /// Whether the model is to go on behind it.
     pub(super) fn asks(&self) -> bool {
-        matches!(self.kind().as_ref(), "compaction_trigger" | "mcp_approval_response")
+        matches!(self.kind(), "compaction_trigger" | "mcp_approval_response")
     }
 
     /// The calls or outputs that it belongs to, if it is one of a client's tool.
     pub(super) fn group(&self) -> Option<Group> {
-        match self.kind().as_ref() {
+        match self.kind() {
             "function_call"
             | "function_call_output"
             | "local_shell_call"

@@ -84,13 +84,13 @@ impl Dialect for OpenaiResponses {
     }
 
     fn missing_answer(&self, entry: Entry<'_>, call: &Part<'_>) -> MissingResult {
-        let kind = Head::of(entry.raw()).kind();
-        MissingResult::Message(missing_output(&kind, &call.id()))
+        let head = Head::of(entry);
+        MissingResult::Message(missing_output(head.kind(), &call.id()))
     }
 
     fn payload_key(&self, entry: Entry<'_>, part: &Part<'_>) -> &'static str {
         match part.kind() {
-            PartKind::Call if Head::of(entry.raw()).kind() == "custom_tool_call" => "input",
+            PartKind::Call if Head::of(entry).kind() == "custom_tool_call" => "input",
             PartKind::Call => "arguments",
             _ => "output",
         }

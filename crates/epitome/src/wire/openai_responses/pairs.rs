@@ -1,6 +1,7 @@
 //! Calls and outputs, paired by `call_id` wherever they stand (PROVIDERS.md B.2.2).
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::head::{Group, Head};
 use crate::request::Request;
@@ -14,17 +15,20 @@ const LONGEST_ID: usize = 64;
 const KEPT_OF_ID: usize = 48;
 
 /// What pairs a call with its output.
-type Key = (Group, String);
+type Key<'a> = (Group, Cow<'a, str>);
 
 /// Follows the items and notes every broken pair.
 pub(super) struct Pairs<'a> {
     past: &'a Past,
-    calls: Vec<Call>,
-    waiting: HashMap<Key, VecDeque<usize>>,
-    answered: HashSet<Key>,
-    strays: Vec<Stray>,
+    /// Those that aren't answered yet, or are to be mended, by their number.
+    calls: BTreeMap<usize, Call<'a>>,
+    /// Calls so far.
+    count: usize,
+    waiting: HashMap<Key<'a>, VecDeque<usize>>,
+    answered: HashSet<Key<'a>>,
+    strays: Vec<Stray<'a>>,
     /// Call ids so far.
-    used: HashSet<String>,
+    used: HashSet<Cow<'a, str>>,
     /// The first and the last reference: what it refers to may be a call or an output.
     references: Option<(usize, usize)>,
     /// The newest entry that isn't the model's: an output, or what asks it to go on.
@@ -32,8 +36,8 @@ pub(super) struct Pairs<'a> {
     findings: Vec<Finding>,
 }
 
-struct Call {
-    key: Key,
+struct Call<'a> {
+    key: Key<'a>,
     at: usize,
     slot: Slot,
     answer: Option<Slot>,
@@ -46,18 +50,19 @@ struct Call {
 }
 
 /// An output without an earlier call.
-struct Stray {
-    key: Key,
+struct Stray<'a> {
+    key: Key<'a>,
     at: usize,
     slot: Slot,
 }
 
-impl<'p> Pairs<'p> {
+impl<'a> Pairs<'a> {
     /// None so far. Every call of the past is answered.
-    pub(super) fn behind(past: &'p Past) -> Self {
+    pub(super) fn behind(past: &'a Past) -> Self {
         Pairs {
             past,
-            calls: Vec::new(),
+            calls: BTreeMap::new(),
+            count: 0,
             waiting: HashMap::new(),
             answered: HashSet::new(),
             strays: Vec::new(),
@@ -69,7 +74,7 @@ impl<'p> Pairs<'p> {
     }
 
     /// The next item.
-    pub(super) fn item(&mut self, entry: Entry<'_>, head: &Head<'_>) {
+    pub(super) fn item(&mut self, entry: Entry<'a>, head: &Head<'_>) {
         let at = entry.index;
         if head.is_reference() {
             let first = self.references.map_or(at, |(first, _)| first);
@@ -92,32 +97,40 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    fn call(&mut self, at: usize, group: Group, part: &Part<'_>, head: &Head<'_>) {
-        let key = (group, part.id().into_owned());
+    fn call(&mut self, at: usize, group: Group, part: &Part<'a>, head: &Head<'_>) {
+        let key = (group, part.id());
         let id = &key.1;
         let is_long = id.chars().count() > LONGEST_ID;
         let is_odd = part.has_odd_id();
         let is_used = self.past.calls.has(id) || !self.used.insert(id.clone());
         let is_misnamed = id.is_empty() || is_long || is_used;
-        self.waiting.entry(key.clone()).or_default().push_back(self.calls.len());
-        let is_async = head.is_async();
-        self.calls.push(Call {
-            key,
-            at,
-            slot: part.slot,
-            answer: None,
-            is_misnamed,
-            is_odd,
-            is_async,
-        });
+        self.waiting.entry(key.clone()).or_default().push_back(self.count);
+        let (slot, is_async) = (part.slot, head.is_async());
+        let call = Call { key, at, slot, answer: None, is_misnamed, is_odd, is_async };
+        self.calls.insert(self.count, call);
+        self.count += 1;
     }
 
-    fn output(&mut self, at: usize, group: Group, part: &Part<'_>) {
-        let key = (group, part.id().into_owned());
+    /// The oldest call that waits for this.
+    fn waits(&mut self, key: &Key<'a>) -> Option<usize> {
+        let waiting = self.waiting.get_mut(key)?;
+        let call = waiting.pop_front();
+        if waiting.is_empty() {
+            self.waiting.remove(key);
+        }
+        call
+    }
+
+    fn output(&mut self, at: usize, group: Group, part: &Part<'a>) {
+        let key = (group, part.id());
         let slot = part.slot;
-        if let Some(call) = self.waiting.get_mut(&key).and_then(VecDeque::pop_front) {
-            self.calls[call].answer = Some(slot);
-            self.calls[call].is_odd |= part.has_odd_id();
+        if let Some(number) = self.waits(&key) {
+            let call = self.calls.get_mut(&number).expect("it waits");
+            call.answer = Some(slot);
+            call.is_odd |= part.has_odd_id();
+            if !(call.is_odd || call.is_misnamed) {
+                self.calls.remove(&number);
+            }
             self.answered.insert(key);
         } else if self.answered.contains(&key) || self.past.calls.has(&key.1) {
             let detail = format!("`{}` is already answered", key.1);
@@ -135,8 +148,8 @@ impl<'p> Pairs<'p> {
                 continue;
             }
             // A call that still waits can only have come later.
-            if let Some(call) = self.waiting.get_mut(&key).and_then(VecDeque::pop_front) {
-                let call = &mut self.calls[call];
+            if let Some(call) = self.waits(&key) {
+                let call = self.calls.get_mut(&call).expect("it waits");
                 call.answer = Some(slot);
                 let mend = Mend::MoveResult { result: slot, call: call.slot };
                 let detail = format!("`{}` comes before its call", key.1);
@@ -146,12 +159,14 @@ impl<'p> Pairs<'p> {
             let detail = format!("no call with call_id `{}`", key.1);
             self.find(rules::RESPONSES_ORPHAN, at, slot, detail, Mend::DropPart(slot));
         }
-        let mut taken: Taken = self.used.drain().map(|id| (id, 2)).collect();
-        for call in std::mem::take(&mut self.calls) {
+        let used = std::mem::take(&mut self.used);
+        let all = || used.iter().map(|id| (id.clone().into_owned(), 2)).collect();
+        let mut taken: Option<Taken> = None;
+        for call in std::mem::take(&mut self.calls).into_values() {
             let Call { key: (group, id), at, slot, answer, is_misnamed, is_odd, is_async } = call;
             if is_misnamed || is_odd {
                 let kept: String = id.chars().take(KEPT_OF_ID).collect();
-                let to = fresh_id(&kept, &mut taken);
+                let to = fresh_id(&kept, taken.get_or_insert_with(all));
                 let slots = std::iter::once(slot).chain(answer).collect();
                 let (rule, detail) = match id.chars().count() {
                     0 => (rules::RESPONSES_REUSED_ID, "no call_id".to_owned()),

@@ -1,6 +1,7 @@
 //! What OpenAI Responses demand of items: outputs for calls, reasoning with what follows it, ids that are
 //! the provider's own.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
@@ -24,9 +25,9 @@ const LEAST_THRESHOLD: u64 = 1_000;
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let mut checks = Checks { request, past, findings: Vec::new(), slim: OnceCell::new() };
     let mut pairs = Pairs::behind(past);
-    let mut ids: HashSet<String> = HashSet::new();
+    let mut ids: HashSet<Cow<'_, str>> = HashSet::new();
     for entry in past.rest(&request.transcript) {
-        let head = Head::of(entry.raw());
+        let head = Head::of(entry);
         pairs.item(entry, &head);
         checks.shape(entry, &head);
         checks.message(entry, &head);
@@ -61,7 +62,7 @@ pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
         for part in entry.parts().filter(|part| !part.is(Marks::SERVER)) {
             match part.kind() {
                 PartKind::Call => {
-                    let head = Head::of(entry.raw());
+                    let head = Head::of(entry);
                     let Some(group) = head.group() else { continue };
                     past.calls.add(at, &part.id());
                     // Its output may come whenever it likes.
@@ -70,7 +71,7 @@ pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
                     }
                 }
                 PartKind::Result if !waiting.is_empty() => {
-                    if let Some(group) = Head::of(entry.raw()).group() {
+                    if let Some(group) = Head::of(entry).group() {
                         waiting.remove(&(group, part.id().into_owned()));
                     }
                 }
@@ -150,12 +151,12 @@ impl Checks<'_> {
     fn payload(&mut self, entry: Entry<'_>, head: &Head<'_>) {
         let kind = head.kind();
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
-            let (rule, json) = match (kind.as_ref(), part.kind()) {
+            let (rule, json) = match (kind, part.kind()) {
                 ("function_call" | "custom_tool_call", PartKind::Call) => {
-                    self.name(entry, &part);
-                    (rules::RESPONSES_ARGUMENTS, arguments(&part, kind.as_ref()))
+                    self.name(entry, head, &part);
+                    (rules::RESPONSES_ARGUMENTS, arguments(&part, kind))
                 }
-                (_, PartKind::Result) => (rules::RESPONSES_OUTPUT, output(&part, kind.as_ref())),
+                (_, PartKind::Result) => (rules::RESPONSES_OUTPUT, output(&part, kind)),
                 _ => continue,
             };
             if let Some(json) = json {
@@ -165,15 +166,10 @@ impl Checks<'_> {
         }
     }
 
-    fn name(&mut self, entry: Entry<'_>, call: &Part<'_>) {
+    fn name(&mut self, entry: Entry<'_>, head: &Head<'_>, call: &Part<'_>) {
         let raw = call.row().name.of(self.request.source());
         // Where there is none the item's type stands for it.
-        let given = json::member(entry.raw(), Span::new(0..entry.raw().len()), "name");
-        let name = if given.is_some_and(|span| span.of(entry.raw()) == raw) {
-            call.name()
-        } else {
-            "".into()
-        };
+        let name = if head.name() == raw { call.name() } else { "".into() };
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let is_short = (1..=LONGEST_NAME).contains(&name.chars().count());
         if is_short && name.chars().all(is_allowed) {
@@ -187,10 +183,10 @@ impl Checks<'_> {
     }
 
     /// Ids are as the provider makes them, each of them there once.
-    fn ids(&mut self, entry: Entry<'_>, head: &Head<'_>, ids: &mut HashSet<String>) {
+    fn ids<'t>(&mut self, entry: Entry<'t>, head: &Head<'_>, ids: &mut HashSet<Cow<'t, str>>) {
         let Some(link) = entry.parts().find(|part| part.kind() == PartKind::Link) else { return };
-        let (at, slot, id) = (entry.index, link.slot, link.text().into_owned());
-        let prefix = match head.kind().as_ref() {
+        let (at, slot, id) = (entry.index, link.slot, link.text());
+        let prefix = match head.kind() {
             "message" => "msg",
             "function_call" => "fc",
             "reasoning" => "rs",
@@ -218,7 +214,7 @@ impl Checks<'_> {
 
     /// What isn't stored can't be looked up by its id.
     fn stored(&mut self, entry: Entry<'_>, head: &Head<'_>) {
-        let is_bare = match head.kind().as_ref() {
+        let is_bare = match head.kind() {
             "item_reference" => head.has_id(),
             "reasoning" => {
                 let in_clear = head.content().len() > 2 && head.content() != "null";
@@ -248,7 +244,7 @@ impl Checks<'_> {
             if !is_reasoning {
                 is_followed = match entry.role() {
                     Role::Assistant => true,
-                    Role::Other => !Head::of(entry.raw()).asks(),
+                    Role::Other => !Head::of(entry).asks(),
                     _ => false,
                 };
                 continue;

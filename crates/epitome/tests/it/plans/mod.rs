@@ -18,7 +18,7 @@ use epitome::guard::{Guard, Preserved, Wishes};
 use epitome::model::Binding;
 use epitome::plan::{Cover, Means, Plan, Reached, Subject};
 use epitome::request::Request;
-use epitome::strategy::{Strategy, ladder};
+use epitome::strategy::{Found, Strategy, ladder};
 use epitome::transcript::Origin;
 use epitome::transcript::unit::Units;
 use epitome::wire::{self, Format};
@@ -116,6 +116,7 @@ impl Case {
             counter: &counter,
             binding,
             before: None,
+            found: &Found::of(&self.request.transcript),
         })
     }
 }
