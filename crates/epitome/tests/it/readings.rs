@@ -132,8 +132,8 @@ fn what_was_changed_is_read_anew() {
     let said = |port: u32, more: &str| {
         let steps = "I looked at it, and there is nothing to say about that. ".repeat(60);
         let list = [
-            ("user", format!("The port is {port}. Look at it.")),
-            ("assistant", steps.clone()),
+            ("user", "Look at it.".to_owned()),
+            ("assistant", format!("We decided that the port is {port}. {steps}")),
             ("user", "Go on.".to_owned()),
             ("assistant", steps),
             ("user", format!("Well.{more}")),
