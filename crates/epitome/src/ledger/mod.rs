@@ -435,8 +435,7 @@ impl Line {
     /// Takes what it may change for its measure: it is surely worth listing then.
     fn stand_beside(&mut self, old: &Self) {
         if old.is_sure && self.who >= old.who {
-            let is_state = !old.kind.is_task() && old.kind != Kind::Question;
-            self.kind = if is_state { old.kind } else { Kind::Fact };
+            self.kind = if old.is_state() { old.kind } else { Kind::Fact };
             self.weight = self.weight.max(old.weight);
             self.is_sure = true;
         }

@@ -149,7 +149,7 @@ impl Ledger {
 
 impl Line {
     /// Whether it says how something is, not what is to be done or asked.
-    fn is_state(&self) -> bool {
+    pub(super) fn is_state(&self) -> bool {
         !self.kind.is_task() && self.kind != Kind::Question
     }
 
@@ -160,14 +160,14 @@ impl Line {
 }
 
 /// What a sentence gives: what it is about, a value, or neither alone.
-pub(super) enum Naming {
+pub(super) enum Gives {
     Subject,
     Value,
     Both,
 }
 
 /// What a sentence of a brief message gives.
-pub(super) fn names(sentence: &str) -> Naming {
+pub(super) fn gives(sentence: &str) -> Gives {
     let words = Words::of(sentence);
     let is_value = |at: usize| {
         words.get(at).is_some_and(|word| word.form.is_value()) || words.is(at, List::Numbers)
@@ -176,9 +176,9 @@ pub(super) fn names(sentence: &str) -> Naming {
     let says = (0..words.len()).filter(|at| !is_value(*at) && words.term(*at).is_some()).count();
     let most = usize::from(POINTS.contains(&words.low(0)));
     match (values, says) {
-        (0, 1..) => Naming::Subject,
-        (1.., says) if says <= most => Naming::Value,
-        _ => Naming::Both,
+        (0, 1..) => Gives::Subject,
+        (1.., says) if says <= most => Gives::Value,
+        _ => Gives::Both,
     }
 }
 

@@ -7,7 +7,7 @@ use super::cues::Cues;
 use super::judge::{self, judge};
 use super::lane::{Breadth, LEAST_BESIDES, note_of};
 use super::language::{Cue, List};
-use super::newer::{Naming, names};
+use super::newer::{Gives, gives};
 use super::noise::is_noise;
 use super::output::{self, Standing};
 use super::statement;
@@ -119,12 +119,12 @@ impl Ledger {
             // `About the upload limit. It's 40 MB now.` is one, too.
             if is_brief && sentence.kind == Place::Prose {
                 let before = named.take();
-                match names(raw) {
-                    Naming::Subject => named = Some(sentence.range.start),
-                    Naming::Value => {
+                match gives(raw) {
+                    Gives::Subject => named = Some(sentence.range.start),
+                    Gives::Value => {
                         raw = &text[before.unwrap_or(sentence.range.start)..sentence.range.end];
                     }
-                    Naming::Both => {}
+                    Gives::Both => {}
                 }
             }
             let mut standing = Standing::Free;

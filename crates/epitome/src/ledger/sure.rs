@@ -45,12 +45,10 @@ impl Ledger {
     pub(super) fn may_differ(&self, newer: &Newer<'_>, old: &Line) -> bool {
         let new = newer.line;
         let pair = Pair::of(self, newer, old);
-        let is_state = |line: &Line| {
-            !line.kind.is_task() && line.kind != Kind::Question && !line.subject.is_field
-        };
+        let tells = |line: &Line| line.is_state() && !line.subject.is_field;
         let (own, theirs) = (&new.subject, &old.subject);
-        is_state(new)
-            && is_state(old)
+        tells(new)
+            && tells(old)
             && (!own.has_topic || own.topic.shared(&theirs.bag) > 0)
             && new.who >= Speaker::Model
             && !new.is_said_with(old)
@@ -88,8 +86,8 @@ impl Ledger {
             return None;
         }
         // Without a word of change each speaks of a thing of its own: `Taxi fares are 40 EUR`, `room rates are 90 EUR`.
-        let is_state = new.kind.is_task() && old.kind.is_task();
-        if !is_state && !new.says_so() && own.leaves_out(theirs) && own.adds_to(theirs) {
+        let are_tasks = new.kind.is_task() && old.kind.is_task();
+        if !are_tasks && !new.says_so() && own.leaves_out(theirs) && own.adds_to(theirs) {
             return None;
         }
         let pair = Pair::of(self, newer, old);

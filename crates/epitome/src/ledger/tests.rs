@@ -218,7 +218,6 @@ fn only_what_is_a_note_is_read_as_one() {
     };
     for note in [
         "(see message 40, which is newer)",
-        "(see message 40, which is newer)",
         "(in place of message 4)",
         "(in place of message 4: the rate is …)",
         "(newer than message 4, which says otherwise)",
@@ -232,7 +231,7 @@ fn only_what_is_a_note_is_read_as_one() {
         "Use it (in place of message 4 of the old list)",
         "It is (newer than message 4)",
         "It is (see message 4)",
-        "It is so (see message 40, which is newer, perhaps)",
+        "It is so (see message 40, which is newer: perhaps)",
         "é (in place of message )",
     ] {
         assert_eq!(text_of(own), own);

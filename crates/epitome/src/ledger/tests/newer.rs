@@ -92,7 +92,7 @@ fn two_sentences_of_a_brief_message_are_read_as_one() {
 }
 
 #[test]
-fn a_note_gives_what_is_newer() {
+fn a_note_says_where_what_is_newer_stands() {
     check(
         "model: Worth knowing: the deploy window is Thursday 14:00 UTC.
          user: The table of the tenants is sharded by region, by the way, and by nothing else.
