@@ -18,6 +18,7 @@ mod newer;
 mod noise;
 mod observe;
 mod output;
+mod phrase;
 mod quote;
 mod resume;
 mod stamp;
@@ -39,6 +40,7 @@ use serde::{Deserialize, Serialize};
 
 use self::again::{Again, FORM_BYTES, form};
 use self::lane::LEAST_BESIDES;
+use self::newer::Meant;
 use self::subject::Subject;
 use self::update::{Naming, Update};
 use self::words::Words;
@@ -255,19 +257,23 @@ impl Ledger {
             return true;
         }
         let own = self.lines.len();
-        if !line.is_sure {
+        let update = if line.is_sure {
+            self.update(&line)
+        } else {
             let older = self.may_change_besides(&line);
             if older.is_none() && line.weight < LEAST_BESIDES {
                 return false;
             }
-            if let Some(older) = older {
-                line.stand_beside(&self.lines[older]);
-                self.lines[older].newer = Some(own);
+            if let Some(Meant { at, .. }) = older {
+                line.stand_beside(&self.lines[at]);
             }
-            self.append(line);
-            return true;
-        }
-        match self.update(&line) {
+            match older {
+                Some(Meant { at, is_sure: true }) => Update::Replaces(vec![at]),
+                Some(Meant { at, .. }) => Update::Touches(at),
+                None => Update::New,
+            }
+        };
+        match update {
             Update::New => {}
             Update::Touches(older) => self.lines[older].newer = Some(own),
             Update::Differs(older) => {
@@ -281,7 +287,8 @@ impl Ledger {
                     let old = &mut self.lines[old];
                     old.replaced = Some(own);
                     let answers = old.kind == Kind::Question;
-                    if !answers && (!line.kind.is_task() || old.kind == Kind::Goal) {
+                    let is_deed = line.kind.is_task() && line.subject.says_more_than_values();
+                    if !answers && (!is_deed || old.kind == Kind::Goal) {
                         line.kind = old.kind;
                     }
                     line.weight = line.weight.max(old.weight);
@@ -378,6 +385,22 @@ impl Ledger {
                 && !newest.is_said_with(line)
                 && line.is_taken_back_by(next);
             sure.then_some((line.at, line.source.as_str(), newest.at))
+        })
+    }
+
+    /// What persons said and a person's newer message may change, where that isn't sure: the entry, the words as they
+    /// stand there, and the newer entry.
+    pub fn overtaken(&self) -> impl Iterator<Item = (u32, &str, u32)> {
+        let struck: HashSet<(u32, &str)> =
+            self.superseded().map(|(at, words, _)| (at, words)).collect();
+        let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
+        said.filter_map(move |line| {
+            let newest = &self.lines[self.newest(line.replaced.or(line.newer)?)];
+            let may = newest.who == Speaker::Human
+                && newest.text != line.text
+                && !newest.is_said_with(line)
+                && !struck.contains(&(line.at, line.source.as_str()));
+            may.then_some((line.at, line.source.as_str(), newest.at))
         })
     }
 

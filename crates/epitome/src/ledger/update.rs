@@ -7,6 +7,7 @@
 
 use super::cues::Cues;
 use super::language::Cue;
+use super::newer::Meant;
 use super::subject::{Sort, Subject, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
 
@@ -69,6 +70,10 @@ impl Ledger {
         if !sure.is_empty() {
             return Update::Replaces(sure);
         }
+        let anew = self.said_anew(&newer, &candidates);
+        if !anew.is_empty() {
+            return Update::Replaces(anew);
+        }
         if let Some(at) = self.just_said(&newer) {
             return Update::Replaces(vec![at]);
         }
@@ -84,7 +89,11 @@ impl Ledger {
         if let Some(at) = differs {
             return Update::Differs(*at);
         }
-        self.may_change(&newer, &candidates).map_or(Update::New, Update::Touches)
+        match self.may_change(&newer, &candidates) {
+            Some(Meant { at, is_sure: true }) => Update::Replaces(vec![at]),
+            Some(Meant { at, .. }) => Update::Touches(at),
+            None => Update::New,
+        }
     }
 
     /// The line, and those that share a word with it and that it may change, oldest first.
