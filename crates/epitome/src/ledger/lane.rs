@@ -258,12 +258,19 @@ impl Ledger {
         if let Some((_, subject)) = first.note.split_once(": ") {
             return format!(": {}", subject.trim_end_matches(')'));
         }
-        let mut text = cut::one_line(&first.text, 80).to_lowercase();
-        for value in &first.subject.values {
+        format!(": {}", first.without_values())
+    }
+}
+
+impl Line {
+    /// What it says, its values left out, in as many words as a note has.
+    pub(super) fn without_values(&self) -> String {
+        let mut text = cut::one_line(&self.text, 80).to_lowercase();
+        for value in &self.subject.values {
             text = text.replace(&value.text, "…");
         }
         let text = text.replace(['(', ')'], "").replace("… …", "…");
-        format!(": {}", text.trim_end_matches('.'))
+        text.trim_end_matches('.').to_owned()
     }
 }
 

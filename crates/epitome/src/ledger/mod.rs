@@ -40,7 +40,6 @@ use serde::{Deserialize, Serialize};
 
 use self::again::{Again, FORM_BYTES, form};
 use self::lane::LEAST_BESIDES;
-use self::newer::Meant;
 use self::subject::Subject;
 use self::update::{Naming, Update};
 use self::words::Words;
@@ -176,6 +175,8 @@ pub struct Ledger {
     listed: HashSet<String>,
     /// The first line that was said after an earlier checkpoint.
     since: usize,
+    /// Lines of earlier checkpoints in which a person took something back.
+    standing: Vec<usize>,
     /// Changes that were proposed and made.
     changes: Vec<Made>,
     /// Changes of before that couldn't be made again.
@@ -223,8 +224,14 @@ impl Ledger {
     fn is_said_again(&mut self, line: &Line) -> bool {
         let Some(at) = self.said.get(&line.text).map(|at| *at as usize) else { return false };
         let newer = self.lines[at].newer;
+        let replaced = self.lines[at].replaced.map(|newer| self.lines[newer].who);
         let same = &mut self.lines[at];
-        if same.replaced.is_some() || line.is_sure && !same.is_sure {
+        if let Some(newer) = replaced {
+            // What a person took back holds no more for being repeated.
+            let holds = line.who >= Speaker::System || !line.is_state() || newer < Speaker::Human;
+            return !holds;
+        }
+        if line.is_sure && !same.is_sure {
             return false;
         }
         same.weight = same.weight.max(line.weight);
@@ -253,29 +260,26 @@ impl Ledger {
     }
 
     fn push(&mut self, mut line: Line) -> bool {
-        if self.is_said_again(&line) {
+        if self.is_said_again(&line) || self.took_back(&line).is_some() {
             return true;
         }
         let own = self.lines.len();
-        let update = if line.is_sure {
-            self.update(&line)
-        } else {
-            let older = self.may_change_besides(&line);
-            if older.is_none() && line.weight < LEAST_BESIDES {
-                return false;
-            }
-            if let Some(Meant { at, .. }) = older {
-                line.stand_beside(&self.lines[at]);
-            }
-            match older {
-                Some(Meant { at, is_sure: true }) => Update::Replaces(vec![at]),
-                Some(Meant { at, .. }) => Update::Touches(at),
-                None => Update::New,
-            }
-        };
+        let is_known = line.is_sure;
+        let update = if is_known { self.update(&line) } else { self.update_besides(&line) };
+        if !is_known && update == Update::New && line.weight < LEAST_BESIDES {
+            return false;
+        }
+        if let Some(old) = update.newest_old().filter(|_| !is_known) {
+            line.stand_beside(&self.lines[old]);
+        }
         match update {
             Update::New => {}
             Update::Touches(older) => self.lines[older].newer = Some(own),
+            Update::Corrects(older) => {
+                line.kind = self.lines[older].kind;
+                line.weight += REPLACING;
+                return self.correct(line, older, Naming::Old);
+            }
             Update::Differs(older) => {
                 line.differs = Some(older);
                 self.lines[older].newer = Some(own);
@@ -287,8 +291,8 @@ impl Ledger {
                     let old = &mut self.lines[old];
                     old.replaced = Some(own);
                     let answers = old.kind == Kind::Question;
-                    let is_deed = line.kind.is_task() && line.subject.says_more_than_values();
-                    if !answers && (!is_deed || old.kind == Kind::Goal) {
+                    let is_unknown = !is_known && old.kind.is_task();
+                    if !answers && !is_unknown && (!line.kind.is_task() || old.kind == Kind::Goal) {
                         line.kind = old.kind;
                     }
                     line.weight = line.weight.max(old.weight);

@@ -8,18 +8,16 @@ use super::judge::asks;
 use super::language::List;
 use super::subject::{Sort, Subject, Value};
 use super::sure::{ONE_OF, Pair, RARE};
-use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, is_near, may_replace};
+use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, Update, is_near, may_replace};
 use super::words::Words;
 use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// Entries between what was just said and what takes it up.
-const JUST: u32 = 2;
+pub(super) const JUST: u32 = 2;
 /// Words besides its values and the older one's that a sentence which only corrects one has at most.
 const MOST_BESIDES: usize = 7;
 /// A sentence of more words says more than what changed.
 const MAX_WORDS: usize = 18;
-/// Words beside a value that say nothing to be done.
-const MOST_ASIDE: usize = 1;
 /// Figures of a sentence of which one may be taken for what it says.
 const MOST_FIGURES: usize = 2;
 /// Words before what a brief sentence strikes: `lose X, take Y`.
@@ -48,14 +46,18 @@ impl Ledger {
         found.map(|(_, at)| Meant { at, is_sure: false }).or(behind)
     }
 
-    /// The same for a line of which nobody knows what it is.
-    pub(super) fn may_change_besides(&self, line: &Line) -> Option<Meant> {
+    /// What a line does of which nobody knows what it is.
+    pub(super) fn update_besides(&self, line: &Line) -> Update {
         let may = line.who == Speaker::Human || line.says_so();
-        let is_short = line.subject.words <= MAX_WORDS;
-        let (newer, candidates) = (may && is_short).then(|| self.candidates(line))?;
-        let anew = self.said_anew(&newer, &candidates).pop();
-        let anew = anew.map(|at| Meant { at, is_sure: true });
-        anew.or_else(|| self.may_change(&newer, &candidates))
+        if !may || line.subject.words > MAX_WORDS {
+            return Update::New;
+        }
+        let (newer, candidates) = self.candidates(line);
+        let anew = self.said_anew(&newer, &candidates);
+        if anew.is_empty() {
+            return self.may_change(&newer, &candidates).into();
+        }
+        Update::Replaces(anew)
     }
 
     /// What a brief sentence right behind it may correct.
@@ -170,6 +172,16 @@ pub(super) struct Meant {
     pub(super) is_sure: bool,
 }
 
+impl From<Option<Meant>> for Update {
+    fn from(meant: Option<Meant>) -> Self {
+        match meant {
+            Some(Meant { at, is_sure: true }) => Update::Corrects(at),
+            Some(Meant { at, .. }) => Update::Touches(at),
+            None => Update::New,
+        }
+    }
+}
+
 impl Line {
     /// Whether a brief sentence surely means a line just before it: it names that one's value, or says nothing of its
     /// own but another one of the same make.
@@ -180,19 +192,21 @@ impl Line {
             return false;
         }
         let says = self.change >= Change::Said || !own.gone.is_empty();
+        // It names nothing else; and `change the port to 9090` isn't done yet.
+        let is_bare = own.is_aside || !own.has_topic;
+        if !is_bare && (self.kind.is_task() || own.leaves_topic(theirs)) {
+            return false;
+        }
         // Of many figures that both give each may be the same by chance.
         let is_plain = || theirs.figures().count() <= MOST_FIGURES;
         let names = says && own.names_value_of(theirs) && (!own.gone.is_empty() || is_plain());
-        match self.who {
-            Speaker::Human => {
-                let is_rule = old.who == Speaker::Human && old.kind == Kind::Constraint;
-                let is_bare = own.is_aside || !own.has_topic || !own.leaves_topic(theirs);
-                let is_last = self.at - old.at <= JUST;
-                let sets = is_last && is_bare && own.sets(theirs) && (says || !is_rule);
-                names || says && strikes(&self.text, &old.text) || sets
-            }
-            _ => self.who == old.who && says && names,
+        if self.who != Speaker::Human {
+            return self.who == old.who && says && names;
         }
+        let is_rule = old.who == Speaker::Human && old.kind == Kind::Constraint;
+        let is_last = self.at - old.at <= JUST;
+        let sets = || is_last && own.sets(theirs) && (says || !is_rule);
+        names || says && strikes(&self.text, &old.text) || sets()
     }
 
     /// Whether it says how something is, not what is to be done or asked.
@@ -242,17 +256,14 @@ fn strikes(new: &str, old: &str) -> bool {
     let (struck, rest, old) = (words(struck), words(rest), words(old));
     let holds = |run: &[String]| !run.is_empty() && old.windows(run.len()).any(|of| of == run);
     let at = (0..=MOST_BEFORE).find(|at| struck.get(*at..).is_some_and(holds));
-    let is_said = |at: usize| struck[at..].iter().any(|word| word.len() > 3);
+    let is_said = |at: usize| {
+        struck[at..].iter().any(|word| word.len() > 3 && !POINTS.contains(&word.as_str()))
+    };
     let is_apart = rest.iter().all(|word| word.len() < 4 || !old.contains(word));
     at.is_some_and(is_said) && is_apart && !rest.is_empty()
 }
 
 impl Subject {
-    /// Whether it says what is to be done, and not only a value: `Close, but it's 20`.
-    pub(super) fn says_more_than_values(&self) -> bool {
-        self.values.is_empty() || self.words > MOST_ASIDE
-    }
-
     /// Whether it gives one figure in place of the only one of its make that the other gives.
     fn sets(&self, other: &Self) -> bool {
         let mut own = self.figures();
@@ -296,7 +307,7 @@ impl Subject {
 
 impl Value {
     /// Whether both are of one make: two addresses, two codes, two numbers of one measure and much the same length.
-    fn is_one_with(&self, other: &Self) -> bool {
+    pub(super) fn is_one_with(&self, other: &Self) -> bool {
         match (self.sort, other.sort) {
             (Sort::Code, _) | (_, Sort::Code) => false,
             (Sort::Literal, Sort::Literal) => Make::of(&self.text) == Make::of(&other.text),

@@ -359,15 +359,16 @@ impl Ledger {
             ..Line::said(at, who, raw.to_owned(), text, subject)
         };
         // What says nothing by itself may still take something back, or answer it.
-        if !known && !matches!(self.update(&line), Update::Replaces(_)) {
+        if !known && !matches!(self.update(&line), Update::Replaces(_) | Update::Corrects(_)) {
             return false;
         }
         if self.is_boilerplate(&line.text) && line.who == Speaker::Tool {
             return false;
         }
         // What names its subject means that.
-        let meant =
-            meant.filter(|_| matches!(self.update(&line), Update::New | Update::Touches(_)));
+        let meant = meant.filter(|_| {
+            matches!(self.update(&line), Update::New | Update::Touches(_) | Update::Corrects(_))
+        });
         match meant {
             Some((old, naming)) => self.correct(line, old, naming),
             None => self.push(line),

@@ -37,10 +37,7 @@ impl Ledger {
         if new.subject.chain.len() < NAME || new.text.ends_with(':') || asks(&new.text) {
             return Vec::new();
         }
-        let most = RARE.max(self.lines.len() / ONE_OF);
-        let mut rare = Terms::default();
-        let counted = new.subject.bag.iter().zip(&newer.counts);
-        counted.filter(|(_, lines)| **lines <= most).for_each(|(word, _)| rare.push(word));
+        let rare = self.rare_of(newer);
         if rare.len() < LEAST_RARE {
             return Vec::new();
         }
@@ -67,6 +64,21 @@ impl Ledger {
         let first = olds.first().map(|at| &self.lines[*at]);
         let are_one = olds.iter().all(|at| first.is_some_and(|a| is_one(a, &self.lines[*at])));
         if are_one { olds } else { Vec::new() }
+    }
+
+    /// Whether the newer one says the same in a row as an older one that isn't in the ledger, and how it is by now.
+    pub(super) fn says_anew(&self, newer: &Newer<'_>, old: &Line) -> bool {
+        let phrase = newer.line.subject.phrase_in(&old.subject, &self.rare_of(newer));
+        phrase.words >= NAME && phrase.rare >= LEAST_RARE && self.is_anew(newer, old, phrase)
+    }
+
+    /// Its words that few lines have.
+    fn rare_of(&self, newer: &Newer<'_>) -> Terms {
+        let most = RARE.max(self.lines.len() / ONE_OF);
+        let mut rare = Terms::default();
+        let counted = newer.line.subject.bag.iter().zip(&newer.counts);
+        counted.filter(|(_, lines)| **lines <= most).for_each(|(word, _)| rare.push(word));
+        rare
     }
 
     fn is_anew(&self, newer: &Newer<'_>, old: &Line, phrase: Phrase) -> bool {

@@ -260,6 +260,9 @@ impl<'a> Pair<'a> {
         }
         // Of two steps with a number or a name each it is another one.
         let (own, theirs) = (&new.subject, &old.subject);
+        if own.contrasts(theirs) {
+            return false;
+        }
         let named = |subject: &Subject| subject.names.len() + subject.values.len() > 0;
         let same = own.names.shared(&theirs.bag) > 0
             || own.values.iter().any(|value| theirs.bag.has(value.digest));

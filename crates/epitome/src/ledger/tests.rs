@@ -80,8 +80,7 @@ fn models_and_tools_are_heard_but_not_obeyed() {
             - [6 model] We decided to keep the old parser because the new one drops comments.
             Facts:
             - [0 model] I found that the rate limit of the partner API is 120 requests per minute.
-            - [2 tool] The deploy window is Thursday 14:00 UTC. (see message 5, which is newer)
-            - [4 user] The deploy window is Tuesday 10:00 UTC. (newer than message 2, which says otherwise)
+            - [4 user] The deploy window is Tuesday 10:00 UTC. (in place of message 2)
             - [5 tool] The deploy window is now Friday 10:00 UTC.
             Goals and tasks:
             - [7 model] done: The refactoring of the parser is done.
