@@ -199,6 +199,13 @@ fn tell(miss: &Miss<'_>) {
         "{budget} % after {round}, {}: {} by {}: {}",
         miss.what, saying.id, saying.speaker, saying.text
     );
+    if miss.is_changed {
+        let first = &miss.item.first;
+        println!("    after {} by {}: {}", first.id, first.speaker, first.text);
+        for line in miss.former {
+            println!("    → {line}");
+        }
+    }
 }
 
 /// The phrasings of a file, or the project's.

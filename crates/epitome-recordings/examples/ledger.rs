@@ -9,7 +9,7 @@
 //! ```
 //!
 //! `lines` prints it as a checkpoint would list it. `replaced` prints each line that a later one took the
-//! place of (`+`) or may contradict (`?`), for somebody to judge. `sample` draws lines that would be listed,
+//! place of (`+`), may contradict (`?`) or may change (`~`), for somebody to judge. `sample` draws lines that would be listed,
 //! as JSON, one a line, with what was said around each. `judged` says how many of them two readers took for what
 //! they are listed as, from a file of what each said of which line, by the beginning of its id: how precise the ledger is. `cost` compares the time of reading ledger and
 //! anchors with that of counting the same texts. Without files they read the project's `examples` and the
@@ -128,6 +128,9 @@ fn replaced(read: &[Read]) {
             }
             if let Some(old) = line.differs.filter(|_| line.replaced.is_none()) {
                 show(file, "?", &lines[old], line);
+            }
+            if let Some(new) = line.newer.filter(|_| line.replaced.is_none()) {
+                show(file, "~", line, &lines[new]);
             }
         }
     }

@@ -158,5 +158,10 @@ impl Gathered {
                 word.withdraw(sentence, newer);
             }
         }
+        for (at, sentence, newer) in self.heard.ledger.overtaken() {
+            for word in self.folded.words.iter_mut().filter(|word| word.at == at as usize) {
+                word.point(sentence, newer);
+            }
+        }
     }
 }

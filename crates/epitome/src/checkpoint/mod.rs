@@ -209,15 +209,15 @@ fn lane_like(
     counter: &dyn TokenCounter,
 ) -> String {
     let Some(room) = most.checked_sub(counter.text(LEDGER).tokens) else { return String::new() };
-    let quoted: BTreeMap<u32, &str> = gathered
-        .spared()
-        .iter()
-        .chain(quoted)
-        .map(|word| (word.at as u32, word.text.as_str()))
-        .collect();
+    let quoted: BTreeMap<u32, &Word> =
+        gathered.spared().iter().chain(quoted).map(|word| (word.at as u32, word)).collect();
+    // What may be changed is said where that is said with it.
     let is_said = |line: &Line| {
         line.who == Speaker::Human
-            && quoted.get(&line.at).is_some_and(|text| text.contains(line.source()))
+            && quoted.get(&line.at).is_some_and(|word| {
+                word.text.contains(line.source())
+                    && (!line.is_noted() || word.points(line.source()))
+            })
     };
     let listing = gathered.ledger().listing(breadth, &is_said);
     // How many bytes a token has here isn't known before: each trial tells it better.

@@ -38,6 +38,8 @@ const LEAST_PART: usize = 160;
 /// What stands around the size of what is left out.
 const GAP: &str = "[… ";
 const END: &str = " …]";
+/// What stands there behind a sentence that something newer may change.
+const SEE: &str = "newer: message ";
 /// Of a longer message so many bytes are quoted before anything else is.
 const LEAST_QUOTE: usize = 400;
 
@@ -100,6 +102,19 @@ impl Word {
         }
     }
 
+    /// Says behind a sentence that message `newer` may change it.
+    pub(super) fn point(&mut self, sentence: &str, newer: u32) {
+        if let Some(end) = behind(&self.text, sentence).filter(|_| !self.points(sentence)) {
+            self.text.insert_str(end, &format!("{GAP}{SEE}{newer}{END}"));
+        }
+    }
+
+    /// Whether it says behind a sentence that something is newer.
+    pub(super) fn points(&self, sentence: &str) -> bool {
+        let rest = behind(&self.text, sentence).map(|end| &self.text[end..]);
+        rest.and_then(|rest| rest.strip_prefix(GAP)).is_some_and(|note| note.starts_with(SEE))
+    }
+
     /// Head and tail in at most `bytes`, the gap declared; `None` if too little would be left.
     fn part(&self, bytes: usize) -> Option<Word> {
         const NOTE: usize = 48;
@@ -121,7 +136,9 @@ impl Word {
         };
         let gap = self.text.len() - head.len() - tail.len();
         let text = format!("{head}\n{GAP}{gap} bytes not quoted{END}\n{tail}");
-        (text.len() <= bytes).then_some(Word { at: self.at, text, whole: self.whole })
+        // As long as the whole it would count as that.
+        let fits = text.len() <= bytes && text.len() != self.whole;
+        fits.then_some(Word { at: self.at, text, whole: self.whole })
     }
 
     /// What the end has of `room`: a third, or more where that makes the last paragraph whole. Behind what
@@ -162,6 +179,13 @@ fn alone(text: &str, sentence: &str) -> Option<usize> {
         let is_cut = goes_on(sentence.chars().next_back()) && goes_on(behind.chars().next());
         !is_begun && !is_cut
     })
+}
+
+/// Where `sentence` ends in `text`, its mark with it.
+fn behind(text: &str, sentence: &str) -> Option<usize> {
+    let end = alone(text, sentence)? + sentence.len();
+    let rest = &text[end..];
+    Some(end + rest.len() - rest.trim_start_matches(['.', '!']).len())
 }
 
 /// Up to where a sentence ends, unless that is less than half.
@@ -342,6 +366,17 @@ mod tests {
         let mut odd = Word::new(5, "é80 80é 80".to_owned());
         odd.withdraw("80", 9);
         assert_eq!(odd.text, "é80 80é [… replaced by message 9 …]");
+    }
+
+    #[test]
+    fn what_may_be_changed_says_where_and_stays() {
+        let mut word = Word::new(4, "The port is 8080. Go on.".to_owned());
+        word.point("The port is 8080", 9);
+        word.point("The port is 8080", 12);
+        assert_eq!(word.text, "The port is 8080.[… newer: message 9 …] Go on.");
+        assert!(word.points("The port is 8080") && !word.points("Go on"));
+        assert_eq!(word.stretches().collect::<String>(), "The port is 8080. Go on.");
+        assert_eq!(read(&word.lines()).0, [word]);
     }
 
     #[test]

@@ -114,6 +114,11 @@ impl Line {
         if is_output { LEAST_OF_OUTPUT } else { LEAST }
     }
 
+    /// Whether it doesn't hold by itself: there is something newer, or it differs from something.
+    pub fn is_noted(&self) -> bool {
+        self.newer.or(self.replaced).is_some() || !self.note.is_empty()
+    }
+
     /// The words as they stand where they were said.
     pub fn source(&self) -> &str {
         &self.source
@@ -141,8 +146,7 @@ impl Ledger {
         self.listing(Breadth::Any, &|_| false).render(bytes)
     }
 
-    /// What may be listed without what is said elsewhere, unless it replaces something or something newer may change it;
-    /// to be rendered at any length.
+    /// What may be listed without what is said elsewhere, unless it replaces what isn't; to be rendered at any length.
     pub fn listing(&self, breadth: Breadth, is_said: &dyn Fn(&Line) -> bool) -> Listing<'_> {
         let Ranked { sure, besides } = self.order();
         let is_besides: HashSet<usize> = besides.iter().copied().collect();
@@ -150,8 +154,8 @@ impl Ledger {
         let mut order: Vec<usize> = sure.into_iter().chain(besides).collect();
         order.retain(|at| {
             let line = &self.lines[*at];
-            let is_noted = line.newer.is_some() || !line.note.is_empty();
-            line.replaces.is_some() || is_noted || !is_said(line)
+            let stands_for = line.replaces.map(|old| &self.lines[old]);
+            stands_for.is_some_and(|old| !is_said(old)) || !is_said(line)
         });
         Listing { ledger: self, order, is_besides }
     }
@@ -254,12 +258,19 @@ impl Ledger {
         if let Some((_, subject)) = first.note.split_once(": ") {
             return format!(": {}", subject.trim_end_matches(')'));
         }
-        let mut text = cut::one_line(&first.text, 80).to_lowercase();
-        for value in &first.subject.values {
+        format!(": {}", first.without_values())
+    }
+}
+
+impl Line {
+    /// What it says, its values left out, in as many words as a note has.
+    pub(super) fn without_values(&self) -> String {
+        let mut text = cut::one_line(&self.text, 80).to_lowercase();
+        for value in &self.subject.values {
             text = text.replace(&value.text, "…");
         }
         let text = text.replace(['(', ')'], "").replace("… …", "…");
-        format!(": {}", text.trim_end_matches('.'))
+        text.trim_end_matches('.').to_owned()
     }
 }
 

@@ -18,6 +18,7 @@ mod newer;
 mod noise;
 mod observe;
 mod output;
+mod phrase;
 mod quote;
 mod resume;
 mod stamp;
@@ -174,6 +175,8 @@ pub struct Ledger {
     listed: HashSet<String>,
     /// The first line that was said after an earlier checkpoint.
     since: usize,
+    /// Lines of earlier checkpoints in which a person took something back.
+    standing: Vec<usize>,
     /// Changes that were proposed and made.
     changes: Vec<Made>,
     /// Changes of before that couldn't be made again.
@@ -221,8 +224,14 @@ impl Ledger {
     fn is_said_again(&mut self, line: &Line) -> bool {
         let Some(at) = self.said.get(&line.text).map(|at| *at as usize) else { return false };
         let newer = self.lines[at].newer;
+        let replaced = self.lines[at].replaced.map(|newer| self.lines[newer].who);
         let same = &mut self.lines[at];
-        if same.replaced.is_some() || line.is_sure && !same.is_sure {
+        if let Some(newer) = replaced {
+            // What a person took back holds no more for being repeated.
+            let holds = line.who >= Speaker::System || !line.is_state() || newer < Speaker::Human;
+            return !holds;
+        }
+        if line.is_sure && !same.is_sure {
             return false;
         }
         same.weight = same.weight.max(line.weight);
@@ -251,25 +260,26 @@ impl Ledger {
     }
 
     fn push(&mut self, mut line: Line) -> bool {
-        if self.is_said_again(&line) {
+        if self.is_said_again(&line) || self.took_back(&line).is_some() {
             return true;
         }
         let own = self.lines.len();
-        if !line.is_sure {
-            let older = self.may_change_besides(&line);
-            if older.is_none() && line.weight < LEAST_BESIDES {
-                return false;
-            }
-            if let Some(older) = older {
-                line.stand_beside(&self.lines[older]);
-                self.lines[older].newer = Some(own);
-            }
-            self.append(line);
-            return true;
+        let is_known = line.is_sure;
+        let update = if is_known { self.update(&line) } else { self.update_besides(&line) };
+        if !is_known && update == Update::New && line.weight < LEAST_BESIDES {
+            return false;
         }
-        match self.update(&line) {
+        if let Some(old) = update.newest_old().filter(|_| !is_known) {
+            line.stand_beside(&self.lines[old]);
+        }
+        match update {
             Update::New => {}
             Update::Touches(older) => self.lines[older].newer = Some(own),
+            Update::Corrects(older) => {
+                line.kind = self.lines[older].kind;
+                line.weight += REPLACING;
+                return self.correct(line, older, Naming::Old);
+            }
             Update::Differs(older) => {
                 line.differs = Some(older);
                 self.lines[older].newer = Some(own);
@@ -281,7 +291,8 @@ impl Ledger {
                     let old = &mut self.lines[old];
                     old.replaced = Some(own);
                     let answers = old.kind == Kind::Question;
-                    if !answers && (!line.kind.is_task() || old.kind == Kind::Goal) {
+                    let is_unknown = !is_known && old.kind.is_task();
+                    if !answers && !is_unknown && (!line.kind.is_task() || old.kind == Kind::Goal) {
                         line.kind = old.kind;
                     }
                     line.weight = line.weight.max(old.weight);
@@ -393,6 +404,22 @@ impl Ledger {
         })
     }
 
+    /// What persons said and a person's newer message may change, where that isn't sure: the entry, the words as they
+    /// stand there, and the newer entry.
+    pub fn overtaken(&self) -> impl Iterator<Item = (u32, &str, u32)> {
+        let struck: HashSet<(u32, &str)> =
+            self.superseded().map(|(at, words, _)| (at, words)).collect();
+        let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
+        said.filter_map(move |line| {
+            let newest = &self.lines[self.newest(line.replaced.or(line.newer)?)];
+            let may = newest.who == Speaker::Human
+                && newest.text != line.text
+                && !newest.is_said_with(line)
+                && !struck.contains(&(line.at, line.source.as_str()));
+            may.then_some((line.at, line.source.as_str(), newest.at))
+        })
+    }
+
     /// What was said, on one line each, and was replaced since.
     pub fn outdated(&self) -> impl Iterator<Item = &str> {
         let holds = |line: &Line| {
@@ -447,8 +474,7 @@ impl Line {
     /// Takes what it may change for its measure: it is surely worth listing then.
     fn stand_beside(&mut self, old: &Self) {
         if old.is_sure && self.who >= old.who {
-            let is_state = !old.kind.is_task() && old.kind != Kind::Question;
-            self.kind = if is_state { old.kind } else { Kind::Fact };
+            self.kind = if old.is_state() { old.kind } else { Kind::Fact };
             self.weight = self.weight.max(old.weight);
             self.is_sure = true;
         }

@@ -7,17 +7,19 @@
 use super::judge::asks;
 use super::language::List;
 use super::subject::{Sort, Subject, Value};
-use super::sure::Pair;
-use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, is_near, may_replace};
+use super::sure::{ONE_OF, Pair, RARE};
+use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, Update, is_near, may_replace};
 use super::words::Words;
 use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// Entries between what was just said and what takes it up.
-const JUST: u32 = 2;
+pub(super) const JUST: u32 = 2;
 /// Words besides its values and the older one's that a sentence which only corrects one has at most.
 const MOST_BESIDES: usize = 7;
 /// A sentence of more words says more than what changed.
 const MAX_WORDS: usize = 18;
+/// Figures of a sentence of which one may be taken for what it says.
+const MOST_FIGURES: usize = 2;
 /// Words before what a brief sentence strikes: `lose X, take Y`.
 const MOST_BEFORE: usize = 2;
 
@@ -26,8 +28,12 @@ const POINTS: [&str; 10] =
     ["it", "it's", "its", "that", "that's", "this", "they", "they're", "these", "those"];
 
 impl Ledger {
-    /// Which of `candidates` the line may change, or what was said just before it.
-    pub(super) fn may_change(&self, newer: &Newer<'_>, candidates: &[usize]) -> Option<usize> {
+    /// Which of `candidates` the line may change; or what was said just before it, which it may surely change.
+    pub(super) fn may_change(&self, newer: &Newer<'_>, candidates: &[usize]) -> Option<Meant> {
+        let behind = self.behind(newer.line);
+        if behind.is_some_and(|meant| meant.is_sure) {
+            return behind;
+        }
         // The one that shares most; of several the newest.
         let mut found = None;
         for at in candidates.iter().rev().copied() {
@@ -37,20 +43,25 @@ impl Ledger {
             let shared = self.shares(newer, old, least).or_else(touches);
             found = shared.map(|shared| (shared, at)).or(found);
         }
-        found.map(|(_, at)| at).or_else(|| self.behind(newer.line))
+        found.map(|(_, at)| Meant { at, is_sure: false }).or(behind)
     }
 
-    /// The same for a line of which nobody knows what it is.
-    pub(super) fn may_change_besides(&self, line: &Line) -> Option<usize> {
+    /// What a line does of which nobody knows what it is.
+    pub(super) fn update_besides(&self, line: &Line) -> Update {
         let may = line.who == Speaker::Human || line.says_so();
-        let is_short = line.subject.words <= MAX_WORDS;
-        (may && is_short)
-            .then(|| self.candidates(line))
-            .and_then(|(newer, candidates)| self.may_change(&newer, &candidates))
+        if !may || line.subject.words > MAX_WORDS {
+            return Update::New;
+        }
+        let (newer, candidates) = self.candidates(line);
+        let anew = self.said_anew(&newer, &candidates);
+        if anew.is_empty() {
+            return self.may_change(&newer, &candidates).into();
+        }
+        Update::Replaces(anew)
     }
 
     /// What a brief sentence right behind it may correct.
-    fn behind(&self, line: &Line) -> Option<usize> {
+    fn behind(&self, line: &Line) -> Option<Meant> {
         let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
         // Whoever isn't a person says what it was, or that it was otherwise.
         let says = match line.who {
@@ -69,8 +80,13 @@ impl Ledger {
             .filter(|(_, old)| old.replaced.is_none() && !old.is_said_with(line))
             .filter(|(_, old)| old.kind != Kind::Question || !asks(&old.text))
             .take(LOOK_BACK);
-        let found = near.filter_map(|(at, old)| Some((self.means(line, old)?, at)));
-        found.max().map(|(_, at)| at)
+        let found: Vec<(u32, usize)> =
+            near.filter_map(|(at, old)| Some((self.means(line, old)?, at))).collect();
+        // Of several nobody knows which.
+        let is_sure = |at: usize| line.surely_means(&self.lines[at]);
+        let sure = found.iter().filter(|(_, at)| is_sure(*at)).count();
+        let at = found.iter().max().map(|(_, at)| *at)?;
+        Some(Meant { at, is_sure: sure == 1 && is_sure(at) })
     }
 
     /// How surely a brief sentence means the line just before it.
@@ -99,9 +115,10 @@ impl Ledger {
         };
         let is_value = |word| own.values.iter().any(|value| value.digest == word);
         let rest = || own.bag.iter().filter(|word| !is_value(*word) && !theirs.bag.has(*word));
-        // What names something else is about that.
-        let is_elsewhere =
-            || rest().count() > MOST_BESIDES || rest().any(|word| self.lines_about(word) > 0);
+        // What names something else is about that; what many lines say names nothing.
+        let most = RARE.max(self.lines.len() / ONE_OF);
+        let names = |word| (1..=most).contains(&self.lines_about(word));
+        let is_elsewhere = || rest().count() > MOST_BESIDES || rest().any(names);
         if !named && is_elsewhere() {
             return None;
         }
@@ -147,9 +164,53 @@ impl Ledger {
     }
 }
 
+/// An older line that a newer one may change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meant {
+    pub(super) at: usize,
+    /// Whether place and shape make it sure.
+    pub(super) is_sure: bool,
+}
+
+impl From<Option<Meant>> for Update {
+    fn from(meant: Option<Meant>) -> Self {
+        match meant {
+            Some(Meant { at, is_sure: true }) => Update::Corrects(at),
+            Some(Meant { at, .. }) => Update::Touches(at),
+            None => Update::New,
+        }
+    }
+}
+
 impl Line {
+    /// Whether a brief sentence surely means a line just before it: it names that one's value, or says nothing of its
+    /// own but another one of the same make.
+    fn surely_means(&self, old: &Self) -> bool {
+        let (own, theirs) = (&self.subject, &old.subject);
+        let may = old.is_sure && old.is_state() && old.who >= Speaker::Model;
+        if !may || self.spares(old) || self.kind == Kind::Question || own.is_field {
+            return false;
+        }
+        let says = self.change >= Change::Said || !own.gone.is_empty();
+        // It names nothing else; and `change the port to 9090` isn't done yet.
+        let is_bare = own.is_aside || !own.has_topic;
+        if !is_bare && (self.kind.is_task() || own.leaves_topic(theirs)) {
+            return false;
+        }
+        // Of many figures that both give each may be the same by chance.
+        let is_plain = || theirs.figures().count() <= MOST_FIGURES;
+        let names = says && own.names_value_of(theirs) && (!own.gone.is_empty() || is_plain());
+        if self.who != Speaker::Human {
+            return self.who == old.who && says && names;
+        }
+        let is_rule = old.who == Speaker::Human && old.kind == Kind::Constraint;
+        let is_last = self.at - old.at <= JUST;
+        let sets = || is_last && own.sets(theirs) && (says || !is_rule);
+        names || says && strikes(&self.text, &old.text) || sets()
+    }
+
     /// Whether it says how something is, not what is to be done or asked.
-    fn is_state(&self) -> bool {
+    pub(super) fn is_state(&self) -> bool {
         !self.kind.is_task() && self.kind != Kind::Question
     }
 
@@ -160,14 +221,14 @@ impl Line {
 }
 
 /// What a sentence gives: what it is about, a value, or neither alone.
-pub(super) enum Naming {
+pub(super) enum Gives {
     Subject,
     Value,
     Both,
 }
 
 /// What a sentence of a brief message gives.
-pub(super) fn names(sentence: &str) -> Naming {
+pub(super) fn gives(sentence: &str) -> Gives {
     let words = Words::of(sentence);
     let is_value = |at: usize| {
         words.get(at).is_some_and(|word| word.form.is_value()) || words.is(at, List::Numbers)
@@ -176,9 +237,9 @@ pub(super) fn names(sentence: &str) -> Naming {
     let says = (0..words.len()).filter(|at| !is_value(*at) && words.term(*at).is_some()).count();
     let most = usize::from(POINTS.contains(&words.low(0)));
     match (values, says) {
-        (0, 1..) => Naming::Subject,
-        (1.., says) if says <= most => Naming::Value,
-        _ => Naming::Both,
+        (0, 1..) => Gives::Subject,
+        (1.., says) if says <= most => Gives::Value,
+        _ => Gives::Both,
     }
 }
 
@@ -195,12 +256,31 @@ fn strikes(new: &str, old: &str) -> bool {
     let (struck, rest, old) = (words(struck), words(rest), words(old));
     let holds = |run: &[String]| !run.is_empty() && old.windows(run.len()).any(|of| of == run);
     let at = (0..=MOST_BEFORE).find(|at| struck.get(*at..).is_some_and(holds));
-    let is_said = |at: usize| struck[at..].iter().any(|word| word.len() > 3);
+    let is_said = |at: usize| {
+        struck[at..].iter().any(|word| word.len() > 3 && !POINTS.contains(&word.as_str()))
+    };
     let is_apart = rest.iter().all(|word| word.len() < 4 || !old.contains(word));
     at.is_some_and(is_said) && is_apart && !rest.is_empty()
 }
 
 impl Subject {
+    /// Whether it gives one figure in place of the only one of its make that the other gives.
+    fn sets(&self, other: &Self) -> bool {
+        let mut own = self.figures();
+        let (Some(new), None) = (own.next(), own.next()) else { return false };
+        other.figures().count() <= MOST_FIGURES
+            && other.figures().filter(|old| new.is_one_with(old)).count() == 1
+            && self.has_for(new, other)
+    }
+
+    /// Its values that have digits.
+    fn figures(&self) -> impl Iterator<Item = &Value> {
+        let is_figure = |value: &&Value| {
+            value.sort != Sort::Code && value.text.contains(|c: char| c.is_ascii_digit())
+        };
+        self.values.iter().filter(is_figure)
+    }
+
     /// Whether it gives a value that may stand for one of the other's.
     fn stands_for(&self, other: &Self) -> bool {
         self.values.iter().any(|own| self.has_for(own, other))
@@ -227,7 +307,7 @@ impl Subject {
 
 impl Value {
     /// Whether both are of one make: two addresses, two codes, two numbers of one measure and much the same length.
-    fn is_one_with(&self, other: &Self) -> bool {
+    pub(super) fn is_one_with(&self, other: &Self) -> bool {
         match (self.sort, other.sort) {
             (Sort::Code, _) | (_, Sort::Code) => false,
             (Sort::Literal, Sort::Literal) => Make::of(&self.text) == Make::of(&other.text),

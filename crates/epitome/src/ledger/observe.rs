@@ -7,7 +7,7 @@ use super::cues::Cues;
 use super::judge::{self, judge};
 use super::lane::{Breadth, LEAST_BESIDES, note_of};
 use super::language::{Cue, List};
-use super::newer::{Naming, names};
+use super::newer::{Gives, gives};
 use super::noise::is_noise;
 use super::output::{self, Standing};
 use super::statement;
@@ -119,12 +119,12 @@ impl Ledger {
             // `About the upload limit. It's 40 MB now.` is one, too.
             if is_brief && sentence.kind == Place::Prose {
                 let before = named.take();
-                match names(raw) {
-                    Naming::Subject => named = Some(sentence.range.start),
-                    Naming::Value => {
+                match gives(raw) {
+                    Gives::Subject => named = Some(sentence.range.start),
+                    Gives::Value => {
                         raw = &text[before.unwrap_or(sentence.range.start)..sentence.range.end];
                     }
-                    Naming::Both => {}
+                    Gives::Both => {}
                 }
             }
             let mut standing = Standing::Free;
@@ -359,15 +359,16 @@ impl Ledger {
             ..Line::said(at, who, raw.to_owned(), text, subject)
         };
         // What says nothing by itself may still take something back, or answer it.
-        if !known && !matches!(self.update(&line), Update::Replaces(_)) {
+        if !known && !matches!(self.update(&line), Update::Replaces(_) | Update::Corrects(_)) {
             return false;
         }
         if self.is_boilerplate(&line.text) && line.who == Speaker::Tool {
             return false;
         }
         // What names its subject means that.
-        let meant =
-            meant.filter(|_| matches!(self.update(&line), Update::New | Update::Touches(_)));
+        let meant = meant.filter(|_| {
+            matches!(self.update(&line), Update::New | Update::Touches(_) | Update::Corrects(_))
+        });
         match meant {
             Some((old, naming)) => self.correct(line, old, naming),
             None => self.push(line),

@@ -65,6 +65,9 @@ impl Ledger {
                 self.lines[old].replaced = Some(own);
             }
         }
+        if replaces && line.who == Speaker::Human {
+            self.standing.push(own);
+        }
         self.append(line);
     }
 }

@@ -15,12 +15,9 @@ const LEVELS: [&str; 10] =
 /// a time in a sentence, stays: somebody may have said it.
 pub(super) fn unstamped(line: &str) -> &str {
     // Most lines that begin with a number are those of a listing.
-    let first = line.bytes().find(|byte| !byte.is_ascii_digit());
-    let may_be = match first {
-        Some(b'[') => line.starts_with('['),
-        Some(b':' | b'-' | b'/') => line.starts_with(|c: char| c.is_ascii_digit()),
-        _ => false,
-    };
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let next = line.as_bytes().get(digits);
+    let may_be = matches!((digits, next), (0, Some(b'[')) | (1.., Some(b':' | b'-' | b'/')));
     if !may_be {
         return line;
     }
@@ -100,17 +97,12 @@ fn stamp(piece: &str) -> Option<Stamp> {
 
 /// Whether it tells seconds, as logs do and people don't: `10:12:33`, and what is around that.
 fn tells_seconds(piece: &str) -> bool {
-    let mut parts = piece.split(':');
-    let ends_in_two = |part: &str| {
-        let digits = part.bytes().rev().take_while(u8::is_ascii_digit).count();
-        digits == 2 && part.len() < MAX_TAG
-    };
-    let [Some(hours), Some(minutes), Some(seconds)] = [parts.next(), parts.next(), parts.next()]
-    else {
-        return false;
-    };
-    let is_two = |part: &str| part.len() == 2 && ends_in_two(part);
-    ends_in_two(hours) && is_two(minutes) && seconds.get(..2).is_some_and(is_two)
+    piece.as_bytes().windows(8).any(|run| {
+        run.iter().enumerate().all(|(at, byte)| match at {
+            2 | 5 => *byte == b':',
+            _ => byte.is_ascii_digit(),
+        })
+    })
 }
 
 #[cfg(test)]

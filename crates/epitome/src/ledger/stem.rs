@@ -33,7 +33,7 @@ impl Term {
         let first = of_stem.alike().or_else(|| known.alike());
         let of_first = first.map_or(of_stem, |first| english().known(english().id(first)));
         Some(Self {
-            digest: digest(first.unwrap_or(stem)),
+            digest: digest(first.unwrap_or_else(|| root(stem))),
             contrasts: of_first.is(List::Contrasts),
             is_generic: of_first.is(List::Generic) || known.is(List::Generic),
         })
@@ -69,5 +69,10 @@ pub(super) fn stem(low: &str) -> &str {
             && !b"lse".contains(&bytes[bytes.len() - 1]);
         return if doubled && ending != "s" { &rest[..rest.len() - 1] } else { rest };
     }
-    low.strip_suffix('e').filter(|rest| rest.len() > 3 && vowel(rest)).map_or(low, |_| low)
+    low
+}
+
+/// A stem as it is compared: `retiring` and `retire` are one.
+fn root(stem: &str) -> &str {
+    stem.strip_suffix('e').filter(|rest| rest.len() > 3 && stem.is_ascii()).unwrap_or(stem)
 }

@@ -89,8 +89,8 @@ pub(super) struct Subject {
     pub(super) gone: Terms,
     /// Words that aren't values and don't only say what kind of thing it is.
     pub(super) specific: Terms,
-    /// Each word, with the one that it belongs to: `staging` of `staging port`.
-    chain: Vec<(u64, Option<u64>)>,
+    /// Each word, in the order they are said.
+    pub(super) chain: Vec<Said>,
     /// Whether it takes a rule back.
     pub(super) lifts: bool,
     /// Whether it is a label and what stands behind it.
@@ -110,6 +110,17 @@ pub(super) struct Subject {
     pub(super) takes_up: bool,
     /// What a number counts, as it stands at or behind it: `Hz`, `copies`.
     pub(super) units: Vec<(u64, u64)>,
+}
+
+/// A word where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) word: u64,
+    /// The one that it belongs to: `staging` of `staging port`.
+    of: Option<u64>,
+    /// Whether it goes on with what the word before it says: `port of staging`; not `port, staging`, `port is staging`.
+    pub(super) goes_on: bool,
+    is_name: bool,
 }
 
 /// Prepositions behind which a topic is named, not a value.
@@ -206,6 +217,11 @@ impl Subject {
             if is_code {
                 self.coded.push(digest(&text));
             }
+            if role != Role::Gone {
+                let word = digest(&text);
+                let goes_on = goes_on(words, terms, at);
+                self.chain.push(Said { word, of: None, goes_on, is_name: true });
+            }
             match role {
                 Role::Gone => self.gone_words(&text),
                 Role::Topic | Role::Named if Term::is_one(&text) => {
@@ -237,7 +253,8 @@ impl Subject {
         }
         let before = at.checked_sub(1).filter(|at| words.get(*at).is_some_and(|w| w.after == ' '));
         let before = before.and_then(|at| terms.at(at));
-        self.chain.push((word, before.map(|before| before.digest)));
+        let of = before.map(|before| before.digest);
+        self.chain.push(Said { word, of, goes_on: goes_on(words, terms, at), is_name: false });
         if !term.is_generic {
             self.specific.push(word);
         }
@@ -264,13 +281,14 @@ impl Subject {
 
     /// Whether both speak of the same kind of thing and each says of another one: `staging port`, `production port`.
     pub(super) fn contrasts(&self, other: &Self) -> bool {
-        self.chain.iter().any(|(word, of)| {
+        self.chain.iter().any(|Said { word, of, .. }| {
             let Some(own) = of.filter(|own| !other.bag.has(*own)) else { return false };
-            let mut theirs = other.chain.iter().filter(|(same, _)| same == word).peekable();
+            let theirs = other.chain.iter().filter(|same| same.word == *word && !same.is_name);
+            let mut theirs = theirs.peekable();
             // What it says holds no longer is the same thing's.
             let is_own = |of: u64| of == own || self.bag.has(of) || self.gone.has(of);
-            let differs = |of: &Option<u64>| of.is_some_and(|of| !is_own(of));
-            theirs.peek().is_some() && theirs.all(|(_, of)| differs(of))
+            let differs = |said: &Said| said.of.is_some_and(|of| !is_own(of));
+            theirs.peek().is_some() && theirs.all(differs)
         })
     }
 
@@ -395,6 +413,22 @@ impl Place {
         (naming && goes_on && !ENDS.contains(&words.low(at)))
             || (ABOUT.contains(&words.low(before)) && !of)
     }
+}
+
+/// Whether the word at `at` stands right behind another one that says something, or `of` and the like are between.
+fn goes_on(words: &Words, terms: &Meanings, at: usize) -> bool {
+    const ARTICLES: [&str; 6] = ["the", "a", "an", "our", "your", "its"];
+    let is_joined = |at: &usize| words.get(*at).is_some_and(|word| word.after == ' ');
+    let before = |at: usize| at.checked_sub(1).filter(is_joined);
+    let Some(mut last) = before(at) else { return false };
+    if ARTICLES.contains(&words.low(last)) {
+        let Some(further) = before(last) else { return false };
+        last = further;
+    }
+    let says = |at: usize| {
+        terms.at(at).is_some() || words.get(at).is_some_and(|word| word.form.is_value())
+    };
+    says(last) || ABOUT.contains(&words.low(last)) && before(last).is_some_and(says)
 }
 
 /// `Set the retry limit to 5`, `change the port to 9090`: what stands between the two is what it is about.

@@ -11,11 +11,11 @@ use super::{Change, Kind, Ledger, Line, Speaker};
 /// A sentence of more words says more than what changed.
 const MAX_WORDS: usize = 14;
 /// A word that so many lines have tells what one is about, whatever the session.
-const RARE: usize = 4;
+pub(super) const RARE: usize = 4;
 /// A word that so few lines have tells it by itself.
 const FEW: usize = 2;
 /// In a long session one of so many lines may have it.
-const ONE_OF: usize = 100;
+pub(super) const ONE_OF: usize = 100;
 
 impl Ledger {
     /// Whether `new`, which seems to be about the same as `old`, may stand for it.
@@ -45,12 +45,10 @@ impl Ledger {
     pub(super) fn may_differ(&self, newer: &Newer<'_>, old: &Line) -> bool {
         let new = newer.line;
         let pair = Pair::of(self, newer, old);
-        let is_state = |line: &Line| {
-            !line.kind.is_task() && line.kind != Kind::Question && !line.subject.is_field
-        };
+        let tells = |line: &Line| line.is_state() && !line.subject.is_field;
         let (own, theirs) = (&new.subject, &old.subject);
-        is_state(new)
-            && is_state(old)
+        tells(new)
+            && tells(old)
             && (!own.has_topic || own.topic.shared(&theirs.bag) > 0)
             && new.who >= Speaker::Model
             && !new.is_said_with(old)
@@ -88,8 +86,8 @@ impl Ledger {
             return None;
         }
         // Without a word of change each speaks of a thing of its own: `Taxi fares are 40 EUR`, `room rates are 90 EUR`.
-        let is_state = new.kind.is_task() && old.kind.is_task();
-        if !is_state && !new.says_so() && own.leaves_out(theirs) && own.adds_to(theirs) {
+        let are_tasks = new.kind.is_task() && old.kind.is_task();
+        if !are_tasks && !new.says_so() && own.leaves_out(theirs) && own.adds_to(theirs) {
             return None;
         }
         let pair = Pair::of(self, newer, old);
@@ -121,9 +119,9 @@ pub(super) struct Pair<'a> {
     fewer: usize,
     more: usize,
     /// The newer names a value of the older as one that holds no longer, or as what it was.
-    names_it: bool,
+    pub(super) names_it: bool,
     /// Each gives a value of one sort, and not the same.
-    differs: bool,
+    pub(super) differs: bool,
     /// Both share a word that hardly another line has.
     pub(super) is_told: bool,
     /// So they do, and their values are of one shape.
@@ -187,7 +185,7 @@ impl<'a> Pair<'a> {
             && self.both() * 100 >= (self.more + self.exact) * longer
     }
 
-    fn is_short(&self) -> bool {
+    pub(super) fn is_short(&self) -> bool {
         self.new.subject.words <= MAX_WORDS && self.old.subject.words <= MAX_WORDS
     }
 
@@ -213,7 +211,7 @@ impl<'a> Pair<'a> {
 
     /// Whether each speaks of something that the other doesn't, values and what holds no longer apart. A rule is
     /// about all that it says.
-    fn is_of_another(&self) -> bool {
+    pub(super) fn is_of_another(&self) -> bool {
         let (own, theirs) = (&self.new.subject, &self.old.subject);
         let is_rule = self.old.kind == Kind::Constraint && own.lifts;
         let names = |one: &Subject, other: &Subject| {
@@ -262,6 +260,9 @@ impl<'a> Pair<'a> {
         }
         // Of two steps with a number or a name each it is another one.
         let (own, theirs) = (&new.subject, &old.subject);
+        if own.contrasts(theirs) {
+            return false;
+        }
         let named = |subject: &Subject| subject.names.len() + subject.values.len() > 0;
         let same = own.names.shared(&theirs.bag) > 0
             || own.values.iter().any(|value| theirs.bag.has(value.digest));
@@ -334,13 +335,13 @@ fn has_same_figure(own: &Subject, theirs: &Subject) -> bool {
 }
 
 /// Whether it is somebody's choice, which may be said in words.
-fn chosen(line: &Line) -> bool {
+pub(super) fn chosen(line: &Line) -> bool {
     matches!(line.kind, Kind::Decision | Kind::Preference | Kind::Goal | Kind::Constraint)
 }
 
 impl Subject {
     /// Whether each gives another name and another figure: `Flight LH400 leaves at 10:20`.
-    fn names_another(&self, other: &Self) -> bool {
+    pub(super) fn names_another(&self, other: &Self) -> bool {
         let has =
             |one: &Self, is_name: bool| one.values.iter().any(|it| it.is_literal() == is_name);
         let both = |is_name| has(self, is_name) && has(other, is_name);

@@ -80,8 +80,7 @@ fn models_and_tools_are_heard_but_not_obeyed() {
             - [6 model] We decided to keep the old parser because the new one drops comments.
             Facts:
             - [0 model] I found that the rate limit of the partner API is 120 requests per minute.
-            - [2 tool] The deploy window is Thursday 14:00 UTC. (see message 5, which is newer)
-            - [4 user] The deploy window is Tuesday 10:00 UTC. (newer than message 2, which says otherwise)
+            - [4 user] The deploy window is Tuesday 10:00 UTC. (in place of message 2)
             - [5 tool] The deploy window is now Friday 10:00 UTC.
             Goals and tasks:
             - [7 model] done: The refactoring of the parser is done.
@@ -218,7 +217,6 @@ fn only_what_is_a_note_is_read_as_one() {
     };
     for note in [
         "(see message 40, which is newer)",
-        "(see message 40, which is newer)",
         "(in place of message 4)",
         "(in place of message 4: the rate is …)",
         "(newer than message 4, which says otherwise)",
@@ -232,7 +230,7 @@ fn only_what_is_a_note_is_read_as_one() {
         "Use it (in place of message 4 of the old list)",
         "It is (newer than message 4)",
         "It is (see message 4)",
-        "It is so (see message 40, which is newer, perhaps)",
+        "It is so (see message 40, which is newer: perhaps)",
         "é (in place of message )",
     ] {
         assert_eq!(text_of(own), own);

@@ -5,8 +5,11 @@
 //! the other doesn't. Without a word of change only the same topic with another value of the same
 //! sort does. `Actually, make that 40` has no topic; it means what was said just before.
 
+use std::cell::OnceCell;
+
 use super::cues::Cues;
 use super::language::Cue;
+use super::newer::JUST;
 use super::subject::{Sort, Subject, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
 
@@ -18,8 +21,21 @@ pub(super) enum Update {
     Touches(usize),
     /// It may contradict this one.
     Differs(usize),
+    /// It stands in the place of this one, which was said just before, and doesn't say what that is about.
+    Corrects(usize),
     /// It stands in the place of these, oldest first.
     Replaces(Vec<usize>),
+}
+
+impl Update {
+    /// The newest of the older lines that it is about.
+    pub(super) fn newest_old(&self) -> Option<usize> {
+        match self {
+            Self::New => None,
+            Self::Touches(old) | Self::Differs(old) | Self::Corrects(old) => Some(*old),
+            Self::Replaces(olds) => olds.last().copied(),
+        }
+    }
 }
 
 /// What a correction without a topic names of what it corrects.
@@ -69,6 +85,10 @@ impl Ledger {
         if !sure.is_empty() {
             return Update::Replaces(sure);
         }
+        let anew = self.said_anew(&newer, &candidates);
+        if !anew.is_empty() {
+            return Update::Replaces(anew);
+        }
         if let Some(at) = self.just_said(&newer) {
             return Update::Replaces(vec![at]);
         }
@@ -84,7 +104,30 @@ impl Ledger {
         if let Some(at) = differs {
             return Update::Differs(*at);
         }
-        self.may_change(&newer, &candidates).map_or(Update::New, Update::Touches)
+        self.may_change(&newer, &candidates).into()
+    }
+
+    /// The line of an earlier checkpoint that stood in the place of what a model or a tool says here: where that is still
+    /// shown it is read after what took it back.
+    pub(super) fn took_back(&self, old: &Line) -> Option<usize> {
+        if old.who >= Speaker::System || !old.is_state() || self.standing.is_empty() {
+            return None;
+        }
+        let words = OnceCell::new();
+        self.standing.iter().copied().find(|at| {
+            let line = &self.lines[*at];
+            if line.subject.values.iter().any(|value| old.subject.values.contains(value)) {
+                return false;
+            }
+            let subject = line.note.split_once(": ").map(|(_, it)| it.trim_end_matches(')'));
+            if let Some(subject) = subject {
+                return subject == words.get_or_init(|| old.without_values());
+            }
+            let counts = line.subject.bag.iter().map(|word| self.lines_about(word)).collect();
+            let newer = Newer { line, counts };
+            let is_same = matches!(relation(line, old), Relation::Same(_));
+            is_same && self.is_sure(&newer, old) || self.says_anew(&newer, old)
+        })
     }
 
     /// The line, and those that share a word with it and that it may change, oldest first.
@@ -217,9 +260,14 @@ impl Ledger {
         if (subject.has_topic && !(unknown && subject.bag.len() <= 6)) || subject.bag.len() > 6 {
             return None;
         }
+        // A name may be any other one, but of what was said last.
         let fits = |old: &Line| {
+            let is_last = line.at - old.at <= JUST;
+            let is_one = |own: &Value, value: &Value| {
+                own.is_like(value) && (own.is_one_with(value) || own.is_literal() && is_last)
+            };
             let values =
-                |value: &Value| subject.values.iter().any(|own| own.is_like(value) && own != value);
+                |value: &Value| subject.values.iter().any(|own| is_one(own, value) && own != value);
             old.subject.values.iter().any(values)
         };
         // A value stands for one of its sort and shape, in a sentence that shares its words; best the

@@ -54,6 +54,8 @@ pub struct Miss<'a> {
     pub is_changed: bool,
     /// What became of it.
     pub what: &'static str,
+    /// Where lanes say what held before without what holds, lane and line.
+    pub former: &'a [String],
 }
 
 /// Measures what `contender` makes, a new one for each conversation; `missing` is told what is lost, but of
@@ -126,6 +128,8 @@ pub(super) struct Verdict {
     alone: bool,
     /// Of a change: whether nothing connected the two.
     missed: bool,
+    /// Of a change: where lanes say what held before without what holds.
+    former: Vec<String>,
     /// Of a pair, at its first one: whether the other is present too, and whether they were mixed up.
     pair: Option<(bool, bool)>,
     /// How it was changed.
@@ -155,6 +159,7 @@ pub(super) fn judge(items: &[Item], entries: usize, blocks: &[Block]) -> Vec<Opt
                 let windows = old.windows(block);
                 block.is_in_ledger() && windows.into_iter().any(|w| !new.is_told_by(&block.text[w]))
             };
+            verdict.former = without(old, new, blocks);
             verdict.missed = verdict.stated || verdict.alone || blocks.iter().any(unlinked);
         }
         if let Some(rival) = item.rival.filter(|rival| at < *rival)
@@ -213,6 +218,16 @@ fn states(old: &Claim, new: &Claim, shape: Shape, blocks: &[Block]) -> bool {
     in_lanes.filter(unfollowed).any(|block| is_stated(&block))
 }
 
+/// The lines of lanes that say `old` without `new`, each behind its lane's name.
+fn without(old: &Claim, new: &Claim, blocks: &[Block]) -> Vec<String> {
+    let lines = blocks.iter().flat_map(|block| {
+        let Place::Lane(lane) = &block.place else { return Vec::new() };
+        let windows = old.windows(block).into_iter().map(|window| &block.text[window]);
+        windows.filter(|text| !new.is_told_by(text)).map(|text| format!("{lane}: {text}")).collect()
+    });
+    lines.collect()
+}
+
 /// Whether a line of a lane gives `b`'s value to `a`.
 fn mixes(a: &Claim, b: &Claim, blocks: &[Block]) -> bool {
     let mixed = Claim { keys: a.keys.clone(), value: b.value.clone(), needs: Vec::new() };
@@ -235,7 +250,7 @@ impl Tally {
             let mut miss = |what: &'static str| {
                 if when.set != Set::HeldOut {
                     let is_changed = verdict.shape.is_some();
-                    missing(Miss { when, item, is_changed, what });
+                    missing(Miss { when, item, is_changed, what, former: &verdict.former });
                 }
             };
             let saying = match (verdict.shape, &item.update) {

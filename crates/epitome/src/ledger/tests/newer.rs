@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 
+use super::super::{Ledger, Shown, Speaker, read};
 use super::{check, ledger};
 
 /// Whether a reader of the first line is told of a newer one.
@@ -92,7 +93,7 @@ fn two_sentences_of_a_brief_message_are_read_as_one() {
 }
 
 #[test]
-fn a_note_gives_what_is_newer() {
+fn a_note_says_where_what_is_newer_stands() {
     check(
         "model: Worth knowing: the deploy window is Thursday 14:00 UTC.
          user: The table of the tenants is sharded by region, by the way, and by nothing else.
@@ -106,4 +107,93 @@ fn a_note_gives_what_is_newer() {
             - [3 user] As to tenants: sharded by plan these days.
         "]],
     );
+}
+
+/// Whether the first line is struck for a later one.
+fn is_struck(said: &str) -> bool {
+    ledger(said).lines()[0].replaced.is_some()
+}
+
+#[test]
+fn a_brief_sentence_that_names_nothing_else_strikes_what_was_just_said() {
+    for said in [
+        "model: Constraint carried over: the APK size may not exceed 60 MB.
+         user: Close, but it's 45 MB.",
+        "model: As the minimum Android level, everybody works with API 26.
+         user: My mistake, I should have written API 28.",
+        "model: The escrow agreement resolves to clause 12, so I'll use that.
+         user: Strike that, clause 19.",
+    ] {
+        assert!(is_struck(said), "{said}: {:#?}", ledger(said).render(4_000));
+    }
+    for said in [
+        // It names something else, asks, or is yet to be done.
+        "user: The upload limit is 60 MB.
+         user: The import took 45 MB.",
+        "model: The port is 8080.
+         user: Change the port to 9090.",
+        "model: The upload limit is 60 MB.
+         user: Is it 45 MB?",
+        // A person's rule goes by what says so.
+        "user: Never store more than 60 MB there.
+         user: It took 45 MB.",
+        // Of several nobody knows which, and a name may be any.
+        "model: The dump takes 60 MB, the index takes 70 MB, and the log takes 80 MB.
+         user: Close, but it's 45 MB.",
+        "user: I need to change my flight back from Denver to Houston to be the quickest one.
+         user: I don't remember the reservation ID, sorry.",
+        "model: I can also paste data that can be provided.
+         user: Strike that, early returns.",
+    ] {
+        assert!(!is_struck(said), "{said}: {:#?}", ledger(said).render(4_000));
+    }
+}
+
+#[test]
+fn the_same_few_words_in_a_row_tell_what_a_line_is_about() {
+    for said in [
+        // A task in another state, a question with its answer, a rule taken back, another value.
+        "tool: - [ ] anonymise the trial patients table (blocked by: an approval)
+         model: Currently anonymising the trial patients table, will report when the tests pass.",
+        "tool: DOC-55 Needs decision: Do group bookings get a single invoice?
+         user: We talked about whether group bookings get a single invoice, verdict: one to the organiser.",
+        "model: The agreement we signed rules out restarting the kafka brokers during trading hours, so keep that in mind.
+         user: The ban on restarting the kafka brokers during trading hours is lifted.",
+        "tool: Correct clickstream landing path per handbook: s3://lake-raw/web/
+         user: Erratum: clickstream landing path should read /mnt/ingest/browser/ instead of s3://lake-raw/web/.",
+    ] {
+        assert!(is_struck(said), "{said}: {:#?}", ledger(said).render(4_000));
+    }
+    for said in [
+        // Each goes on with another word.
+        "tool: - [ ] add a dark theme to the tablet app
+         model: The dark theme is added to the kiosk app and done.",
+        "user: The max upload size for guests is 5 MB.
+         user: The max upload size for members is now 50 MB.",
+        // It asks again, or comes from whom a person isn't overruled by.
+        "user: Do group bookings get a single invoice?
+         user: I still don't know whether group bookings get a single invoice.",
+        "user: Never restart the kafka brokers during trading hours.
+         model: Restarting the kafka brokers during trading hours is allowed again.",
+    ] {
+        assert!(!is_struck(said), "{said}: {:#?}", ledger(said).render(4_000));
+    }
+}
+
+/// What is still shown is read behind the checkpoint that takes it back.
+#[test]
+fn what_a_person_took_back_holds_no_more_for_being_read_again() {
+    let first = ledger(
+        "model: The mark to beat is a reconciliation lag of 15 minutes.
+         user: Actually, make that 40 minutes.",
+    );
+    let lane = first.render(4_000);
+    let mut next = Ledger::default();
+    next.resume(std::iter::empty(), read(&lane));
+    let again = "The mark to beat is a reconciliation lag of 15 minutes.";
+    next.observe(3, Speaker::Model, Shown::Elsewhere, again);
+    assert_eq!(next.render(4_000), lane);
+    // A person may say so again.
+    next.observe(4, Speaker::Human, Shown::Elsewhere, again);
+    assert!(next.render(4_000).contains("15 minutes"));
 }
