@@ -1,4 +1,4 @@
-//! Which older line a newer one may change, where that isn't sure: both stay, and whoever reads the older is told of the
+//! Which older line a newer one may change. Where that isn't sure both stay, and whoever reads the older is told of the
 //! newer.
 //!
 //! Two things tell it, whatever the words. Where it stands: right behind a statement, a brief sentence that says nothing of
@@ -117,8 +117,8 @@ impl Ledger {
         let rest = || own.bag.iter().filter(|word| !is_value(*word) && !theirs.bag.has(*word));
         // What names something else is about that; what many lines say names nothing.
         let most = RARE.max(self.lines.len() / ONE_OF);
-        let names = |word| (1..=most).contains(&self.lines_about(word));
-        let is_elsewhere = || rest().count() > MOST_BESIDES || rest().any(names);
+        let tells = |word| (1..=most).contains(&self.lines_about(word));
+        let is_elsewhere = || rest().count() > MOST_BESIDES || rest().any(tells);
         if !named && is_elsewhere() {
             return None;
         }
