@@ -122,10 +122,11 @@ impl Folded {
         self.pinned.extend(restated(transcript, entry));
     }
 
-    /// Leaves out entries of nothing but what people said, which are shown after all.
-    pub(super) fn spare(&mut self, entries: &[usize]) {
+    /// Leaves out entries of nothing but what people said, which are shown after all; of the rest so many were said
+    /// `later` than what now follows the checkpoint.
+    pub(super) fn spare(&mut self, entries: &[usize], later: usize) {
         self.entries -= entries.len();
-        self.later = self.later.min(self.entries);
+        self.later = later;
         let words = std::mem::take(&mut self.words).into_iter();
         let (spared, words): (Vec<_>, _) = words.partition(|word| entries.contains(&word.at));
         self.spared.extend(spared);

@@ -106,9 +106,10 @@ impl Gathered {
         said.map(|(at, who, text)| Said { at: *at, who: *who, text }).collect()
     }
 
-    /// Leaves out entries of nothing but what people said, which are shown after all.
-    pub(crate) fn spare(&mut self, entries: &[usize]) {
-        self.folded.spare(entries);
+    /// Leaves out entries of nothing but what people said, which are shown after all; of the rest so many were said
+    /// `later` than what now follows the checkpoint.
+    pub(crate) fn spare(&mut self, entries: &[usize], later: usize) {
+        self.folded.spare(entries, later);
     }
 
     /// The same with another ledger.

@@ -5,16 +5,17 @@ use crate::count::{TokenCounter, message_tokens};
 use crate::transcript::ContentId;
 
 impl Checkpoint {
-    /// The same without `shown`, entries of nothing but words that it doesn't quote. It takes as many tokens, but for
-    /// its numbers and its fence.
+    /// The same without `shown`, entries of nothing but words that it doesn't quote; `later` is as [`Gathered::spare`]
+    /// has it. It takes as many tokens, but for its numbers and its fence.
     pub(crate) fn sparing(
         self,
         shown: &[usize],
+        later: usize,
         gathered: &mut Gathered,
         counter: &dyn TokenCounter,
     ) -> Checkpoint {
         let heads = [Form::Full, Form::Brief, Form::Line].map(|form| (form, head(gathered, form)));
-        gathered.spare(shown);
+        gathered.spare(shown, later);
         let words = gathered.words().len();
         let missing = words.saturating_sub(self.words_kept + self.words_in_part);
         let Some(text) = unfenced(&self.text).and_then(|body| {

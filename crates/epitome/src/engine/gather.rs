@@ -80,10 +80,12 @@ impl Compaction {
         } = gathering.as_mut();
         let behind = plan.behind(transcript.len());
         let beside = self.compactor.beside();
+        // Who writes a summary reads what is known, too.
+        let is_told = source.is_some() || given.as_ref().is_some_and(|given| given.said.is_some());
         let (from, mut done) = (*next, 0);
         while *next < transcript.len() && done < step_bytes(beside) {
             let is_taken = *next < *taken || !plan.draft.is_folded(*next);
-            let is_known = is_taken && *next < gathered.read_before();
+            let is_known = is_taken && *next < gathered.read_before() && !is_told;
             if !is_known && (plan.draft.is_folded(*next) || plan.draft.is_shown(*next)) {
                 done += transcript.entry(*next).raw().len();
             }

@@ -20,6 +20,9 @@ use crate::strategy::Found;
 use crate::transcript::{Marks, Origin, Slot, Transcript};
 use crate::wire::{self, Clean, Format, Repaired};
 
+/// Each new history is held to all that are kept.
+const MOST_KEPT: usize = 256;
+
 /// What compactions read, kept for those of the same histories grown longer. What comes out is the same with it and without.
 ///
 /// ```
@@ -40,8 +43,8 @@ use crate::wire::{self, Clean, Format, Repaired};
 /// ```
 pub struct Readings {
     most: usize,
-    /// The newest first.
-    kept: Mutex<VecDeque<Arc<Reading>>>,
+    /// The newest first, each with its bytes.
+    kept: Mutex<VecDeque<(Arc<Reading>, usize)>>,
 }
 
 /// A history, and what is known of it.
@@ -91,14 +94,19 @@ impl Readings {
         self.most > 0
     }
 
-    fn kept(&self) -> MutexGuard<'_, VecDeque<Arc<Reading>>> {
+    fn kept(&self) -> MutexGuard<'_, VecDeque<(Arc<Reading>, usize)>> {
         // Whatever fell, each of them is whole.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// All of them: what they are held to takes longer than the lock should.
+    fn all(&self) -> Vec<Arc<Reading>> {
+        self.kept().iter().map(|(known, _)| Arc::clone(known)).collect()
+    }
+
     /// The longest history that `request` goes on from.
     fn of(&self, request: &Request) -> Option<Arc<Reading>> {
-        let known: Vec<Arc<Reading>> = self.kept().iter().cloned().collect();
+        let known = self.all();
         let goes_on = |known: &&Arc<Reading>| {
             known.format == request.format && request.transcript.goes_on_from(&known.transcript)
         };
@@ -108,7 +116,7 @@ impl Readings {
     /// What is known of rules that a request doesn't break with which this one has so many first entries in common, in the
     /// same bytes.
     fn clean(&self, request: &Request) -> Option<(Clean, usize)> {
-        let known: Vec<Arc<Reading>> = self.kept().iter().cloned().collect();
+        let known = self.all();
         let shared = known.iter().filter(|known| known.format == request.format).map(|known| {
             let entries = known.transcript.shared_with(request.source());
             let is_same = request.transcript.begins_with(&known.transcript, entries);
@@ -120,19 +128,22 @@ impl Readings {
 
     /// Keeps what was read, in the place of what it went on from.
     fn keep(&self, reading: &Arc<Reading>, before: Option<&Arc<Reading>>) {
+        // What strategies find out is locked while they do: nobody waits for that with the store in hand.
+        let bytes = reading.bytes + reading.found.bytes();
         let mut kept = self.kept();
-        kept.retain(|known| before.is_none_or(|before| !Arc::ptr_eq(known, before)));
-        kept.push_front(Arc::clone(reading));
+        kept.retain(|(known, _)| before.is_none_or(|before| !Arc::ptr_eq(known, before)));
+        // What is too large by itself takes nobody's place.
+        if bytes > self.most {
+            return;
+        }
+        kept.push_front((Arc::clone(reading), bytes));
         let mut left = self.most;
-        let fits = |known: &Arc<Reading>| match left.checked_sub(known.bytes + known.found.bytes())
-        {
-            Some(rest) => {
-                left = rest;
-                true
-            }
-            None => false,
+        let fits = |(_, bytes): &(Arc<Reading>, usize)| {
+            let rest = left.checked_sub(*bytes);
+            left = rest.unwrap_or(0);
+            rest.is_some()
         };
-        let fitting = kept.iter().map(fits).take_while(|fits| *fits).count();
+        let fitting = kept.iter().take(MOST_KEPT).map(fits).take_while(|fits| *fits).count();
         kept.truncate(fitting);
     }
 }

@@ -56,11 +56,12 @@ impl Compaction {
             if shown.is_empty() || checkpoint.is_none() {
                 return checkpoint;
             }
+            let later = plan.folded_behind(self.request.transcript.len());
             if own + ANOTHER_NONCE < first {
                 // Each lane has its share: written anew once more, the ledger would be shorter, and nobody's words longer.
-                return checkpoint.map(|bare| bare.sparing(&shown, gathered, counter));
+                return checkpoint.map(|bare| bare.sparing(&shown, later, gathered, counter));
             }
-            gathered.spare(&shown);
+            gathered.spare(&shown, later);
             let write = |most: u64| checkpoint::write(gathered, plan.checkpoint.min(most), counter);
             let missing =
                 |c: &Option<Checkpoint>| c.as_ref().map_or(usize::MAX, Checkpoint::words_missing);

@@ -31,6 +31,11 @@ pub(super) struct Again {
 }
 
 impl Again {
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.places.iter().map(|place| size_of_val(place) + place.1.capacity()).sum()
+    }
+
     fn has(&self, kind: u8, raw: &str) -> bool {
         let known = self.places.get(place(kind, raw));
         known.is_some_and(|(of, text)| *of == kind && text == raw)

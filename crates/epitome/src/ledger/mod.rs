@@ -381,6 +381,7 @@ impl Ledger {
             + self.lines.len() * size_of::<Line>()
             + self.forms.len() * FORM
             + self.parts.len() * size_of::<Slot>()
+            + self.again.bytes()
     }
 
     /// All lines, also those that were replaced.

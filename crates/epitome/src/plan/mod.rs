@@ -152,6 +152,11 @@ impl Plan {
         let mut behind = self.place..entries;
         behind.find(|at| self.draft.is_shown(*at)).unwrap_or(entries)
     }
+
+    /// How many of so many entries are folded behind that one.
+    pub(crate) fn folded_behind(&self, entries: usize) -> usize {
+        (self.behind(entries) + 1..entries).filter(|at| self.draft.is_folded(*at)).count()
+    }
 }
 
 impl<'a> Subject<'a> {
