@@ -340,6 +340,23 @@ pub(super) fn chosen(line: &Line) -> bool {
 }
 
 impl Subject {
+    /// Whether it has words that the other hasn't, values apart.
+    pub(super) fn adds_to(&self, other: &Self) -> bool {
+        let is_value = |word: u64| self.values.iter().any(|value| value.digest == word);
+        self.bag.without(&other.bag).any(|word| !is_value(word))
+    }
+
+    /// Whether it doesn't say all that the other one is about, values apart.
+    pub(super) fn leaves_out(&self, other: &Self) -> bool {
+        let is_value = |word: u64| other.values.iter().any(|value| value.digest == word);
+        other.topic.without(&self.bag).any(|word| !is_value(word))
+    }
+
+    /// Whether each has words that the other hasn't, values apart.
+    pub(super) fn differs_both_ways(&self, other: &Self) -> bool {
+        self.adds_to(other) && other.adds_to(self)
+    }
+
     /// Whether each gives another name and another figure: `Flight LH400 leaves at 10:20`.
     pub(super) fn names_another(&self, other: &Self) -> bool {
         let has =
