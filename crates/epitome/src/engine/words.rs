@@ -59,7 +59,8 @@ impl Compaction {
             let later = plan.folded_behind(self.request.transcript.len());
             if own + ANOTHER_NONCE < first {
                 // Each lane has its share: written anew once more, the ledger would be shorter, and nobody's words longer.
-                return checkpoint.map(|bare| bare.sparing(&shown, later, gathered, counter));
+                checkpoint = checkpoint.map(|bare| bare.sparing(&shown, later, gathered, counter));
+                continue;
             }
             gathered.spare(&shown, later);
             let write = |most: u64| checkpoint::write(gathered, plan.checkpoint.min(most), counter);

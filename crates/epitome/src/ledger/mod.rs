@@ -18,6 +18,7 @@ mod newer;
 mod noise;
 mod observe;
 mod output;
+mod past;
 mod phrase;
 mod quote;
 mod resume;
@@ -387,57 +388,6 @@ impl Ledger {
     /// All lines, also those that were replaced.
     pub fn lines(&self) -> &[Line] {
         &self.lines
-    }
-
-    /// What persons said and took back later: the entry, the words as they stand there, and the entry
-    /// that says what holds.
-    pub fn superseded(&self) -> impl Iterator<Item = (u32, &str, u32)> {
-        let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
-        said.filter_map(|line| {
-            let next = &self.lines[line.replaced?];
-            let newest = &self.lines[self.newest(line.replaced?)];
-            let is_persons = next.who == Speaker::Human && newest.who == Speaker::Human;
-            let sure = is_persons
-                && line.text != next.text
-                && !newest.is_said_with(line)
-                && line.is_taken_back_by(next);
-            sure.then_some((line.at, line.source.as_str(), newest.at))
-        })
-    }
-
-    /// What persons said and a person's newer message may change, where that isn't sure: the entry, the words as they
-    /// stand there, and the newer entry.
-    pub fn overtaken(&self) -> impl Iterator<Item = (u32, &str, u32)> {
-        let struck: HashSet<(u32, &str)> =
-            self.superseded().map(|(at, words, _)| (at, words)).collect();
-        let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
-        said.filter_map(move |line| {
-            let newest = &self.lines[self.newest(line.replaced.or(line.newer)?)];
-            let may = newest.who == Speaker::Human
-                && newest.text != line.text
-                && !newest.is_said_with(line)
-                && !struck.contains(&(line.at, line.source.as_str()));
-            may.then_some((line.at, line.source.as_str(), newest.at))
-        })
-    }
-
-    /// What was said, on one line each, and was replaced since.
-    pub fn outdated(&self) -> impl Iterator<Item = &str> {
-        let holds = |line: &Line| {
-            let last = self.said.get(&line.text).map(|at| &self.lines[*at as usize]);
-            last.is_some_and(|last| last.replaced.is_none())
-        };
-        let gone = self.lines.iter().filter(|line| line.replaced.is_some());
-        let gone = gone.filter(move |line| !holds(line));
-        gone.map(|line| line.text.as_str())
-    }
-
-    /// The line that stands at the end of a row of replacements.
-    fn newest(&self, mut at: usize) -> usize {
-        while let Some(next) = self.lines[at].replaced {
-            at = next;
-        }
-        at
     }
 }
 
