@@ -30,16 +30,17 @@ const MOST_KEPT: usize = 256;
 /// use epitome::engine::Readings;
 /// # use epitome::{Compactor, Format, Options, Target, count::BytesPer, wire};
 /// # let options = Options { target: Target::Tokens(400), ..Options::default() };
-/// # let counter = Arc::new(BytesPer::new(std::num::NonZeroU32::new(4).unwrap()));
-/// # let compactor = Compactor::new(options, counter).unwrap();
+/// # let counter = Arc::new(BytesPer::new(std::num::NonZeroU32::MIN));
+/// # let compactor = Compactor::new(options, counter)?;
 /// # let message = format!("{{\"role\":\"user\",\"content\":\"{}\"}}", "Port 5020 it is. ".repeat(300));
 /// # let body = format!("{{\"messages\":[{message},{{\"role\":\"assistant\",\"content\":\"Done.\"}}]}}");
-/// # let request = wire::parse(Format::OpenaiChat, body).unwrap();
+/// # let request = wire::parse(Format::OpenaiChat, body)?;
 /// let keeping = compactor.clone().keeping(Arc::new(Readings::new(64 << 20)));
-/// let first = keeping.compact(&request).unwrap();
-/// let second = keeping.compact(&request).unwrap();
+/// let first = keeping.compact(&request)?;
+/// let second = keeping.compact(&request)?;
 /// assert_eq!(first.rendered(), second.rendered());
-/// assert_eq!(first.rendered(), compactor.compact(&request).unwrap().rendered());
+/// assert_eq!(first.rendered(), compactor.compact(&request)?.rendered());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Readings {
     most: usize,

@@ -87,9 +87,7 @@ impl Compaction {
         plan: &mut Plan,
         checkpoint: Option<&Checkpoint>,
     ) -> Vec<usize> {
-        let read = checkpoint.and_then(|checkpoint| checkpoint::read(&checkpoint.text));
-        let words = read.map(|contents| contents.words).unwrap_or_default();
-        let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
+        let quoted = quoted(checkpoint);
         let own = checkpoint.map_or(0, |checkpoint| checkpoint.tokens + ANOTHER_NONCE);
         let room = |plan: &Plan| {
             let most = self.target(tally) + self.shared(plan, checkpoint);
@@ -130,9 +128,7 @@ impl Compaction {
         checkpoint: Option<&Checkpoint>,
     ) -> BTreeSet<usize> {
         let transcript = &self.request.transcript;
-        let read = checkpoint.and_then(|checkpoint| checkpoint::read(&checkpoint.text));
-        let words = read.map(|contents| contents.words).unwrap_or_default();
-        let quoted: BTreeSet<usize> = words.iter().map(|word| word.at).collect();
+        let quoted = quoted(checkpoint);
         let is_said = |at: usize| plan.draft.is_shown(at) || quoted.contains(&at);
         if transcript.entries().filter(Entry::is_human).all(|entry| is_said(entry.index)) {
             return BTreeSet::new();
@@ -191,4 +187,11 @@ impl Compaction {
         let beside = free.saturating_sub(bare.tokens + ANOTHER_NONCE);
         (fitting(beside).1 >= fitting(free).1).then_some(bare)
     }
+}
+
+/// The entries that the checkpoint quotes.
+fn quoted(checkpoint: Option<&Checkpoint>) -> BTreeSet<usize> {
+    let read = checkpoint.and_then(|checkpoint| checkpoint::read(&checkpoint.text));
+    let words = read.map(|contents| contents.words).unwrap_or_default();
+    words.iter().map(|word| word.at).collect()
 }

@@ -11,6 +11,7 @@ use crate::budget::Tail;
 use crate::count::Tally;
 use crate::model::{Binding, Thinking};
 use crate::request::Request;
+use crate::text::STUB;
 use crate::transcript::unit::{Instructions, Unit, Units};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
 use crate::wire::{Format, Opening};
@@ -321,13 +322,20 @@ impl Guard {
                 if any {
                     return;
                 }
-                let mut found = transcript.entries().rev().filter(says);
-                let Some(newest) = found.next() else {
+                // What a stub repeats of its call's arguments is said there.
+                let says_first = |e: &Entry<'_>| {
+                    e.parts().any(|p| !is_stub(&p) && may_stay(&p) && self::says(&p, text))
+                };
+                let newest_first = || transcript.entries().rev();
+                let newest = newest_first().find(says_first).or_else(|| newest_first().find(says));
+                let Some(newest) = newest else {
                     self.unmatched.push(text.clone());
                     return;
                 };
-                let is_said = |e: &Entry<'_>| e.origin() != Origin::Checkpoint;
-                let mut others: Vec<usize> = found.filter(is_said).map(|e| e.index).collect();
+                let is_other =
+                    |e: &Entry<'_>| e.index != newest.index && e.origin() != Origin::Checkpoint;
+                let others = newest_first().filter(is_other).filter(says_first);
+                let mut others: Vec<usize> = others.map(|e| e.index).collect();
                 if !others.is_empty() {
                     others.reverse();
                     let pin = text.clone();
@@ -431,6 +439,12 @@ impl Guard {
             }
         }
     }
+}
+
+/// Whether it is what stands for a result, or looks like that.
+fn is_stub(part: &Part<'_>) -> bool {
+    let is_output = part.kind() == PartKind::Result || part.is(Marks::NESTED);
+    is_output && part.text().starts_with(STUB)
 }
 
 /// Whether the part says `words`; in a call's arguments as they mean, not as JSON escapes them. The JSON of a

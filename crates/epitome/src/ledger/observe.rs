@@ -18,7 +18,7 @@ use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
 use crate::text::split::{Kind as Place, Sentence, is_one, sentences};
 use crate::text::telling::{Tell, tell};
-use crate::text::{begins_with_one, cut};
+use crate::text::{STUB, begins_with_one, cut};
 
 /// Longer sentences are cut at their end.
 pub(super) const MAX_LINE: usize = 320;
@@ -85,7 +85,7 @@ impl Ledger {
     /// its lines needn't be listed. Entries come in the order they were said.
     pub fn observe(&mut self, at: u32, who: Speaker, shown: Shown, text: &str) {
         // What stands for a result says nothing itself.
-        if who == Speaker::Tool && begins_with_one(text, &["[elided: ", "[no result: "]) {
+        if who == Speaker::Tool && begins_with_one(text, &[STUB, "[no result: "]) {
             return;
         }
         if text.len() <= 2 * WINDOW {

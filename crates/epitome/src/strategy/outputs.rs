@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy, Which};
-use crate::text::{Outcome, noted_stub};
+use crate::text::{Outcome, STUB, noted_stub};
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
@@ -78,8 +78,7 @@ impl Strategy for OldOutputs {
     }
 }
 
-/// How a stub begins, and the most bytes it has.
-const MARK: &str = "[elided: ";
+/// The most bytes that a stub has.
 const MAX_STUB: usize = 1024;
 
 /// Whether the result is a stub, from this compaction or an earlier one. A look-alike gains nothing
@@ -92,12 +91,12 @@ pub(crate) fn is_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
 fn begins_as_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
     // Without escapes a literal begins as what it says.
     if result.is(Marks::LITERAL)
-        && let Some(start) = result.raw_body().as_bytes().get(1..=MARK.len())
+        && let Some(start) = result.raw_body().as_bytes().get(1..=STUB.len())
         && !start.contains(&b'\\')
     {
-        return start == MARK.as_bytes();
+        return start == STUB.as_bytes();
     }
-    scene.matter.part_text(result).starts_with(MARK)
+    scene.matter.part_text(result).starts_with(STUB)
 }
 
 /// The stub for a result and what it saves; `None` where it saves nothing.
@@ -131,5 +130,5 @@ fn stub_line<'a>(scene: &Scene<'a>, result: &Part<'a>, note: &str) -> String {
 /// Whether `text` is what the result leaves as a stub.
 pub(crate) fn is_stub_for<'a>(text: &str, scene: &Scene<'a>, result: &Part<'a>) -> bool {
     let mut notes = std::iter::once("").chain(super::repeats::NOTES);
-    text.starts_with(MARK) && notes.any(|note| stub_line(scene, result, note) == text)
+    text.starts_with(STUB) && notes.any(|note| stub_line(scene, result, note) == text)
 }

@@ -22,8 +22,8 @@ pub mod words;
 pub use arguments::{short_arguments, shorten_arguments, unmasked_arguments};
 pub use excerpt::{Excerpt, Form, excerpt};
 pub use outcome::Outcome;
-pub(crate) use stub::noted_stub;
 pub use stub::stub;
+pub(crate) use stub::{STUB, noted_stub};
 
 /// Whether `text` begins with one of these. Few begin with its first byte: the others aren't compared.
 pub(crate) fn begins_with_one(text: &str, starts: &[&str]) -> bool {

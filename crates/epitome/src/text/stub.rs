@@ -28,6 +28,9 @@ pub fn stub(tool: &str, arguments_json: &str, output: &str, reported: Outcome) -
     noted_stub(tool, arguments_json, output, reported, "")
 }
 
+/// How a stub begins.
+pub(crate) const STUB: &str = "[elided: ";
+
 /// A [`stub`] with a note behind what it says of the result.
 pub(crate) fn noted_stub(
     tool: &str,
@@ -57,7 +60,7 @@ pub(crate) fn noted_stub(
     // A result may come without its call.
     let of = if call.is_empty() { String::new() } else { format!("{call} → ") };
     let gap = if note.is_empty() { "" } else { "; " };
-    format!("[elided: {of}{lines}, {size}{went}{gap}{note}]")
+    format!("{STUB}{of}{lines}, {size}{went}{gap}{note}]")
 }
 
 #[cfg(test)]

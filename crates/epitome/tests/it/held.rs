@@ -334,3 +334,25 @@ fn a_line_that_is_quoted_keeps_no_room_from_words() {
         receipt(&request, target, &[]);
     }
 }
+
+/// The stub of a result repeats its call's arguments, and the next compaction held it in the place of the call.
+#[test]
+fn words_of_a_call_are_pinned_there_and_not_in_its_stub() {
+    let said = "Use 2 retries, never 3.";
+    let call = |id: &str, path: &str| {
+        let input = json!({"path": path, "why": "lorem ipsum dolor sit amet ".repeat(12)});
+        json!({"type": "tool_use", "id": id, "name": "Read", "input": input})
+    };
+    let request = anthropic(&json!([
+        {"role": "user", "content": "Begin."},
+        {"role": "assistant", "content": [thought(), {"type": "text", "text": said}, call("toolu_1", said), call("toolu_2", "src/x.rs")]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": "fn f() { todo!() }\n".repeat(90)},
+            {"type": "tool_result", "tool_use_id": "toolu_2", "content": "x"}]},
+        {"role": "assistant", "content": [thought(), {"type": "text", "text": "Done."}]},
+        {"role": "user", "content": "Go on."},
+    ]));
+    for target in (20..900).step_by(10) {
+        receipt(&request, target, &[Pin::Text("Use 2 retrie".to_owned())]);
+    }
+}
