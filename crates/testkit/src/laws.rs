@@ -421,9 +421,13 @@ fn is_quoted(quote: &str, said: &str) -> bool {
     let head = cut.unwrap_or(head);
     let Some(at) = said.find(head) else { return false };
     let Some((note, tail)) = gap.split_once(" …]") else { return said.ends_with(quote) };
+    let names_one = |mark: &str| {
+        let at = note.strip_prefix(mark);
+        at.is_some_and(|at| !at.is_empty() && at.bytes().all(|byte| byte.is_ascii_digit()))
+    };
     let is_note = note.ends_with("bytes not quoted")
-        || note.starts_with("replaced by message ")
-        || note.starts_with("newer: message ");
+        || names_one("replaced by message ")
+        || names_one("newer: message ");
     let tail =
         tail.strip_prefix('\n').filter(|_| note.ends_with("bytes not quoted")).unwrap_or(tail);
     is_note && is_quoted(tail, &said[at + head.len()..])
