@@ -24,8 +24,9 @@ use epitome::count::counter;
 use epitome::summarize::Summarizer;
 use epitome_recordings::{Kind, Options, Reach, open};
 use testkit::survival::page::tables;
-use testkit::survival::report::{BUDGETS, When};
-use testkit::survival::scripted::summarizers;
+use testkit::survival::report::BUDGETS;
+use testkit::survival::scripted::{Summarized, summarizers};
+use testkit::survival::stream::LONG;
 use testkit::survival::{
     Book, Epitome, Everything, Miss, Report, Set, Speaker, Stream, Study, alone, run, shipped,
 };
@@ -37,10 +38,6 @@ const USAGE: &str = "usage: survival [--seeds N] [--set open|held-out|all] [--ph
 
 /// The seeds of the page.
 const SEEDS: u64 = 25;
-
-/// Sessions come again and again until there are so many tokens, roughly: what must stay of one whatever happens
-/// (its system text) has to fit in 5 %.
-const LONG: usize = 1_200_000;
 
 /// The sessions: a name, and which recordings in a row.
 const SESSIONS: [(&str, &[Kind]); 4] = [
@@ -57,14 +54,14 @@ What is left of rules, decisions, facts, preferences, goals, tasks and open ques
 The page is made by
 
 ```sh
-cargo run --release -p epitome-cli --example survival -- --seeds 4 --before crates/testkit/data/survival/before.json docs/survival.md
+cargo run --release -p epitome-cli --example survival -- --seeds 4 --before crates/epitome-bench/data/survival/before.json docs/survival.md
 ```
 
 **What is planted.** Real sessions of [`examples`](../examples), in a row and over again until they are long, get items of seven kinds at random places: as messages of a person, \
 in what the model says, in tools' results (these two say more than half). At least eight phrasings of each kind and of each state of a task, \
 in plain words, without markers; some are changed later (the subject named as before, in other words, or not at all: \"make that 40\"), and \
 some have a twin of the same shape (staging port, production port). The phrasings are data: \
-[open ones](../crates/testkit/data/survival/open.json), and *held-out* ones in other people's voices, which are opened only to measure.
+[open ones](../crates/epitome-bench/data/survival/open.json), and *held-out* ones in other people's voices, which are opened only to measure.
 
 **What is done.** Five ninths of a session are compacted to 5, 10 or 20 % of their tokens; then each further ninth is appended to what came out, and \
 that is compacted to the same size, with the earlier checkpoint continued (`Compactor::knowing`, as `--continue` does). Default settings, tokens of `o200k`.
@@ -123,7 +120,7 @@ fn main() -> Result<ExitCode> {
     }
     let told = |miss: Miss<'_>| {
         if asked.misses {
-            tell(&miss);
+            println!("{miss}");
         }
     };
     let report = if asked.everything {
@@ -144,7 +141,7 @@ fn main() -> Result<ExitCode> {
         let before: Report = serde_json::from_str(&fs::read_to_string(before)?)?;
         write!(
             page,
-            "## Before: without a ledger\n\n{} seeds; kept as [figures](../crates/testkit/data/survival/before.json).\n\n{}\n",
+            "## Before: without a ledger\n\n{} seeds; kept as [figures](../crates/epitome-bench/data/survival/before.json).\n\n{}\n",
             before.seeds,
             tables(&before)
         )?;
@@ -160,13 +157,7 @@ fn main() -> Result<ExitCode> {
 /// What is left with scripted summarizers, after all compactions.
 fn summarized(study: &Study) -> Result<ExitCode> {
     let measured = |by: Option<&Arc<dyn Summarizer>>| -> Result<Report> {
-        let contender = || {
-            let new = Epitome::new(study.counter.clone());
-            match by {
-                Some(by) => new.summarized_by(by),
-                None => new,
-            }
-        };
+        let contender = || Summarized::by(Epitome::new(study.counter.clone()), by.cloned());
         run(study, contender, |_| {}).map_err(|broken| broken.to_string().into())
     };
     let without = measured(None)?;
@@ -187,25 +178,6 @@ fn summarized(study: &Study) -> Result<ExitCode> {
         }
     }
     Ok(if is_less { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-fn tell(miss: &Miss<'_>) {
-    let saying = match &miss.item.update {
-        Some((_, update)) if miss.is_changed => update,
-        _ => &miss.item.first,
-    };
-    let When { budget, round, .. } = miss.when;
-    println!(
-        "{budget} % after {round}, {}: {} by {}: {}",
-        miss.what, saying.id, saying.speaker, saying.text
-    );
-    if miss.is_changed {
-        let first = &miss.item.first;
-        println!("    after {} by {}: {}", first.id, first.speaker, first.text);
-        for line in miss.former {
-            println!("    → {line}");
-        }
-    }
 }
 
 /// The phrasings of a file, or the project's.
@@ -305,14 +277,7 @@ fn streams(only: Option<&str>) -> Result<Vec<Stream>> {
             let options = Options { reach: Reach::SinceLastCompaction, ..Options::default() };
             sessions.push(open(fs::read(file)?, None, options)?.request().clone());
         }
-        // The longest one first: its system text is kept.
-        sessions.sort_by_key(|session| std::cmp::Reverse(session.source().len()));
-        let format = sessions.first().ok_or("a folder has sessions")?.format;
-        sessions.retain(|session| session.format == format);
-        let bytes: usize = sessions.iter().map(|session| session.source().len()).sum();
-        let times = LONG.div_ceil(bytes);
-        let sessions: Vec<_> = std::iter::repeat_n(sessions, times).flatten().collect();
-        streams.push(Stream::joined(name, &sessions));
+        streams.push(Stream::long(name, sessions, LONG));
     }
     if streams.is_empty() {
         return Err("there is no session of that name".into());

@@ -3,6 +3,7 @@
 mod agents;
 mod archive;
 mod around;
+mod bench;
 mod compact;
 mod looks;
 mod program;
@@ -32,6 +33,7 @@ pub(crate) use archive::{
     SessionsArgs, usual_archive,
 };
 pub(crate) use around::{AroundArgs, Line};
+pub(crate) use bench::{BenchCommand, SurvivalArgs};
 pub(crate) use compact::{CompactArgs, ConvertArgs};
 pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
 pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose, SidecarArgs};
@@ -215,6 +217,14 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     /// Run by agents around their own compactions.
     #[command(after_help = agents::HOOK)]
     Hook(HookArgs),
+
+    /// Measure what compactions lose.
+    #[command(arg_required_else_help = true)]
+    Bench {
+        /// What to measure.
+        #[command(subcommand)]
+        command: BenchCommand,
+    },
 
     /// Show what is known of models: windows, prices, prompt caches, and where that is from.
     #[command(after_help = "\

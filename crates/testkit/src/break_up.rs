@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use crate::dice::Dice;
 use crate::draft::{Block, Draft, Message, Shape};
 use crate::script::Spot;
+use epitome_bench::dice::Dice;
 
 /// One thing that goes wrong, somewhere.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@
 use epitome::request::Envelope;
 use epitome::wire::Format;
 
-use crate::dice::Dice;
 use crate::draft::{Block, Draft, Message, Shape};
 use crate::notation::is_flat;
 use crate::prose;
 use crate::responses;
+use epitome_bench::dice::Dice;
 
 /// How long a transcript is to be, and of what.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Made-up secrets of the shapes that providers and programs give theirs, as their documentation draws them, each
 //! in the places where secrets stand. Written without looking at what [`epitome::text::secrets`] knows.
 
-use crate::dice::Dice;
+use epitome_bench::dice::Dice;
 
 /// A kind of secrets.
 #[derive(Clone, Copy, Debug)]

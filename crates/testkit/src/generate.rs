@@ -11,12 +11,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::break_up::{Breach, break_up};
-use crate::dice::Dice;
 use crate::draft::{Draft, Thinking};
 use crate::features::{Feature, Features};
 use crate::responses;
 use crate::script::{Prose, Script, script};
 use crate::stage::play;
+use epitome_bench::dice::Dice;
 
 /// One generated transcript and what is to be done to it.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::dice::Dice;
+use epitome_bench::dice::Dice;
 
 /// In which order an object's members stand.
 #[derive(Clone, Copy, Debug)]

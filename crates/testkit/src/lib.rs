@@ -24,7 +24,7 @@ pub mod canaries;
 pub mod captures;
 mod check;
 pub mod conversion;
-mod dice;
+
 pub mod draft;
 mod encode;
 pub mod features;

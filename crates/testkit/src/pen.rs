@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::dice::Dice;
 use crate::features::{Feature, Features};
+use epitome_bench::dice::Dice;
 
 /// A JSON text to be: unlike a `serde_json::Value` it keeps order, duplicates and numbers as written.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::dice::Dice;
+use epitome_bench::dice::Dice;
 
 const WORDS: [&str; 24] = [
     "lorem",

@@ -4,13 +4,13 @@
 use epitome::request::Envelope;
 use epitome::wire::Format;
 
-use crate::dice::Dice;
 use crate::draft::{Model, Shape, Thinking};
 use crate::prose;
 use crate::script::{
     Beat, Call, Dress, Media, Order, Outcome, Prose, SHORT, Script, Splits, Spot, Step, TOOLS,
     Thought, UNKNOWN,
 };
+use epitome_bench::dice::Dice;
 
 /// Most beats of a script: what is long takes a fuzzer's time and shows nothing more.
 const MOST_BEATS: usize = 14;

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod archive;
+mod bench;
 mod check;
 mod compact;
 mod config;
@@ -26,13 +27,14 @@ use anyhow::Result;
 
 pub(crate) use compact::Shape;
 
-use crate::args::Command;
+use crate::args::{BenchCommand, Command};
 use crate::failure::Exit;
 use crate::output::Report;
 
 /// Does what was asked.
 pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
     match command {
+        Command::Bench { command: BenchCommand::Survival(args) } => bench::survival(&args, report),
         Command::Check(args) => check::run(&args, report),
         Command::Count(args) => count::run(&args, report),
         Command::Compact(args) => compact::run(&args, report),

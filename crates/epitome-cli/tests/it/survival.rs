@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use epitome::checkpoint::looks_like_one;
 use epitome::count::counter;
@@ -14,7 +15,7 @@ use testkit::survival::judge::blocks;
 use testkit::survival::page::tables;
 use testkit::survival::plot::{Ground, planted, plot};
 use testkit::survival::report::{BUDGETS, ROUNDS, Updates, VERSION};
-use testkit::survival::scripted::summarizers;
+use testkit::survival::scripted::{Summarized, summarizers};
 use testkit::survival::{
     Book, Broken, Contender, Epitome, Everything, Report, Set, Shape, Speaker, Stream, Study, run,
     shipped,
@@ -150,7 +151,9 @@ fn with_any_summarizer_no_less_is_left() {
     let study = study(1);
     let without = measured(&study, || Epitome::new(study.counter.clone()));
     for (name, by) in summarizers(&study.streams) {
-        let with = measured(&study, || Epitome::new(study.counter.clone()).summarized_by(&by));
+        let with = measured(&study, || {
+            Summarized::by(Epitome::new(study.counter.clone()), Some(Arc::clone(&by)))
+        });
         for (set, _) in shipped() {
             for budget in BUDGETS {
                 let (with, without) = (with.present(set, budget), without.present(set, budget));
@@ -173,7 +176,7 @@ fn with_any_summarizer_no_less_is_left() {
 
 #[test]
 fn earlier_figures_can_be_read() {
-    let file = "../testkit/data/survival/before.json";
+    let file = "../epitome-bench/data/survival/before.json";
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect(file);
     let before: Report = serde_json::from_str(&text).expect("a report");
     assert_eq!(before.version, VERSION);

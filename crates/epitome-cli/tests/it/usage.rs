@@ -38,6 +38,7 @@ fn asked_for_help_it_says_what_it_can_do() {
           install      Put hooks, the MCP server and a status line into an agent's settings
           uninstall    Take what `install` put in out of them: each file has its exact bytes again
           hook         Run by agents around their own compactions
+          bench        Measure what compactions lose
           models       Show what is known of models: windows, prices, prompt caches, and where that is from
           config       Show the settings and where they are from
           doctor       Check the program's surroundings: settings, models, summarizers and their keys,

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::dialect::{DIALECTS, Dialect, Open, Page, Pair};
 use super::laws::Shown;
 use super::score::Score;
-use crate::dice::Dice;
 use crate::layouts;
 use crate::prose;
 use crate::server::models::Trait;
 use crate::server::{Fault, Next, Reply, Say, Seen};
+use epitome_bench::dice::Dice;
 
 pub(super) struct Client {
     pub(super) tenant: String,

@@ -21,9 +21,9 @@ use epitome::plan::Reached;
 use epitome::session::{ChainKey, Committed, Saved, SessionId, Sessions, Ticket};
 use epitome::trigger::{Asker, Demand};
 
-use crate::dice::Dice;
 use crate::server::{Seen, Server};
 use client::{Client, Stage};
+use epitome_bench::dice::Dice;
 use flight::{Flight, State};
 
 pub use score::Score;

@@ -13,10 +13,10 @@ use epitome::{Format, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::Broken;
 use super::book::Speaker;
 use super::contender::{Contender, Epitome};
 use super::judge::{Block, Place, blocks};
-use super::run::Broken;
 use super::stream::Stream;
 use crate::prose;
 

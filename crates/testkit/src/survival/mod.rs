@@ -1,32 +1,9 @@
-//! What survives: items are planted in long real sessions, these are compacted five times with new turns in
-//! between, and what is left is judged item by item.
+//! What survives compactions, [measured](epitome_bench::survival); and what tests need besides.
 //!
-//! - [`book`]: what is planted, from data files; one of them is opened only to measure
-//! - [`stream`]: real sessions in a row, as entries
-//! - [`plot`]: which items, said by whom and where; deterministic in its seed
-//! - [`contender`]: what is measured
 //! - [`scripted`]: summarizers that help with it, or only seem to
-//! - [`judge`]: whether a request says an item, and where
-//! - [`alone`]: what the ledger makes of each phrasing said by itself, without a compaction
-//! - [`report`], [`page`]: the figures, with intervals
 //! - [`bad_input`]: cases in which somebody says something that must not count, or must not be lost
-//!
-//! But for [`alone`] the library is seen from outside only: a request goes in, a request comes out.
 
-pub mod alone;
 pub mod bad_input;
-pub mod book;
-pub mod contender;
-pub mod judge;
-pub mod page;
-pub mod plot;
-pub mod report;
-mod run;
 pub mod scripted;
-pub mod stream;
 
-pub use book::{Book, Kind, Set, Shape, Speaker, shipped};
-pub use contender::{Contender, Epitome, Everything};
-pub use report::Report;
-pub use run::{Broken, Miss, Study, run};
-pub use stream::Stream;
+pub use epitome_bench::survival::*;

@@ -6,10 +6,40 @@ use std::fmt::Write as _;
 use std::future::ready;
 use std::sync::Arc;
 
+use epitome::Request;
+use epitome::engine::Drive;
 use epitome::ledger::{Delta, Kind, Op};
-use epitome::summarize::{SECTIONS, Summarizer, Summary, SummaryRequest, from_fn};
+use epitome::summarize::{SECTIONS, Summaries, Summarizer, Summary, SummaryRequest, from_fn};
 
-use super::stream::Stream;
+use super::{Broken, Contender, Epitome, Stream};
+use crate::wait;
+
+/// A conversation of the library's with summaries by somebody who answers by himself.
+#[derive(Clone, Debug)]
+pub struct Summarized {
+    epitome: Epitome,
+    by: Option<Arc<dyn Summarizer>>,
+}
+
+impl Summarized {
+    /// The conversation, summed up by somebody, if by anybody.
+    pub fn by(epitome: Epitome, by: Option<Arc<dyn Summarizer>>) -> Self {
+        Summarized { epitome, by }
+    }
+}
+
+impl Contender for Summarized {
+    fn compact(&mut self, request: &Request, target: u64) -> Result<Request, Broken> {
+        let mut compactor = self.epitome.compactor(target)?;
+        if let Some(by) = &self.by {
+            let summaries = Summaries { chain: vec![Arc::clone(by)], ..Summaries::default() };
+            compactor = compactor.summarized_by(summaries)?;
+        }
+        let outcome = wait(Drive::new(compactor.begin(request)))?;
+        self.epitome.know(&outcome.receipt);
+        Ok(outcome.request)
+    }
+}
 
 /// All of them: a name, and who it is. The good one knows what the streams say without what is planted.
 pub fn summarizers(streams: &[Stream]) -> [(&'static str, Arc<dyn Summarizer>); 4] {

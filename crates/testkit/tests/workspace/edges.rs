@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use crate::metadata::{Kind, Metadata};
 
 /// Each crate with the crates of this workspace that it is built from.
-const EDGES: [(&str, &[&str]); 10] = [
+const EDGES: [(&str, &[&str]); 11] = [
     ("epitome", &[]),
+    ("epitome-bench", &["epitome"]),
     (
         "epitome-cli",
         &[
             "epitome",
+            "epitome-bench",
             "epitome-llm",
             "epitome-recordings",
             "epitome-rpc",
@@ -25,7 +27,7 @@ const EDGES: [(&str, &[&str]); 10] = [
     ("epitome-store", &["epitome"]),
     ("epitome-tower", &["epitome"]),
     ("epitome-tracing", &["epitome"]),
-    ("testkit", &["epitome"]),
+    ("testkit", &["epitome", "epitome-bench"]),
 ];
 
 /// What the core is built from, besides itself; a longer list needs a reason in DESIGN.md.

@@ -4,7 +4,7 @@ use epitome::wire::Format;
 use serde_json::{Value, json};
 
 use super::{Dialect, Habit, Mode, Open, Page, Pair, list, pair, text};
-use crate::dice::Dice;
+use epitome_bench::dice::Dice;
 
 pub(super) struct Converse;
 

@@ -9,7 +9,7 @@ mod responses;
 use epitome::wire::Format;
 use serde_json::Value;
 
-use crate::dice::Dice;
+use epitome_bench::dice::Dice;
 
 /// How a client treats what it said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

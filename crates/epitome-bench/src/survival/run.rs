@@ -58,11 +58,34 @@ pub struct Miss<'a> {
     pub former: &'a [String],
 }
 
+/// The item, and what there is in its place.
+impl fmt::Display for Miss<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = &self.item.first;
+        let saying = match &self.item.update {
+            Some((_, update)) if self.is_changed => update,
+            _ => first,
+        };
+        let When { budget, round, .. } = self.when;
+        write!(
+            f,
+            "{budget} % after {round}, {}: {} by {}: ",
+            self.what, saying.id, saying.speaker
+        )?;
+        f.write_str(&saying.text)?;
+        if self.is_changed {
+            write!(f, "\n    after {} by {}: {}", first.id, first.speaker, first.text)?;
+            self.former.iter().try_for_each(|line| write!(f, "\n    → {line}"))?;
+        }
+        Ok(())
+    }
+}
+
 /// Measures what `contender` makes, a new one for each conversation; `missing` is told what is lost, but of
 /// the held-out phrasings.
 ///
 /// # Errors
-/// A stream that is no request, or a compaction that failed.
+/// A stream that is no request or has no place for items, or a compaction that failed.
 pub fn run<C: Contender>(
     study: &Study,
     mut contender: impl FnMut() -> C,
@@ -89,6 +112,10 @@ pub fn run<C: Contender>(
             for seed in 0..study.seeds {
                 let seed = seed * 1000 + number as u64;
                 let items = plot(book, stream, &ground, seed);
+                if items.is_empty() {
+                    let why = "no place to plant anything: a session needs calls of a model";
+                    return Err(Broken(format!("{}: {why}", stream.name)));
+                }
                 let said = planted(book, stream, &request, &items, seed)?;
                 let first = tokens(&said[segments[0].clone()].concat())?;
                 for budget in BUDGETS {

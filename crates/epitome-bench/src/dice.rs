@@ -2,23 +2,25 @@
 
 /// SplitMix64: small, seedable, and good enough to vary test data.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice {
+pub struct Dice {
     state: u64,
     /// What is thrown first, two bytes a throw, the last ones first.
     tape: Vec<u8>,
 }
 
 impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The choices of this seed.
+    pub fn new(seed: u64) -> Self {
         Dice { state: seed, tape: Vec::new() }
     }
 
     /// Throws what a fuzzer wrote, as long as that lasts.
-    pub(crate) fn of_tape(tape: &[u8]) -> Self {
+    pub fn of_tape(tape: &[u8]) -> Self {
         Dice { state: 0, tape: tape.iter().rev().copied().collect() }
     }
 
-    pub(crate) fn roll(&mut self) -> u64 {
+    /// Any number.
+    pub fn roll(&mut self) -> u64 {
         if let Some(byte) = self.tape.pop() {
             return (u64::from(byte) << 8) | u64::from(self.tape.pop().unwrap_or(0));
         }
@@ -30,15 +32,17 @@ impl Dice {
     }
 
     /// A number under `n` (which isn't 0).
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         (self.roll() % n as u64) as usize
     }
 
-    pub(crate) fn one_in(&mut self, n: usize) -> bool {
+    /// True once in `n` times, on average (`n` isn't 0).
+    pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    /// One of several, of which there is at least one.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 }

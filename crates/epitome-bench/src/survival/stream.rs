@@ -9,6 +9,9 @@ use epitome::{Format, Request, wire};
 
 use super::run::Broken;
 
+/// How many bytes of sessions make a long one: what must stay of it whatever happens (its system text) has to fit in 5 %.
+pub const LONG: usize = 1_200_000;
+
 /// A request as text in pieces, so that entries can be put between others.
 #[derive(Clone, Debug)]
 pub struct Stream {
@@ -54,6 +57,21 @@ impl Stream {
             stream.entries.extend(said.map(|entry| renamed(entry, number + 1)));
         }
         stream
+    }
+
+    /// Sessions in a row, the longest one first, since its system text is kept; those of another format than its are left
+    /// out, and they come again and again until there are `bytes`, roughly.
+    ///
+    /// # Panics
+    /// If there is no session.
+    pub fn long(name: impl Into<String>, mut sessions: Vec<Request>, bytes: usize) -> Stream {
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.source().len()));
+        let format = sessions.first().expect("there is a session").format;
+        sessions.retain(|session| session.format == format);
+        let once: usize = sessions.iter().map(|session| session.source().len()).sum();
+        let times = bytes.div_ceil(once.max(1)).max(1);
+        let sessions: Vec<_> = std::iter::repeat_n(sessions, times).flatten().collect();
+        Stream::joined(name, &sessions)
     }
 
     /// The same with other entries.

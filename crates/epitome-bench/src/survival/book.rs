@@ -1,6 +1,6 @@
 //! What is planted: phrasings with slots, what may stand in these, and how each is recognised.
 //!
-//! The files are in `crates/testkit/data/survival`.
+//! The files are in `crates/epitome-bench/data/survival`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

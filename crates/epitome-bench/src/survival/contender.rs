@@ -4,13 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use epitome::count::TokenCounter;
-use epitome::engine::Drive;
-use epitome::summarize::{Summaries, Summarizer};
 use epitome::transcript::ContentId;
-use epitome::{Compactor, Options, Request, Target};
+use epitome::{Compactor, Options, Receipt, Request, Target};
 
 use super::run::Broken;
-use crate::wait;
 
 /// One conversation, compacted again and again.
 pub trait Contender {
@@ -36,20 +33,28 @@ impl Contender for Everything {
 pub struct Epitome {
     counter: Arc<dyn TokenCounter>,
     known: BTreeSet<ContentId>,
-    summaries: Summaries,
 }
 
 impl Epitome {
     /// A new conversation.
     pub fn new(counter: Arc<dyn TokenCounter>) -> Self {
-        Epitome { counter, known: BTreeSet::new(), summaries: Summaries::default() }
+        Epitome { counter, known: BTreeSet::new() }
     }
 
-    /// The same, with summaries by somebody.
-    #[must_use]
-    pub fn summarized_by(self, by: &Arc<dyn Summarizer>) -> Self {
-        let summaries = Summaries { chain: vec![Arc::clone(by)], ..Summaries::default() };
-        Epitome { summaries, ..self }
+    /// What makes the conversation's next view.
+    ///
+    /// # Errors
+    /// A target that is out of range.
+    pub fn compactor(&self, target: u64) -> Result<Compactor, Broken> {
+        let options = Options { target: Target::Tokens(target), ..Options::default() };
+        let compactor = Compactor::new(options, Arc::clone(&self.counter))?;
+        Ok(compactor.knowing(self.known.iter().copied()))
+    }
+
+    /// From now on the checkpoints of that compaction are the conversation's.
+    pub fn know(&mut self, receipt: &Receipt) {
+        self.known.extend(receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id));
+        self.known.extend(receipt.standing_checkpoints.iter().copied());
     }
 
     /// The checkpoints that it wrote.
@@ -60,15 +65,8 @@ impl Epitome {
 
 impl Contender for Epitome {
     fn compact(&mut self, request: &Request, target: u64) -> Result<Request, Broken> {
-        let options = Options { target: Target::Tokens(target), ..Options::default() };
-        let compactor = Compactor::new(options, Arc::clone(&self.counter))?;
-        let mut compactor = compactor.knowing(self.known.iter().copied());
-        if !self.summaries.chain.is_empty() {
-            compactor = compactor.summarized_by(self.summaries.clone())?;
-        }
-        let outcome = wait(Drive::new(compactor.begin(request)))?;
-        self.known.extend(outcome.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id));
-        self.known.extend(outcome.receipt.standing_checkpoints.iter().copied());
+        let outcome = self.compactor(target)?.compact(request)?;
+        self.know(&outcome.receipt);
         Ok(outcome.request)
     }
 }
