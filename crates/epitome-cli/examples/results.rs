@@ -17,6 +17,7 @@ use epitome::transcript::Entry;
 use epitome::view::Fate;
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};
 use epitome_recordings::{Input, Kind, Reach, open};
+use testkit::trail::Trail;
 use testkit::{laws, paper};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -45,7 +46,9 @@ second reading of the provider's rules, and compacted again, which changes nothi
 allow (it may fall with the target, because one of them that is larger than its share is excerpted); *reached* is \
 where it landed. *Kept* entries are verbatim, *edited* ones have some slots replaced, \
 *folded* ones are stood for by the checkpoint, *dropped* ones are gone from the view (and can be had back, \
-like all others). *Quoted* says how many of the folded human messages the checkpoint quotes in full.
+like all others). *Quoted* says how many of the folded human messages the checkpoint quotes in full. *Files* says how many of the files that calls changed \
+are still named, in the checkpoint or where they are shown, and *mended* the same of commands that failed and went well later; both are read off the \
+calls without the library's own reading of them ([trail.rs](../crates/testkit/src/trail.rs)).
 
 ";
 
@@ -85,9 +88,10 @@ fn page(root: &Path) -> Result<String> {
     sessions.extend(joined);
     let mut page = String::from(HEAD);
     let (mut rows, mut reached, mut held) = (0, 0, Vec::new());
+    let mut sums = (Vec::new(), Vec::new());
     page.push_str(
         "| session | format | entries | tokens | to | target | floor | reached | kept | edited | folded | dropped \
-         | checkpoint | quoted | outcome |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
+         | checkpoint | quoted | files | mended | outcome |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
     );
     for session in &sessions {
         for percent in TARGETS {
@@ -110,10 +114,24 @@ fn page(root: &Path) -> Result<String> {
                 Reached::Short | Reached::Declined => {}
                 Reached::Target | Reached::NothingToDo | Reached::NotTriggered => reached += 1,
             }
-            row(&mut page, session, percent, &outcome)?;
+            let named = row(&mut page, session, percent, &outcome)?;
+            sums.0.extend(named.0);
+            sums.1.extend(named.1);
         }
     }
     writeln!(page, "\n{reached} of {rows} land at or under the target.")?;
+    let sum = |shares: &[Share]| {
+        shares.iter().fold((0, 0), |sum, share| (sum.0 + share.0, sum.1 + share.1))
+    };
+    let (files, mended) = (sum(&sums.0), sum(&sums.1));
+    writeln!(
+        page,
+        "\nOf files that calls changed {} of {} are named, of commands that failed and went well later {} of {}.",
+        grouped(files.0 as u64),
+        grouped(files.1 as u64),
+        grouped(mended.0 as u64),
+        grouped(mended.1 as u64)
+    )?;
     if !held.is_empty() {
         writeln!(
             page,
@@ -124,7 +142,21 @@ fn page(root: &Path) -> Result<String> {
     Ok(page)
 }
 
-fn row(page: &mut String, session: &Session, percent: u8, outcome: &Outcome) -> Result<()> {
+/// How many of how many.
+type Share = (usize, usize);
+
+/// Of the files and of the commands in the row.
+fn row(
+    page: &mut String,
+    session: &Session,
+    percent: u8,
+    outcome: &Outcome,
+) -> Result<(Option<Share>, Option<Share>)> {
+    let trail = Trail::of(&session.request);
+    let named = trail.named_in(&outcome.request);
+    let share = |of: usize, all: usize| (all > 0).then_some((of, all));
+    let files = share(named.changed, trail.changed.len());
+    let mended = share(named.mended, trail.mended.len());
     let receipt = &outcome.receipt;
     let fates = |is: fn(&Fate) -> bool| outcome.view.fates().filter(|fate| is(fate)).count();
     let (checkpoint, quoted) = match &receipt.checkpoint {
@@ -142,7 +174,7 @@ fn row(page: &mut String, session: &Session, percent: u8, outcome: &Outcome) -> 
     };
     writeln!(
         page,
-        "| {} | {} | {} | {} | {percent} % | {} | {} | {} | {} | {} | {} | {} | {checkpoint} | {quoted} | {outcome_in_words} |",
+        "| {} | {} | {} | {} | {percent} % | {} | {} | {} | {} | {} | {} | {} | {checkpoint} | {quoted} | {} | {} | {outcome_in_words} |",
         session.name,
         session.origin,
         receipt.before.entries,
@@ -154,8 +186,14 @@ fn row(page: &mut String, session: &Session, percent: u8, outcome: &Outcome) -> 
         fates(|fate| matches!(fate, Fate::Edit(_))),
         fates(|fate| matches!(fate, Fate::Fold(_))),
         fates(|fate| matches!(fate, Fate::Drop(_))),
+        in_words(files),
+        in_words(mended),
     )?;
-    Ok(())
+    Ok((files, mended))
+}
+
+fn in_words(share: Option<Share>) -> String {
+    share.map_or_else(|| "–".to_owned(), |(of, all)| format!("{of} of {all}"))
 }
 
 fn session(file: &Path, reach: Reach) -> Result<Session> {

@@ -13,6 +13,7 @@
 //! - [`server`]: a scripted model server that speaks for the providers
 //! - [`archives`]: what any archive must do
 //! - [`canaries`]: made-up secrets, in the places where secrets stand
+//! - [`trail`]: what an agent's calls did to files and commands, and what a view says of it
 //! - [`survival`]: what compactions lose of what was said, measured
 
 pub mod archives;
@@ -46,6 +47,7 @@ pub mod simulation;
 mod stage;
 pub mod survival;
 mod tape;
+pub mod trail;
 mod wait;
 
 pub use check::{check, check_in};
