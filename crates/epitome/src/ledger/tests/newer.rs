@@ -62,9 +62,8 @@ fn a_word_that_hardly_another_line_has_tells_what_is_meant() {
          user: From Monday the matchmaking loop does 30 Hz.",
         &expect![[r"
             Facts:
-            - [0 user] The matchmaking tick rate is 20 Hz. (see message 11, which is newer)
             - [1 user] The physics tick rate is 64 Hz.
-            - [11 user] From Monday the matchmaking loop does 30 Hz.
+            - [11 user] From Monday the matchmaking loop does 30 Hz. (newer than: [0 user] The matchmaking tick rate is 20 Hz.)
         "]],
     );
 }
@@ -101,10 +100,9 @@ fn a_note_says_where_what_is_newer_stands() {
          user: As to tenants: sharded by plan these days.",
         &expect![[r"
             Facts:
-            - [2 model] Wait, I misread that: the deploy window is Friday 10:00 UTC (says the wiki). (in place of message 0: worth knowing: the deploy window is … …)
+            - [2 model] Wait, I misread that: the deploy window is Friday 10:00 UTC (says the wiki). (in place of message 0: worth knowing: the deploy window is … utc)
             Said besides (replaces nothing):
-            - [1 user] The table of the tenants is sharded by region, by the way, and by nothing else. (see message 3, which is newer)
-            - [3 user] As to tenants: sharded by plan these days.
+            - [3 user] As to tenants: sharded by plan these days. (newer than: [1 user] besides: The table of the tenants is sharded by region, by the way, and by nothing else.)
         "]],
     );
 }
