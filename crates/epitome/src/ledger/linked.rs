@@ -109,7 +109,7 @@ fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
     let names = own.names_both(theirs) || own.names_value_of(theirs);
     let fits = own.stands_for(theirs);
     // Each gives a value, and neither can stand for the other.
-    let is_unfit = !own.values.is_empty() && !theirs.values.is_empty() && !fits && !names;
+    let is_unfit = own.gives_any() && theirs.gives_any() && !fits && !names;
     let figures = |one: &Subject| one.values.iter().any(|value| !value.is_literal());
     let fewer = own.specific.len().min(theirs.specific.len());
     let is_most = words > 1 && words * 100 >= fewer * MOST_OF_DEED;

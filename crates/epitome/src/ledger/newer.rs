@@ -194,7 +194,7 @@ impl Ledger {
             let is_short = own.words < MOST_BRIEF && theirs.words < MOST_BRIEF;
             let says = new.change >= Change::Said || !new.kind.is_task() && new.says_so();
             // Values of which neither can stand for the other are of different things.
-            let is_unfit = !own.values.is_empty() && !theirs.values.is_empty();
+            let is_unfit = own.gives_any() && theirs.gives_any();
             says && is_short && old.is_state() && !is_unfit
         };
         let ends = is_persons || new.who == Speaker::Model && new.change >= Change::Said;
@@ -313,6 +313,11 @@ impl Subject {
         other.figures().count() <= MOST_FIGURES
             && other.figures().filter(|old| new.is_one_with(old)).count() == 1
             && self.has_for(new, other)
+    }
+
+    /// Whether it gives a value other than a day.
+    pub(super) fn gives_any(&self) -> bool {
+        self.values.iter().any(|value| value.sort != Sort::Day)
     }
 
     /// Its values that have digits.

@@ -1,5 +1,6 @@
 //! Sessions in short, and the ledger that comes of them.
 
+mod beneath;
 mod newer;
 mod updates;
 

@@ -23,6 +23,9 @@ fn another_value_right_behind_one_is_newer_in_any_words() {
         ("The complaints extension is 4471.", "brain fart, 4820 obviously"),
         ("The lease is filed under M-20418.", "*M-20733, oops"),
         ("Use the viridis scale for charts.", "Not the viridis scale, plain greyscale."),
+        ("The vent setpoint is 24.5 °C.", "Update from Wen just now: 27 °C."),
+        ("The alarm volume is 62 dB.", "For the record that is now 70 dB."),
+        ("The keepalive is 20 seconds.", "better 2 minutes"),
     ] {
         let said = format!("user: {old}\nmodel: Noted.\nuser: {new}");
         assert!(is_told(&said), "{old} {new}: {:#?}", ledger(&said).render(4_000));
@@ -194,4 +197,31 @@ fn what_a_person_took_back_holds_no_more_for_being_read_again() {
     // A person may say so again.
     next.observe(4, Speaker::Human, Shown::Elsewhere, again);
     assert!(next.render(4_000).contains("15 minutes"));
+}
+
+/// Of several older lines the one that leads is meant.
+#[test]
+fn words_count_by_how_few_lines_have_them() {
+    for said in [
+        "tool: note: using 20 seconds as gRPC keepalive
+          tool: note: using 15 seconds as scrape interval
+          model: I now have 45 seconds for the pause between gRPC pings.",
+        "model: The ventilator alarm volume is 62 dB.
+          model: The infusion pump alarm volume is 55 dB.
+          user: These days the ventilator may be no louder than 70 dB.",
+        "model: I cannot proofread the jury notes without the bishop.
+          model: I cannot index the parish notes without the bishop.
+          model: I'm currently proofreading the jury notes.",
+    ] {
+        assert!(is_told(said), "{}", ledger(said).render(4_000));
+    }
+}
+
+/// A question that is asked again and answered in the next sentence is the one that was open.
+#[test]
+fn what_follows_a_question_that_was_open_answers_it() {
+    let said = "user: open question: who pays for the scaffolding
+         model: Noted.
+         user: Who pays for the scaffolding? Turns out: the landlord, in full.";
+    assert!(is_told(said), "{}", ledger(said).render(4_000));
 }
