@@ -28,7 +28,8 @@ use testkit::survival::report::BUDGETS;
 use testkit::survival::scripted::{Summarized, summarizers};
 use testkit::survival::stream::LONG;
 use testkit::survival::{
-    Book, Epitome, Everything, Miss, Report, Set, Speaker, Stream, Study, alone, run, shipped,
+    Book, Epitome, Everything, Miss, Report, Set, Speaker, Stream, Study, alone, crowd, run,
+    shipped,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -105,7 +106,9 @@ fn main() -> Result<ExitCode> {
     let books = books(&asked)?;
     if asked.recognised {
         for (set, book) in &books {
-            recognised(*set, book, asked.misses && *set != Set::HeldOut);
+            let misses = asked.misses && *set != Set::HeldOut;
+            recognised(*set, book, misses);
+            among_others(*set, book, misses);
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -220,6 +223,39 @@ fn recognised(set: Set, book: &Book, misses: bool) {
                 percent(right)
             );
         }
+    }
+}
+
+/// What the ledger makes of corrections among all that a book speaks of.
+fn among_others(set: Set, book: &Book, misses: bool) {
+    let mut sums: BTreeMap<(&str, Speaker), [usize; 5]> = BTreeMap::new();
+    let rows = crowd::corrections(book);
+    for row in &rows {
+        for of in [row.shape.words(), "~ all"] {
+            let sum = sums.entry((of, row.speaker)).or_default();
+            let counts = [row.said, row.listed, row.stated, row.missed, row.mixed];
+            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        for example in row.examples.iter().filter(|_| misses) {
+            println!(
+                "{} by {}: {} said, {} listed, {} stated, {} missed, {} mixed up\n    {example}",
+                row.id, row.speaker, row.said, row.listed, row.stated, row.missed, row.mixed
+            );
+        }
+    }
+    println!(
+        "\n| {}: among others | by | said | listed | former stated | missed | mixed up |",
+        set.name()
+    );
+    println!("|---|---|--:|--:|--:|--:|--:|");
+    for ((of, by), [said, listed, stated, missed, mixed]) in sums {
+        let percent = |of: usize| of as f64 * 100.0 / said.max(1) as f64;
+        println!(
+            "| {of} | {by} | {said} | {:.1} % | {:.1} % | {:.1} % | {mixed} |",
+            percent(listed),
+            percent(stated),
+            percent(missed)
+        );
     }
 }
 

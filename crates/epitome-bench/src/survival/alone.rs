@@ -198,7 +198,7 @@ fn matters<'a>(book: &'a Book, phrasing: &'a Phrasing) -> impl Iterator<Item = &
     })
 }
 
-fn slots(
+pub(super) fn slots(
     book: &Book,
     matter: &Matter,
     value: Option<&String>,
@@ -213,7 +213,7 @@ fn slots(
     slots
 }
 
-fn said(
+pub(super) fn said(
     phrasing: &Phrasing,
     matter: &Matter,
     value: Option<&String>,
@@ -223,7 +223,7 @@ fn said(
     (filled(&phrasing.text, slots), claim)
 }
 
-fn lane(text: &str) -> Block {
+pub(super) fn lane(text: &str) -> Block {
     Block { place: Place::Lane("ledger".to_owned()), whole: false, text: text.to_owned() }
 }
 

@@ -7,13 +7,15 @@
 //! - [`contender`]: what is measured
 //! - [`judge`]: whether a request says an item, and where
 //! - [`alone`]: what the ledger makes of each phrasing said by itself, without a compaction
+//! - [`crowd`]: what it makes of each correction among all other matters
 //! - [`report`], [`page`]: the figures, with intervals
 //!
-//! But for [`alone`] the library is seen from outside only: a request goes in, a request comes out.
+//! But for [`alone`] and [`crowd`] the library is seen from outside only: a request goes in, a request comes out.
 
 pub mod alone;
 pub mod book;
 pub mod contender;
+pub mod crowd;
 pub mod judge;
 pub mod page;
 pub mod plot;

@@ -1,12 +1,13 @@
 //! The ledger as a lane of a checkpoint, within a budget, and read back from one.
 //!
 //! One line each: `- [12 user] Never push to main.` under the heading of its kind. What replaced
-//! something says where the older stands, not what it said.
+//! something says where the older stands, not what it said; what may be newer than something has that beneath it.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
+use super::beneath::{self, BENEATH, Beneath};
 use super::worth::is_printed_code;
 use super::{Change, Kind, Ledger, Line, Speaker};
 use crate::text::cut;
@@ -37,6 +38,9 @@ const BESIDES: &str = "Said besides (replaces nothing):";
 const CROWD: i32 = 3;
 const MOST_CROWDED: i32 = 10;
 
+/// What a note says of an older line, in bytes.
+const MAX_NOTE: usize = 80;
+
 /// Nobody knows what stands under the last heading.
 const OTHERS: &[Kind] = &[Kind::Fact];
 
@@ -46,7 +50,7 @@ const OTHERWISE: &str = ", which says otherwise";
 const OLDER: &str = " (see message ";
 const IS_NEWER: &str = ", which is newer";
 /// Behind words that end like a note, which is theirs then.
-const OWN: &str = " (in these words)";
+pub(super) const OWN: &str = " (in these words)";
 
 /// Which lines a lane may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,7 @@ pub struct Listing<'a> {
     /// The best first.
     order: Vec<usize>,
     is_besides: HashSet<usize>,
+    beneath: Beneath,
 }
 
 /// Lines that may be listed, by number, the best first.
@@ -87,10 +92,12 @@ pub struct Entry {
     pub note: String,
     /// Whether it is surely of that kind.
     pub is_sure: bool,
+    /// What it is newer than and may change, oldest first.
+    pub older: Vec<Entry>,
 }
 
 impl Speaker {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Tool => "tool",
             Self::Injected => "note",
@@ -149,7 +156,7 @@ impl Ledger {
     /// What may be listed without what is said elsewhere, unless it replaces what isn't; to be rendered at any length.
     pub fn listing(&self, breadth: Breadth, is_said: &dyn Fn(&Line) -> bool) -> Listing<'_> {
         let Ranked { sure, besides } = self.order();
-        let is_besides: HashSet<usize> = besides.iter().copied().collect();
+        let mut is_besides: HashSet<usize> = besides.iter().copied().collect();
         let besides = if breadth == Breadth::Any { besides } else { Vec::new() };
         let mut order: Vec<usize> = sure.into_iter().chain(besides).collect();
         order.retain(|at| {
@@ -157,7 +164,8 @@ impl Ledger {
             let stands_for = line.replaces.map(|old| &self.lines[old]);
             stands_for.is_some_and(|old| !is_said(old)) || !is_said(line)
         });
-        Listing { ledger: self, order, is_besides }
+        let beneath = self.beneath(&mut order, &mut is_besides);
+        Listing { ledger: self, order, is_besides, beneath }
     }
 
     /// The lines that are listed as what they are, the best first.
@@ -220,24 +228,24 @@ impl Ledger {
         line.replaced.is_none() && (!line.shown || line.replaces.is_some())
     }
 
-    fn shown(&self, at: usize, state: &str) -> String {
-        let line = &self.lines[at];
-        let mut out = format!("- [{} {}] {state}{}", line.at, line.who.name(), line.text);
+    /// What is said behind a line.
+    pub(super) fn note_on(&self, line: &Line) -> String {
         let marked = line.who >= Speaker::Model;
-        if let Some(old) = line.replaces.filter(|_| marked).map(|old| &self.lines[old]) {
-            let subject = self.about(line, old);
-            let _ = write!(out, "{IN_PLACE}{}{subject})", old.at);
+        if line.text.contains(BENEATH) {
+            OWN.to_owned()
+        } else if let Some(old) = line.replaces.filter(|_| marked).map(|old| &self.lines[old]) {
+            format!("{IN_PLACE}{}{})", old.at, self.about(line, old))
         } else if let Some(new) = line.newer.map(|new| &self.lines[self.newest(new)]) {
-            let _ = write!(out, "{OLDER}{}{IS_NEWER})", new.at);
+            format!("{OLDER}{}{IS_NEWER})", new.at)
         } else if let Some(old) = line.differs.filter(|_| marked).map(|old| &self.lines[old]) {
-            let subject = self.about(line, old);
-            let _ = write!(out, "{NEWER}{}{OTHERWISE}{subject})", old.at);
+            format!("{NEWER}{}{OTHERWISE}{})", old.at, self.about(line, old))
         } else if !line.note.is_empty() {
-            out.push_str(&line.note);
+            line.note.clone()
         } else if note_of(&line.text).is_some() {
-            out.push_str(OWN);
+            OWN.to_owned()
+        } else {
+            String::new()
         }
-        out
     }
 }
 
@@ -265,7 +273,20 @@ impl Ledger {
 impl Line {
     /// What it says, its values left out, in as many words as a note has.
     pub(super) fn without_values(&self) -> String {
-        let mut text = cut::one_line(&self.text, 80).to_lowercase();
+        // Of a long sentence what stands before its value: that says of what.
+        let figure = self
+            .subject
+            .values
+            .iter()
+            .filter(|value| value.text.contains(|c: char| c.is_ascii_digit()));
+        let lower = self.text.to_lowercase();
+        let at =
+            figure.filter_map(|value| lower.find(&value.text)).max().filter(|at| *at >= MAX_NOTE);
+        let from = at.map_or(0, |at| {
+            let begin = cut::floor(&lower, at + MAX_NOTE / 8 - MAX_NOTE);
+            lower[begin..].find(' ').map_or(begin, |space| begin + space + 1)
+        });
+        let mut text = cut::one_line(&lower[from..], MAX_NOTE);
         for value in &self.subject.values {
             text = text.replace(&value.text, "…");
         }
@@ -287,10 +308,12 @@ impl Listing<'_> {
             if line.text.len() >= left {
                 continue;
             }
-            let state = if self.is_besides.contains(&at) { "" } else { line.kind.state() };
-            let shown = ledger.shown(at, state);
+            let shown = self.shown(at);
             let title = self.title(at);
             let above = if titles.contains(title) { 0 } else { title.len() + 1 };
+            // Where there is no room for what is beneath it, it says where that stands.
+            let is_long = above + shown.len() >= left && self.beneath.contains_key(&at);
+            let shown = if is_long { self.alone(at) } else { shown };
             if above + shown.len() < left {
                 left -= above + shown.len() + 1;
                 titles.insert(title);
@@ -309,6 +332,30 @@ impl Listing<'_> {
             }
         }
         out
+    }
+
+    /// A line with its source, and with what is beneath it.
+    fn shown(&self, at: usize) -> String {
+        let Some(olds) = self.beneath.get(&at) else { return self.alone(at) };
+        let line = &self.ledger.lines[at];
+        // What it differs from stands there already.
+        let is_told = line.replaces.is_none() && line.note.is_empty();
+        let mut out = if is_told { self.with(at, "") } else { self.alone(at) };
+        for old in olds {
+            out.push_str(&self.ledger.shown_beneath(*old, at, self.is_besides.contains(old)));
+        }
+        out
+    }
+
+    /// A line without what is beneath it.
+    fn alone(&self, at: usize) -> String {
+        self.with(at, &self.ledger.note_on(&self.ledger.lines[at]))
+    }
+
+    fn with(&self, at: usize, note: &str) -> String {
+        let line = &self.ledger.lines[at];
+        let state = if self.is_besides.contains(&at) { "" } else { line.kind.state() };
+        format!("- [{} {}] {state}{}{note}", line.at, line.who.name(), line.text)
     }
 
     /// The heading that a line stands under.
@@ -353,26 +400,26 @@ pub fn read(lane: &str) -> Vec<Entry> {
             heading = kinds;
             continue;
         }
-        let entry = line.strip_prefix("- [").and_then(|rest| rest.split_once("] ")).and_then(
-            |(source, text)| {
-                let (at, who) = source.split_once(' ')?;
-                let kind = heading
-                    .iter()
-                    .find(|kind| !kind.state().is_empty() && text.starts_with(kind.state()));
-                let kind = *kind.or(heading.first())?;
-                let text = text.strip_prefix(kind.state()).unwrap_or(text);
-                let (text, note) = text.split_at(text.len() - note_of(text).map_or(0, str::len));
-                Some(Entry {
-                    at: at.parse().ok()?,
-                    who: Speaker::of(who)?,
-                    kind,
-                    text: text.to_owned(),
-                    note: note.to_owned(),
-                    is_sure,
-                })
-            },
-        );
+        let (line, olds) = beneath::split(line);
+        let entry = line.strip_prefix("- [").and_then(said_by).and_then(|(at, who, text)| {
+            let kind = heading
+                .iter()
+                .find(|kind| !kind.state().is_empty() && text.starts_with(kind.state()));
+            let kind = *kind.or(heading.first())?;
+            let text = text.strip_prefix(kind.state()).unwrap_or(text);
+            let (text, note) = text.split_at(text.len() - note_of(text).map_or(0, str::len));
+            let older = olds.iter().filter_map(|old| beneath::read(old, kind)).collect();
+            let (text, note) = (text.to_owned(), note.to_owned());
+            Some(Entry { at, who, kind, text, note, is_sure, older })
+        });
         found.extend(entry);
     }
     found
+}
+
+/// Where and by whom a line was said, and its text, behind its first bracket.
+pub(super) fn said_by(line: &str) -> Option<(u32, Speaker, &str)> {
+    let (source, text) = line.split_once("] ")?;
+    let (at, who) = source.split_once(' ')?;
+    Some((at.parse().ok()?, Speaker::of(who)?, text))
 }

@@ -6,6 +6,7 @@
 //! over a person's. Where that isn't sure both stay, and the newer says so.
 
 mod again;
+mod beneath;
 mod cues;
 mod delta;
 mod entry;
@@ -13,6 +14,7 @@ mod finished;
 mod judge;
 mod lane;
 mod language;
+mod linked;
 mod made;
 mod newer;
 mod noise;

@@ -12,7 +12,7 @@ use super::noise::is_noise;
 use super::output::{self, Standing};
 use super::statement;
 use super::subject::Subject;
-use super::update::{MOST_BRIEF, Update, is_near};
+use super::update::{LOOK_BACK, MOST_BRIEF, Update, is_near};
 use super::words::Words;
 use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
@@ -103,16 +103,17 @@ impl Ledger {
         let mut asked = None;
         // Where the sentence before begins, if it names something and gives no value of it.
         let mut named: Option<usize> = None;
-        let is_brief = who == Speaker::Human && text.len() < MAX_BRIEF;
+        let is_brief = matches!(who, Speaker::Human | Speaker::Model) && text.len() < MAX_BRIEF;
         let parts = sentences(text);
         let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };
         for sentence in parts {
             let mut raw = &text[sentence.range.clone()];
             // `Who signs it? Answered: Dana.` is one.
-            if let Some(question) = asked
-                .take()
-                .filter(|_| answers(raw) || raw.trim_end_matches('.').ends_with(" there"))
-            {
+            if let Some(question) = asked.take().filter(|from| {
+                answers(raw)
+                    || raw.trim_end_matches('.').ends_with(" there")
+                    || self.is_asked(&text[*from..sentence.range.start])
+            }) {
                 raw = &text[question..sentence.range.end];
             }
             asked = raw.ends_with('?').then_some(sentence.range.start);
@@ -121,6 +122,10 @@ impl Ledger {
                 let before = named.take();
                 match gives(raw) {
                     Gives::Subject => named = Some(sentence.range.start),
+                    // `Not 20. It's 30.` is one, too.
+                    Gives::Value if before.is_none() && denies(raw) => {
+                        named = Some(sentence.range.start);
+                    }
                     Gives::Value => {
                         raw = &text[before.unwrap_or(sentence.range.start)..sentence.range.end];
                     }
@@ -211,6 +216,19 @@ impl Ledger {
                 besides += self.unsure - before;
             }
         }
+    }
+
+    /// Whether a question was asked before in most of its words: what stands behind it answers it.
+    fn is_asked(&self, question: &str) -> bool {
+        let words = Words::of(question);
+        let bag = Subject::of(&words, &Cues::of(question, &words)).bag;
+        let is_same = |at: &u32| {
+            let old = &self.lines[*at as usize];
+            let is_open = old.kind == Kind::Question && old.replaced.is_none();
+            is_open && bag.len() > 1 && old.subject.bag.shared(&bag) * 4 >= bag.len() * 3
+        };
+        let about = bag.iter().flat_map(|word| [self.about.get(&word), self.besides.get(&word)]);
+        about.flatten().any(|lines| lines.iter().rev().take(LOOK_BACK).any(is_same))
     }
 
     /// Whether the sentence became a line.
@@ -450,6 +468,12 @@ impl Standing {
             Self::Free | Self::Lead => 0,
         }
     }
+}
+
+/// Whether a sentence only says what isn't so.
+fn denies(sentence: &str) -> bool {
+    let start = cut::head(sentence, 5).to_ascii_lowercase();
+    start.starts_with("not ") || start.starts_with("no, ")
 }
 
 fn answers(sentence: &str) -> bool {

@@ -37,13 +37,13 @@ impl Ledger {
         })
     }
 
-    /// What was said, on one line each, and was replaced since.
+    /// What was said, on one line each, and was replaced since, or may have been: the ledger lists it beneath what is newer.
     pub fn outdated(&self) -> impl Iterator<Item = &str> {
         let holds = |line: &Line| {
             let last = self.said.get(&line.text).map(|at| &self.lines[*at as usize]);
-            last.is_some_and(|last| last.replaced.is_none())
+            last.is_some_and(|last| last.replaced.or(last.newer).is_none())
         };
-        let gone = self.lines.iter().filter(|line| line.replaced.is_some());
+        let gone = self.lines.iter().filter(|line| line.replaced.or(line.newer).is_some());
         let gone = gone.filter(move |line| !holds(line));
         gone.map(|line| line.text.as_str())
     }

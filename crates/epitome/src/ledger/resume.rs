@@ -17,14 +17,18 @@ impl Ledger {
     pub fn resume<'a>(&mut self, words: impl Iterator<Item = (u32, &'a str)>, entries: Vec<Entry>) {
         self.since = self.lines.len();
         // What is listed was understood where it was said.
-        self.listed = entries.iter().map(|entry| entry.text.clone()).collect();
+        let all = entries.iter().flat_map(|entry| entry.older.iter().chain([entry]));
+        self.listed = all.map(|entry| entry.text.clone()).collect();
         for (at, text) in words {
             self.observe(at, Speaker::Human, Shown::Elsewhere, text);
         }
         self.listed.clear();
         let listed = self.lines.len();
-        for entry in entries {
-            self.carry(entry, listed);
+        for mut entry in entries {
+            let older = std::mem::take(&mut entry.older);
+            let olds: Vec<usize> = older.into_iter().map(|old| self.carry(old, listed)).collect();
+            let new = self.carry(entry, listed);
+            self.join(&olds, new);
         }
         for line in &mut self.lines[self.since..] {
             line.carried = true;
@@ -33,9 +37,19 @@ impl Ledger {
         self.last = None;
     }
 
-    /// Takes over a line. It stood beside the others that were listed, so that it takes the place of none of
+    /// Says again that `new` is newer than what was listed beneath it.
+    fn join(&mut self, olds: &[usize], new: usize) {
+        for old in olds.iter().copied().filter(|old| *old != new) {
+            if self.lines[old].replaced.is_none() && self.lines[new].replaced.is_none() {
+                self.lines[old].newer = Some(new);
+                self.lines[new].differs = Some(old);
+            }
+        }
+    }
+
+    /// Takes over a line, and says where it is. It stood beside the others that were listed, so that it takes the place of none of
     /// them; of what is quoted, if it did so then.
-    fn carry(&mut self, entry: Entry, listed: usize) {
+    fn carry(&mut self, entry: Entry, listed: usize) -> usize {
         let words = Words::of(&entry.text);
         let cues = Cues::of(&entry.text, &words);
         let replaces = entry.is_sure && entry.note.starts_with(IN_PLACE);
@@ -51,13 +65,14 @@ impl Ledger {
             note: entry.note,
             ..Line::said(entry.at, entry.who, source, entry.text, subject)
         };
-        let same = self.said.get(&line.text).map(|at| &mut self.lines[*at as usize]);
-        if let Some(same) = same.filter(|same| same.is_sure || !line.is_sure) {
+        let same = self.said.get(&line.text).map(|at| *at as usize);
+        if let Some(at) = same.filter(|at| self.lines[*at].is_sure || !line.is_sure) {
+            let same = &mut self.lines[at];
             same.weight = same.weight.max(line.weight);
             if same.replaces.is_none() {
                 same.note = line.note;
             }
-            return;
+            return at;
         }
         let own = self.lines.len();
         if replaces && let Update::Replaces(olds) = self.update(&line) {
@@ -69,5 +84,6 @@ impl Ledger {
             self.standing.push(own);
         }
         self.append(line);
+        own
     }
 }

@@ -209,7 +209,7 @@ impl Subject {
                 _ => self.value(value),
             }
             let unit = english().unit(stem(words.low(next))).is_some();
-            return next + usize::from(unit);
+            return next + usize::from(unit || word.after == ' ' && is_measure(words, next));
         }
         if word.form.is_value() {
             let (text, next) = name(words, at, word);
@@ -434,6 +434,18 @@ fn set_to(words: &Words) -> Option<Place> {
 /// Whether nothing follows but that it is better so.
 fn is_praise(words: &Words, at: usize) -> bool {
     at + 1 == words.len() && matches!(words.low(at), "better" | "best" | "right" | "correct")
+}
+
+/// Whether the word behind a number is written as measures are: `dB`, `keV`, `mg/kg`.
+fn is_measure(words: &Words, at: usize) -> bool {
+    const MONTHS: [&str; 13] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+    ];
+    let (Some(word), low) = (words.get(at), words.low(at)) else { return false };
+    let (one, per) = low.split_once('/').unwrap_or((low, ""));
+    let is_short = |part: &str| part.chars().count() < 4 && part.chars().all(char::is_alphabetic);
+    let is_apart = !words.is(at, List::Numbers) && !MONTHS.contains(&low);
+    word.form.is_value() && !word.quoted && is_short(one) && is_short(per) && is_apart
 }
 
 /// Whether a name stands in code, and isn't one as `GraphQL`.

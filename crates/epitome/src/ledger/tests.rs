@@ -1,5 +1,6 @@
 //! Sessions in short, and the ledger that comes of them.
 
+mod beneath;
 mod newer;
 mod updates;
 
@@ -113,11 +114,9 @@ fn a_lane_is_read_back_and_goes_on() {
     expect![[r"
         Constraints:
         - [0 user] Never push to main.
-        Decisions:
-        - [1 model] We settled on Redis for the queue because retries come for free. (see message 9, which is newer)
         Facts:
         - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
-        - [9 user] The queue is on Kafka now instead of Redis.
+        - [9 user] The queue is on Kafka now instead of Redis. (newer than: [1 model] decision: We settled on Redis for the queue because retries come for free.)
         Goals and tasks:
         - [10 model] done: [x] write the rollback guide (in place of message 3)
     "]]

@@ -147,8 +147,14 @@ impl Ledger {
         }
         candidates.sort_unstable();
         candidates.dedup();
-        candidates
-            .retain(|at| self.lines[*at].replaced.is_none() && may_replace(line, &self.lines[*at]));
+        // A sentence that it begins with is said with it.
+        let is_begun = |old: &Line| {
+            line.who == Speaker::Human && old.is_said_with(line) && line.text.starts_with(&old.text)
+        };
+        candidates.retain(|at| {
+            let old = &self.lines[*at];
+            old.replaced.is_none() && may_replace(line, old) && !is_begun(old)
+        });
         (Newer { line, counts }, candidates)
     }
 

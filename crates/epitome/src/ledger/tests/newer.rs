@@ -23,6 +23,9 @@ fn another_value_right_behind_one_is_newer_in_any_words() {
         ("The complaints extension is 4471.", "brain fart, 4820 obviously"),
         ("The lease is filed under M-20418.", "*M-20733, oops"),
         ("Use the viridis scale for charts.", "Not the viridis scale, plain greyscale."),
+        ("The vent setpoint is 24.5 °C.", "Update from Wen just now: 27 °C."),
+        ("The alarm volume is 62 dB.", "For the record that is now 70 dB."),
+        ("The keepalive is 20 seconds.", "better 2 minutes"),
     ] {
         let said = format!("user: {old}\nmodel: Noted.\nuser: {new}");
         assert!(is_told(&said), "{old} {new}: {:#?}", ledger(&said).render(4_000));
@@ -62,9 +65,8 @@ fn a_word_that_hardly_another_line_has_tells_what_is_meant() {
          user: From Monday the matchmaking loop does 30 Hz.",
         &expect![[r"
             Facts:
-            - [0 user] The matchmaking tick rate is 20 Hz. (see message 11, which is newer)
             - [1 user] The physics tick rate is 64 Hz.
-            - [11 user] From Monday the matchmaking loop does 30 Hz.
+            - [11 user] From Monday the matchmaking loop does 30 Hz. (newer than: [0 user] The matchmaking tick rate is 20 Hz.)
         "]],
     );
 }
@@ -101,10 +103,9 @@ fn a_note_says_where_what_is_newer_stands() {
          user: As to tenants: sharded by plan these days.",
         &expect![[r"
             Facts:
-            - [2 model] Wait, I misread that: the deploy window is Friday 10:00 UTC (says the wiki). (in place of message 0: worth knowing: the deploy window is … …)
+            - [2 model] Wait, I misread that: the deploy window is Friday 10:00 UTC (says the wiki). (in place of message 0: worth knowing: the deploy window is … utc)
             Said besides (replaces nothing):
-            - [1 user] The table of the tenants is sharded by region, by the way, and by nothing else. (see message 3, which is newer)
-            - [3 user] As to tenants: sharded by plan these days.
+            - [3 user] As to tenants: sharded by plan these days. (newer than: [1 user] besides: The table of the tenants is sharded by region, by the way, and by nothing else.)
         "]],
     );
 }
@@ -196,4 +197,31 @@ fn what_a_person_took_back_holds_no_more_for_being_read_again() {
     // A person may say so again.
     next.observe(4, Speaker::Human, Shown::Elsewhere, again);
     assert!(next.render(4_000).contains("15 minutes"));
+}
+
+/// Of several older lines the one that leads is meant.
+#[test]
+fn words_count_by_how_few_lines_have_them() {
+    for said in [
+        "tool: note: using 20 seconds as gRPC keepalive
+          tool: note: using 15 seconds as scrape interval
+          model: I now have 45 seconds for the pause between gRPC pings.",
+        "model: The ventilator alarm volume is 62 dB.
+          model: The infusion pump alarm volume is 55 dB.
+          user: These days the ventilator may be no louder than 70 dB.",
+        "model: I cannot proofread the jury notes without the bishop.
+          model: I cannot index the parish notes without the bishop.
+          model: I'm currently proofreading the jury notes.",
+    ] {
+        assert!(is_told(said), "{}", ledger(said).render(4_000));
+    }
+}
+
+/// A question that is asked again and answered in the next sentence is the one that was open.
+#[test]
+fn what_follows_a_question_that_was_open_answers_it() {
+    let said = "user: open question: who pays for the scaffolding
+         model: Noted.
+         user: Who pays for the scaffolding? Turns out: the landlord, in full.";
+    assert!(is_told(said), "{}", ledger(said).render(4_000));
 }

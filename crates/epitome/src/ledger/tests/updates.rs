@@ -25,8 +25,7 @@ fn newer_values_replace_older_ones() {
             - [0 user] The download timeout is 60 seconds.
             - [2 user] Actually, make that 5. (in place of message 0: the retry limit is …)
             - [3 user] The timeout for uploads is now 45 seconds. (in place of message 0)
-            - [4 user] Dana owns the billing service. (see message 5, which is newer)
-            - [5 model] The owner of the billing service is Priya now. (newer than message 4, which says otherwise)
+            - [5 model] The owner of the billing service is Priya now. (newer than: [4 user] Dana owns the billing service.)
             - [7 user] The production port is 9090.
             - [8 user] Staging moved to 8081. (in place of message 7)
         "]],
@@ -86,7 +85,7 @@ fn a_bare_value_corrects_what_was_just_said_and_nothing_else() {
          user: Hm, it's 45 MB.",
         &expect![[r"
             Facts:
-            - [1 user] Not 20 Hz, 30 Hz. (in place of message 0: the tick rate is …)
+            - [1 user] Not 20 Hz, 30 Hz. (in place of message 0: the tick rate is … hz)
             - [2 user] Hm, it's 45 MB. (in place of message 0: the upload limit is … mb)
         "]],
     );
@@ -130,8 +129,8 @@ fn the_same_correction_is_heard_each_time() {
          user: Not 20 Hz, 30 Hz.",
         &expect![[r"
             Facts:
-            - [1 user] Not 20 Hz, 30 Hz. (in place of message 0: the tick rate is …)
-            - [3 user] Not 20 Hz, 30 Hz. (in place of message 2: the render rate is …)
+            - [1 user] Not 20 Hz, 30 Hz. (in place of message 0: the tick rate is … hz)
+            - [3 user] Not 20 Hz, 30 Hz. (in place of message 2: the render rate is … hz)
         "]],
     );
 }
@@ -231,7 +230,7 @@ fn corrections_in_a_row_say_what_they_are_about() {
          user: Not 30 Hz, 40 Hz.",
         &expect![[r"
             Facts:
-            - [2 user] Not 30 Hz, 40 Hz. (in place of message 1: the sampling rate is …)
+            - [2 user] Not 30 Hz, 40 Hz. (in place of message 1: the sampling rate is … hz)
         "]],
     );
     check(
@@ -240,7 +239,7 @@ fn corrections_in_a_row_say_what_they_are_about() {
          user: Not 30 Hz, 20 Hz.",
         &expect![[r"
             Facts:
-            - [2 user] Not 30 Hz, 20 Hz. (in place of message 1: the sampling rate is …)
+            - [2 user] Not 30 Hz, 20 Hz. (in place of message 1: the sampling rate is … hz)
         "]],
     );
     // Of two nobody knows which.
@@ -250,8 +249,7 @@ fn corrections_in_a_row_say_what_they_are_about() {
         &expect![[r"
             Facts:
             - [0 user] The rate of pump A is 20 Hz.
-            - [0 user] The rate of pump B is 20 Hz. (see message 1, which is newer)
-            - [1 user] Not 20 Hz, 30 Hz. (newer than message 0, which says otherwise)
+            - [1 user] Not 20 Hz, 30 Hz. (newer than: [0 user] The rate of pump B is 20 Hz.)
         "]],
     );
 }
@@ -295,7 +293,7 @@ fn a_correction_may_mean_what_a_checkpoint_lists() {
     next.observe(2, Speaker::Human, Shown::Elsewhere, "Not 20 Hz, 30 Hz.");
     expect![[r"
         Facts:
-        - [2 user] Not 20 Hz, 30 Hz. (in place of message 0: the sampling rate is …)
+        - [2 user] Not 20 Hz, 30 Hz. (in place of message 0: the sampling rate is … hz)
     "]]
     .assert_eq(&next.render(4_000));
 }
@@ -312,9 +310,8 @@ fn what_is_set_anew_takes_nothing_away_from_others() {
         &expect![[r"
             Facts:
             - [1 user] Actually, make that API 29. (in place of message 0: for the android minimum sdk the right answer is …; … confirmed it this m…)
-            - [2 user] The port is 8080. (see message 4, which is newer)
             Goals and tasks:
-            - [4 user] open: Change the port to 9090.
+            - [4 user] open: Change the port to 9090. (newer than: [2 user] fact: The port is 8080.)
         "]],
     );
     check(

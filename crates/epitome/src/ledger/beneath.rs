@@ -1,0 +1,130 @@
+//! Older lines that a newer one may change, listed beneath it, in its line: whoever reads what was said first reads at once
+//! what was said since, and whoever takes the two for different things has lost neither.
+
+use std::collections::{HashMap, HashSet};
+
+use super::lane::{Entry, OWN, note_of, said_by};
+use super::{Kind, Ledger, Line};
+
+/// What stands before the older one; a bracket behind it.
+pub(super) const BENEATH: &str = " (newer than: [";
+/// So many older ones, the newest.
+const MOST: usize = 2;
+
+/// What the older one is called where the newer one is of another kind.
+const LABELS: [(Kind, &str); 10] = [
+    (Kind::Constraint, "rule: "),
+    (Kind::Decision, "decision: "),
+    (Kind::Preference, "preference: "),
+    (Kind::Fact, "fact: "),
+    (Kind::Goal, "goal: "),
+    (Kind::Blocked, "blocked: "),
+    (Kind::Underway, "in progress: "),
+    (Kind::Open, "open: "),
+    (Kind::Done, "done: "),
+    (Kind::Question, "question: "),
+];
+/// The same where nobody knows its kind.
+const BESIDES: &str = "besides: ";
+
+/// For each line those that are listed beneath it, oldest first.
+pub(super) type Beneath = HashMap<usize, Vec<usize>>;
+
+impl Ledger {
+    /// Moves lines of `order` beneath newer ones, which are listed where the first of both was.
+    pub(super) fn beneath(
+        &self,
+        order: &mut Vec<usize>,
+        is_besides: &mut HashSet<usize>,
+    ) -> Beneath {
+        let mut beneath = Beneath::new();
+        let mut newest: Vec<usize> = order.clone();
+        newest.retain(|at| self.lines[*at].newer.is_some());
+        newest.sort_unstable_by(|a, b| b.cmp(a));
+        for old in newest {
+            let Some(new) = self.lines[old].newer.map(|new| self.newest(new)) else { continue };
+            // Of a row of them each is beneath the last one.
+            let last = self.lines[new].newer.map_or(new, |last| self.newest(last));
+            let new = if last > new { last } else { new };
+            let (line, older) = (&self.lines[new], &self.lines[old]);
+            let olds = beneath.entry(new).or_default();
+            if olds.len() < MOST && new > old && line.is_plain() && older.is_plain() {
+                olds.push(old);
+            }
+        }
+        beneath.retain(|_, olds| !olds.is_empty());
+        // What is listed beneath another one has none beneath itself.
+        let under: HashSet<usize> = beneath.values().flatten().copied().collect();
+        beneath.retain(|new, _| !under.contains(new));
+        let under: HashMap<usize, usize> =
+            beneath.iter().flat_map(|(new, olds)| olds.iter().map(|old| (*old, *new))).collect();
+        let mut listed = HashSet::new();
+        let moved: Vec<usize> = order.iter().map(|at| *under.get(at).unwrap_or(at)).collect();
+        for (old, new) in &under {
+            if !is_besides.contains(old) {
+                is_besides.remove(new);
+            }
+        }
+        order.clear();
+        order.extend(moved.into_iter().filter(|at| listed.insert(*at)));
+        beneath.values_mut().for_each(|olds| olds.sort_unstable());
+        beneath
+    }
+
+    /// What is said behind `new` of an older line.
+    pub(super) fn shown_beneath(&self, old: usize, new: usize, is_besides: bool) -> String {
+        let (old, new) = (&self.lines[old], &self.lines[new]);
+        let label = match LABELS.iter().find(|(kind, _)| *kind == old.kind) {
+            _ if is_besides => BESIDES,
+            Some((kind, label)) if *kind != new.kind => label,
+            _ => "",
+        };
+        // That it is newer is said by that.
+        let note = match old.replaces {
+            Some(_) => self.note_on(old),
+            None => old.note.clone(),
+        };
+        format!("{BENEATH}{} {}] {label}{}{note})", old.at, old.who.name(), old.text)
+    }
+}
+
+impl Line {
+    /// Whether its words can't be taken for a note of ours.
+    fn is_plain(&self) -> bool {
+        !self.text.contains(BENEATH.trim_end_matches('['))
+            && !self.text.contains(OWN.trim_end_matches(')'))
+    }
+}
+
+/// A line without what is beneath it, and that.
+pub(super) fn split(line: &str) -> (&str, Vec<&str>) {
+    let whole = || (line, Vec::new());
+    if line.ends_with(OWN) {
+        return whole();
+    }
+    let mut parts = line.split(BENEATH);
+    let Some(first) = parts.next() else { return whole() };
+    let olds: Option<Vec<&str>> = parts.map(|part| part.strip_suffix(')')).collect();
+    olds.map_or_else(whole, |olds| (first, olds))
+}
+
+/// Reads what is beneath a line of kind `kind`.
+pub(super) fn read(part: &str, kind: Kind) -> Option<Entry> {
+    let (at, who, text) = said_by(part)?;
+    let label = LABELS.iter().find(|(_, label)| text.starts_with(label));
+    let (kind, is_sure, text) = match (text.strip_prefix(BESIDES), label) {
+        (Some(text), _) => (Kind::Fact, false, text),
+        (None, Some((other, label))) if *other != kind => (*other, true, &text[label.len()..]),
+        _ => (kind, true, text),
+    };
+    let (text, note) = text.split_at(text.len() - note_of(text).map_or(0, str::len));
+    Some(Entry {
+        at,
+        who,
+        kind,
+        text: text.to_owned(),
+        note: note.to_owned(),
+        is_sure,
+        older: Vec::new(),
+    })
+}
