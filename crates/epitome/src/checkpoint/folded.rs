@@ -128,7 +128,8 @@ impl Folded {
         self.entries -= entries.len();
         self.later = later;
         let words = std::mem::take(&mut self.words).into_iter();
-        let (spared, words): (Vec<_>, _) = words.partition(|word| entries.contains(&word.at));
+        let is_shown = |word: &Word| word.entry().is_some_and(|at| entries.contains(&at));
+        let (spared, words): (Vec<_>, _) = words.partition(is_shown);
         self.spared.extend(spared);
         self.words = words;
     }
@@ -165,10 +166,11 @@ impl Folded {
     pub(crate) fn carry_over(&mut self, part: &Part<'_>, left: &mut Left) {
         let is_checkpoint = part.origin() == Origin::Checkpoint;
         let Some(earlier) = is_checkpoint.then(|| read(&part.text())).flatten() else { return };
-        self.instructions.extend(earlier.instructions);
-        self.pinned.extend(earlier.pinned);
-        left.earlier.push((earlier.words.clone(), ledger::read(&earlier.ledger)));
-        self.words.extend(earlier.words);
+        self.instructions.extend(earlier.instructions.into_iter().map(Word::carried));
+        self.pinned.extend(earlier.pinned.into_iter().map(Word::carried));
+        let words: Vec<Word> = earlier.words.into_iter().map(Word::carried).collect();
+        left.earlier.push((words.clone(), ledger::read(&earlier.ledger)));
+        self.words.extend(words);
         if let Some(older) =
             Anchors::parse(&earlier.anchors).filter(|_| !earlier.anchors.is_empty())
         {
@@ -197,5 +199,19 @@ fn speaker(part: &Part<'_>) -> Option<Who> {
         Origin::Injected => Some(Who::Tool),
         // Quoted in their own lane.
         Origin::Human | Origin::Checkpoint => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carried_words_stay_where_a_message_of_their_number_is_shown() {
+        let (before, here) = ("Never push to main.".to_owned(), "Go on.".to_owned());
+        let words = vec![Word::new(3, before).carried(), Word::new(3, here)];
+        let mut folded = Folded { entries: 2, words: words.clone(), ..Folded::default() };
+        folded.spare(&[3], 0);
+        assert_eq!((folded.words, folded.spared), (words[..1].to_vec(), words[1..].to_vec()));
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use folded::{Folded, Left};
 pub use gather::Gathered;
 pub use read::{Contents, read};
 pub(crate) use summary::Seat;
-pub use words::Word;
+pub use words::{Whence, Word};
 
 /// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted.
 pub(crate) fn ledger_share(most: u64) -> u64 {
@@ -78,6 +78,9 @@ pub struct Checkpoint {
     pub words_in_part: usize,
     /// Human messages that it stands for.
     pub words: usize,
+    /// The entries of what was compacted that it quotes.
+    #[serde(default)]
+    pub quoted: Vec<usize>,
 }
 
 impl Checkpoint {
@@ -184,6 +187,7 @@ fn written(
         words_kept: lane.whole,
         words_in_part: lane.in_part,
         words: gathered.words().len(),
+        quoted: lane.quoted.iter().filter_map(Word::entry).collect(),
     })
 }
 
@@ -209,15 +213,18 @@ fn lane_like(
     counter: &dyn TokenCounter,
 ) -> String {
     let Some(room) = most.checked_sub(counter.text(LEDGER).tokens) else { return String::new() };
-    let quoted: BTreeMap<u32, &Word> =
-        gathered.spared().iter().chain(quoted).map(|word| (word.at as u32, word)).collect();
+    // Of several transcripts several have one number.
+    let mut said: BTreeMap<u32, Vec<&Word>> = BTreeMap::new();
+    for word in gathered.spared().iter().chain(quoted) {
+        said.entry(word.at as u32).or_default().push(word);
+    }
     // What may be changed is said where that is said with it.
+    let says = |word: &&Word, line: &Line| {
+        word.text.contains(line.source()) && (!line.is_noted() || word.points(line.source()))
+    };
     let is_said = |line: &Line| {
         line.who == Speaker::Human
-            && quoted.get(&line.at).is_some_and(|word| {
-                word.text.contains(line.source())
-                    && (!line.is_noted() || word.points(line.source()))
-            })
+            && said.get(&line.at).is_some_and(|words| words.iter().any(|word| says(word, line)))
     };
     let listing = gathered.ledger().listing(breadth, &is_said);
     // How many bytes a token has here isn't known before: each trial tells it better.

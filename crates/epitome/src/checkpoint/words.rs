@@ -8,11 +8,22 @@
 use crate::count::TokenCounter;
 use crate::text::cut;
 
+/// The transcript in which something was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whence {
+    /// The one that is compacted.
+    Here,
+    /// One that an earlier checkpoint stands for: its numbers are others.
+    Before,
+}
+
 /// One human message that is folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// Index of its entry, counted in the transcript where it was said.
     pub at: usize,
+    /// Which transcript that is.
+    pub whence: Whence,
     /// The words, verbatim; with a declared gap if an earlier checkpoint had no room for all.
     pub text: String,
     /// Bytes of the whole message; more than `text` has if that has a gap.
@@ -46,7 +57,17 @@ const LEAST_QUOTE: usize = 400;
 impl Word {
     /// A message in full.
     pub fn new(at: usize, text: String) -> Self {
-        Word { at, whole: text.len(), text }
+        Word { at, whence: Whence::Here, whole: text.len(), text }
+    }
+
+    /// The same, as an earlier checkpoint has it.
+    pub(super) fn carried(self) -> Self {
+        Word { whence: Whence::Before, ..self }
+    }
+
+    /// The entry of what is compacted that it is.
+    pub(super) fn entry(&self) -> Option<usize> {
+        (self.whence == Whence::Here).then_some(self.at)
     }
 
     /// The stretches of it that were said, without notes of what is left out.
@@ -82,7 +103,7 @@ impl Word {
 
     /// Its label, and the words.
     fn lines(&self) -> String {
-        let Word { at, text, whole } = self;
+        let Word { at, text, whole, .. } = self;
         if self.is_whole() {
             format!("[message {at}, {whole} bytes]\n{text}\n")
         } else {
@@ -138,7 +159,7 @@ impl Word {
         let text = format!("{head}\n{GAP}{gap} bytes not quoted{END}\n{tail}");
         // As long as the whole it would count as that.
         let fits = text.len() <= bytes && text.len() != self.whole;
-        fits.then_some(Word { at: self.at, text, whole: self.whole })
+        fits.then_some(Word { text, ..*self })
     }
 
     /// What the end has of `room`: a third, or more where that makes the last paragraph whole. Behind what
@@ -288,7 +309,8 @@ fn read_one(rest: &str) -> Option<(Word, &str)> {
         (len, len)
     };
     let text = tail.get(..len)?.to_owned();
-    Some((Word { at: at.parse().ok()?, text, whole }, tail.get(len..)?.strip_prefix('\n')?))
+    let word = Word { at: at.parse().ok()?, whence: Whence::Here, text, whole };
+    Some((word, tail.get(len..)?.strip_prefix('\n')?))
 }
 
 /// A text without lines that look like labels: these are no facts of the conversation.

@@ -191,7 +191,5 @@ impl Compaction {
 
 /// The entries that the checkpoint quotes.
 fn quoted(checkpoint: Option<&Checkpoint>) -> BTreeSet<usize> {
-    let read = checkpoint.and_then(|checkpoint| checkpoint::read(&checkpoint.text));
-    let words = read.map(|contents| contents.words).unwrap_or_default();
-    words.iter().map(|word| word.at).collect()
+    checkpoint.into_iter().flat_map(|checkpoint| checkpoint.quoted.iter().copied()).collect()
 }

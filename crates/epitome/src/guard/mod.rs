@@ -132,6 +132,11 @@ impl Guard {
         guard.lead(request);
         guard.parted_models(request, units);
         guard.companions(units);
+        if wishes.binding == Binding::PrefixManual && (is_closed || leaving.is_some()) {
+            let stays = |at: usize| guard.held.contains_key(&at);
+            let end = turn::end_of_bare_turn(request, units, leaving.as_ref(), stays);
+            end.into_iter().flatten().for_each(|at| guard.hold(at, Held::Companion));
+        }
         guard.keep_tail_whole(tally, wishes.target);
         guard.held.retain(|at, _| leaving.as_ref().is_none_or(|entries| !entries.contains(at)));
         guard.loop_leaves = leaving;

@@ -93,6 +93,35 @@ pub(crate) fn turn_start(request: &Request) -> usize {
     0
 }
 
+/// The model's newest words that end a turn which nothing but what `stays` would leave open, of those behind its steps and
+/// outside of `leaving`. Bound thinking leaves, and with thinking enabled by hand an open turn must begin with it.
+pub(super) fn end_of_bare_turn(
+    request: &Request,
+    units: &Units,
+    leaving: Option<&Range<usize>>,
+    stays: impl Fn(usize) -> bool,
+) -> Option<Range<usize>> {
+    let transcript = &request.transcript;
+    let turn = open_turn(request, &stays)?;
+    let is_of_loop = |at: &usize| {
+        let entry = transcript.entry(*at);
+        entry.has_calls() || entry.has_results()
+    };
+    let last = (turn..transcript.len()).rev().filter(|at| stays(*at)).find(is_of_loop)?;
+    let says = |at: usize| {
+        let entry = transcript.entry(at);
+        let mut texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
+        entry.role() == Role::Assistant && texts.any(|part| !part.text().trim().is_empty())
+    };
+    let ends = |unit: &&Unit| {
+        let mut entries = unit.entries.clone();
+        let goes = |at: usize| leaving.is_some_and(|leaving| leaving.contains(&at));
+        !entries.clone().any(|at| is_of_loop(&at) || goes(at)) && entries.any(says)
+    };
+    let behind = &units.all()[units.index_of(last) + 1..];
+    behind.iter().rev().find(ends).map(|unit| unit.entries.clone())
+}
+
 /// Where the turn in progress starts in what is shown, as the API sees it; `None` if its tool loop is
 /// closed.
 pub(crate) fn open_turn(request: &Request, is_shown: impl Fn(usize) -> bool) -> Option<usize> {

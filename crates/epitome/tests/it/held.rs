@@ -356,3 +356,37 @@ fn words_of_a_call_are_pinned_there_and_not_in_its_stub() {
         receipt(&request, target, &[Pin::Text("Use 2 retrie".to_owned())]);
     }
 }
+
+/// Whatever else left, a step that had to stay was the turn in progress, and its thinking had left: the view fell back to
+/// one that the next compaction went on with.
+#[test]
+fn what_ends_the_turn_of_a_step_that_stays_without_its_thinking_stays() {
+    let calls = |id: &str, path: &str| json!({"type": "tool_use", "id": id, "name": "Read", "input": {"file_path": path}});
+    let says = |content: Value| json!({"role": "assistant", "content": content});
+    let done = |said: &str| says(json!([thought(), {"type": "text", "text": said}]));
+    let path = "lorem ipsum dolor sit amet ".repeat(12);
+    let kept = [says(json!([thought(), calls("toolu_1", &path)])), code("toolu_1", 1)];
+    let step = |id: &str| [says(json!([thought(), calls(id, "src/x.rs")])), code(id, 9)];
+    let open = says(json!([thought(), calls("toolu_4", "src/x.rs")]));
+    let ask = |text: &str| json!({"role": "user", "content": text});
+    let compacted = says(json!([{"type": "compaction", "content": null}]));
+    let (two, three) = (step("toolu_2"), step("toolu_3"));
+    let session = |first: &Value, last: &[Value]| {
+        let mut messages = vec![first.clone()];
+        messages.extend(kept.iter().chain(&two).cloned());
+        messages.push(ask("ok"));
+        messages.extend(three.iter().cloned());
+        messages.extend([done("Done."), ask(&"Go on. ".repeat(40))]);
+        messages.extend_from_slice(last);
+        anthropic(&Value::Array(messages))
+    };
+    for last in [&[][..], &[open]] {
+        for target in (20..700).step_by(10) {
+            let stateful = receipt(&session(&compacted, last), target, &[]);
+            let pinned = receipt(&session(&ask("Begin."), last), target, &[Pin::Entry(1)]);
+            for receipt in [stateful, pinned] {
+                assert!(receipt.fallbacks.is_empty(), "at {target}: {:?}", receipt.fallbacks);
+            }
+        }
+    }
+}

@@ -1,15 +1,17 @@
 //! Law 6: what people said stays, and what was to stay.
 
 use epitome::budget::Budget;
-use epitome::checkpoint::{self, LEAST_TOKENS};
+use epitome::checkpoint::{self, LEAST_TOKENS, Word};
 use epitome::count::Tally;
 use epitome::guard::{Guard, Held, Wishes};
 use epitome::model::Binding;
 use epitome::strategy::Pipeline;
 use epitome::transcript::unit::Units;
-use epitome::transcript::{Entry, Marks, PartKind};
+use epitome::transcript::{Entry, Marks, Origin, PartKind, Transcript};
 use epitome::view::Fate;
 use epitome::{Compactor, Outcome};
+
+use super::says;
 
 /// Law 6: what was to stay is an excerpt only where it doesn't fit beside nothing else.
 pub(super) fn pins_fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
@@ -54,7 +56,12 @@ pub(super) fn words(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
     let contents = placed.and_then(|placed| checkpoint::read(&placed.text)).unwrap_or_default();
     let fates: Vec<_> = outcome.view.fates().collect();
     let humans = outcome.base.transcript.entries().filter(Entry::is_human);
-    let is_said = |at: usize| fates[at].is_shown() || contents.words.iter().any(|w| w.at == at);
+    let transcript = &outcome.base.transcript;
+    let is_quoted = |at: usize| {
+        let said = transcript.entry(at).human_text();
+        contents.words.iter().any(|word| word.at == at && says(word, &said))
+    };
+    let is_said = |at: usize| fates[at].is_shown() || is_quoted(at);
     let missing: Vec<usize> = humans.map(|e| e.index).filter(|at| !is_said(*at)).collect();
     holds!(
         missing.len() <= receipt.human_messages.lost,
@@ -98,6 +105,13 @@ pub(super) fn words(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
         );
     }
     Ok(())
+}
+
+/// Words that earlier checkpoints quote: their numbers are those of other transcripts.
+pub(super) fn carried(transcript: &Transcript) -> Vec<Word> {
+    let earlier = transcript.entries().flat_map(|entry| entry.parts());
+    let earlier = earlier.filter(|part| part.origin() == Origin::Checkpoint);
+    earlier.filter_map(|part| checkpoint::read(&part.text())).flat_map(|read| read.words).collect()
 }
 
 /// What a compaction is planned from.
