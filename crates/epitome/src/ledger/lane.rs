@@ -29,8 +29,9 @@ const LEAST_OF_OUTPUT: i32 = 28;
 
 /// What says something and fits no heading is worth at least so much, to be kept behind all others.
 pub(super) const LEAST_BESIDES: i32 = 4;
-/// Points for each of its words that no other line has.
-const NOVELTY: i32 = 3;
+/// Points for each of its words that no other line has, and how many of them count.
+const NOVELTY: i32 = 5;
+const MOST_NOVEL: usize = 3;
 /// The heading of that.
 const BESIDES: &str = "Said besides (replaces nothing):";
 
@@ -182,7 +183,9 @@ impl Ledger {
             let line = &self.lines[at];
             if line.who < Speaker::System && self.is_one_of_many(line) { 12 } else { 0 }
         };
-        let score = |at: usize| self.lines[at].weight + recent(at) + self.novelty(at) - many(at);
+        let mut novelty = vec![0; self.lines.len()];
+        order.iter().for_each(|at| novelty[*at] = self.novelty(*at));
+        let score = |at: usize| self.lines[at].weight + recent(at) + novelty[at] - many(at);
         order.sort_by_cached_key(|&at| (Reverse(score(at)), Reverse(at)));
         // The more of one output or answer is listed, the less the next line of it tells.
         let mut listed: HashMap<u32, i32> = HashMap::new();
@@ -199,9 +202,10 @@ impl Ledger {
             order.iter().map(|at| (score(*at) - crowd(at), *at)).collect();
         scored.retain(|(score, _)| *score >= 0);
         scored.sort_by_key(|(score, at)| (Reverse(*score), Reverse(*at)));
+        // New words tell which line goes first, not whether it is surely something.
         let is_sure = |(score, at): &(i32, usize)| {
             let line = &self.lines[*at];
-            line.is_sure && *score >= line.least()
+            line.is_sure && *score - novelty[*at] >= line.least()
         };
         let (sure, mut besides): (Vec<_>, Vec<_>) = scored.into_iter().partition(is_sure);
         besides.retain(|(_, at)| {
@@ -212,15 +216,18 @@ impl Ledger {
         Ranked { sure: numbers(sure), besides: numbers(besides) }
     }
 
-    /// Points that a line which isn't sure has for words that no other line has: it can't be found anywhere else.
+    /// Points that a line has for words that no other line has, but for those that it speaks of: it can't be found
+    /// anywhere else. What people say needs none to be listed as what it is.
     fn novelty(&self, at: usize) -> i32 {
         let line = &self.lines[at];
-        if line.is_sure {
+        if line.is_sure && line.who >= Speaker::System {
             return 0;
         }
-        let is_rare = |term: &u64| self.lines_about(*term) < 2;
-        let rare = line.subject.specific.iter().filter(is_rare).count();
-        NOVELTY * i32::try_from(rare.min(3)).unwrap_or(0)
+        let of_it = usize::from(line.replaces.is_some())
+            + usize::from(line.differs.is_some() || line.newer.is_some());
+        let is_rare = |term: &u64| self.lines_about(*term) < 2 + of_it;
+        let rare = line.subject.specific.iter().filter(is_rare).take(MOST_NOVEL).count();
+        NOVELTY * i32::try_from(rare).unwrap_or(0)
     }
 
     fn is_listed(&self, at: usize) -> bool {
@@ -384,6 +391,11 @@ pub(super) fn note_of(line: &str) -> Option<&str> {
         subject.is_some_and(|it| it.is_empty() || *mark != OLDER && it.starts_with(": "))
     });
     is_one.then_some(note)
+}
+
+/// Whether a lane has lines that aren't sure, which come behind all that are.
+pub(crate) fn is_to_its_end(lane: &str) -> bool {
+    lane.lines().any(|line| line == BESIDES)
 }
 
 /// Reads a lane back; empty for anything else.

@@ -14,6 +14,8 @@ const MAX_LONG: usize = 1_200;
 const MIN_LONG: usize = 16;
 /// Longer rows hold more than one thing.
 const MAX_ROW: usize = 240;
+/// Longer names of fields are texts.
+const MAX_NAME: usize = 60;
 
 /// The stretches of `output` that read as prose, in order, and how each stands there.
 pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
@@ -35,7 +37,7 @@ pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
         };
         let is_lead = (line.starts_with("# ") || bare.ends_with(':')) && bare.len() < 80;
         let is_item = bare.starts_with(['-', '*', '•']);
-        let row = row(bare).map(|row| (row, Standing::Row));
+        let row = row(bare).or_else(|| field(bare)).map(|row| (row, Standing::Row));
         let lead = is_lead.then_some((bare, Standing::Lead));
         let mix = Mix::of(bare).without_operators(bare);
         let reads = match standing {
@@ -72,6 +74,20 @@ pub(super) fn row(line: &str) -> Option<&str> {
     });
     let is_short = (MIN_LONG..=MAX_ROW).contains(&row.len());
     (is_short && row.contains('|') && is_worded).then_some(row)
+}
+
+/// A field whose name is words, as somebody calls it: `"support line": "0800 22"`. Programs call theirs otherwise.
+fn field(line: &str) -> Option<&str> {
+    let (name, value) = line.strip_prefix('"')?.split_once("\": ")?;
+    let is_named = name.contains(' ')
+        && name.len() <= MAX_NAME
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b' ' | b'-' | b'\''));
+    let field = line.trim_end_matches(',');
+    let is_whole = value.starts_with('"') == field.ends_with('"') && !value.contains("\": ");
+    (is_named && is_whole && field.len() <= MAX_ROW && !value.starts_with(['{', '[']))
+        .then_some(field)
 }
 
 /// Where a sentence stands.
@@ -112,7 +128,8 @@ pub(super) fn is_frame(line: &str) -> bool {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let is_numbered = digits > 0
         && [" - **", " + ", "\t", "→"].iter().any(|mark| line[digits..].starts_with(mark));
-    let is_quoted = line.len() > 1 && line.starts_with('"') && line.ends_with('"');
+    let is_quoted =
+        line.len() > 1 && line.starts_with('"') && line.ends_with('"') && field(line).is_none();
     // A step of a scenario, and an item of a menu.
     let steps = ["**Given**", "**When**", "**Then**", "**And**"];
     let is_step = begins_with_one(line, &steps);
@@ -267,7 +284,9 @@ fn is_prose(text: &str, mix: Mix) -> bool {
         ["[ ]", "[x]", "[X]", "[~]", "[-]"].iter().find_map(|mark| start.strip_prefix(mark));
     let mix = boxed.map_or(mix, |rest| Mix::of(rest).without_operators(rest));
     let is_ticked = start.starts_with(['✔', '✓', '✅', '☑', '☐', '⬜']);
-    let start = if boxed.is_some() || is_ticked { "A" } else { start };
+    // `§ 4.2 Staff shall refrain from it.`
+    let start = start.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric());
+    let start = if boxed.is_some() || is_ticked { "A" } else { start.trim_start() };
     if !start.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '[')
         && !start.contains(": ")
     {
@@ -281,7 +300,8 @@ fn is_worded(text: &str, mix: Mix) -> bool {
     let is_fit =
         (MIN_LONG..=MAX_ROW).contains(&text.len()) && !text.ends_with([';', '{', ',', '\\', '>']);
     is_fit && mix.reads_loosely() && {
-        let words = text.split(' ').filter(|word| {
+        const AROUND: [char; 7] = ['"', '\'', '(', ')', ',', ':', '.'];
+        let words = text.split(' ').map(|word| word.trim_matches(AROUND)).filter(|word| {
             word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte >= 0x80)
         });
         words.take(3).count() == 3
@@ -316,6 +336,10 @@ mod tests {
                 "Audit logs stay for 90 days",
                 "Audit retention set to 90 days",
             ],
+        );
+        check(
+            "\"support line\": \"0800 22\",\n\"supportLine\": \"0800 22\",\n\"a b\": {\n§ 4.2 Staff shall not share it.\n",
+            &["\"support line\": \"0800 22\"", "§ 4.2 Staff shall not share it."],
         );
         check("- Texture memory <= 512 MB\n- (a < b) <= c > d\n", &["- Texture memory <= 512 MB"]);
     }

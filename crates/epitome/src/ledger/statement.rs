@@ -22,21 +22,34 @@ const BYTES: usize = 20;
 const LEAST_WORDS: usize = 4;
 
 /// Words that make a sentence of others: verbs that are used with others, and some that state.
-const VERBS: [&str; 60] = [
-    "are", "aren't", "be", "became", "been", "being", "belongs", "can", "can't", "cannot", "comes",
-    "contains", "could", "did", "didn't", "do", "does", "doesn't", "don't", "gets", "goes", "got",
-    "had", "has", "hasn't", "have", "haven't", "is", "isn't", "it's", "keeps", "lives", "makes",
-    "may", "means", "might", "must", "needs", "ought", "remains", "runs", "says", "shall",
-    "should", "sits", "stands", "stays", "takes", "that's", "wants", "was", "wasn't", "went",
-    "were", "weren't", "will", "won't", "works", "would", "wouldn't",
+const VERBS: [&str; 61] = [
+    "am", "are", "aren't", "be", "became", "been", "being", "belongs", "can", "can't", "cannot",
+    "comes", "contains", "could", "did", "didn't", "do", "does", "doesn't", "don't", "gets",
+    "goes", "got", "had", "has", "hasn't", "have", "haven't", "is", "isn't", "it's", "keeps",
+    "lives", "makes", "may", "means", "might", "must", "needs", "ought", "remains", "runs", "says",
+    "shall", "should", "sits", "stands", "stays", "takes", "that's", "wants", "was", "wasn't",
+    "went", "were", "weren't", "will", "won't", "works", "would", "wouldn't",
+];
+
+/// What tells a kind only beside something else, or of persons.
+const WEAK: [Cue; 10] = [
+    Cue::Ought,
+    Cue::Negates,
+    Cue::Lasts,
+    Cue::Bounds,
+    Cue::Forbids,
+    Cue::Demands,
+    Cue::Aims,
+    Cue::Asks,
+    Cue::Blocked,
+    Cue::Open,
 ];
 
 /// The worth of a sentence that is none of what a ledger holds; `None` if it isn't one, or says nothing.
 pub(super) fn worth(raw: &str, words: &Words, cues: &Cues, who: Speaker) -> Option<i32> {
     let text = unmarked(raw).trim_end();
     let is_persons = matches!(who, Speaker::Human | Speaker::System);
-    let is_field = cues.has(Cue::Labels) && cues.has(Cue::Value);
-    let states = is_field || has_verb(words);
+    let states = cues.has(Cue::Labels) || has_verb(words);
     if words.len() < LEAST_WORDS
         || text.ends_with(':')
         || cues.has(Cue::Meddles)
@@ -51,7 +64,7 @@ pub(super) fn worth(raw: &str, words: &Words, cues: &Cues, who: Speaker) -> Opti
         + points(speaks_for_many(words), 4)
         + points(cues.has(Cue::Social), 3)
         + points(cues.has(Cue::Because), 2)
-        + points(cues.any(&[Cue::Ought, Cue::Negates, Cue::Lasts, Cue::Bounds]), 3)
+        + points(cues.any(&WEAK), 3)
         + points(names_its_topic(words, cues), 3)
         + points(is_persons, 6)
         + points(who == Speaker::Model, 1);
@@ -99,6 +112,19 @@ mod tests {
         let spoken = of("Our team drew a line somewhere for texture memory.", Speaker::Model);
         assert!(exact > vague && spoken > vague, "{exact:?} {spoken:?} {vague:?}");
         assert!(of("Legal drew a line at 512 MB for texture memory.", Speaker::Human) > exact);
+    }
+
+    #[test]
+    fn a_label_or_a_weak_sign_of_a_kind_speaks_for_it() {
+        for (more, less) in [
+            (
+                "Off the menu: the sluice on the tablet",
+                "Away from the menu the sluice on the tablet",
+            ),
+            ("The sluice is forbidden on tablets.", "The sluice is available on tablets."),
+        ] {
+            assert!(of(more, Speaker::Model) > of(less, Speaker::Model), "{more}");
+        }
     }
 
     #[test]

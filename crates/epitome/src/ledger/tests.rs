@@ -137,6 +137,18 @@ fn the_best_lines_come_first_where_room_is_short() {
 }
 
 #[test]
+fn what_is_said_in_words_of_its_own_comes_before_what_is_said_in_everybodys() {
+    let all = ledger(
+        "tool: The sluice of the barn is at 40 cm.
+         model: The token limit of the session is 40 MB.
+         model: The session limit of the token is 50 MB.
+         model: The limit of tokens in a session is 60 MB.",
+    );
+    let short = all.render(70);
+    assert!(short.contains("sluice") && short.lines().count() == 2, "{short}");
+}
+
+#[test]
 fn what_is_shown_where_it_was_said_is_not_listed() {
     let mut ledger = Ledger::default();
     ledger.observe(0, Speaker::Human, Shown::Elsewhere, "The staging port is 8080.");

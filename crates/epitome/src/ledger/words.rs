@@ -145,6 +145,9 @@ impl Words {
         if inner.is_empty() {
             if raw.contains('|') {
                 self.part('|');
+            } else if raw.len() > 2 && raw.bytes().all(|byte| byte == b'.') {
+                // `Retries ........ 3`
+                self.part(':');
             }
             return;
         }
@@ -419,6 +422,10 @@ mod tests {
         check(
             "ticket OPS-142, v2.3.1, 14:30, 2026-11-03, 90s",
             "ticket ops-142/Co v2.3.1/Co 14:30/Nu 2026-11-03/Nu 90s/Nu",
+        );
+        assert_eq!(
+            Words::of("retries of uploads ........ 3").get(2).map(|word| word.after),
+            Some(':')
         );
         check("commit 4f2a9c1d and/or nothing", "commit 4f2a9c1d/Co and/or nothing");
     }
