@@ -4,10 +4,12 @@
 //! the newer says that something changed. What the newer names besides, and other lines have, speaks against it. The best one
 //! must lead by a margin: of two that fit as well nobody knows which is meant. It is only ever a note.
 
+use super::cues::Cues;
 use super::judge::asks;
 use super::subject::Subject;
 use super::sure::{ONE_OF, RARE};
-use super::update::Newer;
+use super::update::{LOOK_BACK, Newer};
+use super::words::Words;
 use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// A sentence of more words says more than what changed.
@@ -51,6 +53,19 @@ impl Ledger {
             }
         }
         best.filter(|(score, _)| *score >= second + MARGIN).map(|(_, at)| at)
+    }
+
+    /// Whether a question was asked before in most of its words: what stands behind it answers it.
+    pub(super) fn is_asked(&self, question: &str) -> bool {
+        let words = Words::of(question);
+        let bag = Subject::of(&words, &Cues::of(question, &words)).bag;
+        let is_same = |at: &u32| {
+            let old = &self.lines[*at as usize];
+            let is_open = old.kind == Kind::Question && old.replaced.is_none();
+            is_open && bag.len() > 1 && old.subject.bag.shared(&bag) * 4 >= bag.len() * 3
+        };
+        let about = bag.iter().flat_map(|word| [self.about.get(&word), self.besides.get(&word)]);
+        about.flatten().any(|lines| lines.iter().rev().take(LOOK_BACK).any(is_same))
     }
 
     /// What each word of the newer one is worth where another line has it, and whether it is no mere value.

@@ -12,7 +12,7 @@ use super::noise::is_noise;
 use super::output::{self, Standing};
 use super::statement;
 use super::subject::Subject;
-use super::update::{LOOK_BACK, MOST_BRIEF, Update, is_near};
+use super::update::{MOST_BRIEF, Update, is_near};
 use super::words::Words;
 use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
@@ -216,19 +216,6 @@ impl Ledger {
                 besides += self.unsure - before;
             }
         }
-    }
-
-    /// Whether a question was asked before in most of its words: what stands behind it answers it.
-    fn is_asked(&self, question: &str) -> bool {
-        let words = Words::of(question);
-        let bag = Subject::of(&words, &Cues::of(question, &words)).bag;
-        let is_same = |at: &u32| {
-            let old = &self.lines[*at as usize];
-            let is_open = old.kind == Kind::Question && old.replaced.is_none();
-            is_open && bag.len() > 1 && old.subject.bag.shared(&bag) * 4 >= bag.len() * 3
-        };
-        let about = bag.iter().flat_map(|word| [self.about.get(&word), self.besides.get(&word)]);
-        about.flatten().any(|lines| lines.iter().rev().take(LOOK_BACK).any(is_same))
     }
 
     /// Whether the sentence became a line.
