@@ -3,7 +3,7 @@
 //! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and
 //! standing instructions are restated as they are, because that is what they are for.
 
-use super::anchors::Anchors;
+use super::anchors::{Anchors, Asked};
 use super::narrative::Who;
 use super::read::read;
 use super::unfenced;
@@ -32,8 +32,8 @@ pub(crate) struct Folded {
     pub(super) pinned: Vec<Word>,
     pub(super) anchors: Anchors,
     pub(super) said: Vec<(u32, Who, String)>,
-    /// What calls were made with whose results are to come.
-    called: Vec<(Slot, String)>,
+    /// What calls asked for whose results are to come.
+    called: Vec<(Slot, Asked)>,
 }
 
 /// What an entry leaves for the ledger.
@@ -60,7 +60,7 @@ impl Folded {
         let words = [&self.words, &self.spared, &self.instructions, &self.pinned];
         let words = words.into_iter().flatten().map(|word| size_of::<Word>() + word.text.len());
         let said = self.said.iter().map(|said| size_of_val(said) + said.2.len());
-        let called = self.called.iter().map(|called| size_of_val(called) + called.1.len());
+        let called = self.called.iter().map(|called| size_of_val(called) + called.1.bytes());
         ANCHORS + words.sum::<usize>() + said.sum::<usize>() + called.sum::<usize>()
     }
 
@@ -105,8 +105,8 @@ impl Folded {
                 }
                 PartKind::Call => {
                     let arguments = into_masked(part.text());
-                    self.anchors.observe_call(at, &part.name(), &arguments);
-                    self.called.push((part.slot, arguments));
+                    let asked = self.anchors.ask(at, &part.name(), &arguments);
+                    self.called.push((part.slot, asked));
                 }
                 PartKind::Result => {
                     left.masked.push(self.result(transcript, units, &part, at));
@@ -142,24 +142,19 @@ impl Folded {
         at: u32,
     ) -> (Slot, String) {
         let call = units.call_of(part.slot).map(|slot| transcript.part(slot));
-        let name = call.map_or_else(|| part.name().into_owned(), |call| call.name().into_owned());
-        let arguments = call.map(|call| self.arguments(&call)).unwrap_or_default();
+        let asked = call.map_or_else(|| Asked::of(&part.name(), ""), |call| self.asked(&call));
         let outcome = if part.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
         let text = into_masked(part_text(transcript, part));
-        self.anchors.observe_result(at, &name, &arguments, &text, outcome);
+        self.anchors.answer(at, &asked, &text, outcome);
         self.said.push((at, Who::Tool, cut::head(&text, TOOL_BYTES).to_owned()));
         (part.slot, text)
     }
 
-    /// What a call was made with, masked.
-    fn arguments(&mut self, call: &Part<'_>) -> String {
+    /// What a call asked for.
+    fn asked(&mut self, call: &Part<'_>) -> Asked {
         let known = self.called.iter().position(|(slot, _)| *slot == call.slot);
-        match known {
-            Some(at) => {
-                self.called.drain(..=at).next_back().map_or_else(String::new, |(_, said)| said)
-            }
-            None => into_masked(call.text()),
-        }
+        let known = known.and_then(|at| self.called.drain(..=at).next_back());
+        known.map_or_else(|| Asked::of(&call.name(), &into_masked(call.text())), |(_, asked)| asked)
     }
 
     /// Continues a text that is an earlier checkpoint: its words, ledger and anchors, never its prose.

@@ -117,10 +117,17 @@ fn place(kind: u8, raw: &str) -> usize {
         let hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash ^ hash >> 32
     };
-    let (words, rest) = raw.as_bytes().as_chunks::<8>();
-    let hash =
-        words.iter().fold(u64::from(kind), |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    let rest = rest.iter().fold(raw.len() as u64, |rest, byte| rest << 8 | u64::from(*byte));
+    let bytes = raw.as_bytes();
+    let mut hash = u64::from(kind) ^ (bytes.len() as u64) << 8;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        hash = mix(hash, u64::from_le_bytes(*word));
+    }
+    // The last eight once more, as far as there are so many.
+    let rest = match bytes.last_chunk::<8>() {
+        Some(last) => u64::from_le_bytes(*last),
+        None => rest.iter().fold(0, |rest, byte| rest << 8 | u64::from(*byte)),
+    };
     mix(hash, rest) as usize % PLACES
 }
 
@@ -138,7 +145,19 @@ pub(super) fn form<'t>(text: &'t str, form: &'t mut [u8; FORM_BYTES]) -> &'t str
     {
         return &text[..label];
     }
-    let mut length = 0;
+    // Hardly one has other letters than ASCII there.
+    let (mut length, mut at) = (0, 0);
+    while length < FORM && at < bytes.len() && bytes[at].is_ascii() {
+        if !bytes[at].is_ascii_digit() {
+            form[length] = bytes[at];
+            length += 1;
+        }
+        at += 1;
+    }
+    if length == FORM || at == bytes.len() {
+        return std::str::from_utf8(&form[..length]).expect("whole characters");
+    }
+    length = 0;
     for c in text.chars().filter(|c| !c.is_ascii_digit()).take(FORM) {
         length += c.encode_utf8(&mut form[length..]).len();
     }

@@ -348,7 +348,11 @@ fn is_past(words: &Words, at: usize) -> bool {
         let is_plain = words.get(at).is_some_and(|word| word.form == Form::Plain && !word.quoted);
         is_plain && low.len() > 4 && low.ends_with("ed") && !NONE.contains(&low)
     };
-    match words.low(at) {
+    let low = words.low(at);
+    if at > 0 && !matches!(low.as_bytes().first(), Some(b'i' | b'w' | b'h')) {
+        return false;
+    }
+    match low {
         "i've" | "we've" => past(at + 1) || past(at + 2),
         "have" | "has" => past(at + 1) || (words.low(at + 1) == "already" && past(at + 2)),
         _ => at == 0 && past(0) && words.len() > 3 && !NOT_DONE.contains(&words.low(1)),
@@ -452,6 +456,9 @@ fn box_of(text: &str) -> Option<Cue> {
         ("ON HOLD", Cue::Blocked),
     ];
     let text = text.trim_start_matches(['-', '*', '+', '•', ' ']);
-    let found = BOXES.iter().find(|(start, _)| text.starts_with(start)).map(|(_, cue)| *cue);
+    // Few lines begin with a first byte of theirs.
+    let first = text.as_bytes().first();
+    let begins = |start: &str| start.as_bytes().first() == first && text.starts_with(start);
+    let found = BOXES.iter().find(|(start, _)| begins(start)).map(|(_, cue)| *cue);
     found.or_else(|| status_of(text))
 }

@@ -79,6 +79,10 @@ pub(super) fn asks(text: &str) -> bool {
 
 /// `Does it scale? Answered: no.`
 pub(super) fn answers_itself(text: &str) -> bool {
+    // Few ask.
+    if memchr::memchr(b'?', text.as_bytes()).is_none() {
+        return false;
+    }
     let behind = text.split_once("? ").map_or("", |(_, behind)| behind);
     let behind = behind.trim_start_matches(['|', '-', '—', '→', '(', ' ']).as_bytes();
     let starts = ["answer", "resolved", "yes, ", "no, ", "a: "];

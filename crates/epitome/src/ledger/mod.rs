@@ -27,6 +27,7 @@ mod resume;
 mod stamp;
 mod statement;
 mod stem;
+mod stretch;
 mod subject;
 mod sure;
 mod terms;

@@ -434,6 +434,9 @@ fn label(raw: &str) -> Option<String> {
 
 /// An item without its bullet or number.
 pub(super) fn unmarked(item: &str) -> &str {
+    if item.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) {
+        return item;
+    }
     let Some((mark, rest)) = item.split_once(' ') else { return item };
     let is_number = mark.len() < 4
         && mark.ends_with(['.', ')'])

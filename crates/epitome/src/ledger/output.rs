@@ -1,13 +1,9 @@
 //! What in a tool's output is somebody's sentence: neither code, nor a row, nor a log line.
 
-use std::cell::LazyCell;
-
-use memchr::memmem;
-
-use super::stamp::unstamped;
 use super::worth::operators;
 use crate::text::begins_with_one;
-use crate::text::split::lines;
+
+pub(super) use super::stretch::prose;
 
 /// Lines and strings longer than this are dumps.
 const MAX_LONG: usize = 1_200;
@@ -16,47 +12,6 @@ const MIN_LONG: usize = 16;
 const MAX_ROW: usize = 240;
 /// Longer names of fields are texts.
 const MAX_NAME: usize = 60;
-
-/// The stretches of `output` that read as prose, in order, and how each stands there.
-pub(super) fn prose(output: &str) -> impl Iterator<Item = (&str, Standing)> {
-    // Items of a list need not begin like a sentence.
-    let mut lists = false;
-    let has_comments = LazyCell::new(|| {
-        ["/*", "*/"].iter().any(|mark| memmem::find(output.as_bytes(), mark.as_bytes()).is_some())
-    });
-    lines(output).flat_map(move |line| {
-        let in_block = is_starred(&output[line.clone()], || *has_comments);
-        let trimmed = output[line].trim();
-        let said = unstamped(trimmed);
-        let line = if said.len() < trimmed.len() { message(said) } else { without_number(trimmed) };
-        let (bare, standing) = match comment(line) {
-            None if in_block => (line, Standing::Comment),
-            Some(inside) if line.starts_with(['#', '<']) => (inside, Standing::Remark),
-            Some(inside) => (inside, Standing::Comment),
-            None => (line, Standing::Free),
-        };
-        let is_lead = (line.starts_with("# ") || bare.ends_with(':')) && bare.len() < 80;
-        let is_item = bare.starts_with(['-', '*', '•']);
-        let row = row(bare).or_else(|| field(bare)).map(|row| (row, Standing::Row));
-        let lead = is_lead.then_some((bare, Standing::Lead));
-        let mix = Mix::of(bare).without_operators(bare);
-        let reads = match standing {
-            Standing::Remark => is_prose(bare, mix) || mix.reads_on() && bare.len() >= MIN_LONG,
-            _ if is_lead => false,
-            _ => is_prose(bare, mix) || lists && is_item && mix.reads_on(),
-        };
-        let whole = if row.is_some() { row } else { reads.then_some((bare, standing)) };
-        lists = is_lead || lists && is_item;
-        let mut strings =
-            (whole.or(lead).is_none()).then(|| strings(line)).into_iter().flatten().peekable();
-        let is_worded =
-            whole.or(lead).is_none() && strings.peek().is_none() && is_worded(bare, mix);
-        let worded = is_worded.then_some((bare, Standing::Worded));
-        // A remark is one by itself, and may stand before a list.
-        let strings = strings.map(|text| (text, Standing::Free));
-        whole.into_iter().chain(lead).chain(strings).chain(worded)
-    })
-}
 
 /// A row of a table whose cells are words, without what is around it.
 pub(super) fn row(line: &str) -> Option<&str> {
@@ -77,7 +32,7 @@ pub(super) fn row(line: &str) -> Option<&str> {
 }
 
 /// A field whose name is words, as somebody calls it: `"support line": "0800 22"`. Programs call theirs otherwise.
-fn field(line: &str) -> Option<&str> {
+pub(super) fn field(line: &str) -> Option<&str> {
     let (name, value) = line.strip_prefix('"')?.split_once("\": ")?;
     let is_named = name.contains(' ')
         && name.len() <= MAX_NAME
@@ -145,23 +100,63 @@ pub(super) fn is_frame(line: &str) -> bool {
 }
 
 /// Without the number that a listing puts before each line.
-fn without_number(line: &str) -> &str {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+pub(super) fn without_number(line: &str) -> &str {
+    let bytes = line.as_bytes();
+    let digits = digits(bytes);
     if digits == 0 || digits > 6 {
         return line;
     }
-    let rest = &line[digits..];
-    // `10:32` is a time.
-    let behind = rest.strip_prefix(':').unwrap_or_default();
-    let is_time = behind.bytes().take_while(u8::is_ascii_digit).count() == 2;
-    ["→", "\t", "\\t", "|", ":"]
-        .iter()
-        .find_map(|mark| rest.strip_prefix(mark).filter(|_| !is_time))
-        .map_or(line, str::trim_start)
+    let mark = match &bytes[digits..] {
+        [b'\t' | b'|', ..] => 1,
+        // `10:32` is a time.
+        [b':', behind @ ..] if self::digits(behind) != 2 => 1,
+        [b'\\', b't', ..] => 2,
+        [0xe2, 0x86, 0x92, ..] => '→'.len_utf8(),
+        _ => return line,
+    };
+    trimmed(&line[digits + mark..], Ends::Start)
+}
+
+/// How many digits it begins with.
+fn digits(bytes: &[u8]) -> usize {
+    let mut digits = 0;
+    while digits < bytes.len() && bytes[digits].is_ascii_digit() {
+        digits += 1;
+    }
+    digits
+}
+
+/// Where white space is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    Start,
+    Both,
+}
+
+/// A line without the white space around it. Hardly one has other than ASCII there.
+pub(super) fn trimmed(line: &str, ends: Ends) -> &str {
+    let is_space = |byte: u8| matches!(byte, b' ' | 9..=13);
+    let bytes = line.as_bytes();
+    let (mut from, mut to) = (0, bytes.len());
+    while from < to && is_space(bytes[from]) {
+        from += 1;
+    }
+    while ends == Ends::Both && from < to && is_space(bytes[to - 1]) {
+        to -= 1;
+    }
+    let inner = &line[from..to];
+    let is_wide = |byte: Option<&u8>| byte.is_some_and(|byte| !byte.is_ascii());
+    match ends {
+        Ends::Start if is_wide(inner.as_bytes().first()) => inner.trim_start(),
+        Ends::Both if is_wide(inner.as_bytes().first()) || is_wide(inner.as_bytes().last()) => {
+            inner.trim()
+        }
+        _ => inner,
+    }
 }
 
 /// What a line of a log says, of its fields: `level=info msg="so" rows=3`.
-fn message(line: &str) -> &str {
+pub(super) fn message(line: &str) -> &str {
     let quoted = [" msg=\"", " message=\""].iter().find_map(|field| line.split_once(field));
     let said = quoted.and_then(|(_, rest)| rest.split_once('"'));
     // What it quotes itself it cuts.
@@ -169,11 +164,14 @@ fn message(line: &str) -> &str {
 }
 
 /// Whether it is a line of a block of comment, ` * so`, behind the number of a listing or in an output that has such.
-fn is_starred(line: &str, has_comments: impl Fn() -> bool) -> bool {
-    let plain = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b' ' | 9..=13 | b'|' | b':');
-    match line.bytes().find(|byte| !plain(byte)) {
-        Some(b'*' | 0x80..) => {}
-        _ => return false,
+pub(super) fn is_starred(line: &str, has_comments: impl FnOnce() -> bool) -> bool {
+    let plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b' ' | 9..=13 | b'|' | b':');
+    let (bytes, mut at) = (line.as_bytes(), 0);
+    while at < bytes.len() && plain(bytes[at]) {
+        at += 1;
+    }
+    if !matches!(bytes.get(at), Some(b'*' | 0x80..)) {
+        return false;
     }
     let numbering =
         |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '→' | '|' | ':');
@@ -183,8 +181,8 @@ fn is_starred(line: &str, has_comments: impl Fn() -> bool) -> bool {
     rest.starts_with("* ") && before.ends_with(' ') && (is_numbered || has_comments())
 }
 
-fn comment(line: &str) -> Option<&str> {
-    if !line.starts_with(['/', '#', '-', '<', '"']) {
+pub(super) fn comment(line: &str) -> Option<&str> {
+    if !matches!(line.as_bytes().first(), Some(b'/' | b'#' | b'-' | b'<' | b'"')) {
         return None;
     }
     let marks = ["///", "//!", "//", "/**", "/*", "#", "--", "<!--", "\"\"\""];
@@ -193,8 +191,8 @@ fn comment(line: &str) -> Option<&str> {
 }
 
 /// The strings of a line of JSON that read as prose; those of code are what a program may print some day.
-fn strings(line: &str) -> impl Iterator<Item = &str> {
-    let is_json = line.starts_with(['"', '{', '[']);
+pub(super) fn strings(line: &str) -> impl Iterator<Item = &str> {
+    let is_json = matches!(line.as_bytes().first(), Some(b'"' | b'{' | b'['));
     let line = if is_json && line.contains('"') { line } else { "" };
     line.split('"')
         .flat_map(|string| string.split("\\n"))
@@ -204,7 +202,7 @@ fn strings(line: &str) -> impl Iterator<Item = &str> {
 
 /// How many bytes of a text are letters or spaces, signs of code, and spaces.
 #[derive(Clone, Copy, Debug)]
-struct Mix {
+pub(super) struct Mix {
     /// 20 bits each: what is read of a text is shorter.
     counts: u64,
     length: usize,
@@ -232,13 +230,16 @@ const COUNTS: [u64; 256] = {
 };
 
 impl Mix {
-    fn of(text: &str) -> Self {
-        let counts = text.bytes().map(|byte| COUNTS[usize::from(byte)]).sum();
+    pub(super) fn of(text: &str) -> Self {
+        let mut counts = 0;
+        for byte in text.as_bytes() {
+            counts += COUNTS[usize::from(*byte)];
+        }
         Mix { counts, length: text.len() }
     }
 
     /// Signs that stand between words as words do are none of code's: `memory <= 512 MB`.
-    fn without_operators(self, text: &str) -> Self {
+    pub(super) fn without_operators(self, text: &str) -> Self {
         if self.signs() == 0 || self.length > MAX_ROW {
             return self;
         }
@@ -249,7 +250,7 @@ impl Mix {
         self.counts as usize & 0xf_ffff
     }
 
-    fn signs(self) -> usize {
+    pub(super) fn signs(self) -> usize {
         (self.counts >> 20) as usize & 0xf_ffff
     }
 
@@ -261,7 +262,7 @@ impl Mix {
     }
 
     /// Whether most of it is words.
-    fn reads_on(self) -> bool {
+    pub(super) fn reads_on(self) -> bool {
         self.reads(2, 72)
     }
 
@@ -271,13 +272,22 @@ impl Mix {
     }
 }
 
-fn is_prose(text: &str, mix: Mix) -> bool {
-    if !(MIN_LONG..=MAX_LONG).contains(&text.len()) || text.ends_with([';', '{', ',', '\\']) {
+pub(super) fn is_prose(text: &str, mix: Mix) -> bool {
+    let bytes = text.as_bytes();
+    if !(MIN_LONG..=MAX_LONG).contains(&text.len())
+        || matches!(bytes.last(), Some(b';' | b'{' | b',' | b'\\'))
+    {
         return false;
     }
     // Without the box of a task it may read better.
-    if !mix.reads_on() && !text.contains('[') {
+    if !mix.reads_on() && (mix.signs() == 0 || !bytes.contains(&b'[')) {
         return false;
+    }
+    // Most begin with a word or a number.
+    match bytes[0] {
+        b'A'..=b'Z' | b'0'..=b'9' => return mix.reads_on(),
+        b'a'..=b'z' => return mix.reads_on() && (mix.reads(5, 86) || has_label(bytes)),
+        _ => {}
     }
     let start = text.trim_start_matches(['-', '*', '+', '•', ' ', '>', '(']);
     let boxed =
@@ -295,17 +305,28 @@ fn is_prose(text: &str, mix: Mix) -> bool {
     mix.reads_on()
 }
 
+/// Whether a colon and a space stand in it.
+fn has_label(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(b':', bytes).any(|at| bytes.get(at + 1) == Some(&b' '))
+}
+
 /// Whether a line that doesn't read as prose has words in it that may say something.
-fn is_worded(text: &str, mix: Mix) -> bool {
-    let is_fit =
-        (MIN_LONG..=MAX_ROW).contains(&text.len()) && !text.ends_with([';', '{', ',', '\\', '>']);
-    is_fit && mix.reads_loosely() && {
-        const AROUND: [char; 7] = ['"', '\'', '(', ')', ',', ':', '.'];
-        let words = text.split(' ').map(|word| word.trim_matches(AROUND)).filter(|word| {
-            word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte >= 0x80)
-        });
-        words.take(3).count() == 3
+pub(super) fn is_worded(text: &str, mix: Mix) -> bool {
+    let bytes = text.as_bytes();
+    let is_fit = (MIN_LONG..=MAX_ROW).contains(&text.len())
+        && !matches!(bytes.last(), Some(b';' | b'{' | b',' | b'\\' | b'>'));
+    if !is_fit || !mix.reads_loosely() {
+        return false;
     }
+    let is_around = |byte: &u8| matches!(byte, b'"' | b'\'' | b'(' | b')' | b',' | b':' | b'.');
+    let words = bytes.split(|byte| *byte == b' ').filter(|word| {
+        let from = word.iter().take_while(|byte| is_around(byte)).count();
+        let behind = word[from..].iter().rev().take_while(|byte| is_around(byte)).count();
+        let word = &word[from..word.len() - behind];
+        // A letter: spaces don't come here.
+        word.len() > 1 && word.iter().all(|byte| COUNTS[usize::from(*byte)] & 1 == 1)
+    });
+    words.take(3).count() == 3
 }
 
 #[cfg(test)]

@@ -14,10 +14,18 @@ const LEVELS: [&str; 10] =
 /// A line of a log or a chat without its stamp: `[2026-03-04 10:12:33] INFO so`, `10:32 <dana> so`. A date by itself, or
 /// a time in a sentence, stays: somebody may have said it.
 pub(super) fn unstamped(line: &str) -> &str {
+    let bytes = line.as_bytes();
+    if !matches!(bytes.first(), Some(b'[' | b'0'..=b'9')) {
+        return line;
+    }
     // Most lines that begin with a number are those of a listing.
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let next = line.as_bytes().get(digits);
-    let may_be = matches!((digits, next), (0, Some(b'[')) | (1.., Some(b':' | b'-' | b'/')));
+    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let may_be = match (digits, &bytes[digits..]) {
+        // `12: so`
+        (1..LEAST_DIGITS, [b':', b' ', ..]) => false,
+        (0, _) | (_, [b':' | b'-' | b'/', ..]) => true,
+        _ => false,
+    };
     if !may_be {
         return line;
     }

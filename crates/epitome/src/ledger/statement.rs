@@ -91,9 +91,24 @@ fn has_verb(words: &Words) -> bool {
             && words.get(at).is_some_and(|word| word.form == Form::Plain)
             && !words.is(at, List::Empty)
     };
-    words.iter().any(|(at, word, low)| {
-        !word.quoted && (VERBS.binary_search(&low).is_ok() || is_past(at, low))
-    })
+    words.iter().any(|(at, word, low)| !word.quoted && (is_verb(low) || is_past(at, low)))
+}
+
+/// For each first letter of the verbs, which lengths they have.
+const LENGTHS: [u16; 32] = {
+    let mut lengths = [0; 32];
+    let mut at = 0;
+    while at < VERBS.len() {
+        lengths[VERBS[at].as_bytes()[0] as usize & 31] |= 1 << (VERBS[at].len() & 15);
+        at += 1;
+    }
+    lengths
+};
+
+fn is_verb(low: &str) -> bool {
+    let Some(first) = low.as_bytes().first() else { return false };
+    LENGTHS[usize::from(first & 31)] & 1 << (low.len() & 15) != 0
+        && VERBS.binary_search(&low).is_ok()
 }
 
 #[cfg(test)]

@@ -127,6 +127,12 @@ pub(super) struct Said {
 const ABOUT: [&str; 9] =
     ["for", "of", "in", "on", "regarding", "concerning", "behind", "about", "re"];
 
+fn is_about(low: &str) -> bool {
+    // Few words begin so.
+    matches!(low.as_bytes().first(), Some(b'a' | b'b' | b'c' | b'f' | b'i' | b'o' | b'r'))
+        && ABOUT.contains(&low)
+}
+
 /// Words at which such a name ends.
 const ENDS: [&str; 25] = [
     "we", "i", "you", "they", "it", "goes", "will", "use", "there", "must", "should", "than", "is",
@@ -394,7 +400,7 @@ impl Place {
         let goes_on = words.get(before).is_none_or(|before| before.after == ' ');
         let of = words.low(before) == "of" && before > 0 && words.low(before - 1) == "as";
         (naming && goes_on && !ENDS.contains(&words.low(at)))
-            || (ABOUT.contains(&words.low(before)) && !of)
+            || (is_about(words.low(before)) && !of)
     }
 }
 

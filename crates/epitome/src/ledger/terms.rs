@@ -37,7 +37,8 @@ impl Terms {
     }
 
     pub(super) fn has(&self, word: u64) -> bool {
-        self.bits & bit(word) != 0 && self.words.binary_search(&word).is_ok()
+        // Hardly a sentence has so many that looking at each in turn would take longer than searching.
+        self.bits & bit(word) != 0 && self.words.contains(&word)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
@@ -49,7 +50,16 @@ impl Terms {
         if self.bits & other.bits == 0 {
             return 0;
         }
-        self.iter().filter(|word| other.has(*word)).count()
+        // Both are sorted.
+        let (own, theirs) = (&self.words[..], &other.words[..]);
+        let (mut at, mut there, mut shared) = (0, 0, 0);
+        while at < own.len() && there < theirs.len() {
+            let (word, other) = (own[at], theirs[there]);
+            shared += usize::from(word == other);
+            at += usize::from(word <= other);
+            there += usize::from(word >= other);
+        }
+        shared
     }
 
     /// Those that aren't in `other`.

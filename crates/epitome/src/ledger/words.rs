@@ -88,6 +88,37 @@ fn is_around(c: char) -> bool {
     )
 }
 
+/// The same of ASCII. Most of what stands around words is.
+const AROUND: [bool; 128] = {
+    let mut all = [false; 128];
+    let marks = b"\"'()[]{},.;:!?*<>`|";
+    let mut at = 0;
+    while at < marks.len() {
+        all[marks[at] as usize] = true;
+        at += 1;
+    }
+    all
+};
+
+/// What stands before a word, the word with what stands behind it, and the word.
+fn parted(raw: &str) -> (&str, &str, &str) {
+    let is_around = |byte: u8| byte < 128 && AROUND[usize::from(byte)];
+    let bytes = raw.as_bytes();
+    let (mut from, mut to) = (0, bytes.len());
+    while from < to && is_around(bytes[from]) {
+        from += 1;
+    }
+    while from < to && is_around(bytes[to - 1]) {
+        to -= 1;
+    }
+    let is_wide = |at: usize| bytes.get(at).is_some_and(|byte| !byte.is_ascii());
+    if is_wide(from) || to > from && is_wide(to - 1) {
+        let rest = raw.trim_start_matches(self::is_around);
+        return (&raw[..raw.len() - rest.len()], rest, rest.trim_end_matches(self::is_around));
+    }
+    (&raw[..from], &raw[from..], &raw[from..to])
+}
+
 impl Words {
     pub(super) fn of(text: &str) -> Self {
         let mut words = Self::default();
@@ -102,11 +133,19 @@ impl Words {
         self.firsts = 0;
         let mut quotes = Quotes::default();
         let mut start = 0;
-        // Bytes that nothing between words begins with needn't be decoded.
-        let parts = |byte: u8| byte <= b' ' || byte >= 0x80;
-        let mut at = 0;
-        while let Some(gap) = text.as_bytes()[at..].iter().position(|byte| parts(*byte)) {
-            at += gap;
+        let (bytes, mut at) = (text.as_bytes(), 0);
+        while at < bytes.len() {
+            // Bytes that nothing between words begins with needn't be decoded.
+            if matches!(bytes[at], b'!'..=0x7f) {
+                at += 1;
+                continue;
+            }
+            if bytes[at] == b' ' {
+                self.push(text, start..at, &mut quotes);
+                at += 1;
+                start = at;
+                continue;
+            }
             let c = text[at..].chars().next().unwrap_or(' ');
             let next = at + c.len_utf8();
             if c.is_whitespace() || matches!(c, '—' | '–') {
@@ -137,11 +176,13 @@ impl Words {
             self.all.push(Word { raw: chunk, low, id, form, quoted, after: ' ' });
             return;
         }
-        let rest = raw.trim_start_matches(is_around);
-        let (lead, inner) = (&raw[..raw.len() - rest.len()], rest.trim_end_matches(is_around));
-        let quoted = marks.open(lead);
+        let (lead, rest, inner) = parted(raw);
+        let has_marks = raw.bytes().any(|byte| matches!(byte, b'"' | b'`' | 0x80..));
+        let quoted = if has_marks { marks.open(lead) } else { marks.double || marks.backtick };
         let is_code = raw.starts_with('`') || marks.backtick;
-        marks.close(raw, rest);
+        if has_marks {
+            marks.close(raw, rest);
+        }
         if inner.is_empty() {
             if raw.contains('|') {
                 self.part('|');

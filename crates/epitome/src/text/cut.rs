@@ -114,11 +114,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Whether a text is one clean line as it is. Most are, so this comes first.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
-    let single = |pair: &[u8]| pair[1] != b' ' || pair[0] != b' ';
-    text.iter().all(|b| matches!(b, b' '..=b'~'))
-        && text.first() != Some(&b' ')
-        && text.last() != Some(&b' ')
-        && text.windows(2).all(single)
+    let mut before = b' ';
+    for byte in text {
+        if !matches!(byte, b' '..=b'~') || *byte == b' ' && before == b' ' {
+            return false;
+        }
+        before = *byte;
+    }
+    before != b' ' || text.is_empty()
 }
 
 /// Whether a reader can't see the character, or sees other text in another place because of it.

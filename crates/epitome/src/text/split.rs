@@ -92,18 +92,33 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
 /// Whether a text is one sentence, or one line that is no prose, for sure: all that [`sentences`] finds in it.
 pub fn is_one(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let goes_on = |at: usize| {
-        let next = bytes.get(at + 1);
-        next.is_none_or(u8::is_ascii_alphanumeric)
-    };
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
-    text.is_ascii()
-        && first.is_ascii_graphic()
-        && last.is_ascii_graphic()
-        && !matches!(first, b'`' | b'~')
-        && memchr::memchr2(b'\n', b'\r', bytes).is_none()
-        && memchr::memchr3_iter(b'.', b'!', b'?', bytes).all(goes_on)
+    if !first.is_ascii_graphic() || !last.is_ascii_graphic() || matches!(first, b'`' | b'~') {
+        return false;
+    }
+    let mut at = 0;
+    while at < bytes.len() {
+        if IS_TOLD[usize::from(bytes[at])] {
+            let goes_on = bytes.get(at + 1).is_none_or(u8::is_ascii_alphanumeric);
+            if !may_stop(bytes[at]) || !bytes[at].is_ascii() || !goes_on {
+                return false;
+            }
+        }
+        at += 1;
+    }
+    true
 }
+
+/// Bytes of which [`is_one`] takes note: stops, ends of lines, what isn't ASCII.
+const IS_TOLD: [bool; 256] = {
+    let mut all = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        all[byte] = byte >= 0x80 || matches!(byte as u8, b'.' | b'!' | b'?' | b'\n' | b'\r');
+        byte += 1;
+    }
+    all
+};
 
 /// Whether the last line of this prose goes on in the next one.
 fn is_wrapped(prose: &str) -> bool {

@@ -180,6 +180,24 @@ const LENGTHS: [u16; 26] = {
     lengths
 };
 
+/// Where the words of each letter begin, and where the last one ends.
+const STARTS: [u8; 27] = {
+    let mut starts = [WORDS.len() as u8; 27];
+    let mut letter = 26;
+    while letter > 0 {
+        letter -= 1;
+        starts[letter] = starts[letter + 1];
+        let mut at = WORDS.len();
+        while at > 0 {
+            at -= 1;
+            if (WORDS[at].0[0] - b'a') as usize == letter {
+                starts[letter] = at as u8;
+            }
+        }
+    }
+    starts
+};
+
 /// Words are ASCII letters, digits and `_`; bytes of other alphabets count as letters. A table, as
 /// every byte of a long output is looked up in it.
 const IS_WORD: [bool; 256] = {
@@ -195,9 +213,15 @@ const IS_WORD: [bool; 256] = {
 fn kind(word: &[u8]) -> Option<Kind> {
     let initial = word[0].to_ascii_lowercase().wrapping_sub(b'a') as usize;
     if initial < 26 && word.len() < 16 && LENGTHS[initial] & (1 << word.len()) != 0 {
-        let known = WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known));
-        if let Some((_, kind)) = known {
-            return Some(*kind);
+        let alike = usize::from(STARTS[initial])..usize::from(STARTS[initial + 1]);
+        for (known, kind) in &WORDS[alike] {
+            // The last letters tell most apart.
+            if known.len() == word.len()
+                && known[known.len() - 1] == word[word.len() - 1] | 0x20
+                && word.eq_ignore_ascii_case(known)
+            {
+                return Some(*kind);
+            }
         }
     }
     let named = match word[word.len() - 1] {
@@ -329,15 +353,32 @@ fn looks_like_code(bytes: &[u8]) -> bool {
         b"try",
         b"use ",
     ];
+    let Some(first) = line.first() else { return false };
     matches!(line.last(), Some(b'{' | b';' | b'(' | b','))
-        || opens.iter().any(|open| line.starts_with(open))
-        || memchr::memmem::find(line, b"=> ").is_some()
-        || memchr::memmem::find(line, b"throw new").is_some()
+        || opens.iter().any(|open| open[0] == *first && line.starts_with(open))
+        || memchr::memchr_iter(b'>', line)
+            .any(|at| at > 0 && line[at - 1] == b'=' && line.get(at + 1) == Some(&b' '))
+        || memchr::memchr_iter(b'w', line)
+            .any(|at| line[..at].ends_with(b"thro") && line[at..].starts_with(b"w new"))
 }
+
+const IS_MARK: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b"{}()=<>;$&|[]?\"";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 /// Whether there are more brackets and operators in the line than in a sentence.
 fn is_dense(bytes: &[u8]) -> bool {
-    let marks = bytes.iter().filter(|b| b"{}()=<>;$&|[]?\"".contains(b)).count();
+    let mut marks = 0;
+    for byte in bytes {
+        marks += usize::from(IS_MARK[usize::from(*byte)]);
+    }
     marks > 2 + bytes.len() / 16
 }
 

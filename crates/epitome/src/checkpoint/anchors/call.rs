@@ -54,6 +54,43 @@ impl<'a> Call<'a> {
     }
 }
 
+/// What is kept of a call until its result comes.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(super) act: Act,
+    /// As [`Call::name`].
+    pub(super) name: Option<String>,
+    /// The file that it names, unless it runs a command line.
+    pub(super) path: Option<String>,
+    /// As [`Call::only_looks`].
+    pub(super) only_looks: bool,
+}
+
+impl Asked {
+    /// What a call asks for.
+    pub(crate) fn of(tool: &str, arguments_json: &str) -> Self {
+        Call::read(tool, arguments_json).into()
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let texts = [&self.name, &self.path].into_iter().flatten();
+        size_of::<Self>() + texts.map(String::len).sum::<usize>()
+    }
+}
+
+impl From<Call<'_>> for Asked {
+    fn from(call: Call<'_>) -> Self {
+        let path = if call.line.is_none() { call.arguments.path() } else { None };
+        Asked {
+            act: call.act,
+            path: path.map(Cow::into_owned),
+            only_looks: call.only_looks(),
+            name: call.name,
+        }
+    }
+}
+
 /// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {

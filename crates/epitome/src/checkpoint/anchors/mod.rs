@@ -15,7 +15,7 @@ mod shell;
 
 use std::borrow::Cow;
 
-pub(crate) use self::call::{Act, Call};
+pub(crate) use self::call::{Act, Asked, Call};
 use self::lane::Lane;
 use self::note::{Label, Runs, Slips, Touches};
 use self::scan::{Find, scan};
@@ -80,6 +80,11 @@ impl Anchors {
     /// Notes a tool call at entry `at`: the files it touches, the command it runs, the ids it is
     /// given.
     pub fn observe_call(&mut self, at: u32, tool: &str, arguments_json: &str) {
+        self.ask(at, tool, arguments_json);
+    }
+
+    /// The same; what to [answer](Self::answer).
+    pub(crate) fn ask(&mut self, at: u32, tool: &str, arguments_json: &str) -> Asked {
         self.now = self.now.max(at);
         let call = Call::read(tool, arguments_json);
         self.touch_files(at, &call, arguments_json);
@@ -97,6 +102,7 @@ impl Anchors {
                 self.take(at, &format!("\"{key}\": {raw}"), Taken::Exact, 3);
             }
         }
+        Asked::from(call)
     }
 
     /// Notes the result of a call at entry `at`: how it went, its error lines, ids and addresses in
@@ -109,26 +115,30 @@ impl Anchors {
         output: &str,
         outcome: Outcome,
     ) {
+        self.answer(at, &Asked::of(tool, arguments_json), output, outcome);
+    }
+
+    /// The same of a call that is understood.
+    pub(crate) fn answer(&mut self, at: u32, asked: &Asked, output: &str, outcome: Outcome) {
         self.now = self.now.max(at);
-        let call = Call::read(tool, arguments_json);
         // What was read may well begin with the word error.
-        let reported = if call.act.only_reads() && outcome == Outcome::Unknown {
+        let reported = if asked.act.only_reads() && outcome == Outcome::Unknown {
             Outcome::Ok
         } else {
             outcome
         };
         let verdict = judge(output, reported);
-        let name = call.name.as_deref();
+        let name = asked.name.as_deref();
         if let Some(name) = name {
             self.settle(at, name, verdict.outcome, verdict.exit_code, outcome == Outcome::Unknown);
         }
         if verdict.outcome == Outcome::Error
-            && let (None, Some(path)) = (&call.line, call.arguments.path())
+            && let Some(path) = &asked.path
         {
-            self.untouch(&path, call.act);
+            self.untouch(path, asked.act);
         }
         let mut slips = 0;
-        if !(call.act.only_reads() || (call.act == Act::Run && call.only_looks())) {
+        if !(asked.act.only_reads() || (asked.act == Act::Run && asked.only_looks)) {
             for window in windows(output) {
                 slips += self.take_errors(at, window, verdict.outcome, name);
                 self.take(at, window, Taken::Exact, 1);
@@ -316,11 +326,7 @@ impl Anchors {
 
     fn take(&mut self, at: u32, text: &str, taken: Taken, weight: u32) {
         let mut left = MAX_FINDS;
-        scan(text, |find| {
-            if left == 0 {
-                return;
-            }
-            left -= 1;
+        scan(text, taken, |find| {
             match find {
                 Find::Id { label, id } => {
                     let known = self.ids.see(id, at, weight);
@@ -329,12 +335,13 @@ impl Anchors {
                 Find::Url(url) => {
                     self.urls.see(&cut::one_line(url, MAX_VALUE), at, weight);
                 }
-                Find::Path(path) if taken == Taken::All => self.touch(path, at, 1).seen += 1,
-                Find::Number(number) if taken == Taken::All => {
+                Find::Path(path) => self.touch(path, at, 1).seen += 1,
+                Find::Number(number) => {
                     self.numbers.see(&cut::one_line(number, MAX_VALUE), at, 1);
                 }
-                Find::Path(_) | Find::Number(_) => left += 1,
             }
+            left -= 1;
+            left > 0
         });
     }
 }

@@ -1,5 +1,6 @@
 //! One pass over a text for what can be looked up exactly: ids, addresses, paths, figures.
 
+use super::Taken;
 use crate::text::cut;
 
 /// Something worth an exact copy.
@@ -19,8 +20,8 @@ pub(super) enum Find<'a> {
 /// Nothing longer is an anchor.
 const MAX_TOKEN: usize = 200;
 
-/// Calls `found` for every find in `text`, in order.
-pub(super) fn scan<'a>(text: &'a str, mut found: impl FnMut(Find<'a>)) {
+/// Calls `found` for every find in `text` that is `wanted`, in order, while it says to go on.
+pub(super) fn scan<'a>(text: &'a str, wanted: Taken, mut found: impl FnMut(Find<'a>) -> bool) {
     let mut scanner = Scanner { text, bytes: text.as_bytes(), previous: 0..0, recent: [0; 4] };
     let mut at = 0;
     while at < text.len() {
@@ -48,12 +49,18 @@ pub(super) fn scan<'a>(text: &'a str, mut found: impl FnMut(Find<'a>)) {
             }
             seen |= class;
         }
-        if seen & (DIGIT | SLASH | DOT) != 0 {
-            at = scanner.token(start, at, seen, &mut found);
+        // Ids have a digit, addresses `://`.
+        let may_be = match wanted {
+            Taken::All => seen & (DIGIT | SLASH | DOT) != 0,
+            Taken::Exact => seen & DIGIT != 0 || seen & (COLON | SLASH) == COLON | SLASH,
+        };
+        if may_be {
+            let Some(next) = scanner.token(start, at, seen, wanted, &mut found) else { return };
+            at = next;
         }
         scanner.previous = start..at;
-        scanner.recent.rotate_left(1);
-        scanner.recent[3] = start as u32;
+        let [_, third, second, last] = scanner.recent;
+        scanner.recent = [third, second, last, start as u32];
     }
 }
 
@@ -104,48 +111,47 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// Looks at one token; where the scan goes on.
+    /// Looks at one token; where the scan goes on, if it does.
     fn token(
         &mut self,
         start: usize,
         end: usize,
         seen: u16,
-        found: &mut impl FnMut(Find<'a>),
-    ) -> usize {
+        wanted: Taken,
+        found: &mut impl FnMut(Find<'a>) -> bool,
+    ) -> Option<usize> {
         if end - start > 2 * MAX_TOKEN {
             // Data, or an address that nobody types. Not looked into: that would be quadratic.
-            return end;
+            return Some(end);
         }
         let token = &self.text[start..end];
-        if seen & COLON != 0
-            && let Some(scheme) = token.find("://")
+        if seen & (COLON | SLASH) == COLON | SLASH
+            && let Some(scheme) = scheme(token)
         {
             let after = start + scheme + "://".len();
             if !token[..scheme].bytes().all(|b| b.is_ascii_alphanumeric()) {
-                return after;
+                return Some(after);
             }
             let end = self.end_of_url(after);
             let url = self.text[start..end].trim_end_matches(['.', ',', ':', '!', '?', '\'']);
-            if scheme > 1 && url.len() > scheme + 6 && url.len() <= MAX_TOKEN {
-                found(Find::Url(url));
-            }
-            return end;
+            let is_one = scheme > 1 && url.len() > scheme + 6 && url.len() <= MAX_TOKEN;
+            return (!is_one || found(Find::Url(url))).then_some(end);
         }
-        let word = token.trim_end_matches([':', '.', '!', '?']).trim_start_matches([':', '@']);
+        let word = bare(token);
         if word.len() < 2 || word.len() > MAX_TOKEN {
-            return end;
+            return Some(end);
         }
         let id = if seen & DIGIT != 0 { self.id(word, start, end, seen) } else { None };
-        if let Some(id) = id {
-            found(id);
-        } else if seen & (SLASH | DOT) != 0
-            && let Some(path) = path(word)
-        {
-            found(Find::Path(path));
-        } else if let Some(number) = self.number(word, start, end) {
-            found(Find::Number(number));
-        }
-        end
+        let find = match (id, wanted) {
+            (Some(id), _) => Some(id),
+            (None, Taken::Exact) => None,
+            (None, Taken::All) => {
+                let path = if seen & (SLASH | DOT) != 0 { path(word) } else { None };
+                let number = || self.number(word, start, end).map(Find::Number);
+                path.map(Find::Path).or_else(number)
+            }
+        };
+        find.is_none_or(found).then_some(end)
     }
 
     /// The end of the URL at `start`: white space, quotes or a bracket that it didn't open.
@@ -246,6 +252,25 @@ impl<'a> Scanner<'a> {
         };
         (phrase.contains(' ') && phrase.chars().all(prose)).then_some(cut::head(phrase, 80))
     }
+}
+
+/// Where `://` stands in a token.
+fn scheme(token: &str) -> Option<usize> {
+    let bytes = token.as_bytes();
+    memchr::memchr_iter(b':', bytes).find(|at| bytes[at + 1..].starts_with(b"//"))
+}
+
+/// A token without the marks around it.
+fn bare(token: &str) -> &str {
+    let bytes = token.as_bytes();
+    let (mut from, mut to) = (0, bytes.len());
+    while from < to && matches!(bytes[to - 1], b':' | b'.' | b'!' | b'?') {
+        to -= 1;
+    }
+    while from < to && matches!(bytes[from], b':' | b'@') {
+        from += 1;
+    }
+    &token[from..to]
 }
 
 /// Whether a word makes the number before it a figure.
@@ -397,13 +422,25 @@ fn is_ending(word: &str) -> bool {
     )
 }
 
+/// Whether a sign stands in a word so often in a row.
+fn has_row(word: &str, sign: u8, times: usize) -> bool {
+    let mut row = 0;
+    for byte in word.as_bytes() {
+        row = if *byte == sign { row + 1 } else { 0 };
+        if row == times {
+            return true;
+        }
+    }
+    false
+}
+
 /// The path that a word is, without a place in the file.
 fn path(word: &str) -> Option<&str> {
     // `a.rs:12:5`, `a.rs#L10`
     let end = word.find([':', '#']).unwrap_or(word.len());
     let word = word[..end].trim_end_matches(['.', '/']);
     let odd = |b: u8| matches!(b, b'%' | b'&' | b'$' | b'!' | b'?' | b'+');
-    if word.len() < 4 || word.bytes().any(odd) || word.contains("//") || word.contains("...") {
+    if word.len() < 4 || word.bytes().any(odd) || has_row(word, b'/', 2) || has_row(word, b'.', 3) {
         return None;
     }
     if word.ends_with('-') {
@@ -436,7 +473,10 @@ mod tests {
 
     fn check(text: &str, expected: &[Find<'_>]) {
         let mut found = Vec::new();
-        scan(text, |find| found.push(find));
+        scan(text, Taken::All, |find| {
+            found.push(find);
+            true
+        });
         assert_eq!(found, expected, "{text}");
     }
 
@@ -498,7 +538,19 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_can_be_scanned(text in prop_oneof![any::<String>(), "(https?://|id: |\"|[a-f0-9]{7}|/|\\.|é|日|\n| |[0-9]{1,3}|:|%){0,40}"]) {
-            scan(&text, |_| {});
+            let finds = |wanted| {
+                let mut found = Vec::new();
+                scan(&text, wanted, |find| {
+                    found.push(find);
+                    true
+                });
+                found
+            };
+            // Ids and addresses are found whatever else is looked for.
+            let is_exact = |find: &Find<'_>| matches!(find, Find::Id { .. } | Find::Url(_));
+            let mut all = finds(Taken::All);
+            all.retain(is_exact);
+            prop_assert_eq!(finds(Taken::Exact), all);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod base64;
 mod called;
+mod ends;
 mod starts;
 
 use std::borrow::Cow;
@@ -14,7 +15,8 @@ use std::sync::LazyLock;
 
 use super::cut;
 use base64::Run;
-use called::{called_so, may_be_called_so, may_be_said, may_end_called};
+use called::{called_so, may_be_called_so, may_be_said};
+use ends::ENDS;
 
 /// A shape of secrets.
 #[derive(Debug)]
@@ -259,20 +261,7 @@ impl Iterator for Secrets<'_> {
 /// Whether a word, or what is left of one, begins no secret for sure. Most are told by their ends and their length.
 #[inline]
 fn is_ordinary(bytes: &[u8], word: Range<usize>) -> bool {
-    let is_plain = match &bytes[word.clone()] {
-        [only] => *only != b'-',
-        [first, second, ..] => {
-            let most = if first.is_ascii_digit() { LEAST_NUMBER } else { LEAST_LONG };
-            let [before, last] = [bytes[word.end - 2], bytes[word.end - 1]];
-            word.len() < most
-                && !matches!(first, b'-' | b'B' | b'b')
-                && !may_end_called(before, last)
-                && !BY_FIRST.has(*first, *second)
-        }
-        [] => false,
-    };
-    let may_go_on = matches!(bytes.get(word.end), Some(b'+' | b'/'));
-    is_plain && !may_go_on || begins_none(bytes, word)
+    ENDS.tell(bytes, word.start, word.end) || begins_none(bytes, word)
 }
 
 /// The same by what the rules look at first.

@@ -56,8 +56,11 @@ pub(super) fn word_at(bytes: &[u8], at: usize) -> Range<usize> {
 }
 
 fn end_of_word(bytes: &[u8], at: usize) -> usize {
-    let rest = bytes[at..].iter().position(|byte| !WORD[usize::from(*byte)]);
-    rest.map_or(bytes.len(), |length| at + length)
+    let mut end = at;
+    while end < bytes.len() && WORD[usize::from(bytes[end])] {
+        end += 1;
+    }
+    end
 }
 
 /// Where in `word` something may begin, from `from` on.
