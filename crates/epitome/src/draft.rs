@@ -1,5 +1,7 @@
 //! The working view: what a plan has decided so far, with a running count.
 
+mod edits;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,6 +12,7 @@ use crate::strategy::{Edit, fit_part};
 use crate::transcript::tie::{is_thought, ties};
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
+use edits::Edits;
 
 /// What becomes of an entry, so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +29,8 @@ const LEAST_ROOM: u64 = 16;
 /// With more than this left, the newest excerpt is worth more than what is older, whole.
 const MUCH_ROOM: u64 = 200;
 
-/// The tokens of edits that were looked at, and how many a longer one was tried with.
-type Tried = BTreeMap<Slot, (u64, Option<u64>)>;
+/// With how many tokens a longer excerpt was tried.
+type Tried = BTreeMap<Slot, u64>;
 
 /// What stands for the folded entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ pub enum Hidden {
 #[derive(Clone, Debug)]
 pub struct Draft {
     states: Vec<State>,
-    edits: BTreeMap<Slot, PartEdit>,
+    edits: Edits,
     /// Tokens of each entry as edited, were it shown.
     tokens: Vec<u64>,
     total: u64,
@@ -54,7 +57,7 @@ impl Draft {
     pub fn new(transcript: &Transcript, tally: &Tally) -> Self {
         Draft {
             states: vec![State::Shown; transcript.len()],
-            edits: BTreeMap::new(),
+            edits: Edits::default(),
             tokens: (0..transcript.len()).map(|at| tally.entry(at)).collect(),
             total: tally.total().tokens,
             folded: 0,
@@ -78,12 +81,12 @@ impl Draft {
 
     /// Whether the slot is edited.
     pub fn is_edited(&self, slot: Slot) -> bool {
-        self.edits.contains_key(&slot)
+        self.edits.has(slot)
     }
 
     /// Whether the slot's part leaves.
     pub fn is_gone(&self, slot: Slot) -> bool {
-        self.edits.get(&slot).is_some_and(|edit| edit.put == Put::Nothing)
+        self.edits.get(slot).is_some_and(|edit| edit.put == Put::Nothing)
     }
 
     /// How much of a part is shown, a result's sub-parts included.
@@ -96,32 +99,30 @@ impl Draft {
 
     /// Why the slot is edited, if it is.
     pub fn reason(&self, slot: Slot) -> Option<Reason> {
-        self.edits.get(&slot).map(|edit| edit.reason)
+        self.edits.get(slot).map(|edit| edit.reason)
     }
 
     /// The stub that stands for the slot's result, if one does.
     pub fn stub(&self, slot: Slot) -> Option<&str> {
-        let edit = self.edits.get(&slot).filter(|edit| edit.reason.leaves_stub())?;
+        let edit = self.edits.get(slot).filter(|edit| edit.reason.leaves_stub())?;
         match &edit.put {
             Put::Text(stub) => Some(stub),
             Put::Arguments(_) | Put::Nothing => None,
         }
     }
 
-    /// The stub that was put for this reason, if one was.
-    pub(crate) fn stub_for(&self, slot: Slot, reason: Reason) -> Option<&Arc<str>> {
-        let edit = self.edits.get(&slot).filter(|edit| edit.reason == reason)?;
+    /// The stub that was put for this reason, if one was, and its tokens.
+    pub(crate) fn stub_for(&self, slot: Slot, reason: Reason) -> Option<(&Arc<str>, u64)> {
+        let edit = self.edits.get(slot).filter(|edit| edit.reason == reason)?;
         match &edit.put {
-            Put::Text(stub) if reason.leaves_stub() => Some(stub),
+            Put::Text(stub) if reason.leaves_stub() => Some((stub, self.edits.tokens(slot)?)),
             _ => None,
         }
     }
 
     /// What was put in place of what `entry` says.
     pub fn puts(&self, entry: Entry<'_>) -> impl Iterator<Item = &PartEdit> {
-        let slots = entry.slots();
-        let edits = self.edits.range(Slot(slots.start)..Slot(slots.end));
-        edits.map(|(_, edit)| edit).filter(|edit| edit.put != Put::Nothing)
+        self.edits.of(entry.slots()).filter(|edit| edit.put != Put::Nothing)
     }
 
     /// Tokens that the entry takes in the prompt.
@@ -136,15 +137,12 @@ impl Draft {
 
     /// Tokens of a part as edited.
     pub fn part_tokens(&self, part: &Part<'_>, matter: &Matter<'_>) -> u64 {
-        match self.edits.get(&part.slot) {
-            Some(edit) => Self::tokens_of(edit, matter),
-            None => matter.part_tokens(part),
-        }
+        self.edits.tokens(part.slot).unwrap_or_else(|| matter.part_tokens(part))
     }
 
     /// Characters of a part's own words as edited; media and ids say none.
     pub fn characters(&self, part: &Part<'_>) -> u64 {
-        match self.edits.get(&part.slot).map(|edit| &edit.put) {
+        match self.edits.get(part.slot).map(|edit| &edit.put) {
             Some(Put::Nothing) => 0,
             Some(Put::Text(text) | Put::Arguments(text)) => text.chars().count() as u64,
             None if part.says_own_words() => part.text().chars().count() as u64,
@@ -192,18 +190,16 @@ impl Draft {
         let before = self.part_tokens(&part, matter);
         // A result replaced as a whole takes the edits of its sub-parts with it.
         if part.kind() == PartKind::Result {
-            let inner: Vec<Slot> = nested(matter.transcript, edit.at)
-                .filter(|slot| self.edits.contains_key(slot))
-                .collect();
+            let inner: Vec<Slot> =
+                nested(matter.transcript, edit.at).filter(|slot| self.edits.has(*slot)).collect();
             for slot in inner {
-                let gone = self.edits.remove(&slot).expect("it was just found");
-                let (was, is) = (matter.tally.part(slot), Self::tokens_of(&gone, matter));
-                self.change(at, is, was);
+                let (_, is) = self.edits.remove(slot).expect("it was just found");
+                self.change(at, is, matter.tally.part(slot));
             }
         }
         let after = Self::tokens_of(edit, matter);
         self.change(at, before, after);
-        self.edits.insert(edit.at, edit.clone());
+        self.edits.insert(edit.clone(), after);
         // An entry that was nothing but a thought leaves for the thought's reason.
         let is_thought = is_thought(matter.transcript.entry(at));
         let why = if is_thought { edit.reason } else { Reason::Emptied };
@@ -214,8 +210,10 @@ impl Draft {
     fn untie(&mut self, at: usize, edit: &PartEdit, matter: &Matter<'_>) -> bool {
         let Some(links) = ties(matter.transcript, at) else { return false };
         for link in links {
-            let gone = PartEdit { at: link, put: Put::Nothing, reason: edit.reason };
-            self.edits.entry(link).or_insert(gone);
+            if !self.edits.has(link) {
+                let gone = PartEdit { at: link, put: Put::Nothing, reason: edit.reason };
+                self.edits.insert(gone, 0);
+            }
         }
         true
     }
@@ -267,10 +265,10 @@ impl Draft {
         as_cut: &BTreeSet<usize>,
     ) {
         let stays = |slot: &Slot| as_cut.contains(&matter.transcript.entry_of(*slot));
-        let slots = self.edits.keys().rev().copied();
+        let slots = self.edits.slots().rev();
         let mut slots: Vec<Slot> = slots.filter(|slot| !stays(slot)).collect();
         // What the law of pins would rather see whole comes first.
-        slots.sort_by_key(|slot| self.edits[slot].reason != Reason::TooLarge);
+        slots.sort_by_key(|slot| self.reason(*slot) != Some(Reason::TooLarge));
         // What isn't worth a longer excerpt may give others back whole; what is left then is.
         let mut tried = Tried::new();
         let left = self.give_back_over(MUCH_ROOM, room, &slots, matter, pinned, &mut tried);
@@ -289,7 +287,7 @@ impl Draft {
     ) -> u64 {
         let mut room = room;
         for slot in slots.iter().copied() {
-            let Some(edit) = self.edits.get(&slot) else { continue };
+            let Some(edit) = self.edits.get(slot) else { continue };
             let at = matter.transcript.entry_of(slot);
             if !self.is_shown(at)
                 || matches!(edit.reason, Reason::OldReasoning | Reason::BoundReasoning)
@@ -303,23 +301,18 @@ impl Draft {
                 continue;
             }
             let before = matter.part_tokens(&part);
-            // What was tried with as much room is what it can be.
-            let (after, most) = match tried.get(&slot) {
-                Some(known) => *known,
-                None => (Self::tokens_of(edit, matter), None),
-            };
+            let after = self.edits.tokens(slot).unwrap_or(0);
             if before.saturating_sub(after) <= room {
                 room -= before.saturating_sub(after);
-                self.edits.remove(&slot);
+                self.edits.remove(slot);
                 self.change(at, after, before);
                 continue;
             }
-            tried.insert(slot, (after, most));
-            if room > much && most != Some(after + room) {
+            // What was tried with as much room is what it can be.
+            if room > much && tried.get(&slot) != Some(&(after + room)) {
+                tried.insert(slot, after + room);
                 let longer = self.lengthen(slot, after, after + room, matter, pinned);
-                let is = longer.unwrap_or(after);
-                tried.insert(slot, (is, Some(after + room)));
-                room -= is - after;
+                room -= longer.map_or(0, |longer| longer - after);
             }
         }
         room
@@ -336,7 +329,7 @@ impl Draft {
         pinned: &[&str],
     ) -> Option<u64> {
         let part = matter.transcript.part(slot);
-        let old = self.edits[&slot].clone();
+        let old = self.edits.get(slot)?;
         let is_excerpt = match part.kind() {
             PartKind::Result => !part.is(Marks::SERVER),
             PartKind::Text => true,
@@ -354,7 +347,7 @@ impl Draft {
         }
         let edit = PartEdit { at: slot, put: Put::Text(text.into()), reason: Reason::TooLarge };
         self.change(matter.transcript.entry_of(slot), before, after);
-        self.edits.insert(slot, edit);
+        self.edits.insert(edit, after);
         Some(after)
     }
 
@@ -367,12 +360,7 @@ impl Draft {
                 State::Folded(reason) => Fate::Fold(*reason),
                 State::Dropped(reason) | State::Emptied(reason) => Fate::Drop(*reason),
                 State::Shown => {
-                    let slots = entry.slots();
-                    let edits: Box<[PartEdit]> = self
-                        .edits
-                        .range(Slot(slots.start)..Slot(slots.end))
-                        .map(|(_, e)| e.clone())
-                        .collect();
+                    let edits: Box<[PartEdit]> = self.edits.of(entry.slots()).cloned().collect();
                     if edits.is_empty() { Fate::Keep } else { Fate::Edit(edits) }
                 }
             });

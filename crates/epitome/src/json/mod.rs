@@ -8,7 +8,9 @@ mod splices;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use serde::Serialize;
 
 pub use splices::Splices;
@@ -333,16 +335,21 @@ impl<'a> Scanner<'a> {
     }
 }
 
+const ONES: u64 = u64::from_le_bytes([0x01; 8]);
+const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+
+/// The high bit of the first byte that is 0; those above it aren't to be trusted. 0 where none is.
+fn zero_byte(v: u64) -> u64 {
+    v.wrapping_sub(ONES) & !v & HIGH
+}
+
 /// Bytes before the next quote, backslash or control character, eight at a time.
 fn plain_run(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
-    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-    let zero = |v: u64| v.wrapping_sub(ONES) & !v & HIGH;
     let mut at = 0;
     while let Some(chunk) = bytes.get(at..at + 8) {
         let v = u64::from_le_bytes(chunk.try_into().expect("a chunk of eight"));
-        let quote = zero(v ^ (ONES * u64::from(b'"')));
-        let slash = zero(v ^ (ONES * u64::from(b'\\')));
+        let quote = zero_byte(v ^ (ONES * u64::from(b'"')));
+        let slash = zero_byte(v ^ (ONES * u64::from(b'\\')));
         let control = v.wrapping_sub(ONES * 0x20) & !v & HIGH;
         // Borrows make only bytes above the first hit unreliable, and only the first counts.
         let hit = quote | slash | control;
@@ -362,17 +369,25 @@ fn plain_run(bytes: &[u8]) -> usize {
 
 /// Whether the key under `span` is `name`, escapes resolved.
 pub fn key_is(source: &str, span: Span, name: &str) -> bool {
-    unquote(span.of(source)) == name
+    let raw = span.of(source);
+    // Whatever is escaped is longer than what it says.
+    if raw.starts_with('"') && raw.len() <= name.len() + 2 && !name.contains('\\') {
+        return raw.get(1..raw.len() - 1) == Some(name);
+    }
+    unquote(raw) == name
 }
 
+/// A key that many texts are searched for: what searching takes is made once.
+pub(crate) type Sought = LazyLock<Finder<'static>>;
+
 /// Whether `name` may be a key in `json`: a quick look, before all of it is read.
-pub fn may_mention(json: &str, name: &str) -> bool {
-    let escaped = || {
-        memchr::memmem::find_iter(json.as_bytes(), "\\u00")
-            .any(|at| matches!(json.as_bytes().get(at + 4), Some(b'3'..=b'7')))
-    };
+pub(crate) fn may_mention(json: &str, name: &Sought) -> bool {
+    static ESCAPED: Sought = LazyLock::new(|| Finder::new("\\u00"));
+    let bytes = json.as_bytes();
+    let escaped =
+        || ESCAPED.find_iter(bytes).any(|at| matches!(bytes.get(at + 4), Some(b'3'..=b'7')));
     // A letter, a digit or an underscore of it may be.
-    json.contains(name) || escaped()
+    name.find(bytes).is_some() || escaped()
 }
 
 /// The last member `name` of an object, with the separator that leaves along with it; and its value.
@@ -400,6 +415,9 @@ pub fn unquote(literal: &str) -> Cow<'_, str> {
 
 /// The text of what stands between the quotes of a string literal, or of a part of it that cuts no escape.
 pub(crate) fn unquote_inner(inner: &str) -> Cow<'_, str> {
+    if inner.len() <= SHORT && has_no_slash(inner.as_bytes()) {
+        return Cow::Borrowed(inner);
+    }
     let mut rest = inner;
     let mut out = String::new();
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
@@ -418,6 +436,16 @@ pub(crate) fn unquote_inner(inner: &str) -> Cow<'_, str> {
     }
     out.push_str(rest);
     Cow::Owned(out)
+}
+
+/// Keys, ids and names: it takes longer to begin a search in them than to look at each byte.
+const SHORT: usize = 32;
+
+fn has_no_slash(bytes: &[u8]) -> bool {
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    let is_slash = |v: u64| zero_byte(v ^ (ONES * u64::from(b'\\')));
+    let found = chunks.iter().fold(0, |found, chunk| found | is_slash(u64::from_le_bytes(*chunk)));
+    found == 0 && rest.iter().all(|byte| *byte != b'\\')
 }
 
 /// How many characters a literal says, without writing them down.

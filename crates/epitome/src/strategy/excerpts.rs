@@ -85,9 +85,11 @@ impl Strategy for Excerpts {
                 let cap = share(options.old_divisor);
                 let cap = options.max_tokens.map_or(cap, |most| most.min(cap));
                 let mut edits = cuts(Which::Old, cap, Reason::LongText);
+                // In the order of the transcript.
                 let old: Vec<_> = edits.iter().filter_map(Edit::slot).collect();
                 let any = cuts(Which::New, share(options.any_divisor), Reason::TooLarge);
-                let is_new = |edit: &Edit| edit.slot().is_none_or(|slot| !old.contains(&slot));
+                let is_new =
+                    |edit: &Edit| edit.slot().is_none_or(|slot| old.binary_search(&slot).is_err());
                 edits.extend(any.into_iter().filter(is_new));
                 edits
             }

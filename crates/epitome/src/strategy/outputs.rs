@@ -3,6 +3,8 @@
 //! Masking old observations halves cost at equal or better solve rate (DESIGN.md §1). The call stays,
 //! so the model doesn't invent what it did.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy, Which};
@@ -111,10 +113,14 @@ pub(super) fn stubbed<'a>(
         return None;
     }
     let known = scene.before.and_then(|before| before.stub_for(result.slot, reason));
-    let line = known.cloned();
-    let line =
-        line.unwrap_or_else(|| scene.found.stub(result.slot, "", || stub_line(scene, result, "")));
-    let after = scene.matter.put_tokens(result, &line);
+    let (line, after) = match known {
+        Some((line, tokens)) => (Arc::clone(line), tokens),
+        None => {
+            let line = scene.found.stub(result.slot, "", || stub_line(scene, result, ""));
+            let tokens = scene.matter.put_tokens(result, &line);
+            (line, tokens)
+        }
+    };
     let put = PartEdit { at: result.slot, put: Put::Text(line), reason };
     (after < before).then(|| (Edit::Put(put), before - after))
 }

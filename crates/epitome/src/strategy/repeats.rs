@@ -110,8 +110,9 @@ fn needless(scene: &Scene<'_>) -> Vec<Option<Why>> {
         let deed = Deed::of(&call.name(), &call.text());
         // Asked of few: it takes reading the result.
         let has_failed = LazyCell::new(|| deed_failed(scene, &deed, &result));
-        all.push(later.why(&deed, &result, || *has_failed));
-        later.note(&deed, &result, || *has_failed);
+        let is_said_again = !later.said.add(result.raw_body());
+        all.push(later.why(&deed, is_said_again, || *has_failed));
+        later.note(&deed, || *has_failed);
     }
     all.reverse();
     known.why.clone_from(&all);
@@ -138,7 +139,7 @@ impl Repeats {
         let put = |line| PartEdit { at: result.slot, put: Put::Text(line), reason: why.reason() };
         let known = scene.before.and_then(|before| before.stub_for(result.slot, why.reason()));
         // It was put there since it saves something.
-        if let Some(known) = known.filter(|line| why.is_noted_in(line)) {
+        if let Some((known, _)) = known.filter(|(line, _)| why.is_noted_in(line)) {
             return Some(Edit::Put(put(Arc::clone(known))));
         }
         let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
@@ -234,21 +235,16 @@ impl<'a> Said<'a> {
         (bytes.len(), &bytes[..end], &bytes[bytes.len() - end..])
     }
 
-    fn has(&self, body: &'a str) -> bool {
-        self.few.get(&Self::key(body)).is_some_and(|alike| {
-            alike.contains(&body) || alike.len() == MOST_ALIKE && self.many.contains(body)
-        })
-    }
-
-    fn add(&mut self, body: &'a str) {
+    /// Takes a body; whether it is a new one.
+    fn add(&mut self, body: &'a str) -> bool {
         let alike = self.few.entry(Self::key(body)).or_default();
         if alike.contains(&body) {
-            return;
-        }
-        if alike.len() < MOST_ALIKE {
+            false
+        } else if alike.len() < MOST_ALIKE {
             alike.push(body);
+            true
         } else {
-            self.many.insert(body);
+            self.many.insert(body)
         }
     }
 }
@@ -265,8 +261,8 @@ struct Fate {
 const MOST_READS: usize = 32;
 
 impl<'a> Later<'a> {
-    fn why(&self, deed: &Deed, result: &Part<'a>, has_failed: impl Fn() -> bool) -> Option<Why> {
-        if self.said.has(result.raw_body()) {
+    fn why(&self, deed: &Deed, is_said_again: bool, has_failed: impl Fn() -> bool) -> Option<Why> {
+        if is_said_again {
             return Some(Why::SaidAgain);
         }
         if deed.can_be_repeated() && self.asked.contains(&deed.question) {
@@ -291,8 +287,7 @@ impl<'a> Later<'a> {
         }
     }
 
-    fn note(&mut self, deed: &Deed, result: &Part<'a>, has_failed: impl Fn() -> bool) {
-        self.said.add(result.raw_body());
+    fn note(&mut self, deed: &Deed, has_failed: impl Fn() -> bool) {
         if deed.can_be_repeated() && (deed.tells_state() || !has_failed()) {
             self.asked.insert(deed.question.clone());
         }
@@ -325,10 +320,10 @@ mod tests {
         let bodies: Vec<String> = (100..200).map(|nth| format!("{end}{nth}{end}")).collect();
         let mut said = Said::default();
         for body in &bodies {
-            assert!(!said.has(body));
-            said.add(body);
+            assert!(said.add(body));
         }
-        assert!(bodies.iter().all(|body| said.has(body)));
-        assert!(!said.has(&format!("{end}200{end}")));
+        assert!(bodies.iter().all(|body| !said.add(body)));
+        let another = format!("{end}200{end}");
+        assert!(said.add(&another));
     }
 }

@@ -1,5 +1,6 @@
 //! Units: the smallest runs of entries that may leave together. Steps and turns count them.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
@@ -35,8 +36,12 @@ pub struct Unit {
 pub struct Units {
     all: Vec<Unit>,
     pairs: Vec<Pair>,
-    call_of: HashMap<Slot, Slot>,
+    /// Of each slot the call that it answers; [`NONE`] where it answers none.
+    call_of: Vec<Slot>,
 }
+
+/// No slot: a transcript has fewer parts than bytes.
+const NONE: Slot = Slot(u32::MAX);
 
 /// Where a format lets system text stand in mid-conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +57,7 @@ impl Units {
     pub fn of(transcript: &Transcript, instructions: Instructions) -> Self {
         let mut open = Open::default();
         let mut pairs: Vec<Pair> = Vec::new();
-        let mut call_of = HashMap::new();
+        let mut call_of = vec![NONE; transcript.part_count()];
         // For each entry the last entry that it is tied to.
         let mut reach: Vec<usize> = (0..transcript.len()).collect();
         let mut previous: Option<Role> = None;
@@ -71,7 +76,7 @@ impl Units {
             let mut answer = |pairs: &mut Vec<Pair>, at: usize, result: Slot| {
                 let pair = &mut pairs[at];
                 pair.result = Some(result);
-                call_of.insert(result, pair.call);
+                call_of[result.0 as usize] = pair.call;
                 let from = transcript.entry_of(pair.call);
                 reach[from] = reach[from].max(entry.index);
             };
@@ -116,7 +121,7 @@ impl Units {
 
     /// The call that a result answers.
     pub fn call_of(&self, result: Slot) -> Option<Slot> {
-        self.call_of.get(&result).copied()
+        self.call_of.get(result.0 as usize).copied().filter(|call| *call != NONE)
     }
 
     /// Index of the first unit of the newest `n` steps (`len` when `n` is 0).
@@ -165,27 +170,60 @@ impl Units {
 
 /// Calls that wait for their results, as positions in the list of pairs.
 #[derive(Default)]
-struct Open {
-    by_id: HashMap<String, VecDeque<usize>>,
-    /// The newest batch, by tool: in some formats ids are the client's choice, and without them name
+struct Open<'a> {
+    by_id: Waiting<'a>,
+    /// The newest batch, each call with its tool: in some formats ids are the client's choice, and without them name
     /// and order tell.
-    named: HashMap<String, VecDeque<usize>>,
-    nameless: HashMap<String, VecDeque<usize>>,
+    batch: Vec<(Cow<'a, str>, usize)>,
+    /// The same by tool, as far as a result without an id asked for it.
+    named: Waiting<'a>,
+    nameless: Waiting<'a>,
 }
 
-impl Open {
+type Waiting<'a> = HashMap<Cow<'a, str>, Queue>;
+
+/// The calls that wait under one key; mostly it is one.
+#[derive(Default)]
+struct Queue {
+    first: Option<usize>,
+    more: VecDeque<usize>,
+}
+
+impl Queue {
+    fn push(&mut self, at: usize) {
+        if self.is_empty() {
+            self.first = Some(at);
+        } else {
+            self.more.push_back(at);
+        }
+    }
+
+    fn pop_if(&mut self, leaves: impl Fn(usize) -> bool) -> Option<usize> {
+        match self.first {
+            Some(_) => self.first.take_if(|at| leaves(*at)),
+            None => self.more.pop_front_if(|at| leaves(*at)),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_none() && self.more.is_empty()
+    }
+}
+
+impl<'a> Open<'a> {
     fn begin_batch(&mut self) {
+        self.batch.clear();
         self.named.clear();
         self.nameless.clear();
     }
 
-    fn call(&mut self, call: &Part<'_>, at: usize) {
-        let (id, tool) = (call.id(), call.name().into_owned());
+    fn call(&mut self, call: &Part<'a>, at: usize) {
+        let (id, tool) = (call.id(), call.name());
         if id.is_empty() {
-            return self.nameless.entry(tool).or_default().push_back(at);
+            return self.nameless.entry(tool).or_default().push(at);
         }
-        self.by_id.entry(id.into_owned()).or_default().push_back(at);
-        self.named.entry(tool).or_default().push_back(at);
+        self.by_id.entry(id).or_default().push(at);
+        self.batch.push((tool, at));
     }
 
     fn answered_by_id(&mut self, result: &Part<'_>, pairs: &[Pair]) -> Option<usize> {
@@ -199,22 +237,26 @@ impl Open {
             return None;
         }
         let nameless = oldest(&mut self.nameless, &tool, result, pairs);
-        nameless.or_else(|| {
-            id.is_empty().then(|| oldest(&mut self.named, &tool, result, pairs)).flatten()
-        })
+        if nameless.is_some() || !id.is_empty() {
+            return nameless;
+        }
+        for (tool, at) in self.batch.drain(..) {
+            self.named.entry(tool).or_default().push(at);
+        }
+        oldest(&mut self.named, &tool, result, pairs)
     }
 }
 
 /// Of the calls before the result that wait under `key` the oldest.
-fn oldest(
-    calls: &mut HashMap<String, VecDeque<usize>>,
-    key: &str,
-    result: &Part<'_>,
-    pairs: &[Pair],
-) -> Option<usize> {
+fn oldest(calls: &mut Waiting<'_>, key: &str, result: &Part<'_>, pairs: &[Pair]) -> Option<usize> {
     let waiting = calls.get_mut(key)?;
-    let mut before = || waiting.pop_front_if(|at| pairs[*at].call < result.slot);
-    std::iter::from_fn(&mut before).find(|at| pairs[*at].result.is_none())
+    let mut before = || waiting.pop_if(|at| pairs[at].call < result.slot);
+    let found = std::iter::from_fn(&mut before).find(|at| pairs[*at].result.is_none());
+    // An id is rarely used again.
+    if waiting.is_empty() {
+        calls.remove(key);
+    }
+    found
 }
 
 fn runs(transcript: &Transcript, reach: &[usize]) -> Vec<Unit> {

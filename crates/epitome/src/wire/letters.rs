@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::clean::Past;
 use super::rules::{Finding, Mend, RuleId, Taken, fresh_id};
-use crate::transcript::{Marks, PartKind, Slot, Transcript};
+use crate::transcript::{Marks, Part, PartKind, Slot, Transcript};
 
 /// ASCII letters and digits, and some more characters.
 #[derive(Clone, Copy)]
@@ -41,18 +41,17 @@ pub(super) fn ids(
     rule: RuleId,
     past: &Past,
 ) -> Vec<Finding> {
-    let mut taken: Taken = Taken::new();
     let mut bad: BTreeMap<Slot, String> = BTreeMap::new();
     let mut slots: BTreeMap<String, Vec<Slot>> = BTreeMap::new();
-    for part in past.rest(transcript).flat_map(|entry| entry.parts()) {
+    let named = |part: &Part<'_>| {
         let is_paired = matches!(part.kind(), PartKind::Call | PartKind::Result);
         // What isn't a string is given another id where pairs are followed.
-        if !is_paired || part.is(Marks::SERVER) || part.has_odd_id() {
-            continue;
-        }
+        is_paired && !part.is(Marks::SERVER) && !part.has_odd_id()
+    };
+    let parts = || past.rest(transcript).flat_map(|entry| entry.parts()).filter(named);
+    for part in parts() {
         let id = part.id();
         if letters.are_those_of(&id) {
-            taken.entry(id.into_owned()).or_insert(2);
             continue;
         }
         let same = slots.entry(id.into_owned()).or_default();
@@ -60,6 +59,13 @@ pub(super) fn ids(
             bad.insert(part.slot, part.id().into_owned());
         }
         same.push(part.slot);
+    }
+    if bad.is_empty() {
+        return Vec::new();
+    }
+    let mut taken: Taken = Taken::new();
+    for id in parts().map(|part| part.id()).filter(|id| letters.are_those_of(id)) {
+        taken.entry(id.into_owned()).or_insert(2);
     }
     let mut findings = Vec::new();
     for (first, id) in bad {

@@ -1,6 +1,7 @@
 //! Calls and results, in the manner that OpenAI Chat and Anthropic share: the newest batch of calls
 //! is answered before anything else is said.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::clean::Past;
@@ -28,21 +29,25 @@ pub(super) enum Scope {
 pub(super) struct Pairing<'a> {
     rules: PairRules,
     past: &'a Past,
-    batch: Option<Batch>,
+    batch: Option<Batch<'a>>,
+    /// Ids of calls so far, where each may be there once.
+    used: HashSet<Cow<'a, str>>,
+    /// The same for whom ids are made up; those that were met since somebody was are in `met`.
     taken: Taken,
+    met: Vec<Cow<'a, str>>,
     dangling: Vec<Stray>,
     orphans: Vec<Stray>,
     findings: Vec<Finding>,
 }
 
 /// The newest calls, while their results may come.
-struct Batch {
+struct Batch<'a> {
     at: usize,
-    calls: BTreeMap<String, Vec<(Slot, Option<Slot>)>>,
+    calls: BTreeMap<Cow<'a, str>, Vec<(Slot, Option<Slot>)>>,
     /// Ids that an earlier batch used.
-    reused: HashSet<String>,
+    reused: HashSet<Cow<'a, str>>,
     /// Ids that aren't strings, here or in a result.
-    odd: HashSet<String>,
+    odd: HashSet<Cow<'a, str>>,
     /// Something else was said since.
     is_over: bool,
 }
@@ -54,13 +59,15 @@ struct Stray {
     slot: Slot,
 }
 
-impl<'p> Pairing<'p> {
-    pub(super) fn new(rules: PairRules, past: &'p Past) -> Self {
+impl<'a> Pairing<'a> {
+    pub(super) fn new(rules: PairRules, past: &'a Past) -> Self {
         Pairing {
             rules,
             past,
             batch: None,
+            used: HashSet::new(),
             taken: Taken::new(),
+            met: Vec::new(),
             dangling: Vec::new(),
             orphans: Vec::new(),
             findings: Vec::new(),
@@ -68,13 +75,13 @@ impl<'p> Pairing<'p> {
     }
 
     /// The model spoke in entry `at` and made these calls, perhaps none.
-    pub(super) fn batch<'a>(&mut self, at: usize, made: impl IntoIterator<Item = Part<'a>>) {
+    pub(super) fn batch(&mut self, at: usize, made: impl IntoIterator<Item = Part<'a>>) {
         self.speak();
         self.close();
-        let mut calls: BTreeMap<String, Vec<(Slot, Option<Slot>)>> = BTreeMap::new();
+        let mut calls: BTreeMap<Cow<'a, str>, Vec<(Slot, Option<Slot>)>> = BTreeMap::new();
         let mut odd = HashSet::new();
         for call in made {
-            let id = call.id().into_owned();
+            let id = call.id();
             if call.has_odd_id() {
                 odd.insert(id.clone());
             }
@@ -86,14 +93,13 @@ impl<'p> Pairing<'p> {
         let reused = match self.rules.unique {
             Scope::Batch => HashSet::new(),
             Scope::Transcript => {
-                let is_taken =
-                    |id: &&String| self.taken.contains_key(*id) || self.past.calls.has(id);
+                let is_made_up = |id: &str| self.taken.contains_key(id) || self.past.calls.has(id);
+                let used = &mut self.used;
+                let is_taken = |id: &&Cow<'a, str>| !used.insert((*id).clone()) || is_made_up(id);
                 calls.keys().filter(is_taken).cloned().collect()
             }
         };
-        for id in calls.keys() {
-            self.taken.entry(id.clone()).or_insert(2);
-        }
+        self.met.extend(calls.keys().cloned());
         self.batch = Some(Batch { at, calls, reused, odd, is_over: false });
     }
 
@@ -105,11 +111,11 @@ impl<'p> Pairing<'p> {
     }
 
     /// A result came in entry `at`.
-    pub(super) fn result(&mut self, at: usize, result: &Part<'_>) {
-        let (id, slot) = (result.id().into_owned(), result.slot);
+    pub(super) fn result(&mut self, at: usize, result: &Part<'a>) {
+        let (id, slot) = (result.id(), result.slot);
         let batch = self.batch.as_mut().filter(|batch| batch.calls.contains_key(&id));
         let Some(batch) = batch else {
-            return self.orphans.push(Stray { id, at, slot });
+            return self.orphans.push(Stray { id: id.into_owned(), at, slot });
         };
         if result.has_odd_id() {
             batch.odd.insert(id.clone());
@@ -130,13 +136,13 @@ impl<'p> Pairing<'p> {
     }
 
     /// A result came in entry `at`, where no result may stand.
-    pub(super) fn misplaced(&mut self, at: usize, result: &Part<'_>) {
-        let (id, slot) = (result.id().into_owned(), result.slot);
+    pub(super) fn misplaced(&mut self, at: usize, result: &Part<'a>) {
+        let (id, slot) = (result.id(), result.slot);
         let calls = self.batch.as_mut().and_then(|batch| batch.calls.get_mut(&id));
         let mut calls = calls.into_iter().flatten();
         let Some((call, answer)) = calls.find(|(call, answer)| answer.is_none() && *call < slot)
         else {
-            return self.orphans.push(Stray { id, at, slot });
+            return self.orphans.push(Stray { id: id.into_owned(), at, slot });
         };
         *answer = Some(slot);
         let mend = Mend::MoveResult { result: slot, call: *call };
@@ -189,6 +195,9 @@ impl<'p> Pairing<'p> {
             let spare = usize::from(!(batch.reused.contains(&id) || id.is_empty() || is_odd));
             for (nth, (call, answer)) in calls.into_iter().enumerate() {
                 if nth >= spare {
+                    for met in self.met.drain(..) {
+                        self.taken.entry(met.into_owned()).or_insert(2);
+                    }
                     let to = fresh_id(&id, &mut self.taken);
                     let slots = std::iter::once(call).chain(answer).collect();
                     let rule = self.rules.reused;
@@ -199,7 +208,8 @@ impl<'p> Pairing<'p> {
                     };
                     self.find(rule, batch.at, call, detail, Mend::Rename { slots, to });
                 } else if answer.is_none() && (batch.is_over || is_begun) {
-                    self.dangling.push(Stray { id: id.clone(), at: batch.at, slot: call });
+                    let id = id.clone().into_owned();
+                    self.dangling.push(Stray { id, at: batch.at, slot: call });
                 }
             }
         }

@@ -17,13 +17,20 @@ pub(super) fn splices(
 ) -> Splices {
     let raw = entry.raw();
     let origin = entry.span().start;
+    let parts: Vec<Held<'_>> = held(entry, edits);
+    let mut work = Work { dialect, raw, origin, splices: Splices::default() };
+    // Words in the place of words leave the list as it is.
+    if parts.iter().all(Held::keeps_its_element) {
+        for (part, put) in parts.iter().filter_map(|held| Some((&held.part, held.put?))) {
+            replace_payload(dialect, part, put, origin, &mut work.splices);
+        }
+        return work.splices;
+    }
     let whole = Span::new(0..raw.len());
     let elements = json::member(raw, whole, list)
         .filter(|list| raw[list.range()].starts_with('['))
         .and_then(|list| json::elements(raw, list).ok())
         .unwrap_or_default();
-    let parts: Vec<Held<'_>> = held(entry, edits);
-    let mut work = Work { dialect, raw, origin, splices: Splices::default() };
     let mut gone = vec![false; elements.len()];
     let mut from = 0;
     for (index, element) in elements.iter().enumerate() {
@@ -54,6 +61,12 @@ struct Held<'a> {
 impl Held<'_> {
     fn is_gone(&self) -> bool {
         self.put == Some(&Put::Nothing)
+    }
+
+    /// Whether nothing but its payload changes, whatever becomes of others like it.
+    fn keeps_its_element(&self) -> bool {
+        let is_element = matches!(self.part.kind(), PartKind::Media | PartKind::Opaque);
+        !self.part.is(Marks::NESTED) && (self.put.is_none() || !self.is_gone() && !is_element)
     }
 }
 

@@ -1,6 +1,10 @@
 //! Cache markers: how many there may be, and in which order (PROVIDERS.md B.1.6).
 
-use crate::json::{self, Span};
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use crate::json::{self, Sought, Span};
 use crate::request::{Envelope, Request};
 use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend};
@@ -74,7 +78,8 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
 
 /// Whether a marker may be somewhere in it.
 pub(super) fn may_stand_in(json: &str) -> bool {
-    json::may_mention(json, "cache_control")
+    static KEY: Sought = LazyLock::new(|| Finder::new("cache_control"));
+    json::may_mention(json, &KEY)
 }
 
 /// All markers, in the order in which the provider reads them.

@@ -171,12 +171,12 @@ impl Message {
                 Role::System | Role::Developer | Role::Other => part.origin = Origin::Injected,
             }
         }
-        let mut all: Vec<PartRow> = self.extra.into_iter().map(|(_, part)| part).collect();
-        all.append(&mut self.content);
-        all.append(&mut self.calls);
+        let from = parts.len();
+        parts.extend(self.extra.into_iter().map(|(_, part)| part));
+        parts.append(&mut self.content);
+        parts.append(&mut self.calls);
         // Slots are in the order of the bytes, so that edits can be applied in one pass.
-        all.sort_by_key(|part| part.span.start);
-        parts.append(&mut all);
+        parts[from..].sort_by_key(|part| part.span.start);
         role
     }
 }

@@ -1,12 +1,20 @@
 //! What OpenAI Chat demands: calls answered at once, by tool messages that stand together.
 
-use crate::json::{self, Span};
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use crate::json::{self, Sought, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
 use crate::wire::clean::Past;
 use crate::wire::letters::Letters;
 use crate::wire::pairing::{PairRules, Pairing, Scope};
 use crate::wire::rules::{self, Finding, Mend, stranger};
+
+static FUNCTION: Sought = LazyLock::new(|| Finder::new("function"));
+static TOOL_CALLS: Sought = LazyLock::new(|| Finder::new("tool_calls"));
+static CONTENT: Sought = LazyLock::new(|| Finder::new("\"content\""));
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -60,7 +68,7 @@ fn is_from_function(entry: Entry<'_>) -> bool {
         let row = part.row();
         !row.id.is_empty() && row.name.is_empty()
     });
-    if is_plain || !json::may_mention(raw, "function") {
+    if is_plain || !json::may_mention(raw, &FUNCTION) {
         return false;
     }
     let role = json::member(raw, Span::new(0..raw.len()), "role");
@@ -130,7 +138,7 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
         }
         Role::Assistant => {
             let is_call = |part: &Part<'_>| part.kind() == PartKind::Call;
-            if !entry.parts().any(|part| is_call(&part)) && json::may_mention(raw, "tool_calls") {
+            if !entry.parts().any(|part| is_call(&part)) && json::may_mention(raw, &TOOL_CALLS) {
                 let calls = hole("tool_calls").filter(|(_, value)| value.of(raw) != "null");
                 if let Some((hole, value)) = calls {
                     find(rules::CHAT_CALLS, None, value.of(raw), leave_out(hole));
@@ -141,6 +149,7 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
             let odd = |value: &str| value != "null" && !value.starts_with(['"', '[']);
             if is_bare
                 && entry.parts().any(|part| is_call(&part))
+                && json::may_mention(raw, &CONTENT)
                 && let Some((hole, value)) = hole("content").filter(|(_, v)| odd(v.of(raw)))
             {
                 find(rules::CHAT_CONTENT, None, value.of(raw), leave_out(hole));

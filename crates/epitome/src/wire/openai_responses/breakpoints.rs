@@ -1,6 +1,10 @@
 //! Cache breakpoints: how many a request may write (PROVIDERS.md B.2.4).
 
-use crate::json::{self, Span, unquote};
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use crate::json::{self, Sought, Span, unquote};
 use crate::request::{Envelope, Request};
 use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend};
@@ -11,7 +15,8 @@ const KEY: &str = "prompt_cache_breakpoint";
 
 /// Whether one may be somewhere in it.
 pub(super) fn may_stand_in(json: &str) -> bool {
-    json::may_mention(json, KEY)
+    static SOUGHT: Sought = LazyLock::new(|| Finder::new(KEY));
+    json::may_mention(json, &SOUGHT)
 }
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {

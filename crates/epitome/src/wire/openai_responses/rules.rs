@@ -4,13 +4,15 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use super::breakpoints;
 use super::head::{Group, Head};
 use super::pairs::Pairs;
+use memchr::memmem::Finder;
 use serde_json::Value;
 
-use crate::json::{self, Span, quote};
+use crate::json::{self, Sought, Span, quote};
 use crate::request::{Envelope, Keeper, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot, Transcript};
 use crate::wire::clean::Past;
@@ -273,8 +275,9 @@ impl Checks<'_> {
 
     /// The provider's own compaction doesn't begin too soon.
     fn threshold(&mut self) {
+        static KEY: Sought = LazyLock::new(|| Finder::new("compact_threshold"));
         let slim = self.slim();
-        if !json::may_mention(slim, "compact_threshold") {
+        if !json::may_mention(slim, &KEY) {
             return;
         }
         let body: Value = serde_json::from_str(slim).unwrap_or_default();
