@@ -18,6 +18,14 @@ fn rendered(request: &Request) -> String {
 }
 
 #[test]
+fn a_buffer_is_handed_over_as_it_is() {
+    let body = r#"{"model":"m","messages":[{"role":"user","content":"Go on."}]}"#;
+    let request = wire::parse(Format::OpenaiChat, body.to_owned()).expect("a body");
+    let source = request.source().clone();
+    assert!(std::sync::Arc::ptr_eq(&request.into_source(), &source) && *source == body);
+}
+
+#[test]
 fn bytes_come_out_as_they_went_in() {
     let histogram = Histogram::default();
     TestRunner::new(cases(1000))

@@ -422,6 +422,24 @@ fn another_format_has_all_of_it_checked() {
     assert_eq!(wire::check_on(&other, Some((clean, 6))).err(), Some(found));
 }
 
+/// The same where rules of both ask the same of the frame.
+#[test]
+fn another_format_of_the_same_frame_has_all_of_it_checked() {
+    let turns = |roles: [&str; 2], said: &str| {
+        let turn = |at: usize| format!(r#"{{"role":"{}",{said}}}"#, roles[at % 2]);
+        (0..7).map(turn).collect::<Vec<_>>().join(",")
+    };
+    let spoken = turns(["user", "model"], r#""parts":[{"text":"Go on."}]"#);
+    let gemini = wire::parse(Format::Gemini, format!(r#"{{"contents":[{spoken}]}}"#));
+    let clean = wire::check_on(&gemini.expect("contents"), None).expect("the user begins");
+    let spoken = turns(["assistant", "user"], r#""content":"Go on.""#);
+    let other = wire::parse(Format::Anthropic, format!(r#"{{"messages":[{spoken}]}}"#));
+    let other = other.expect("messages");
+    let found = wire::check(&other);
+    assert_eq!(found.len(), 1, "the user speaks first");
+    assert_eq!(wire::check_on(&other, Some((clean, 6))).err(), Some(found));
+}
+
 /// What was said before a reply is remembered as far as rules ask for it: ids are used once.
 #[test]
 fn an_id_that_is_used_again_is_found_however_long_ago_it_was() {

@@ -1,10 +1,13 @@
 //! What must stay, and how much of it: drawn from random transcripts that broke a law once.
 
+use epitome::checkpoint::{self, Gathered};
 use epitome::count::counter;
 use epitome::guard::Held;
 use epitome::plan::Reached;
 use epitome::receipt::Receipt;
-use epitome::{Compactor, Format, Options, Pin, Request, Target, wire};
+use epitome::transcript::unit::Units;
+use epitome::view::Fate;
+use epitome::{Compactor, Format, Options, Pin, Request, Target, Task, wire};
 use serde_json::{Value, json};
 use testkit::laws::check_all;
 
@@ -389,4 +392,52 @@ fn what_ends_the_turn_of_a_step_that_stays_without_its_thinking_stays() {
             }
         }
     }
+}
+
+/// A message had the number that an earlier checkpoint has for other words, and counted as quoted.
+#[test]
+fn words_of_before_have_numbers_of_their_own() {
+    let text = |role: &str, text: &str| json!({"role": role, "content": text});
+    let step = |n: usize| text("assistant", &format!("Step {n}: {}", "looked at it. ".repeat(120)));
+    let chat = |messages: Vec<Value>| {
+        request(Format::OpenaiChat, &json!({"model": "m", "messages": messages}))
+    };
+    let counter = counter("o200k").expect("a known name");
+    let said = "Never push to main.";
+    let first = chat(vec![text("user", "Begin."), step(1), step(2), text("user", said)]);
+    let units = Units::of(&first.transcript, first.format.instructions());
+    let mut gathered = Gathered::default();
+    for entry in first.transcript.entries() {
+        gathered.add(&first.transcript, &units, entry, 4);
+    }
+    let before = checkpoint::write(&gathered, 300, counter.as_ref()).expect("it has room");
+    assert_eq!(before.quoted, [0, 3]);
+    // Its least quote takes more than a small checkpoint has.
+    let long: String = ('\u{20000}'..'\u{20070}').collect();
+    let second = chat(vec![
+        text("user", &before.text),
+        step(3),
+        step(4),
+        text("user", &long),
+        step(5),
+        step(6),
+        text("user", "Well?"),
+    ]);
+    let quote = format!("[message 3, {} bytes]\n{said}", said.len());
+    let mut both = 0;
+    for target in (300..2400).step_by(20) {
+        let options =
+            Options { target: Target::Tokens(target), task: Task::Fold, ..Options::default() };
+        let compactor = Compactor::new(options, counter.clone()).expect("in range");
+        let compactor = compactor.knowing([before.id]);
+        if let Err(why) = check_all(&second, &compactor) {
+            panic!("at {target}: {why}");
+        }
+        let outcome = compactor.compact(&second).expect("a view");
+        let placed = outcome.view.checkpoint();
+        let is_quoted = placed.is_some_and(|placed| placed.text.contains(&quote));
+        let shown: Vec<bool> = outcome.view.fates().map(Fate::is_shown).collect();
+        both += usize::from(is_quoted && shown[3]);
+    }
+    assert!(both > 0);
 }

@@ -240,6 +240,83 @@ fn calls_of_the_older_form_need_none() {
     );
 }
 
+/// Results of the older form answer no id: what is added stands before them, right behind its call.
+#[test]
+fn a_result_is_added_before_one_of_the_older_form() {
+    let before = "
+        user Fix it.
+        asst call a Read
+        res  fn Read = text
+        user Go on.";
+    check(
+        Format::OpenaiChat,
+        before,
+        &expect![[r#"
+        user Fix it.
+        asst call a Read {}
+        res  a = [no result: this call was interrupted before its result was recorded]
+        res  fn Read = text
+        user Go on.
+    "#]],
+    );
+}
+
+/// What is left of a message decides whether a result goes into it, so that no call is answered twice.
+#[test]
+fn no_result_goes_into_a_message_that_leaves() {
+    let before = "
+        user Fix it.
+        asst call a Read
+        res  zzz = text
+        asst Done.
+        user Go on.";
+    let repaired = wire::repair(&parse(Format::Anthropic, before));
+    let mended: Vec<&str> = repaired.mended.iter().map(|mended| mended.rule.0).collect();
+    assert_eq!(mended, ["anthropic/answered", "anthropic/orphan"]);
+    expect![[r#"
+        user Fix it.
+        asst call a Read {}
+        res! a = [no result: this call was interrupted before its result was recorded]
+        asst Done.
+        user Go on.
+    "#]]
+    .assert_eq(&show(&repaired.request));
+}
+
+/// What the model said in several messages is one to its provider.
+#[test]
+fn a_result_is_added_behind_all_that_the_model_said() {
+    let before = "
+        user Fix it.
+        asst call a Read
+        asst Well.
+        user Go on.";
+    check(
+        Format::Anthropic,
+        before,
+        &expect![[r#"
+        user Fix it.
+        asst call a Read {}
+        asst Well.
+        res! a = [no result: this call was interrupted before its result was recorded] | Go on.
+    "#]],
+    );
+    // What stands behind it leaves.
+    let before = before.replace("user Go on.", "res  zzz = text\nasst Done.\nuser Go on.");
+    check(
+        Format::Anthropic,
+        &before,
+        &expect![[r#"
+        user Fix it.
+        asst call a Read {}
+        asst Well.
+        res! a = [no result: this call was interrupted before its result was recorded]
+        asst Done.
+        user Go on.
+    "#]],
+    );
+}
+
 #[test]
 fn human_words_keep_their_bytes_behind_an_added_result() {
     let body = r#"[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":"caf\u00e9"}]"#;

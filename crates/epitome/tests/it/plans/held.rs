@@ -1,6 +1,7 @@
 //! What must stay, and what is cut of it where it doesn't fit.
 
 use epitome::strategy::{Head, Older, Recent, RecentOptions};
+use epitome::transcript::Slot;
 use expect_test::expect;
 
 use super::rungs::SESSION;
@@ -323,4 +324,16 @@ fn what_stays_beside_an_edit_is_cut_where_only_the_newest_is_kept() {
         448-673: lands, 2 recent, checkpoint before 2; 448 shown, 0-224 left for it, floor 448
     "#]],
     );
+}
+
+#[test]
+fn instructions_in_a_tail_are_never_cut() {
+    let said = "user Fix the build.\nasst Well.\nsys  {lorem 90}\nuser Go on.\n";
+    let case = Case { tail: Tail::Items(2), ..Case::drawn(Format::OpenaiChat, said) };
+    let slots = case.request.transcript.entry(2).slots();
+    for target in 1..140 {
+        let plan = case.plan(target).expect("a plan");
+        let is_cut = slots.clone().any(|slot| plan.draft.is_edited(Slot(slot)));
+        assert!(!is_cut && plan.draft.is_shown(2), "at {target}");
+    }
 }

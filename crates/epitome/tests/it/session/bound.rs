@@ -181,3 +181,67 @@ fn thinking_that_is_enabled_by_hand_later_leaves_no_loop_without_it() {
         assert!(epoch(&sessions) > before);
     }
 }
+
+/// So many steps of a turn that is over, then so many of the next one.
+fn two_turns(model: &str, steps: usize, behind: usize) -> Request {
+    let over = thought(model, steps);
+    let all = thought(model, steps + behind);
+    let messages = |request: &Request| -> Vec<Value> {
+        let body: Value = serde_json::from_str(request.source()).expect("JSON");
+        body["messages"].as_array().expect("a list").clone()
+    };
+    let mut said = messages(&over);
+    let newer = messages(&all).split_off(said.len());
+    said.push(json!({"role": "assistant", "content": "It is done."}));
+    said.push(json!({"role": "user", "content": "And the docs."}));
+    said.extend(newer);
+    enabled_by_hand(&json!({"model": model, "max_tokens": 100, "messages": said}).to_string())
+}
+
+/// Where a loop has to leave, what is shown of turns before it stays.
+#[test]
+fn a_loop_that_leaves_takes_no_older_steps_along() {
+    let mut sessions = folding(When::Items(20));
+    let free = sessions.settle("", &two_turns("claude-opus-4-5", 9, 1), None, START);
+    assert!(free.view.is_some_and(|view| view.source().contains("line 8 of a log")));
+    let bound = sessions.show("", &two_turns("claude-haiku-5-5", 9, 1), None, START);
+    let Send::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
+    assert_eq!(wire::check(&shown), []);
+    let source = shown.source();
+    assert!(!source.contains("line 9 of a log") && source.contains("line 8 of a log"));
+}
+
+/// Of a view that the provider takes nothing leaves but bound thoughts.
+#[test]
+fn a_legal_view_keeps_what_was_said_under_it() {
+    let mut sessions = folding(When::Items(20));
+    sessions.settle("", &by_hand("claude-opus-4-5", 10), None, START);
+    let grown = sessions.show("", &by_hand("claude-opus-4-5", 14), None, START);
+    let Send::View(grown, _) = grown.send else { panic!("a view: {:?}", grown.send) };
+    let over = r#",{"role":"assistant","content":"It is done."},{"role":"user","content":"Thanks."}],"model""#;
+    let over = thought("claude-haiku-5-5", 14).source().replace(r#"],"model""#, over);
+    let bound = sessions.show("", &enabled_by_hand(&over), None, START);
+    let Send::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
+    assert_eq!(shown.transcript.len(), grown.transcript.len() + 2);
+    assert_eq!(wire::check(&shown), []);
+    // What was said under it was bound to it.
+    assert_eq!(thoughts(&shown), ["Thought 10.", "Thought 11.", "Thought 12.", "Thought 13."]);
+}
+
+/// What only its author could mend is no reason to take more away.
+#[test]
+fn what_was_broken_before_makes_no_view_worse() {
+    let manual = |steps| {
+        let over = r#",{"role":"assistant","content":"It is done."},{"role":"narrator","content":"Once."},{"role":"user","content":"Thanks."}],"model""#;
+        thought("claude-haiku-5-5", steps).source().replace(r#"],"model""#, over)
+    };
+    let free = |steps| wire::parse(Format::Anthropic, manual(steps)).expect("a body");
+    let mut sessions = folding(When::Items(20));
+    let first = sessions.settle("", &free(10), None, START);
+    assert!(first.view.is_some_and(|view| !wire::check(&view).is_empty()));
+    let epoch = |sessions: &Sessions| sessions.epoch(first.session).expect("known").number;
+    let before = epoch(&sessions);
+    let answer = sessions.show("", &enabled_by_hand(&manual(10)), None, START);
+    assert!(matches!(answer.send, Send::View(..)));
+    assert_eq!(epoch(&sessions), before);
+}

@@ -229,6 +229,22 @@ fn conversations_that_were_not_heard_of_longest_are_forgotten() {
     assert_eq!(sessions.len(), 2);
 }
 
+/// Both began alike, and only what the older one said alone is forgotten with it.
+#[test]
+fn who_began_as_what_is_forgotten_is_known_on() {
+    let options =
+        SessionOptions { most_sessions: 2, ..options(When::Items(900), Target::Percent(50)) };
+    let mut sessions = sessions(options);
+    let at = |seconds: u64| START + Duration::from_secs(seconds);
+    let begun = "sys  Be short.\nuser One.\n";
+    let further = chat(&format!("{begun}asst Well.\nuser Go on.\n"));
+    let one = sessions.observe("", &further, None, at(0)).session;
+    let fork = sessions.observe("", &chat(begun), None, at(1)).session;
+    sessions.observe("", &chat("sys  Be short.\nuser Two.\n"), None, at(2));
+    assert!(sessions.epoch(one).is_none() && sessions.epoch(fork).is_some());
+    assert_eq!(sessions.observe("", &chat(begun), None, at(3)).session, fork);
+}
+
 #[test]
 fn instructions_alone_make_no_conversation() {
     let mut sessions = folding(When::Items(20));
