@@ -48,7 +48,9 @@ pub(super) fn called_so(text: &str, word: usize) -> Option<Secret> {
     let length = if CALLED.iter().any(|name| bare.ends_with(name)) { drawn(value) } else { None };
     let is_password = || PASSWORDS.iter().any(|name| bare.ends_with(name));
     let length = length.or_else(|| is_password().then(|| typed(value)).flatten())?;
-    Some(Secret { name: "secret", from, to: from + length })
+    // What a backslash says with the value's first letter leaves with it: half an escape is no JSON.
+    let escape = text[..from].bytes().rev().take_while(|byte| *byte == b'\\').count();
+    Some(Secret { name: "secret", from: from - escape, to: from + length })
 }
 
 /// The last letters of the names, for each the ones before it: bits by the lower five of a letter's.
@@ -167,6 +169,17 @@ fn typed(all: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_begins_with_an_escape_leaves_none_of_it() {
+        for (said, left) in [
+            (r#""password":"\u001aA¡A""#, r#""password":"[masked: secret]""#),
+            (r#""password":"\\Xk29fjQ0pzLm","a":1"#, r#""password":"[masked: secret]","a":1"#),
+            (r#"{\"password\": \"Xk29fjQ0pzLm\"}"#, r#"{\"password\": \"[masked: secret]\"}"#),
+        ] {
+            assert_eq!(crate::text::secrets::masked(said), left);
+        }
+    }
 
     #[test]
     fn the_quick_look_lets_every_name_pass() {
