@@ -108,7 +108,7 @@ pub(super) fn end_of_bare_turn(
         entry.has_calls() || entry.has_results()
     };
     let last = (turn..transcript.len()).rev().filter(|at| stays(*at)).find(is_of_loop)?;
-    let says = |at: usize| {
+    let is_answer = |at: usize| {
         let entry = transcript.entry(at);
         let mut texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
         entry.role() == Role::Assistant && texts.any(|part| !part.text().trim().is_empty())
@@ -116,7 +116,7 @@ pub(super) fn end_of_bare_turn(
     let ends = |unit: &&Unit| {
         let mut entries = unit.entries.clone();
         let goes = |at: usize| leaving.is_some_and(|leaving| leaving.contains(&at));
-        !entries.clone().any(|at| is_of_loop(&at) || goes(at)) && entries.any(says)
+        !entries.clone().any(|at| is_of_loop(&at) || goes(at)) && entries.any(is_answer)
     };
     let behind = &units.all()[units.index_of(last) + 1..];
     behind.iter().rev().find(ends).map(|unit| unit.entries.clone())

@@ -46,9 +46,9 @@ impl Ledger {
             // Of a row of them each is beneath the last one.
             let last = self.lines[new].newer.map_or(new, |last| self.newest(last));
             let new = if last > new { last } else { new };
-            let (line, older) = (&self.lines[new], &self.lines[old]);
+            let [newer, before] = [new, old].map(|at| &self.lines[at]);
             let olds = beneath.entry(new).or_default();
-            if olds.len() < MOST && new > old && line.is_plain() && older.is_plain() {
+            if olds.len() < MOST && new > old && newer.is_plain() && before.is_plain() {
                 olds.push(old);
             }
         }
@@ -67,7 +67,9 @@ impl Ledger {
         }
         order.clear();
         order.extend(moved.into_iter().filter(|at| listed.insert(*at)));
-        beneath.values_mut().for_each(|olds| olds.sort_unstable());
+        for olds in beneath.values_mut() {
+            olds.sort_unstable();
+        }
         beneath
     }
 

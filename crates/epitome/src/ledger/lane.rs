@@ -184,7 +184,9 @@ impl Ledger {
             if line.who < Speaker::System && self.is_one_of_many(line) { 12 } else { 0 }
         };
         let mut novelty = vec![0; self.lines.len()];
-        order.iter().for_each(|at| novelty[*at] = self.novelty(*at));
+        for at in &order {
+            novelty[*at] = self.novelty(*at);
+        }
         let score = |at: usize| self.lines[at].weight + recent(at) + novelty[at] - many(at);
         order.sort_by_cached_key(|&at| (Reverse(score(at)), Reverse(at)));
         // The more of one output or answer is listed, the less the next line of it tells.
@@ -412,8 +414,8 @@ pub fn read(lane: &str) -> Vec<Entry> {
             heading = kinds;
             continue;
         }
-        let (line, olds) = beneath::split(line);
-        let entry = line.strip_prefix("- [").and_then(said_by).and_then(|(at, who, text)| {
+        let (first, olds) = beneath::split(line);
+        let entry = first.strip_prefix("- [").and_then(said_by).and_then(|(at, who, text)| {
             let kind = heading
                 .iter()
                 .find(|kind| !kind.state().is_empty() && text.starts_with(kind.state()));

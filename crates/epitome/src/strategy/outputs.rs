@@ -113,13 +113,12 @@ pub(super) fn stubbed<'a>(
         return None;
     }
     let known = scene.before.and_then(|before| before.stub_for(result.slot, reason));
-    let (line, after) = match known {
-        Some((line, tokens)) => (Arc::clone(line), tokens),
-        None => {
-            let line = scene.found.stub(result.slot, "", || stub_line(scene, result, ""));
-            let tokens = scene.matter.put_tokens(result, &line);
-            (line, tokens)
-        }
+    let (line, after) = if let Some((line, tokens)) = known {
+        (Arc::clone(line), tokens)
+    } else {
+        let line = scene.found.stub(result.slot, "", || stub_line(scene, result, ""));
+        let tokens = scene.matter.put_tokens(result, &line);
+        (line, tokens)
     };
     let put = PartEdit { at: result.slot, put: Put::Text(line), reason };
     (after < before).then(|| (Edit::Put(put), before - after))

@@ -260,7 +260,7 @@ struct Fate {
 /// Reads of one file that are remembered: of more the oldest are no longer compared.
 const MOST_READS: usize = 32;
 
-impl<'a> Later<'a> {
+impl Later<'_> {
     fn why(&self, deed: &Deed, is_said_again: bool, has_failed: impl Fn() -> bool) -> Option<Why> {
         if is_said_again {
             return Some(Why::SaidAgain);
