@@ -57,13 +57,9 @@ fn firm_tokens(gathered: &Gathered, most: u64) -> u64 {
 
 /// The part of a checkpoint that anchors and telling lines, or a summary, have before lines that aren't sure;
 /// [`LEAST_TOKENS`] at the least.
-const EXTRACTS: u64 = 8;
-/// The part of a checkpoint in which all that people said is whole before lines have more: about a fifth of the target.
-const WORDS_FIRM: u64 = 3;
+const EXTRACTS: u64 = 5;
 /// Percent that the ledger may take of what is left beside all of these.
-const LEDGER_REST: u64 = 85;
-/// Texts side by side may count so much more than each by itself.
-const SEAM: u64 = 8;
+const LEDGER_REST: u64 = 70;
 /// Below this many tokens a checkpoint has the user's words and no other lane, or none at all.
 pub const LEAST_TOKENS: u64 = 160;
 
@@ -138,15 +134,11 @@ fn written(
                 (gathered.words(), ledger_share(most).saturating_sub(kept_free).min(room))
             }
         };
-        let mut ledger = ledger_lane(gathered, &[], share, Breadth::Sure, counter);
-        // Where lines have no room, long messages aren't quoted beyond their least, unless all are whole in a fifth.
-        let all: u64 = words.iter().map(|word| word.tokens(counter)).sum();
-        let is_cut = counter.text(&ledger).tokens * 20 >= share * 17 && all > most / WORDS_FIRM;
-        let long = if is_cut { 0 } else { most * 7 / 10 };
         let beside = |ledger: &str| {
             let left = room.saturating_sub(counter.text(ledger).tokens);
-            words::lane(WORDS, words, left, long, counter)
+            words::lane(WORDS, words, left, most * 7 / 10, counter)
         };
+        let mut ledger = ledger_lane(gathered, &[], share, Breadth::Sure, counter);
         let mut lane = beside(&ledger);
         // What is quoted won't be listed: its room is for words that have none.
         if lane.missing > 0 {
@@ -171,13 +163,7 @@ fn written(
         let left = most.saturating_sub(tokens(&format!("{body}{ledger}")) + kept_free);
         let besides = left.saturating_sub((most / EXTRACTS).max(LEAST_TOKENS)) * LEDGER_REST / 100;
         let most_of_it = own + besides;
-        let mut longer = ledger_lane(gathered, &lane.quoted, most_of_it, Breadth::Any, counter);
-        // Lines that are surely something come before anything that is extracted.
-        if !ledger::is_to_its_end(&longer) {
-            let all_of_it = (own + left).saturating_sub(SEAM);
-            let sure = ledger_lane(gathered, &lane.quoted, all_of_it, Breadth::Sure, counter);
-            longer = if sure.len() > longer.len() { sure } else { longer };
-        }
+        let longer = ledger_lane(gathered, &lane.quoted, most_of_it, Breadth::Any, counter);
         // What is quoted apart it lists no fewer lines than the first.
         let lines = |lane: &str| ledger::read(lane).len();
         let best = if lines(&longer) < lines(&ledger) {

@@ -187,7 +187,9 @@ impl Ledger {
         for at in &order {
             novelty[*at] = self.novelty(*at);
         }
-        let score = |at: usize| self.lines[at].weight + recent(at) + novelty[at] - many(at);
+        // New words tell which line goes first, not whether it is surely something.
+        let own = |at: usize| if self.lines[at].is_sure { 0 } else { novelty[at] };
+        let score = |at: usize| self.lines[at].weight + recent(at) + own(at) - many(at);
         order.sort_by_cached_key(|&at| (Reverse(score(at)), Reverse(at)));
         // The more of one output or answer is listed, the less the next line of it tells.
         let mut listed: HashMap<u32, i32> = HashMap::new();
@@ -203,11 +205,10 @@ impl Ledger {
         let mut scored: Vec<(i32, usize)> =
             order.iter().map(|at| (score(*at) - crowd(at), *at)).collect();
         scored.retain(|(score, _)| *score >= 0);
-        scored.sort_by_key(|(score, at)| (Reverse(*score), Reverse(*at)));
-        // New words tell which line goes first, not whether it is surely something.
+        scored.sort_by_key(|(score, at)| (Reverse(*score + novelty[*at] - own(*at)), Reverse(*at)));
         let is_sure = |(score, at): &(i32, usize)| {
             let line = &self.lines[*at];
-            line.is_sure && *score - novelty[*at] >= line.least()
+            line.is_sure && *score >= line.least()
         };
         let (sure, mut besides): (Vec<_>, Vec<_>) = scored.into_iter().partition(is_sure);
         besides.retain(|(_, at)| {
@@ -393,11 +394,6 @@ pub(super) fn note_of(line: &str) -> Option<&str> {
         subject.is_some_and(|it| it.is_empty() || *mark != OLDER && it.starts_with(": "))
     });
     is_one.then_some(note)
-}
-
-/// Whether a lane has lines that aren't sure, which come behind all that are.
-pub(crate) fn is_to_its_end(lane: &str) -> bool {
-    lane.lines().any(|line| line == BESIDES)
 }
 
 /// Reads a lane back; empty for anything else.

@@ -52,7 +52,6 @@ use crate::transcript::Slot;
 pub use self::delta::{Delta, Op, Proposed, Refused, Rows, Unread};
 pub(crate) use self::delta::{Spoken, split};
 pub(crate) use self::entry::{masked_texts, spoken};
-pub(crate) use self::lane::is_to_its_end;
 pub use self::lane::{Breadth, Entry, Listing, read};
 pub use self::made::Made;
 pub(crate) use self::made::placed;
