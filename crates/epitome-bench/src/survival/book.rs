@@ -198,23 +198,62 @@ impl Book {
     /// Reads a file.
     ///
     /// # Errors
-    /// It is no book, or two phrasings of it have one name.
+    /// It is no book, two phrasings of it have one name, or something that is to stand somewhere isn't there.
     pub fn read(text: &str) -> Result<Book, Broken> {
         let book: Book = serde_json::from_str(text)?;
         let mut ids = BTreeSet::new();
         match book.phrasings.iter().find(|phrasing| !ids.insert(phrasing.id.as_str())) {
             Some(twice) => Err(Broken(format!("two phrasings are named {}", twice.id))),
-            None => Ok(book),
+            None => book.filled_throughout().map(|()| book),
+        }
+    }
+
+    /// Whether every slot has something to stand in it, whoever says it of what.
+    fn filled_throughout(&self) -> Result<(), Broken> {
+        if let Some((name, _)) = self.pools.iter().find(|(_, pool)| pool.is_empty()) {
+            return Err(Broken(format!("the pool {name} is empty")));
+        }
+        let is_mute = |by: &&Speaker| self.fillers.get(by).is_none_or(Vec::is_empty);
+        if let Some(by) = Speaker::ALL.iter().find(is_mute) {
+            return Err(Broken(format!("no fillers of a {by}")));
+        }
+        for matter in &self.matters {
+            let phrasings = self.phrasings.iter().filter(|p| p.is_for(matter));
+            let phrasings = phrasings.map(|p| (&p.id, &p.text, &p.must));
+            let corrections = self.corrections_of(matter).into_iter();
+            let corrections = corrections.map(|c| (&c.id, &c.text, &c.must));
+            for (id, text, must) in phrasings.chain(corrections) {
+                for words in must.iter().chain([text]) {
+                    let missing = || format!("{id} of {}", matter.keys.join(" "));
+                    let names = names(words);
+                    let names =
+                        names.ok_or_else(|| Broken(format!("{}: an open slot", missing())))?;
+                    if let Some(name) = names.iter().find(|name| !self.fills(name, matter)) {
+                        return Err(Broken(format!("{}: nothing fills {name}", missing())));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether something can stand in a slot where the matter is spoken of.
+    fn fills(&self, name: &str, matter: &Matter) -> bool {
+        let rival = matter.rival.as_ref().map(|rival| &rival.slots);
+        let is_of_all = [Some(&matter.slots), rival]
+            .into_iter()
+            .flatten()
+            .all(|slots| slots.contains_key(name));
+        match name {
+            "value" | "old" => !matter.values.is_empty(),
+            "why" if !matter.why.is_empty() => true,
+            _ => is_of_all || self.pools.contains_key(name),
         }
     }
 
     /// The phrasings for a matter that `speaker` may use; for a task, of any state.
     pub fn phrasings_of(&self, matter: &Matter, speaker: Speaker) -> Vec<&Phrasing> {
-        let fits = |p: &&Phrasing| {
-            p.kind == matter.kind
-                && (p.form == matter.form || p.kind == Kind::Task)
-                && p.by.contains(&speaker)
-        };
+        let fits = |p: &&Phrasing| p.is_for(matter) && p.by.contains(&speaker);
         self.phrasings.iter().filter(fits).collect()
     }
 
@@ -222,6 +261,13 @@ impl Book {
     pub fn corrections_of(&self, matter: &Matter) -> Vec<&Correction> {
         let fits = |c: &&Correction| c.kinds.iter().any(|kind| kind == matter.family());
         self.corrections.iter().filter(fits).collect()
+    }
+}
+
+impl Phrasing {
+    /// Whether it may say the matter; a task in any state.
+    fn is_for(&self, matter: &Matter) -> bool {
+        self.kind == matter.kind && (self.form == matter.form || self.kind == Kind::Task)
     }
 }
 
@@ -313,6 +359,14 @@ pub fn filled(text: &str, slots: &BTreeMap<String, String>) -> String {
         rest = after;
     }
     out + rest
+}
+
+/// The slots of a text; `None` where one isn't closed.
+fn names(text: &str) -> Option<Vec<String>> {
+    text.split('{')
+        .skip(1)
+        .map(|rest| rest.split_once('}').map(|(name, _)| uncapitalised(name)))
+        .collect()
 }
 
 fn capitalised(text: &str) -> String {

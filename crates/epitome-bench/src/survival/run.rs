@@ -54,7 +54,7 @@ pub struct Miss<'a> {
     pub is_changed: bool,
     /// What became of it.
     pub what: &'static str,
-    /// Where lanes say what held before without what holds, lane and line.
+    /// Where lanes say what held before without what holds, or another's value of it: lane and line.
     pub former: &'a [String],
 }
 
@@ -144,6 +144,9 @@ pub fn run<C: Contender>(
     Ok(tally.report(study.seeds, rows))
 }
 
+/// What became of a pair that was mixed up.
+const MIXED: &str = "taken for another one";
+
 /// What became of an item that was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
@@ -157,6 +160,8 @@ pub(super) struct Verdict {
     missed: bool,
     /// Of a change: where lanes say what held before without what holds.
     former: Vec<String>,
+    /// Of a pair that was mixed up: where.
+    mixed: Vec<String>,
     /// Of a pair, at its first one: whether the other is present too, and whether they were mixed up.
     pair: Option<(bool, bool)>,
     /// How it was changed.
@@ -193,8 +198,8 @@ pub(super) fn judge(items: &[Item], entries: usize, blocks: &[Block]) -> Vec<Opt
             && let Some(other) = &current[rival]
         {
             let (a, b) = (&now.saying.claim, &other.saying.claim);
-            let merged = mixes(a, b, blocks) || mixes(b, a, blocks);
-            verdict.pair = Some((place(other).is_some(), merged));
+            verdict.mixed = mixed(a, b, blocks).into_iter().chain(mixed(b, a, blocks)).collect();
+            verdict.pair = Some((place(other).is_some(), !verdict.mixed.is_empty()));
         }
         Some(verdict)
     });
@@ -255,13 +260,15 @@ fn without(old: &Claim, new: &Claim, blocks: &[Block]) -> Vec<String> {
     lines.collect()
 }
 
-/// Whether a line of a lane gives `b`'s value to `a`.
-fn mixes(a: &Claim, b: &Claim, blocks: &[Block]) -> bool {
+/// The lines of lanes that give `b`'s value to `a`.
+fn mixed(a: &Claim, b: &Claim, blocks: &[Block]) -> Vec<String> {
     let mixed = Claim { keys: a.keys.clone(), value: b.value.clone(), needs: Vec::new() };
     let in_lines = blocks.iter().filter(|block| block.place != Place::Entry && !block.whole);
-    in_lines.into_iter().any(|block| {
-        mixed.windows(block).into_iter().any(|window| !b.is_about(&block.text[window]))
-    })
+    let lines = in_lines.flat_map(|block| {
+        let windows = mixed.windows(block).into_iter().map(|window| &block.text[window]);
+        windows.filter(|text| !b.is_about(text)).map(str::to_owned)
+    });
+    lines.collect()
 }
 
 impl Tally {
@@ -277,7 +284,8 @@ impl Tally {
             let mut miss = |what: &'static str| {
                 if when.set != Set::HeldOut {
                     let is_changed = verdict.shape.is_some();
-                    missing(Miss { when, item, is_changed, what, former: &verdict.former });
+                    let former = if what == MIXED { &verdict.mixed } else { &verdict.former };
+                    missing(Miss { when, item, is_changed, what, former });
                 }
             };
             let saying = match (verdict.shape, &item.update) {
@@ -309,7 +317,7 @@ impl Tally {
                 row.one += u64::from(verdict.place.is_some() != other);
                 row.merged += u64::from(merged);
                 if merged {
-                    miss("taken for another one");
+                    miss(MIXED);
                 }
             }
         }

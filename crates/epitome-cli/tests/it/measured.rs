@@ -71,6 +71,11 @@ fn phrasings_of_a_file_are_planted() {
             "fillers": {"human": ["ok"], "assistant": ["Fine."], "tool": ["done"]},
         })
     };
+    let mut open = phrasings("mine");
+    open["phrasings"][0]["text"] = "The {colour} of {subject} is {value}.".into();
+    bench.write("mine.json", open.to_string());
+    let ran = bench.run("bench survival runs/run.json --phrasings mine.json");
+    assert!(ran.code == 65 && ran.err.contains("nothing fills colour"), "{}", ran.err);
     bench.write("mine.json", phrasings(evil).to_string());
     let ran = bench.run("bench survival runs/run.json --phrasings mine.json");
     assert_eq!(ran.code, 0, "{}", ran.err);

@@ -4,15 +4,17 @@
 //! looked at once, and key positions are known (dropping a member needs them). `serde_json` is its
 //! oracle in the tests. Nesting is bounded by memory only: skipping keeps an explicit stack.
 
+mod literal;
 mod splices;
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use serde::Serialize;
 
+pub(crate) use literal::{characters, escape, unquote_inner};
+pub use literal::{quote, unquote};
 pub use splices::Splices;
 
 /// A byte range of the source text. `Span::NONE` stands for "not there".
@@ -402,101 +404,6 @@ pub fn hole(source: &str, object: Span, name: &str) -> Option<(Span, Span)> {
         (None, None) => Span { start: key.start, end: value.end },
     };
     Some((hole, value))
-}
-
-/// The text of a JSON string literal (quotes included), escapes resolved. A lone surrogate becomes
-/// U+FFFD. Anything but a string literal is returned as it is.
-pub fn unquote(literal: &str) -> Cow<'_, str> {
-    match literal.strip_prefix('"').and_then(|s| s.strip_suffix('"')) {
-        Some(inner) => unquote_inner(inner),
-        None => Cow::Borrowed(literal),
-    }
-}
-
-/// The text of what stands between the quotes of a string literal, or of a part of it that cuts no escape.
-pub(crate) fn unquote_inner(inner: &str) -> Cow<'_, str> {
-    if inner.len() <= SHORT && has_no_slash(inner.as_bytes()) {
-        return Cow::Borrowed(inner);
-    }
-    let mut rest = inner;
-    let mut out = String::new();
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        out.reserve(if out.is_empty() { rest.len() } else { 0 });
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        // Where one is others are: searched for only behind the last of them.
-        while rest.as_bytes().first() == Some(&b'\\') {
-            let (length, said) = escape(rest);
-            out.push(said);
-            rest = &rest[length..];
-        }
-    }
-    if rest.len() == inner.len() {
-        return Cow::Borrowed(inner);
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
-/// Keys, ids and names: it takes longer to begin a search in them than to look at each byte.
-const SHORT: usize = 32;
-
-fn has_no_slash(bytes: &[u8]) -> bool {
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    let is_slash = |v: u64| zero_byte(v ^ (ONES * u64::from(b'\\')));
-    let found = chunks.iter().fold(0, |found, chunk| found | is_slash(u64::from_le_bytes(*chunk)));
-    found == 0 && rest.iter().all(|byte| *byte != b'\\')
-}
-
-/// How many characters a literal says, without writing them down.
-pub(crate) fn characters(literal: &str) -> usize {
-    let Some(mut rest) = literal.strip_prefix('"').and_then(|s| s.strip_suffix('"')) else {
-        return literal.chars().count();
-    };
-    let mut said = 0;
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        said += rest[..at].chars().count() + 1;
-        rest = &rest[at + escape(&rest[at..]).0..];
-    }
-    said + rest.chars().count()
-}
-
-/// The length of the escape that `text` begins with, of a surrogate pair both, and what it says.
-pub(crate) fn escape(text: &str) -> (usize, char) {
-    let (length, said) = match text.as_bytes().get(1) {
-        Some(b'n') => return (2, '\n'),
-        Some(b't') => return (2, '\t'),
-        Some(b'r') => return (2, '\r'),
-        Some(sign @ (b'"' | b'\\')) => return (2, char::from(*sign)),
-        Some(b'b') => return (2, '\u{8}'),
-        Some(b'f') => return (2, '\u{c}'),
-        Some(b'u') => {
-            let unit = hex_unit(text).unwrap_or(0xFFFD);
-            let low = (0xD800..0xDC00)
-                .contains(&unit)
-                .then(|| text.get(6..).and_then(hex_unit))
-                .flatten()
-                .filter(|low| (0xDC00..0xE000).contains(low));
-            let (length, code) = match low {
-                Some(low) => (12, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)),
-                None => (6, unit),
-            };
-            (length, char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
-        }
-        Some(&other) => (2, char::from(other)),
-        None => (1, '\\'),
-    };
-    (text.floor_char_boundary(length), said)
-}
-
-/// The code unit of a leading `\uXXXX`.
-fn hex_unit(text: &str) -> Option<u32> {
-    text.strip_prefix("\\u")?.get(..4).and_then(|h| u32::from_str_radix(h, 16).ok())
-}
-
-/// `text` as a JSON string literal, quotes included.
-pub fn quote(text: &str) -> String {
-    serde_json::to_string(text).expect("a str is always a JSON string")
 }
 
 /// The members of the object at `span`: spans of key and value.

@@ -32,6 +32,7 @@ mod subject;
 mod sure;
 mod terms;
 mod update;
+mod value;
 mod words;
 mod worth;
 

@@ -6,9 +6,10 @@
 
 use super::judge::asks;
 use super::language::List;
-use super::subject::{Sort, Subject, Value};
+use super::subject::Subject;
 use super::sure::{ONE_OF, Pair, RARE};
 use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Newer, Update, is_near, may_replace};
+use super::value::{Sort, Value};
 use super::words::Words;
 use super::{Change, Kind, Ledger, Line, Speaker};
 
@@ -95,6 +96,8 @@ impl Ledger {
         let near = self.lines.iter().enumerate().skip(self.since).rev().take(MOST_PASSED);
         let near = near
             .take_while(|(_, old)| is_near(line.at, old.at))
+            // Its number is one of another transcript.
+            .filter(|(_, old)| !old.carried)
             .filter(|(_, old)| old.who >= line.who.min(Speaker::Model) && may_replace(line, old))
             .filter(|(_, old)| old.who != Speaker::System)
             .filter(|(_, old)| old.replaced.is_none() && !old.is_said_with(line))

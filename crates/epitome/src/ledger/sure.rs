@@ -3,9 +3,10 @@
 //! A wrong replacement loses what somebody said; a missed one costs a line. Sessions say the same few words again
 //! and again, so that what counts is to share words that are rare among the lines, not many.
 
-use super::subject::{Sort, Subject, Value};
+use super::subject::Subject;
 use super::terms::digest;
 use super::update::Newer;
+use super::value::{Sort, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// A sentence of more words says more than what changed.

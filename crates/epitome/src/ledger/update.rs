@@ -10,7 +10,8 @@ use std::cell::OnceCell;
 use super::cues::Cues;
 use super::language::Cue;
 use super::newer::JUST;
-use super::subject::{Sort, Subject, Value};
+use super::subject::Subject;
+use super::value::{Sort, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// What a new line does to older ones.

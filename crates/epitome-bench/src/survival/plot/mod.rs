@@ -170,7 +170,7 @@ impl<'a> Plotter<'a> {
         let shapes: BTreeSet<Shape> =
             corrections.iter().map(|correction| shape(correction.shape, matter)).collect();
         let shapes: Vec<Shape> = shapes.into_iter().collect();
-        Some(self.dice.pick(&shapes))
+        (!shapes.is_empty()).then(|| self.dice.pick(&shapes))
     }
 
     /// The item in its place; `None` where the stream has none for it.
@@ -197,6 +197,10 @@ impl<'a> Plotter<'a> {
         let fits = |p: &&Phrasing| p.kind != Kind::Task || states.contains(&p.form.as_str());
         let phrasings: Vec<&Phrasing> =
             self.book.phrasings_of(matter, speaker).into_iter().filter(fits).collect();
+        // A book needn't let everybody say everything.
+        if phrasings.is_empty() {
+            return None;
+        }
         let phrasing = self.dice.pick(&phrasings);
         let claim = claim(keys, value.copied(), &phrasing.must, &slots);
         let text = filled(&phrasing.text, &slots);
@@ -260,6 +264,9 @@ impl<'a> Plotter<'a> {
                     && p.by.iter().any(|speaker| speakers.contains(speaker))
             };
             let fitting: Vec<&Phrasing> = self.book.phrasings.iter().filter(fits).collect();
+            if fitting.is_empty() {
+                return None;
+            }
             let chosen = self.dice.pick(&fitting);
             (&chosen.id, &chosen.text, &chosen.must, &chosen.by)
         } else {
