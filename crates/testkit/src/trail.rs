@@ -19,7 +19,7 @@ const WRITERS: [&str; 9] = [
     "write",
     "write_file",
 ];
-/// What an editor does that changes nothing.
+/// What an editor does that changes nothing, or takes back what it changed.
 const LOOKS: [&str; 2] = ["view", "undo_edit"];
 /// Calls that run a command.
 const SHELLS: [&str; 6] =
@@ -94,6 +94,7 @@ impl Trail {
             .collect();
         let is_named = |path: &&String| {
             let rests = below.iter().filter_map(|root| path.strip_prefix(root));
+            let rests = rests.filter(|rest| !rest.is_empty());
             says(path) || rests.into_iter().any(says)
         };
         let is_told = |command: &&String| {

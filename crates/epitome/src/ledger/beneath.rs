@@ -8,6 +8,8 @@ use super::{Kind, Ledger, Line};
 
 /// What stands before the older one; a bracket behind it.
 pub(super) const BENEATH: &str = " (newer than: [";
+/// By which it is told, wherever it stands.
+pub(super) const MARK: &str = "(newer than: ";
 /// So many older ones, the newest.
 const MOST: usize = 2;
 
@@ -38,17 +40,19 @@ impl Ledger {
         is_besides: &mut HashSet<usize>,
     ) -> Beneath {
         let mut beneath = Beneath::new();
+        let listed: HashSet<usize> = order.iter().copied().collect();
         let mut newest: Vec<usize> = order.clone();
         newest.retain(|at| self.lines[*at].newer.is_some());
         newest.sort_unstable_by(|a, b| b.cmp(a));
         for old in newest {
             let Some(new) = self.lines[old].newer.map(|new| self.newest(new)) else { continue };
-            // Of a row of them each is beneath the last one.
+            // Of three in a row each is beneath the last one.
             let last = self.lines[new].newer.map_or(new, |last| self.newest(last));
             let new = if last > new { last } else { new };
             let [newer, before] = [new, old].map(|at| &self.lines[at]);
             let olds = beneath.entry(new).or_default();
-            if olds.len() < MOST && new > old && newer.is_plain() && before.is_plain() {
+            let may = listed.contains(&new) && new > old;
+            if may && olds.len() < MOST && newer.is_plain() && before.is_plain() {
                 olds.push(old);
             }
         }
@@ -58,7 +62,7 @@ impl Ledger {
         beneath.retain(|new, _| !under.contains(new));
         let under: HashMap<usize, usize> =
             beneath.iter().flat_map(|(new, olds)| olds.iter().map(|old| (*old, *new))).collect();
-        let mut listed = HashSet::new();
+        let mut taken = HashSet::new();
         let moved: Vec<usize> = order.iter().map(|at| *under.get(at).unwrap_or(at)).collect();
         for (old, new) in &under {
             if !is_besides.contains(old) {
@@ -66,7 +70,7 @@ impl Ledger {
             }
         }
         order.clear();
-        order.extend(moved.into_iter().filter(|at| listed.insert(*at)));
+        order.extend(moved.into_iter().filter(|at| taken.insert(*at)));
         for olds in beneath.values_mut() {
             olds.sort_unstable();
         }
@@ -91,10 +95,14 @@ impl Ledger {
 }
 
 impl Line {
-    /// Whether its words can't be taken for a note of ours.
+    /// Whether its words can't be taken for a note of ours, nor for a kind that we say.
     fn is_plain(&self) -> bool {
-        !self.text.contains(BENEATH.trim_end_matches('['))
-            && !self.text.contains(OWN.trim_end_matches(')'))
+        let names_kind = || LABELS.iter().any(|(_, label)| self.text.starts_with(label));
+        !self.text.contains(MARK)
+            && !self.text.contains(OWN.trim_matches([' ', ')']))
+            && note_of(&self.text).is_none()
+            && !names_kind()
+            && !self.text.starts_with(BESIDES)
     }
 }
 

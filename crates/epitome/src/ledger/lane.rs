@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use super::beneath::{self, BENEATH, Beneath};
+use super::beneath::{self, Beneath};
 use super::worth::is_printed_code;
 use super::{Change, Kind, Ledger, Line, Speaker};
 use crate::text::cut;
@@ -39,7 +39,7 @@ const BESIDES: &str = "Said besides (replaces nothing):";
 const CROWD: i32 = 3;
 const MOST_CROWDED: i32 = 10;
 
-/// What a note says of an older line, in bytes.
+/// What a note says of an older line, in characters.
 const MAX_NOTE: usize = 80;
 
 /// Nobody knows what stands under the last heading.
@@ -241,7 +241,7 @@ impl Ledger {
     /// What is said behind a line.
     pub(super) fn note_on(&self, line: &Line) -> String {
         let marked = line.who >= Speaker::Model;
-        if line.text.contains(BENEATH) {
+        if line.text.contains(beneath::MARK) {
             OWN.to_owned()
         } else if let Some(old) = line.replaces.filter(|_| marked).map(|old| &self.lines[old]) {
             format!("{IN_PLACE}{}{})", old.at, self.about(line, old))
@@ -294,7 +294,7 @@ impl Line {
             figure.filter_map(|value| lower.find(&value.text)).max().filter(|at| *at >= MAX_NOTE);
         let from = at.map_or(0, |at| {
             let begin = cut::floor(&lower, at + MAX_NOTE / 8 - MAX_NOTE);
-            lower[begin..].find(' ').map_or(begin, |space| begin + space + 1)
+            lower[begin..at].find(' ').map_or(begin, |space| begin + space + 1)
         });
         let mut text = cut::one_line(&lower[from..], MAX_NOTE);
         for value in &self.subject.values {
@@ -312,22 +312,29 @@ impl Listing<'_> {
         let mut left = bytes;
         let mut titles: HashSet<&str> = HashSet::new();
         let mut chosen: Vec<(usize, String)> = Vec::new();
-        for at in self.order.iter().copied() {
-            let line = &ledger.lines[at];
+        let mut choose = |at: usize, show: &dyn Fn(usize) -> String| {
             // Its text alone is longer.
-            if line.text.len() >= left {
-                continue;
+            if ledger.lines[at].text.len() >= left {
+                return false;
             }
-            let shown = self.shown(at);
+            let shown = show(at);
             let title = self.title(at);
             let above = if titles.contains(title) { 0 } else { title.len() + 1 };
-            // Where there is no room for what is beneath it, it says where that stands.
-            let is_long = above + shown.len() >= left && self.beneath.contains_key(&at);
-            let shown = if is_long { self.alone(at) } else { shown };
-            if above + shown.len() < left {
+            let fits = above + shown.len() < left;
+            if fits {
                 left -= above + shown.len() + 1;
                 titles.insert(title);
                 chosen.push((at, shown));
+            }
+            fits
+        };
+        for at in self.order.iter().copied() {
+            if choose(at, &|at| self.shown(at)) {
+                continue;
+            }
+            // Where both have no room in one line, each may have some by itself.
+            for old in self.beneath.get(&at).into_iter().flatten().chain([&at]).rev() {
+                choose(*old, &|at| self.alone(at));
             }
         }
         chosen.sort_unstable();

@@ -7,7 +7,8 @@ pub(super) use super::stretch::prose;
 
 /// Lines and strings longer than this are dumps.
 const MAX_LONG: usize = 1_200;
-const MIN_LONG: usize = 16;
+/// Shorter ones say nothing by themselves.
+pub(super) const MIN_LONG: usize = 16;
 /// Longer rows hold more than one thing.
 const MAX_ROW: usize = 240;
 /// Longer names of fields are texts.

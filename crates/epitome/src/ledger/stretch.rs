@@ -7,13 +7,11 @@ use std::vec;
 use memchr::{memchr, memmem};
 
 use super::output::{
-    Ends, Mix, Standing, comment, field, is_prose, is_starred, is_worded, message, row, strings,
-    trimmed, without_number,
+    Ends, MIN_LONG, Mix, Standing, comment, field, is_prose, is_starred, is_worded, message, row,
+    strings, trimmed, without_number,
 };
 use super::stamp::unstamped;
 
-/// Shorter remarks say nothing by themselves.
-const MIN_LONG: usize = 16;
 /// Longer lines before a list speak of more than its items.
 const MAX_LEAD: usize = 80;
 
