@@ -29,13 +29,13 @@ pub struct Row {
     pub missed: usize,
     /// How often another matter's line went, or was said to be past.
     pub mixed: usize,
-    /// Of the missed and the mixed ones the first.
+    /// Of the missed ones the first, and all that were mixed up.
     pub examples: Vec<String>,
 }
 
 /// Entries between two matters.
 const APART: u32 = 3;
-/// Examples of each row.
+/// Examples of each row, but for what was mixed up.
 const EXAMPLES: usize = 2;
 
 /// Every correction of `book` and every later state of its tasks, by each of its speakers.
@@ -161,7 +161,7 @@ fn row(book: &Book, change: &Said<'_>, matters: &[&Matter]) -> Row {
             claim.windows(&shown).iter().all(|window| shown.is_marked(window))
         });
         row.mixed += usize::from(lost.is_some());
-        if (lost.is_some() || is_missed) && row.examples.len() < EXAMPLES || lost.is_some() {
+        if lost.is_some() || is_missed && row.examples.len() < EXAMPLES {
             let lost = lost.map(|(_, text, _)| format!("!! {text}\n    ")).unwrap_or_default();
             let is = |line: &&str| {
                 let line = lane(line);

@@ -11,7 +11,7 @@ use crate::text::cut;
 /// The transcript in which something was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whence {
-    /// The one that is compacted.
+    /// The one that is compacted; of words that are read out of a checkpoint, the one that it stands for.
     Here,
     /// One that an earlier checkpoint stands for: its numbers are others.
     Before,

@@ -329,7 +329,7 @@ impl Guard {
                 }
                 // What a stub repeats of its call's arguments is said there.
                 let says_first = |e: &Entry<'_>| {
-                    e.parts().any(|p| !is_stub(&p) && may_stay(&p) && self::says(&p, text))
+                    e.parts().any(|p| !begins_as_stub(&p) && may_stay(&p) && self::says(&p, text))
                 };
                 let newest_first = || transcript.entries().rev();
                 let newest = newest_first().find(says_first).or_else(|| newest_first().find(says));
@@ -447,7 +447,7 @@ impl Guard {
 }
 
 /// Whether it is what stands for a result, or looks like that.
-fn is_stub(part: &Part<'_>) -> bool {
+fn begins_as_stub(part: &Part<'_>) -> bool {
     let is_output = part.kind() == PartKind::Result || part.is(Marks::NESTED);
     is_output && part.text().starts_with(STUB)
 }

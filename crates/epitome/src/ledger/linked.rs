@@ -2,7 +2,8 @@
 //!
 //! Each word that both have counts by how few lines have it; so does a value that may stand in the other's place, and that
 //! the newer says that something changed. What the newer names besides, and other lines have, speaks against it. The best one
-//! must lead by a margin: of two that fit as well nobody knows which is meant. It is only ever a note.
+//! must lead by a margin: of two that fit as well nobody knows which is meant. It is a note and strikes nothing; of an older line
+//! that is surely something the newer one is listed as the same.
 
 use super::cues::Cues;
 use super::judge::asks;
