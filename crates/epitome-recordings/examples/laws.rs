@@ -106,9 +106,9 @@ impl Asked {
             return Ok(vec![request]);
         }
         let mended = wire::repair(&request).request;
-        let each = self.formats.iter().map(|to| match *to == request.format {
-            true => Ok(request.clone()),
-            false => Ok(converted(&mended, *to)?.1),
+        let each = self.formats.iter().map(|to| {
+            let is_own = *to == request.format;
+            Ok(if is_own { request.clone() } else { converted(&mended, *to)?.1 })
         });
         each.collect()
     }
