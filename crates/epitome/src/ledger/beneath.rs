@@ -33,7 +33,8 @@ const BESIDES: &str = "besides: ";
 pub(super) type Beneath = HashMap<usize, Vec<usize>>;
 
 impl Ledger {
-    /// Moves lines of `order` beneath newer ones, which are listed where the first of both was.
+    /// Moves lines of `order` beneath newer ones, which are listed where the first of both was, though they be said
+    /// elsewhere, too: an older line that stands alone would be taken for what holds.
     pub(super) fn beneath(
         &self,
         order: &mut Vec<usize>,
@@ -51,7 +52,7 @@ impl Ledger {
             let new = if last > new { last } else { new };
             let [newer, before] = [new, old].map(|at| &self.lines[at]);
             let olds = beneath.entry(new).or_default();
-            let may = listed.contains(&new) && new > old;
+            let may = new > old && newer.replaced.is_none();
             if may && olds.len() < MOST && newer.is_plain() && before.is_plain() {
                 olds.push(old);
             }
@@ -67,6 +68,8 @@ impl Ledger {
         for (old, new) in &under {
             if !is_besides.contains(old) {
                 is_besides.remove(new);
+            } else if !listed.contains(new) && !self.lines[*new].is_sure {
+                is_besides.insert(*new);
             }
         }
         order.clear();
