@@ -167,7 +167,10 @@ impl Subject {
             if role != Role::Gone {
                 let word = digest(&text);
                 let goes_on = goes_on(words, terms, at);
-                self.chain.push(Said { word, of: None, goes_on, is_name: true });
+                // `the admin UI`; not `use Redis`.
+                let is_topic = matches!(role, Role::Topic | Role::Named);
+                let of = before(words, terms, at).filter(|_| is_topic);
+                self.chain.push(Said { word, of, goes_on, is_name: true });
             }
             match role {
                 Role::Gone => self.gone_words(&text),
@@ -198,9 +201,7 @@ impl Subject {
         if term.contrasts {
             self.marks.push(word);
         }
-        let before = at.checked_sub(1).filter(|at| words.get(*at).is_some_and(|w| w.after == ' '));
-        let before = before.and_then(|at| terms.at(at));
-        let of = before.map(|before| before.digest);
+        let of = before(words, terms, at);
         self.chain.push(Said { word, of, goes_on: goes_on(words, terms, at), is_name: false });
         if !term.is_generic {
             self.specific.push(word);
@@ -230,7 +231,8 @@ impl Subject {
     pub(super) fn contrasts(&self, other: &Self) -> bool {
         self.chain.iter().any(|Said { word, of, .. }| {
             let Some(own) = of.filter(|own| !other.bag.has(*own)) else { return false };
-            let theirs = other.chain.iter().filter(|same| same.word == *word && !same.is_name);
+            let may_tell = |same: &Said| !same.is_name || same.of.is_some();
+            let theirs = other.chain.iter().filter(|same| same.word == *word && may_tell(same));
             let mut theirs = theirs.peekable();
             // What it says holds no longer is the same thing's.
             let is_own = |of: u64| of == own || self.bag.has(of) || self.gone.has(of);
@@ -343,6 +345,13 @@ impl Place {
         (naming && goes_on && !ENDS.contains(&words.low(at)))
             || (is_about(words.low(before)) && !of)
     }
+}
+
+/// The word that says something right before the one at `at`.
+fn before(words: &Words, terms: &Meanings, at: usize) -> Option<u64> {
+    let before = at.checked_sub(1)?;
+    words.get(before).filter(|word| word.after == ' ')?;
+    terms.at(before).map(|term| term.digest)
 }
 
 /// Whether the word at `at` stands right behind another one that says something, or `of` and the like are between.
