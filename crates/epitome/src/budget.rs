@@ -195,10 +195,10 @@ impl Budget {
         self.asked / 4
     }
 
-    /// The most that the checkpoint may take: six tenths of a small target, 45 % of one from 13,000 tokens, 24,000
+    /// The most that the checkpoint may take: two thirds of a small target, 45 % of one from 14,700 tokens, 24,000
     /// tokens at most. What is to be remembered doesn't shrink with the target.
     pub fn checkpoint(&self) -> u64 {
-        (self.asked * 45 / 100).max((self.asked * 6 / 10).min(6_000)).min(24_000)
+        (self.asked * 45 / 100).max((self.asked * 66 / 100).min(6_600)).min(24_000)
     }
 
     /// The same with so many tokens left for the checkpoint besides.

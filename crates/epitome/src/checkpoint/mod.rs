@@ -33,12 +33,12 @@ pub use words::{Whence, Word};
 
 /// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted.
 pub(crate) fn ledger_share(most: u64) -> u64 {
-    most.saturating_sub(LEAST_TOKENS) * 3 / 4
+    most.saturating_sub(LEAST_TOKENS) * 4 / 5
 }
 
 /// The least checkpoint that has so many tokens beside what it leaves to the ledger.
 pub(crate) fn beside_ledger(tokens: u64) -> u64 {
-    tokens + tokens.saturating_sub(LEAST_TOKENS) * 3
+    tokens + tokens.saturating_sub(LEAST_TOKENS) * 4
 }
 
 /// The part of a checkpoint that anchors have before the ledger takes more, at most: the files that were

@@ -32,6 +32,9 @@ pub(super) const LEAST_BESIDES: i32 = 4;
 /// Points for each of its words that no other line has, and how many of them count.
 const NOVELTY: i32 = 5;
 const MOST_NOVEL: usize = 3;
+/// Points for being recent, at most; and bytes of a line that cost a point once more: what is short leaves room for others.
+const RECENT: usize = 10;
+const BYTES: usize = 20;
 /// The heading of that.
 const BESIDES: &str = "Said besides (replaces nothing):";
 
@@ -177,8 +180,7 @@ impl Ledger {
     fn order(&self) -> Ranked {
         let mut order: Vec<usize> =
             (0..self.lines.len()).filter(|&at| self.is_listed(at)).collect();
-        // Up to five for being recent.
-        let recent = |at: usize| i32::try_from(at * 5 / self.lines.len()).unwrap_or(5);
+        let recent = |at: usize| i32::try_from(at * RECENT / self.lines.len()).unwrap_or(0);
         let many = |at: usize| {
             let line = &self.lines[at];
             if line.who < Speaker::System && self.is_one_of_many(line) { 12 } else { 0 }
@@ -205,7 +207,11 @@ impl Ledger {
         let mut scored: Vec<(i32, usize)> =
             order.iter().map(|at| (score(*at) - crowd(at), *at)).collect();
         scored.retain(|(score, _)| *score >= 0);
-        scored.sort_by_key(|(score, at)| (Reverse(*score + novelty[*at] - own(*at)), Reverse(*at)));
+        let length =
+            |at: usize| i32::try_from(self.lines[at].text.len() / BYTES).unwrap_or(i32::MAX / 2);
+        scored.sort_by_cached_key(|(score, at)| {
+            (Reverse(*score + novelty[*at] - own(*at) - length(*at)), Reverse(*at))
+        });
         let is_sure = |(score, at): &(i32, usize)| {
             let line = &self.lines[*at];
             line.is_sure && *score >= line.least()
