@@ -47,9 +47,6 @@ impl Ledger {
         newest.sort_unstable_by(|a, b| b.cmp(a));
         for old in newest {
             let Some(new) = self.lines[old].newer.map(|new| self.newest(new)) else { continue };
-            // Of three in a row each is beneath the last one.
-            let last = self.lines[new].newer.map_or(new, |last| self.newest(last));
-            let new = if last > new { last } else { new };
             let [newer, before] = [new, old].map(|at| &self.lines[at]);
             let olds = beneath.entry(new).or_default();
             let may = new > old && newer.replaced.is_none();

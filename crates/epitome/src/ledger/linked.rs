@@ -26,6 +26,8 @@ const SAYS: usize = 2;
 /// What the words must be worth by themselves, and all together.
 const LEAST_SHARED: usize = 5;
 const LEAST: usize = 9;
+/// The same for what no person says: tools and models say much in the same words of other things.
+const LEAST_UNSAID: usize = 13;
 /// By how much the best one leads.
 const MARGIN: usize = 2;
 /// Percent of a task's or a question's words that speak of the same one.
@@ -112,7 +114,14 @@ fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
             against += worth / 2;
         }
     }
-    if shared < FEW || own.contrasts(theirs) {
+    // A choice or a value ends no rule, and what a model or a tool states moves no task.
+    let (ends_rule, is_report) = (new.kind == Kind::Constraint || own.lifts, new.kind.is_task());
+    let is_another = match old.kind {
+        Kind::Constraint => new.is_sure && !ends_rule,
+        kind if kind.is_task() => new.is_sure && new.who < Speaker::Human && !is_report,
+        _ => false,
+    };
+    if is_another || shared < FEW || own.contrasts(theirs) {
         return None;
     }
     let marked = |one: &Subject, other: &Subject| {
@@ -181,5 +190,5 @@ fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
         + if says { SAYS } else { 0 }
         + usize::from(is_over);
     let score = score.saturating_sub(against.min(LEAST));
-    (score >= LEAST).then_some(score)
+    (score >= if is_over { LEAST } else { LEAST_UNSAID }).then_some(score)
 }
