@@ -2,6 +2,7 @@
 
 mod id;
 mod mark;
+mod owner;
 mod shared;
 pub(crate) mod tie;
 pub mod unit;
@@ -17,6 +18,7 @@ use crate::json::{self, unquote};
 pub use id::ContentId;
 pub(crate) use id::canonical_json;
 pub(crate) use mark::{COMMANDS, injected_mark};
+use owner::Owners;
 
 /// The wire role of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -164,6 +166,7 @@ pub struct Transcript {
     source: Arc<String>,
     entries: Arc<Vec<EntryRow>>,
     parts: Arc<Vec<PartRow>>,
+    owners: Owners,
     /// Of the entries up to the last one of which it is known, milliseconds since 1970.
     times: Arc<Vec<Option<u64>>>,
 }
@@ -171,12 +174,19 @@ pub struct Transcript {
 impl Transcript {
     /// An empty transcript over `source`.
     pub fn new(source: Arc<String>) -> Self {
-        Transcript { source, entries: Arc::default(), parts: Arc::default(), times: Arc::default() }
+        Transcript {
+            source,
+            entries: Arc::default(),
+            parts: Arc::default(),
+            owners: Owners::default(),
+            times: Arc::default(),
+        }
     }
 
     /// Appends an entry with its parts. Spans are into the transcript's source.
     pub fn push(&mut self, span: Span, role: Role, parts: &[PartRow]) {
         let row = EntryRow { span, first_part: self.parts.len() as u32, role };
+        self.owners.push(self.entries.len(), self.parts.len()..self.parts.len() + parts.len());
         Arc::make_mut(&mut self.entries).push(row);
         Arc::make_mut(&mut self.parts).extend_from_slice(parts);
     }
@@ -240,7 +250,7 @@ impl Transcript {
 
     /// The entry that `slot` belongs to.
     pub fn entry_of(&self, slot: Slot) -> usize {
-        self.entries.partition_point(|row| row.first_part <= slot.0) - 1
+        self.owners.of(&self.entries, slot)
     }
 
     /// Says who speaks in the texts and media of entry `index`; a recording knows better than

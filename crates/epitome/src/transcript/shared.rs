@@ -21,6 +21,7 @@ impl Transcript {
             other.entries.get(entries).map_or(other.parts.len(), |row| row.first_part as usize);
         self.entries = Arc::new(other.entries[..entries].to_vec());
         self.parts = Arc::new(other.parts[..parts].to_vec());
+        self.owners = other.owners.of_first(parts);
     }
 
     /// Whether its first `entries` entries are those of `other`, at the same place.
