@@ -17,7 +17,7 @@ pub use crate::json::Span;
 use crate::json::{self, unquote};
 pub use id::ContentId;
 pub(crate) use id::canonical_json;
-pub(crate) use mark::{COMMANDS, injected_mark};
+pub(crate) use mark::{COMMANDS, injected_mark, may_begin_mark};
 use owner::Owners;
 
 /// The wire role of an entry.

@@ -12,6 +12,7 @@ mod convert;
 mod detect;
 mod envelope;
 mod gemini;
+mod keys;
 mod layout;
 mod letters;
 mod message;
