@@ -169,6 +169,8 @@ pub struct Transcript {
     owners: Owners,
     /// Of the entries up to the last one of which it is known, milliseconds since 1970.
     times: Arc<Vec<Option<u64>>>,
+    /// Of the entries up to the last one of which it is so, whether somebody said who speaks there.
+    told: Arc<Vec<bool>>,
 }
 
 impl Transcript {
@@ -180,6 +182,7 @@ impl Transcript {
             parts: Arc::default(),
             owners: Owners::default(),
             times: Arc::default(),
+            told: Arc::default(),
         }
     }
 
@@ -256,6 +259,7 @@ impl Transcript {
     /// Says who speaks in the texts and media of entry `index`; a recording knows better than
     /// inference.
     pub fn set_origin(&mut self, index: usize, origin: Origin) {
+        self.note_told(index);
         let range = self.part_range(index);
         for part in &mut Arc::make_mut(&mut self.parts)[range] {
             if matches!(part.kind, PartKind::Text | PartKind::Media)
@@ -271,6 +275,7 @@ impl Transcript {
     /// # Panics
     /// If there is no such part.
     pub fn set_part_origin(&mut self, slot: Slot, origin: Origin) {
+        self.note_told(self.entry_of(slot));
         Arc::make_mut(&mut self.parts)[slot.0 as usize].origin = origin;
     }
 
@@ -283,6 +288,12 @@ impl Transcript {
         let times = Arc::make_mut(&mut self.times);
         times.resize(times.len().max(index + 1), None);
         times[index] = Some(at);
+    }
+
+    fn note_told(&mut self, index: usize) {
+        let told = Arc::make_mut(&mut self.told);
+        told.resize(told.len().max(index + 1), false);
+        told[index] = true;
     }
 
     fn part_range(&self, index: usize) -> Range<usize> {
