@@ -177,13 +177,19 @@ impl Request {
 
     /// The value of the body's last member called `name`; what is long is stepped over, wherever it stands.
     pub(crate) fn member(&self, name: &str) -> Option<Span> {
+        let [found] = self.members([name]);
+        found
+    }
+
+    /// The same of several, in one walk.
+    pub(crate) fn members<const N: usize>(&self, names: [&str; N]) -> [Option<Span>; N] {
+        let mut found = [None; N];
         if self.frame.envelope != Envelope::Body {
-            return None;
+            return found;
         }
         let source = self.source();
         let long = [self.frame.list, self.frame.system, self.frame.tools];
         let start = source.len() - source.trim_start_matches('\u{feff}').len();
-        let mut found = None;
         let mut scanner = Scanner::starting_at(source, start as u32);
         let walked = scanner.object(|scanner, key| {
             let here = scanner.position() as u32;
@@ -194,12 +200,14 @@ impl Request {
                 }
                 None => scanner.value()?,
             };
-            if json::key_is(source, key, name) {
-                found = Some(value);
+            for (found, name) in found.iter_mut().zip(names) {
+                if json::key_is(source, key, name) {
+                    *found = Some(value);
+                }
             }
             Ok::<_, JsonError>(())
         });
-        walked.ok().and(found)
+        if walked.is_ok() { found } else { [None; N] }
     }
 
     /// What stands before the first entry.

@@ -40,7 +40,9 @@ fn sort(part: &Part<'_>) -> Option<Sort> {
         PartKind::Text => Some(Sort::Text),
         PartKind::Reasoning if !part.is(Marks::SIGNED) => Some(Sort::Reasoning),
         PartKind::Call => Some(Sort::Call),
-        PartKind::Result if !part.raw_body().starts_with('[') => Some(Sort::Result),
+        PartKind::Result if part.is(Marks::LITERAL) || !part.raw_body().starts_with('[') => {
+            Some(Sort::Result)
+        }
         _ => None,
     }
 }
@@ -63,7 +65,7 @@ struct Stratum {
 impl Stratum {
     /// Passes over a part; a chunk of it is counted at each place where one is due.
     fn pass(&mut self, part: &Part<'_>, counter: &dyn TokenCounter) {
-        let bytes = part.raw_body().len();
+        let bytes = part.row().body.len();
         let first = EACH - self.passed;
         self.bytes += bytes;
         self.passed = (self.passed + bytes) % EACH;
@@ -122,7 +124,7 @@ pub(super) struct Counted {
 /// Counts `request` by a sample.
 pub(super) fn counted(request: &Request, counter: &dyn TokenCounter) -> Counted {
     let transcript = &request.transcript;
-    let bytes: usize = transcript.entries().map(|entry| entry.raw().len()).sum();
+    let bytes: usize = transcript.entries().map(|entry| entry.span().len()).sum();
     let mut strata = [Stratum::default(); SORTS];
     let mut newest = transcript.len();
     let mut before = 0;
@@ -131,7 +133,7 @@ pub(super) fn counted(request: &Request, counter: &dyn TokenCounter) -> Counted 
             newest = entry.index;
             break;
         }
-        before += entry.raw().len();
+        before += entry.span().len();
         for part in entry.parts() {
             if let Some(sort) = sort(&part) {
                 strata[sort as usize].pass(&part, counter);
@@ -147,7 +149,7 @@ pub(super) fn counted(request: &Request, counter: &dyn TokenCounter) -> Counted 
             let stratum = sort(&part).map(|sort| &mut strata[sort as usize]);
             let stratum = stratum.filter(|known| entry.index < newest && known.is_enough());
             let own = if let Some(stratum) = stratum {
-                let words = stratum.tokens(part.raw_body().len());
+                let words = stratum.tokens(part.row().body.len());
                 let around = match part.kind() {
                     PartKind::Call => OVERHEAD.pair_part + counter.text(&part.name()).tokens,
                     PartKind::Result => OVERHEAD.pair_part,

@@ -87,7 +87,7 @@ impl Compaction {
             let is_taken = *next < *taken || !plan.draft.is_folded(*next);
             let is_known = is_taken && *next < gathered.read_before() && !is_told;
             if !is_known && (plan.draft.is_folded(*next) || plan.draft.is_shown(*next)) {
-                done += transcript.entry(*next).raw().len();
+                done += transcript.entry(*next).span().len();
             }
             *next += 1;
         }

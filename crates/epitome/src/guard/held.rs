@@ -1,5 +1,7 @@
 //! Why an entry must stay, and how strictly.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 /// Why an entry must stay.
@@ -60,11 +62,54 @@ impl Held {
 }
 
 /// How much of an entry that stays may be edited: the least is nothing.
-pub(super) fn leniency(held: Held) -> u8 {
+fn leniency(held: Held) -> u8 {
     match held {
         Held::State | Held::Instructions => 0,
         Held::Companion | Held::Elsewhere => 3,
         Held::Task | Held::Newest => 2,
         _ => 1,
+    }
+}
+
+/// The entries that must stay, each found in one step: plans ask of each part again and again.
+#[derive(Clone, Debug)]
+pub(super) struct Holds(Vec<Option<Held>>);
+
+impl Holds {
+    /// Of so many entries none.
+    pub(super) fn none_of(entries: usize) -> Self {
+        Holds(vec![None; entries])
+    }
+
+    pub(super) fn get(&self, entry: usize) -> Option<Held> {
+        self.0.get(entry).copied().flatten()
+    }
+
+    pub(super) fn has(&self, entry: usize) -> bool {
+        self.get(entry).is_some()
+    }
+
+    /// Holds an entry. The stricter reason wins: it decides what may be edited.
+    pub(super) fn hold(&mut self, entry: usize, why: Held) {
+        let held = self.0[entry].get_or_insert(why);
+        if leniency(why) < leniency(*held) {
+            *held = why;
+        }
+    }
+
+    /// All of them, in order.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, Held)> {
+        self.among(0..self.0.len())
+    }
+
+    /// Those among these.
+    pub(super) fn among(&self, entries: Range<usize>) -> impl Iterator<Item = (usize, Held)> {
+        entries.filter_map(|at| Some((at, self.get(at)?)))
+    }
+
+    pub(super) fn retain(&mut self, stays: impl Fn(usize, Held) -> bool) {
+        for (at, held) in self.0.iter_mut().enumerate() {
+            *held = held.filter(|held| stays(at, *held));
+        }
     }
 }

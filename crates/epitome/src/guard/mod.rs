@@ -17,7 +17,7 @@ use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
 use crate::wire::{Format, Opening};
 
 pub use held::Held;
-use held::leniency;
+use held::Holds;
 pub(crate) use turn::open_turn;
 use turn::{open_loop, reasoning_from, starts_with_reasoning, turn_start};
 pub use wishes::{Overridden, Pin, Predicate, Preserved, Task, Unheld, Wishes};
@@ -25,7 +25,7 @@ pub use wishes::{Overridden, Pin, Predicate, Preserved, Task, Unheld, Wishes};
 /// What must stay, entry by entry.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    held: BTreeMap<usize, Held>,
+    held: Holds,
     reasoning_from: usize,
     loop_leaves: Option<Range<usize>>,
     overridden: Vec<Overridden>,
@@ -53,7 +53,7 @@ impl Guard {
             entries.start = start.unwrap_or(entries.start);
         }
         let mut guard = Guard {
-            held: BTreeMap::new(),
+            held: Holds::none_of(transcript.len()),
             reasoning_from: reasoning_from(request, units, open_loop.as_ref()),
             loop_leaves: None,
             overridden: Vec::new(),
@@ -133,12 +133,14 @@ impl Guard {
         guard.parted_models(request, units);
         guard.companions(units);
         if wishes.binding == Binding::PrefixManual && (is_closed || leaving.is_some()) {
-            let stays = |at: usize| guard.held.contains_key(&at);
+            let stays = |at: usize| guard.held.has(at);
             let end = turn::end_of_bare_turn(request, units, leaving.as_ref(), stays);
             end.into_iter().flatten().for_each(|at| guard.hold(at, Held::Companion));
         }
         guard.keep_tail_whole(tally, wishes.target);
-        guard.held.retain(|at, _| leaving.as_ref().is_none_or(|entries| !entries.contains(at)));
+        if let Some(entries) = &leaving {
+            guard.held.retain(|at, _| !entries.contains(&at));
+        }
         guard.loop_leaves = leaving;
         guard
     }
@@ -162,19 +164,19 @@ impl Guard {
     /// Lets the open loop go, with whatever should have stayed in it; what was held only for its sake
     /// is found anew.
     fn release(&mut self, entries: &Range<usize>) {
-        let held = self.held.range(entries.clone()).filter(|(_, held)| **held != Held::Companion);
-        self.overridden = held.map(|(at, held)| Overridden { entry: *at, held: *held }).collect();
-        self.held.retain(|at, held| *held != Held::Companion && !entries.contains(at));
+        let held = self.held.among(entries.clone()).filter(|(_, held)| *held != Held::Companion);
+        self.overridden = held.map(|(entry, held)| Overridden { entry, held }).collect();
+        self.held.retain(|at, held| held != Held::Companion && !entries.contains(&at));
     }
 
     /// Why the entry must stay; `None` if it may leave.
     pub fn held(&self, entry: usize) -> Option<Held> {
-        self.held.get(&entry).copied()
+        self.held.get(entry)
     }
 
     /// Whether the entry may leave (with its unit).
     pub fn may_leave(&self, entry: usize) -> bool {
-        !self.held.contains_key(&entry)
+        !self.held.has(entry)
     }
 
     /// Whether the part of `entry` may be edited. A person's words never are: they are shown or
@@ -224,14 +226,10 @@ impl Guard {
 
     /// Held entries whose words were to stay as they were said, and why.
     pub fn firm(&self) -> BTreeMap<usize, Held> {
-        let is_firm = |at: &usize, held: Held| {
+        let is_firm = |(at, held): &(usize, Held)| {
             self.excerptable.contains_key(at) && !matches!(held, Held::Companion | Held::Elsewhere)
         };
-        self.held
-            .iter()
-            .map(|(at, held)| (*at, *held))
-            .filter(|(at, held)| is_firm(at, *held))
-            .collect()
+        self.held.all().filter(is_firm).collect()
     }
 
     /// The task, where it stays.
@@ -250,11 +248,7 @@ impl Guard {
     }
 
     fn hold(&mut self, entry: usize, why: Held) {
-        let held = self.held.entry(entry).or_insert(why);
-        // The stricter reason wins: it decides what may be edited.
-        if leniency(why) < leniency(*held) {
-            *held = why;
-        }
+        self.held.hold(entry, why);
     }
 
     fn tail(&mut self, units: &Units, tally: &Tally, tail: Tail, len: usize) {
@@ -360,7 +354,7 @@ impl Guard {
     fn lead(&mut self, request: &Request) {
         let transcript = &request.transcript;
         let speaks = |at: usize| !transcript.entry(at).role().instructs();
-        let Some(first) = self.held.keys().copied().find(|at| speaks(*at)) else { return };
+        let Some(first) = self.held.all().map(|(at, _)| at).find(|at| speaks(*at)) else { return };
         let must = request.format.opening() == Opening::User;
         if !must || transcript.entry(first).role() != Role::Assistant {
             return;
@@ -437,7 +431,7 @@ impl Guard {
 
     /// What shares a unit with a held entry stays with it.
     fn companions(&mut self, units: &Units) {
-        let held: Vec<usize> = self.held.keys().copied().collect();
+        let held: Vec<usize> = self.held.all().map(|(at, _)| at).collect();
         for at in held {
             for companion in units.all()[units.index_of(at)].entries.clone() {
                 self.hold(companion, Held::Companion);

@@ -7,9 +7,9 @@ use super::{ONES, zero_byte};
 /// The text of a JSON string literal (quotes included), escapes resolved. A lone surrogate becomes
 /// U+FFFD. Anything but a string literal is returned as it is.
 pub fn unquote(literal: &str) -> Cow<'_, str> {
-    match literal.strip_prefix('"').and_then(|s| s.strip_suffix('"')) {
-        Some(inner) => unquote_inner(inner),
-        None => Cow::Borrowed(literal),
+    match literal.as_bytes() {
+        [b'"', inner @ .., b'"'] => unquote_inner(&literal[1..=inner.len()]),
+        _ => Cow::Borrowed(literal),
     }
 }
 
@@ -43,9 +43,12 @@ const SHORT: usize = 32;
 
 fn has_no_slash(bytes: &[u8]) -> bool {
     let (chunks, rest) = bytes.as_chunks::<8>();
-    let is_slash = |v: u64| zero_byte(v ^ (ONES * u64::from(b'\\')));
-    let found = chunks.iter().fold(0, |found, chunk| found | is_slash(u64::from_le_bytes(*chunk)));
-    found == 0 && rest.iter().all(|byte| *byte != b'\\')
+    for chunk in chunks {
+        if zero_byte(u64::from_le_bytes(*chunk) ^ (ONES * u64::from(b'\\'))) != 0 {
+            return false;
+        }
+    }
+    !rest.contains(&b'\\')
 }
 
 /// How many characters a literal says, without writing them down.

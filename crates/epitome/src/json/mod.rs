@@ -189,23 +189,44 @@ impl<'a> Scanner<'a> {
     pub fn string(&mut self) -> Result<Span> {
         let start = self.at;
         self.expect(b'"', "expected a string")?;
+        let bytes = self.bytes;
+        let mut at = self.at;
         loop {
-            self.at += plain_run(&self.bytes[self.at..]);
-            match self.bytes.get(self.at) {
+            at += plain_run(&bytes[at..]);
+            match bytes.get(at) {
                 Some(b'"') => {
-                    self.at += 1;
-                    return Ok(Span::new(start..self.at));
+                    self.at = at + 1;
+                    return Ok(Span { start: start as u32, end: self.at as u32 });
                 }
-                Some(b'\\') => self.escape()?,
-                Some(_) => return Err(self.error("raw control character in a string")),
-                None => return Err(self.error("string without end")),
+                Some(b'\\') => {
+                    // Where one is others are.
+                    while bytes.get(at) == Some(&b'\\') {
+                        if let Some(b'n' | b'"' | b'\\' | b't') = bytes.get(at + 1) {
+                            at += 2;
+                        } else {
+                            self.at = at;
+                            self.escape()?;
+                            at = self.at;
+                        }
+                    }
+                }
+                found => {
+                    self.at = at;
+                    return Err(self.error(match found {
+                        Some(_) => "raw control character in a string",
+                        None => "string without end",
+                    }));
+                }
             }
         }
     }
 
     /// Consumes and validates any value.
     pub fn value(&mut self) -> Result<Span> {
-        self.peek();
+        // Most values are.
+        if self.peek() == Some(b'"') {
+            return self.string();
+        }
         let start = self.at;
         let mut open = std::mem::take(&mut self.open);
         open.clear();
@@ -345,28 +366,31 @@ fn zero_byte(v: u64) -> u64 {
     v.wrapping_sub(ONES) & !v & HIGH
 }
 
+/// The high bit of the first byte that is a quote, a backslash or a control character; 0 where none is.
+#[inline]
+fn ends(v: u64) -> u64 {
+    let quote = v ^ (ONES * u64::from(b'"'));
+    let slash = v ^ (ONES * u64::from(b'\\'));
+    // Borrows make only bytes above the first hit unreliable, and only the first counts.
+    let quote = quote.wrapping_sub(ONES) & !quote;
+    let slash = slash.wrapping_sub(ONES) & !slash;
+    let control = v.wrapping_sub(ONES * 0x20) & !v;
+    (quote | slash | control) & HIGH
+}
+
 /// Bytes before the next quote, backslash or control character, eight at a time.
+#[inline]
 fn plain_run(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(chunk) = bytes.get(at..at + 8) {
-        let v = u64::from_le_bytes(chunk.try_into().expect("a chunk of eight"));
-        let quote = zero_byte(v ^ (ONES * u64::from(b'"')));
-        let slash = zero_byte(v ^ (ONES * u64::from(b'\\')));
-        let control = v.wrapping_sub(ONES * 0x20) & !v & HIGH;
-        // Borrows make only bytes above the first hit unreliable, and only the first counts.
-        let hit = quote | slash | control;
+    let mut rest = bytes;
+    while let Some((chunk, behind)) = rest.split_first_chunk::<8>() {
+        let hit = ends(u64::from_le_bytes(*chunk));
         if hit != 0 {
-            return at + (hit.trailing_zeros() / 8) as usize;
+            return bytes.len() - rest.len() + (hit.trailing_zeros() / 8) as usize;
         }
-        at += 8;
+        rest = behind;
     }
-    while let Some(&b) = bytes.get(at) {
-        if b == b'"' || b == b'\\' || b < 0x20 {
-            break;
-        }
-        at += 1;
-    }
-    at
+    let is_end = |byte: &u8| *byte == b'"' || *byte == b'\\' || *byte < 0x20;
+    bytes.len() - rest.len() + rest.iter().position(is_end).unwrap_or(rest.len())
 }
 
 /// Whether the key under `span` is `name`, escapes resolved.

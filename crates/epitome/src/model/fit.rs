@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::entry::{Mode, Model, Refused};
 use super::registry::Registry;
 use crate::count::Count;
-use crate::json::{self, unquote};
+use crate::json::{self, Span, unquote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, PartKind, Role};
 use crate::wire::Format;
@@ -314,14 +314,18 @@ fn is_document(name: &str) -> bool {
 
 /// Tokens of the longest reply that the request allows, where it says.
 pub fn reply_wanted(request: &Request) -> Option<u64> {
-    let paths: &[&[&str]] = match request.format {
-        Format::OpenaiChat => &[&["max_completion_tokens"], &["max_tokens"]],
-        Format::OpenaiResponses => &[&["max_output_tokens"]],
-        Format::Gemini => &[&["generationConfig", "maxOutputTokens"]],
-        Format::Bedrock => &[&["inferenceConfig", "maxTokens"]],
-        Format::Anthropic => &[&["max_tokens"]],
-    };
-    paths.iter().find_map(|path| body(request, path)?.parse().ok())
+    let number = |said: Option<String>| -> Option<u64> { said?.parse().ok() };
+    match request.format {
+        Format::OpenaiChat => {
+            // The newer name comes first.
+            let found = request.members(["max_completion_tokens", "max_tokens"]);
+            found.into_iter().find_map(|at| number(said(request.source(), at?)))
+        }
+        Format::OpenaiResponses => number(body(request, &["max_output_tokens"])),
+        Format::Gemini => number(body(request, &["generationConfig", "maxOutputTokens"])),
+        Format::Bedrock => number(body(request, &["inferenceConfig", "maxTokens"])),
+        Format::Anthropic => number(body(request, &["max_tokens"])),
+    }
 }
 
 /// A value of the body, without quotes.
@@ -332,6 +336,11 @@ fn body(request: &Request, path: &[&str]) -> Option<String> {
     for name in deeper {
         at = json::member(source, at, name)?;
     }
+    said(source, at)
+}
+
+/// A value, without quotes.
+fn said(source: &str, at: Span) -> Option<String> {
     let raw = at.of(source);
     (raw != "null").then(|| unquote(raw).into_owned())
 }

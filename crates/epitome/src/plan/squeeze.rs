@@ -129,9 +129,11 @@ impl Subject<'_> {
 
     /// How the entry may be cut; `None` if not at all.
     fn cut(&self, entry: usize) -> Option<Cut> {
+        // Most may leave: what else is asked is asked of the others.
+        let held = self.guard.held(entry)?;
         let is_excerptable = self.guard.excerptable().contains_key(&entry);
         let is_human = self.request.transcript.entry(entry).is_human();
-        match self.guard.held(entry)? {
+        match held {
             Held::State | Held::Instructions => None,
             Held::Companion | Held::Elsewhere => {
                 Some(if is_human { Cut::Spoken } else { Cut::Soft })

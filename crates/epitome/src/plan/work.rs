@@ -225,6 +225,9 @@ impl Work<'_, '_> {
     /// Bound reasoning can't follow an edit: before one is made all of it leaves (DESIGN.md §8). Whether
     /// it did now.
     fn unbind(&mut self, edits: &[Edit]) -> bool {
+        if self.subject.binding == Binding::Free {
+            return false;
+        }
         let transcript = &self.subject.request.transcript;
         let first = edits.iter().map(|edit| start(edit, transcript)).min();
         first.is_some_and(|first| self.unbind_from(first))
@@ -233,6 +236,9 @@ impl Work<'_, '_> {
     /// The same, before an edit of entry `first`.
     pub(super) fn unbind_from(&mut self, first: usize) -> bool {
         let subject = self.subject;
+        if subject.binding == Binding::Free {
+            return false;
+        }
         let transcript = &subject.request.transcript;
         let reasoning: Vec<Slot> = (0..transcript.part_count())
             .map(|slot| Slot(slot as u32))
@@ -242,7 +248,7 @@ impl Work<'_, '_> {
             let at = transcript.entry_of(*slot);
             at >= first && self.draft.is_shown(at) && !self.draft.is_gone(*slot)
         };
-        if subject.binding == Binding::Free || !reasoning.iter().any(follows) {
+        if !reasoning.iter().any(follows) {
             return false;
         }
         let mut edits = Vec::new();

@@ -151,8 +151,7 @@ impl Sessions {
         let (whole, shown) = if view.is_whole() {
             (tokens, base.clone())
         } else {
-            let shown = wire::parse(base.format, wire::render(&base, &view))
-                .expect("spliced JSON is JSON of the same format");
+            let shown = wire::shown(&base, &view).expect("spliced JSON is JSON of the same format");
             (self.experience.corrected(&model, weight.total()), shown)
         };
         let stats =

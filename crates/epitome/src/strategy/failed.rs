@@ -114,8 +114,9 @@ impl Failed {
 /// only a report counts there.
 fn has_failed(scene: &Scene<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
     // What it says is sooner known than what the call did.
-    result.is(Marks::ERROR)
-        || reports_failure(scene, result) && !Deed::of(&call.name(), &call.text()).only_reads()
+    let reports =
+        || reports_failure(scene, result) && !Deed::of(&call.name(), &call.text()).only_reads();
+    result.is(Marks::ERROR) || scene.found.failed(result.slot, reports)
 }
 
 /// The same, of a call that is understood.

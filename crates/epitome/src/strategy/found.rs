@@ -13,6 +13,8 @@ use crate::transcript::{Slot, Transcript};
 pub struct Found {
     /// Of each part whether it says of itself that it is a failure.
     failures: Vec<AtomicU8>,
+    /// Of each result whether its call failed.
+    failed: Vec<AtomicU8>,
     needless: Mutex<Needless>,
     /// Stubs of results, by what they note, where they are to outlive the compaction.
     stubs: Option<Mutex<Stubs>>,
@@ -36,8 +38,9 @@ const YES: u8 = 2;
 impl Found {
     /// Nothing yet, about this history.
     pub fn of(transcript: &Transcript) -> Self {
-        let failures = (0..transcript.part_count()).map(|_| AtomicU8::new(UNKNOWN)).collect();
-        Found { failures, needless: Mutex::default(), stubs: None }
+        let unknown = || (0..transcript.part_count()).map(|_| AtomicU8::new(UNKNOWN)).collect();
+        let (failures, failed) = (unknown(), unknown());
+        Found { failures, failed, needless: Mutex::default(), stubs: None }
     }
 
     /// The same, to be kept for the next compaction.
@@ -47,26 +50,27 @@ impl Found {
 
     /// What holds still, now that the history has so many parts.
     pub(crate) fn grown(&self, parts: usize) -> Self {
-        let known = self.failures.iter().map(|known| AtomicU8::new(known.load(Ordering::Relaxed)));
-        let mut failures: Vec<AtomicU8> = known.collect();
-        let needless =
-            if failures.len() == parts { self.needless().clone() } else { Needless::default() };
-        failures.resize_with(parts, AtomicU8::default);
+        let longer = |known: &[AtomicU8]| {
+            let known = known.iter().map(|known| AtomicU8::new(known.load(Ordering::Relaxed)));
+            let mut known: Vec<AtomicU8> = known.collect();
+            known.resize_with(parts, AtomicU8::default);
+            known
+        };
+        let is_same = self.failures.len() == parts;
+        let needless = if is_same { self.needless().clone() } else { Needless::default() };
         let stubs = self.stubs.as_ref().map(|stubs| Mutex::new(whole(stubs).clone()));
-        Found { failures, needless: Mutex::new(needless), stubs }
+        let (failures, failed) = (longer(&self.failures), longer(&self.failed));
+        Found { failures, failed, needless: Mutex::new(needless), stubs }
     }
 
     /// Whether the part says that it is a failure, as `looks` tells where nobody has looked yet.
     pub(super) fn fails(&self, part: Slot, looks: impl FnOnce() -> bool) -> bool {
-        let known = &self.failures[part.0 as usize];
-        match known.load(Ordering::Relaxed) {
-            UNKNOWN => {
-                let fails = looks();
-                known.store(if fails { YES } else { NO }, Ordering::Relaxed);
-                fails
-            }
-            known => known == YES,
-        }
+        told(&self.failures[part.0 as usize], looks)
+    }
+
+    /// The same of the call that a result answers.
+    pub(super) fn failed(&self, result: Slot, looks: impl FnOnce() -> bool) -> bool {
+        told(&self.failed[result.0 as usize], looks)
     }
 
     pub(super) fn needless(&self) -> MutexGuard<'_, Needless> {
@@ -92,7 +96,19 @@ impl Found {
             .stubs
             .as_ref()
             .map_or(0, |stubs| whole(stubs).values().map(|text| stub + text.len()).sum());
-        self.failures.len() + needless + stubs
+        self.failures.len() + self.failed.len() + needless + stubs
+    }
+}
+
+/// What is known, once somebody has looked.
+fn told(known: &AtomicU8, looks: impl FnOnce() -> bool) -> bool {
+    match known.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let is_so = looks();
+            known.store(if is_so { YES } else { NO }, Ordering::Relaxed);
+            is_so
+        }
+        known => known == YES,
     }
 }
 

@@ -42,5 +42,12 @@ pub(crate) const COMMANDS: [&str; 2] = ["<command-name>", "<command-message>"];
 /// The mark that an injected text begins with, white space apart: without it the rest reads as a person's words.
 pub(crate) fn injected_mark(text: &str) -> Option<&'static str> {
     let text = text.trim_start();
-    INJECTED.into_iter().chain(COMMANDS).find(|mark| text.starts_with(mark))
+    let first = text.as_bytes().first();
+    let begins = |mark: &&str| mark.as_bytes().first() == first && text.starts_with(*mark);
+    INJECTED.into_iter().chain(COMMANDS).find(begins)
+}
+
+/// Whether a mark may begin with this byte.
+pub(crate) fn may_begin_mark(first: u8) -> bool {
+    INJECTED.iter().chain(&COMMANDS).any(|mark| mark.as_bytes().first() == Some(&first))
 }

@@ -2,6 +2,7 @@
 
 mod id;
 mod mark;
+mod owner;
 mod shared;
 pub(crate) mod tie;
 pub mod unit;
@@ -16,7 +17,8 @@ pub use crate::json::Span;
 use crate::json::{self, unquote};
 pub use id::ContentId;
 pub(crate) use id::canonical_json;
-pub(crate) use mark::{COMMANDS, injected_mark};
+pub(crate) use mark::{COMMANDS, injected_mark, may_begin_mark};
+use owner::Owners;
 
 /// The wire role of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -164,19 +166,30 @@ pub struct Transcript {
     source: Arc<String>,
     entries: Arc<Vec<EntryRow>>,
     parts: Arc<Vec<PartRow>>,
+    owners: Owners,
     /// Of the entries up to the last one of which it is known, milliseconds since 1970.
     times: Arc<Vec<Option<u64>>>,
+    /// Of the entries up to the last one of which it is so, whether somebody said who speaks there.
+    told: Arc<Vec<bool>>,
 }
 
 impl Transcript {
     /// An empty transcript over `source`.
     pub fn new(source: Arc<String>) -> Self {
-        Transcript { source, entries: Arc::default(), parts: Arc::default(), times: Arc::default() }
+        Transcript {
+            source,
+            entries: Arc::default(),
+            parts: Arc::default(),
+            owners: Owners::default(),
+            times: Arc::default(),
+            told: Arc::default(),
+        }
     }
 
     /// Appends an entry with its parts. Spans are into the transcript's source.
     pub fn push(&mut self, span: Span, role: Role, parts: &[PartRow]) {
         let row = EntryRow { span, first_part: self.parts.len() as u32, role };
+        self.owners.push(self.entries.len(), self.parts.len()..self.parts.len() + parts.len());
         Arc::make_mut(&mut self.entries).push(row);
         Arc::make_mut(&mut self.parts).extend_from_slice(parts);
     }
@@ -240,12 +253,13 @@ impl Transcript {
 
     /// The entry that `slot` belongs to.
     pub fn entry_of(&self, slot: Slot) -> usize {
-        self.entries.partition_point(|row| row.first_part <= slot.0) - 1
+        self.owners.of(&self.entries, slot)
     }
 
     /// Says who speaks in the texts and media of entry `index`; a recording knows better than
     /// inference.
     pub fn set_origin(&mut self, index: usize, origin: Origin) {
+        self.note_told(index);
         let range = self.part_range(index);
         for part in &mut Arc::make_mut(&mut self.parts)[range] {
             if matches!(part.kind, PartKind::Text | PartKind::Media)
@@ -261,6 +275,7 @@ impl Transcript {
     /// # Panics
     /// If there is no such part.
     pub fn set_part_origin(&mut self, slot: Slot, origin: Origin) {
+        self.note_told(self.entry_of(slot));
         Arc::make_mut(&mut self.parts)[slot.0 as usize].origin = origin;
     }
 
@@ -273,6 +288,12 @@ impl Transcript {
         let times = Arc::make_mut(&mut self.times);
         times.resize(times.len().max(index + 1), None);
         times[index] = Some(at);
+    }
+
+    fn note_told(&mut self, index: usize) {
+        let told = Arc::make_mut(&mut self.told);
+        told.resize(told.len().max(index + 1), false);
+        told[index] = true;
     }
 
     fn part_range(&self, index: usize) -> Range<usize> {

@@ -21,6 +21,35 @@ impl Transcript {
             other.entries.get(entries).map_or(other.parts.len(), |row| row.first_part as usize);
         self.entries = Arc::new(other.entries[..entries].to_vec());
         self.parts = Arc::new(other.parts[..parts].to_vec());
+        self.owners = other.owners.of_first(parts);
+    }
+
+    /// Appends entry `index` of another transcript, of which the bytes stand at `start` here, as it would be read; where
+    /// it ends. Where somebody said who speaks in it, it has to be read.
+    pub(crate) fn take_over(
+        &mut self,
+        other: &Transcript,
+        index: usize,
+        start: u32,
+    ) -> Option<u32> {
+        if other.told.get(index).is_some_and(|is_told| *is_told) {
+            return None;
+        }
+        let row = &other.entries[index];
+        let here = |span: Span| {
+            if span.is_empty() { span } else { span.relative_to(row.span.start).shifted_by(start) }
+        };
+        let parts = other.parts[other.part_range(index)].iter().map(|part| PartRow {
+            span: here(part.span),
+            body: here(part.body),
+            id: here(part.id),
+            name: here(part.name),
+            ..*part
+        });
+        let parts: Vec<PartRow> = parts.collect();
+        let span = here(row.span);
+        self.push(span, row.role, &parts);
+        Some(span.end)
     }
 
     /// Whether its first `entries` entries are those of `other`, at the same place.
@@ -70,7 +99,11 @@ impl Transcript {
 
     /// How many of its first entries stand in `source`, too: at the same place and in the same bytes, and end there.
     pub(crate) fn shared_with(&self, source: &str) -> usize {
-        let common = common_bytes(self.source.as_bytes(), source.as_bytes());
+        let common = if std::ptr::eq(self.source.as_str(), source) {
+            source.len()
+        } else {
+            common_bytes(self.source.as_bytes(), source.as_bytes())
+        };
         self.entries.partition_point(|row| (row.span.end as usize) < common)
     }
 

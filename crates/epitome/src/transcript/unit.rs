@@ -171,14 +171,20 @@ impl Units {
 /// Calls that wait for their results, as positions in the list of pairs.
 #[derive(Default)]
 struct Open<'a> {
+    /// Those that have waited for longer than the newest few.
     by_id: Waiting<'a>,
-    /// The newest batch, each call with its tool: in some formats ids are the client's choice, and without them name
-    /// and order tell.
-    batch: Vec<(Cow<'a, str>, usize)>,
+    /// The newest few: mostly all are answered before others are made, and a look at each of them takes less time than
+    /// to hash an id.
+    newest: Vec<(Cow<'a, str>, usize)>,
+    /// The newest batch: in some formats ids are the client's choice, and without them name and order tell.
+    batch: Vec<(Part<'a>, usize)>,
     /// The same by tool, as far as a result without an id asked for it.
     named: Waiting<'a>,
     nameless: Waiting<'a>,
 }
+
+/// So many are looked at one by one.
+const FEW: usize = 8;
 
 type Waiting<'a> = HashMap<Cow<'a, str>, Queue>;
 
@@ -218,17 +224,31 @@ impl<'a> Open<'a> {
     }
 
     fn call(&mut self, call: &Part<'a>, at: usize) {
-        let (id, tool) = (call.id(), call.name());
+        let id = call.id();
         if id.is_empty() {
-            return self.nameless.entry(tool).or_default().push(at);
+            return self.nameless.entry(call.name()).or_default().push(at);
         }
-        self.by_id.entry(id).or_default().push(at);
-        self.batch.push((tool, at));
+        if self.newest.len() == FEW {
+            for (id, at) in self.newest.drain(..) {
+                self.by_id.entry(id).or_default().push(at);
+            }
+        }
+        self.newest.push((id, at));
+        self.batch.push((*call, at));
     }
 
     fn answered_by_id(&mut self, result: &Part<'_>, pairs: &[Pair]) -> Option<usize> {
         let id = result.id();
-        if id.is_empty() { None } else { oldest(&mut self.by_id, &id, result, pairs) }
+        if id.is_empty() {
+            return None;
+        }
+        let older =
+            if self.by_id.is_empty() { None } else { oldest(&mut self.by_id, &id, result, pairs) };
+        older.or_else(|| {
+            let waits = |(of, at): &(Cow<'_, str>, usize)| *of == id && pairs[*at].result.is_none();
+            let first = self.newest.iter().position(waits)?;
+            Some(self.newest.remove(first).1)
+        })
     }
 
     fn answered_by_name(&mut self, result: &Part<'_>, pairs: &[Pair]) -> Option<usize> {
@@ -240,8 +260,8 @@ impl<'a> Open<'a> {
         if nameless.is_some() || !id.is_empty() {
             return nameless;
         }
-        for (tool, at) in self.batch.drain(..) {
-            self.named.entry(tool).or_default().push(at);
+        for (call, at) in self.batch.drain(..) {
+            self.named.entry(call.name()).or_default().push(at);
         }
         oldest(&mut self.named, &tool, result, pairs)
     }
@@ -320,6 +340,40 @@ mod tests {
         let slots: Vec<Slot> = request.transcript.entry(2).parts().map(|part| part.slot).collect();
         let results: Vec<Option<Slot>> = units.pairs().iter().map(|pair| pair.result).collect();
         assert_eq!(results, [Some(slots[1]), Some(slots[0])]);
+    }
+
+    /// However many wait, and wherever their ids were used before.
+    #[test]
+    fn a_result_answers_the_oldest_call_of_its_id_that_waits() {
+        let call =
+            |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"f","input":{{}}}}"#);
+        let result = |id: &str| format!(r#"{{"type":"tool_result","tool_use_id":"{id}"}}"#);
+        let said = |role: &str, blocks: Vec<String>| {
+            format!(r#"{{"role":"{role}","content":[{}]}}"#, blocks.join(","))
+        };
+        let ids: Vec<String> = (0..3 * FEW).map(|n| (n % (FEW + 3)).to_string()).collect();
+        let calls = || ids.iter().map(|id| call(id)).collect();
+        let results: Vec<String> = ids.iter().rev().take(2 * FEW).map(|id| result(id)).collect();
+        let messages =
+            [said("assistant", calls()), said("user", results), said("assistant", calls())];
+        let last = said("user", ids.iter().map(|id| result(id)).collect());
+        let body = format!(r#"{{"messages":[{},{last}]}}"#, messages.join(","));
+        let transcript = read(Format::Anthropic, &body).transcript;
+        let units = Units::of(&transcript, Instructions::Anywhere);
+        let parts = || transcript.entries().flat_map(|entry| entry.parts());
+        let mut waiting: Vec<Part<'_>> = Vec::new();
+        let mut answered = vec![None; transcript.part_count()];
+        for part in parts() {
+            if part.kind() == PartKind::Call {
+                waiting.push(part);
+            } else if let Some(at) = waiting.iter().position(|call| call.id() == part.id()) {
+                answered[waiting.remove(at).slot.0 as usize] = Some(part.slot);
+            }
+        }
+        assert!(waiting.len() < ids.len() && units.pairs().len() == 2 * ids.len());
+        for pair in units.pairs() {
+            assert_eq!(pair.result, answered[pair.call.0 as usize]);
+        }
     }
 
     /// Two calls of one tool, far from each other, and one result that names the tool alone.

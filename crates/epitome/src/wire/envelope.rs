@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::splice::Stands;
 use super::{Dialect, Field, Format, WireError};
 use crate::json::{self, JsonError, Scanner, Span, unquote};
 use crate::request::{Envelope, Frame, Keeper, Request};
@@ -11,11 +12,11 @@ pub(super) fn parse(format: Format, source: Arc<String>) -> Result<Request, Wire
     parse_on(format, source, None)
 }
 
-/// The same, where the first entries are known from a request that begins with the same bytes.
+/// The same, where some entries are known from another request.
 pub(super) fn parse_on(
     format: Format,
     source: Arc<String>,
-    known: Option<(&Transcript, usize)>,
+    known: Option<Known<'_>>,
 ) -> Result<Request, WireError> {
     if u32::try_from(source.len()).is_err() {
         return Err(WireError::TooLarge { bytes: source.len() });
@@ -27,7 +28,7 @@ pub(super) fn parse_on(
         dialect: format.dialect(),
         transcript: Transcript::new(source),
         parts: Vec::new(),
-        known: known.filter(|(_, entries)| *entries > 0),
+        known,
     };
     let frame = match scanner.peek() {
         None => return Err(WireError::Empty),
@@ -104,8 +105,15 @@ struct Reader<'a> {
     dialect: &'static dyn Dialect,
     transcript: Transcript,
     parts: Vec<PartRow>,
-    /// A transcript of which so many entries stand here at the same place, in the same bytes.
-    known: Option<(&'a Transcript, usize)>,
+    known: Option<Known<'a>>,
+}
+
+/// Entries of another transcript that stand here in the same bytes.
+pub(super) enum Known<'a> {
+    /// So many first ones, at the same place.
+    First(&'a Transcript, usize),
+    /// These, in order.
+    Anywhere(&'a Transcript, std::vec::IntoIter<Stands>),
 }
 
 impl Reader<'_> {
@@ -191,14 +199,28 @@ impl Reader<'_> {
     fn entries(&mut self, scanner: &mut Scanner<'_>) -> Result<Span, JsonError> {
         scanner.array(|scanner| {
             let here = scanner.position() as u32;
-            if let Some((known, entries)) = self.known.filter(|(known, _)| {
-                self.transcript.is_empty() && known.entry(0).span().start == here
-            }) {
-                self.transcript.begin_with(known, entries);
-                scanner.go_on_at(known.entry(entries - 1).span().end);
-                return Ok(());
+            match &mut self.known {
+                Some(Known::First(known, entries))
+                    if *entries > 0
+                        && self.transcript.is_empty()
+                        && known.entry(0).span().start == here =>
+                {
+                    self.transcript.begin_with(known, *entries);
+                    scanner.go_on_at(known.entry(*entries - 1).span().end);
+                    Ok(())
+                }
+                Some(Known::Anywhere(known, kept))
+                    if kept.as_slice().first().is_some_and(|kept| kept.start == here) =>
+                {
+                    let entry = kept.next().expect("it is the first of them").entry as usize;
+                    match self.transcript.take_over(known, entry, here) {
+                        Some(end) => scanner.go_on_at(end),
+                        None => self.entry(scanner)?,
+                    }
+                    Ok(())
+                }
+                _ => self.entry(scanner),
             }
-            self.entry(scanner)
         })
     }
 

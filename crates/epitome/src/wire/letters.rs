@@ -25,7 +25,9 @@ impl Letters {
 
     /// Whether `text` is made of nothing else.
     pub(super) fn are_those_of(self, text: &str) -> bool {
-        text.len() <= self.longest && text.chars().all(|c| self.has(c))
+        let is_one = |byte: u8| self.has(char::from(byte));
+        // A byte of another letter is none of these.
+        text.len() <= self.longest && text.bytes().all(|byte| byte.is_ascii() && is_one(byte))
     }
 
     /// `text` with `_` for what isn't allowed, cut to `longest`.

@@ -12,6 +12,7 @@ mod convert;
 mod detect;
 mod envelope;
 mod gemini;
+mod keys;
 mod layout;
 mod letters;
 mod message;
@@ -216,7 +217,8 @@ pub fn parse_on(
 ) -> Result<(usize, Request), WireError> {
     let source = source.into();
     let shared = before.transcript.shared_with(&source);
-    let request = envelope::parse_on(before.format, source, Some((&before.transcript, shared)))?;
+    let known = envelope::Known::First(&before.transcript, shared);
+    let request = envelope::parse_on(before.format, source, Some(known))?;
     // What stands behind the entries may say that they are none.
     let is_shared = request.transcript.begins_with(&before.transcript, shared);
     Ok((if is_shared { shared } else { 0 }, request))
@@ -238,7 +240,18 @@ pub fn append(request: &mut Request, message: &str) -> Result<(), WireError> {
 /// # Panics
 /// If the view is of a transcript of another length.
 pub fn render(request: &Request, view: &View) -> String {
-    splice::render(request, view)
+    splice::render(request, view).0
+}
+
+/// What [`render`] writes as the request that [`parse`] would read of it: entries that are shown as they came aren't read
+/// again.
+///
+/// # Errors
+/// More than can be read.
+pub(crate) fn shown(request: &Request, view: &View) -> Result<Request, WireError> {
+    let (text, kept) = splice::render(request, view);
+    let known = envelope::Known::Anywhere(&request.transcript, kept.into_iter());
+    envelope::parse_on(request.format, Arc::new(text), Some(known))
 }
 
 /// A member of the body that says something about the request.

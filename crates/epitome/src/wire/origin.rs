@@ -1,12 +1,15 @@
 //! Who speaks in a user-role text, inferred from how agents mark what they inject.
 
 use crate::json::unquote;
-use crate::transcript::{COMMANDS, Origin, injected_mark};
+use crate::transcript::{COMMANDS, Origin, injected_mark, may_begin_mark};
 
 use super::rules::NO_BEGINNING;
 
 /// Who speaks in a user-role text, given as a JSON literal.
 pub(super) fn of_user_text(literal: &str) -> Origin {
+    if begins_with_words(literal) {
+        return Origin::Human;
+    }
     // Enough for the longest mark, even if every letter is escaped.
     let mut cut = literal.len().min(600);
     while !literal.is_char_boundary(cut) {
@@ -34,6 +37,17 @@ pub(super) fn of_user_text(literal: &str) -> Origin {
     }
 }
 
+/// Whether its first letter tells that no mark begins there, as that of most texts does.
+fn begins_with_words(literal: &str) -> bool {
+    let Some(said) = literal.strip_prefix('"') else { return false };
+    let first = said.bytes().find(|byte| *byte != b' ');
+    // White space may be written in other ways.
+    first.is_some_and(|first| {
+        let may_be_space = !first.is_ascii_graphic() || first == b'\\';
+        !may_be_space && !may_begin_mark(first) && !NO_BEGINNING.as_bytes().starts_with(&[first])
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,7 +61,11 @@ mod tests {
         ] {
             assert_eq!(of_user_text(text), Origin::Injected, "{text}");
         }
-        assert_eq!(of_user_text(r#""look at <system-reminder>""#), Origin::Human);
+        for text in [r#""look at <system-reminder>""#, r#""""#, r#""  x""#, r#""\u2003x""#] {
+            assert_eq!(of_user_text(text), Origin::Human, "{text}");
+        }
+        let wide = "\"\u{3000} <system-reminder>x</system-reminder>\"";
+        assert_eq!(of_user_text(wide), Origin::Injected, "white space of another kind");
         let long = format!("\"\\u003csystem-reminder\\u003e{}\"", "é".repeat(1000));
         assert_eq!(of_user_text(&long), Origin::Injected);
         assert_eq!(of_user_text(&format!("\"{}\"", "é".repeat(1000))), Origin::Human);

@@ -2,7 +2,7 @@
 //! is answered before anything else is said.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::clean::Past;
 use super::rules::{Finding, Mend, RuleId, Taken, fresh_id};
@@ -43,13 +43,29 @@ pub(super) struct Pairing<'a> {
 /// The newest calls, while their results may come.
 struct Batch<'a> {
     at: usize,
-    calls: BTreeMap<Cow<'a, str>, Vec<(Slot, Option<Slot>)>>,
-    /// Ids that an earlier batch used.
-    reused: HashSet<Cow<'a, str>>,
-    /// Ids that aren't strings, here or in a result.
-    odd: HashSet<Cow<'a, str>>,
+    /// By their ids, those of one id in their order: mostly it is one call or two.
+    calls: Vec<Made<'a>>,
     /// Something else was said since.
     is_over: bool,
+}
+
+/// A call of the newest batch.
+struct Made<'a> {
+    id: Cow<'a, str>,
+    call: Slot,
+    answer: Option<Slot>,
+    /// An earlier batch used the id.
+    is_reused: bool,
+    /// The id isn't a string, here or in a result.
+    is_odd: bool,
+}
+
+impl<'a> Batch<'a> {
+    fn of_id(&mut self, id: &str) -> &mut [Made<'a>] {
+        let first = self.calls.partition_point(|made| *made.id < *id);
+        let same = self.calls[first..].partition_point(|made| *made.id == *id);
+        &mut self.calls[first..first + same]
+    }
 }
 
 /// A call without result, or a result without call.
@@ -78,29 +94,34 @@ impl<'a> Pairing<'a> {
     pub(super) fn batch(&mut self, at: usize, made: impl IntoIterator<Item = Part<'a>>) {
         self.speak();
         self.close();
-        let mut calls: BTreeMap<Cow<'a, str>, Vec<(Slot, Option<Slot>)>> = BTreeMap::new();
-        let mut odd = HashSet::new();
-        for call in made {
-            let id = call.id();
-            if call.has_odd_id() {
-                odd.insert(id.clone());
-            }
-            calls.entry(id).or_default().push((call.slot, None));
-        }
+        let made = made.into_iter().map(|call| Made {
+            id: call.id(),
+            call: call.slot,
+            answer: None,
+            is_reused: false,
+            is_odd: call.has_odd_id(),
+        });
+        let mut calls: Vec<Made<'a>> = made.collect();
         if calls.is_empty() {
             return;
         }
-        let reused = match self.rules.unique {
-            Scope::Batch => HashSet::new(),
-            Scope::Transcript => {
-                let is_made_up = |id: &str| self.taken.contains_key(id) || self.past.calls.has(id);
-                let used = &mut self.used;
-                let is_taken = |id: &&Cow<'a, str>| !used.insert((*id).clone()) || is_made_up(id);
-                calls.keys().filter(is_taken).cloned().collect()
+        calls.sort_by(|one, other| one.id.cmp(&other.id));
+        for same in calls.chunk_by_mut(|one, other| one.id == other.id) {
+            let id = &same[0].id;
+            let is_reused = match self.rules.unique {
+                Scope::Batch => false,
+                Scope::Transcript => {
+                    let is_new = self.used.insert(id.clone());
+                    !is_new || self.taken.contains_key(&**id) || self.past.calls.has(id)
+                }
+            };
+            self.met.push(id.clone());
+            let is_odd = same.iter().any(|made| made.is_odd);
+            for made in same {
+                (made.is_reused, made.is_odd) = (is_reused, is_odd);
             }
-        };
-        self.met.extend(calls.keys().cloned());
-        self.batch = Some(Batch { at, calls, reused, odd, is_over: false });
+        }
+        self.batch = Some(Batch { at, calls, is_over: false });
     }
 
     /// Something that is no result was said.
@@ -113,16 +134,18 @@ impl<'a> Pairing<'a> {
     /// A result came in entry `at`.
     pub(super) fn result(&mut self, at: usize, result: &Part<'a>) {
         let (id, slot) = (result.id(), result.slot);
-        let batch = self.batch.as_mut().filter(|batch| batch.calls.contains_key(&id));
-        let Some(batch) = batch else {
+        let is_over = self.batch.as_ref().is_some_and(|batch| batch.is_over);
+        let calls = self.batch.as_mut().map(|batch| batch.of_id(&id)).unwrap_or_default();
+        if calls.is_empty() {
             return self.orphans.push(Stray { id: id.into_owned(), at, slot });
-        };
-        if result.has_odd_id() {
-            batch.odd.insert(id.clone());
         }
-        let is_over = batch.is_over;
-        let calls = batch.calls.get_mut(&id).expect("it was just found");
-        let Some((call, answer)) = calls.iter_mut().find(|(_, answer)| answer.is_none()) else {
+        if result.has_odd_id() {
+            for made in calls.iter_mut() {
+                made.is_odd = true;
+            }
+        }
+        let Some(Made { call, answer, .. }) = calls.iter_mut().find(|made| made.answer.is_none())
+        else {
             let detail = format!("`{id}` is already answered");
             let rule = self.rules.duplicate;
             return self.find(rule, at, slot, detail, Mend::DropPart(slot));
@@ -138,10 +161,9 @@ impl<'a> Pairing<'a> {
     /// A result came in entry `at`, where no result may stand.
     pub(super) fn misplaced(&mut self, at: usize, result: &Part<'a>) {
         let (id, slot) = (result.id(), result.slot);
-        let calls = self.batch.as_mut().and_then(|batch| batch.calls.get_mut(&id));
-        let mut calls = calls.into_iter().flatten();
-        let Some((call, answer)) = calls.find(|(call, answer)| answer.is_none() && *call < slot)
-        else {
+        let calls = self.batch.as_mut().map(|batch| batch.of_id(&id)).unwrap_or_default();
+        let waits = |made: &&mut Made<'_>| made.answer.is_none() && made.call < slot;
+        let Some(Made { call, answer, .. }) = calls.iter_mut().find(waits) else {
             return self.orphans.push(Stray { id: id.into_owned(), at, slot });
         };
         *answer = Some(slot);
@@ -189,27 +211,27 @@ impl<'a> Pairing<'a> {
     fn close(&mut self) {
         let Some(batch) = self.batch.take() else { return };
         // Who answers one call of a batch must answer all of it.
-        let is_begun = batch.calls.values().flatten().any(|(_, answer)| answer.is_some());
-        for (id, calls) in batch.calls {
-            let is_odd = batch.odd.contains(&id);
-            let spare = usize::from(!(batch.reused.contains(&id) || id.is_empty() || is_odd));
-            for (nth, (call, answer)) in calls.into_iter().enumerate() {
+        let is_begun = batch.calls.iter().any(|made| made.answer.is_some());
+        for same in batch.calls.chunk_by(|one, other| one.id == other.id) {
+            let Made { id, is_reused, is_odd, .. } = &same[0];
+            let spare = usize::from(!(*is_reused || id.is_empty() || *is_odd));
+            for (nth, Made { call, answer, .. }) in same.iter().enumerate() {
                 if nth >= spare {
                     for met in self.met.drain(..) {
                         self.taken.entry(met.into_owned()).or_insert(2);
                     }
-                    let to = fresh_id(&id, &mut self.taken);
-                    let slots = std::iter::once(call).chain(answer).collect();
+                    let to = fresh_id(id, &mut self.taken);
+                    let slots = std::iter::once(*call).chain(*answer).collect();
                     let rule = self.rules.reused;
                     let detail = match () {
                         () if id.is_empty() => "no id".to_owned(),
-                        () if is_odd => format!("the id `{id}` isn't a string"),
+                        () if *is_odd => format!("the id `{id}` isn't a string"),
                         () => format!("`{id}` again"),
                     };
-                    self.find(rule, batch.at, call, detail, Mend::Rename { slots, to });
+                    self.find(rule, batch.at, *call, detail, Mend::Rename { slots, to });
                 } else if answer.is_none() && (batch.is_over || is_begun) {
                     let id = id.clone().into_owned();
-                    self.dangling.push(Stray { id, at: batch.at, slot: call });
+                    self.dangling.push(Stray { id, at: batch.at, slot: *call });
                 }
             }
         }

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use super::Dialect;
 use super::layout::{Piece, joined, layout};
-use crate::json::{self, Span, Splices, key_is, quote};
+use crate::json::{self, JsonError, Scanner, Span, Splices, key_is, quote};
 use crate::request::{Envelope, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
 use crate::view::{Fate, PartEdit, Put, View};
 
-pub(super) fn render(request: &Request, view: &View) -> String {
+/// What a view shows, and where which entries stand there as they came.
+pub(super) fn render(request: &Request, view: &View) -> (String, Vec<Stands>) {
     let dialect = request.format.dialect();
     let mut out = Writer::new(request);
     let fates: Vec<&Fate> = view.fates().collect();
@@ -33,11 +34,20 @@ pub(super) fn render(request: &Request, view: &View) -> String {
             joined(&texts, dialect.content_key()).into()
         };
         match first {
+            Piece::Entry(at) if pieces.len() == 1 && *fates[at] == Fate::Keep => out.keep(at),
             Piece::Entry(at) => out.entry(at, &message),
             Piece::Checkpoint => out.insert(&message),
         }
     }
-    out.finish()
+    let kept = std::mem::take(&mut out.kept);
+    (out.finish(), kept)
+}
+
+/// Where an entry stands as it came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stands {
+    pub(super) start: u32,
+    pub(super) entry: u32,
 }
 
 /// Writes entries between the request's head and tail, with its own separators.
@@ -45,6 +55,8 @@ pub(super) struct Writer<'a> {
     request: &'a Request,
     out: String,
     wrote: bool,
+    /// Entries that were written as they came.
+    kept: Vec<Stands>,
     /// Where plain words stand for the list: what is written, since more than they wants a list.
     pieces: Option<Vec<String>>,
 }
@@ -55,12 +67,22 @@ impl<'a> Writer<'a> {
         out.push_str(request.head());
         let is_words = request.frame.list.of(request.source()).starts_with('"');
         let pieces = (is_words && request.frame.envelope == Envelope::Body).then(Vec::new);
-        Writer { request, out, wrote: false, pieces }
+        Writer { request, out, wrote: false, kept: Vec::new(), pieces }
     }
 
     /// Writes entry `index` of the request, as `text`.
     pub(super) fn entry(&mut self, index: usize, text: &str) {
         self.write(self.request.separator(index), text);
+    }
+
+    /// Writes entry `index` of the request as it came.
+    fn keep(&mut self, index: usize) {
+        let entry = self.request.transcript.entry(index);
+        self.entry(index, entry.raw());
+        if self.pieces.is_none() {
+            let start = self.out.len() - entry.span().len();
+            self.kept.push(Stands { start: start as u32, entry: index as u32 });
+        }
     }
 
     /// Writes an entry that the request doesn't have.
@@ -173,7 +195,8 @@ fn remove(entry: Entry<'_>, parts: &[Part<'_>], gone: &[Slot], splices: &mut Spl
     // Lists inside a result.
     for part in parts.iter().filter(|p| p.kind() == PartKind::Result && !p.row().body.is_empty()) {
         let body = part.row().body.relative_to(origin);
-        if !raw[body.range()].starts_with('[') {
+        let is_inside = |hole: &Span| body.start < hole.start && hole.end < body.end;
+        if !raw[body.range()].starts_with('[') || !holes.iter().any(is_inside) {
             continue;
         }
         let items = json::elements(raw, body).unwrap_or_default();
@@ -184,19 +207,22 @@ fn remove(entry: Entry<'_>, parts: &[Part<'_>], gone: &[Slot], splices: &mut Spl
         }
     }
     // Members of the entry, and lists in them.
-    let whole = Span::new(0..raw.len());
-    let members = json::members(raw, whole).unwrap_or_default();
-    let spans: Vec<Span> =
-        members.iter().map(|(key, value)| Span { start: key.start, end: value.end }).collect();
+    let spans = parts.iter().map(|part| part.row().span).filter(|span| !span.is_empty());
+    let mut known: Vec<Span> = spans.map(|span| span.relative_to(origin)).collect();
+    known.sort_unstable();
+    let members = members(raw, &known).unwrap_or_default();
+    let spans: Vec<Span> = members
+        .iter()
+        .map(|Member { key, value, .. }| Span { start: key.start, end: value.end })
+        .collect();
     let mut leaving = vec![false; members.len()];
-    for (index, (key, value)) in members.iter().enumerate() {
+    for Member { key, value, items } in &members {
         let is_content = key_is(raw, *key, "content");
         let vanishes = if is_hole(*value) {
             true
-        } else if raw[value.range()].starts_with('[') {
-            let items = json::elements(raw, *value).unwrap_or_default();
+        } else if let Some(items) = items {
             let all = !items.is_empty() && items.iter().all(|item| is_hole(*item));
-            splices.remove_items(&items, |i| is_hole(items[i]));
+            splices.remove_items(items, |i| is_hole(items[i]));
             all
         } else {
             false
@@ -206,21 +232,57 @@ fn remove(entry: Entry<'_>, parts: &[Part<'_>], gone: &[Slot], splices: &mut Spl
         } else if vanishes {
             // Earlier duplicates of the key must not come back to life.
             let name = json::unquote(key.of(raw));
-            for (other, (key, _)) in members.iter().enumerate() {
+            for (other, Member { key, .. }) in members.iter().enumerate() {
                 leaving[other] |= key_is(raw, *key, &name);
             }
         }
-        debug_assert!(index < leaving.len(), "one flag a member");
     }
     if leaving.contains(&true) {
         splices.remove_items(&spans, |i| leaving[i]);
     }
 }
 
+/// A member of an entry.
+struct Member {
+    key: Span,
+    value: Span,
+    /// Its elements, where it is a list.
+    items: Option<Vec<Span>>,
+}
+
+/// The members of an object, of which some values are `known`, in order: these aren't read again.
+fn members(raw: &str, known: &[Span]) -> Result<Vec<Member>, JsonError> {
+    let mut members = Vec::new();
+    let value = |scanner: &mut Scanner<'_>| {
+        let start = scanner.position() as u32;
+        match known.binary_search_by_key(&start, |known| known.start) {
+            Ok(at) => {
+                scanner.go_on_at(known[at].end);
+                Ok(known[at])
+            }
+            Err(_) => scanner.value(),
+        }
+    };
+    Scanner::new(raw).object(|scanner, key| {
+        let mut items = (scanner.peek() == Some(b'[')).then(Vec::new);
+        let value = match &mut items {
+            Some(items) => scanner.array(|scanner| {
+                items.push(value(scanner)?);
+                Ok::<_, JsonError>(())
+            })?,
+            None => value(scanner)?,
+        };
+        members.push(Member { key, value, items });
+        Ok::<_, JsonError>(())
+    })?;
+    Ok(members)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Reason;
+    use crate::transcript::Origin;
+    use crate::view::{Placed, Reason};
     use crate::wire::{Format, parse};
 
     /// Edits the first entry of a bare array and returns its new text.
@@ -282,5 +344,72 @@ mod tests {
         let entry = r#"{"reasoning":"old","role":"assistant","content":"c","reasoning":"new"}"#;
         let cut = edited(Format::OpenaiChat, entry, &[(1, Put::Nothing)]);
         assert_eq!(cut, r#"{"role":"assistant","content":"c"}"#);
+    }
+
+    fn rows(request: &Request) -> String {
+        let entries = request.transcript.entries().map(|entry| {
+            let parts: Vec<_> = entry.parts().map(|part| *part.row()).collect();
+            format!("{:?} {:?} {:?} {parts:?}\n", entry.span(), entry.role(), entry.time())
+        });
+        format!("{:?}\n{}", request.frame, entries.collect::<String>())
+    }
+
+    #[test]
+    fn what_is_shown_is_what_is_read_of_it() {
+        let chat = r#"{"messages":[{"role":"system","content":"Be brief."},
+            {"role":"user","content":[{"type":"text","text":"<system-reminder>x</system-reminder>"},{"type":"text","text":"Go."}]},
+            {"role":"assistant","content":"So.","reasoning":"hm","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},
+            {"role":"tool","tool_call_id":"a","content":"x\\n"}, {"role":"user","content":"Thanks."}], "model":"m"}"#;
+        let anthropic = r#"{"system":"Be brief.","messages":[{"role":"user","content":"Go."},
+            {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"tool_use","id":"a","name":"f","input":{"x":[1]}}]},
+            {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"x"}]},{"type":"text","text":"And?"}]},
+            {"role":"assistant","content":[{"type":"text","text":"So."}]},{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}]}"#;
+        let gemini = r#"{"contents":[{"role":"user","parts":[{"text":"Go."}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},
+            {"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"}}}]},{"role":"model","parts":[{"text":"So."}]},{"role":"user","parts":[{"text":"More."}]}]}"#;
+        let responses = r#"{"input":[{"role":"user","content":"Go."},{"type":"reasoning","id":"rs_1","summary":[]},
+            {"type":"function_call","id":"fc_1","call_id":"a","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"a","output":"x"},
+            {"role":"assistant","content":[{"type":"output_text","text":"So."}]},{"role":"user","content":"More."}]}"#;
+        let bedrock = r#"[{"role":"user","content":[{"text":"Go."}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},
+            {"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"x"}]}}]},{"role":"assistant","content":[{"text":"So."}]},{"role":"user","content":[{"text":"More."}]}]"#;
+        let lines = "{\"role\":\"user\",\"content\":\"Go.\"}\n{\"role\":\"assistant\",\"content\":\"So.\"}\n{\"role\":\"user\",\"content\":\"More.\"}\n";
+        for (format, body) in [
+            (Format::OpenaiChat, chat),
+            (Format::Anthropic, anthropic),
+            (Format::Gemini, gemini),
+            (Format::OpenaiResponses, responses),
+            (Format::OpenaiResponses, r#"{"input":"Go."}"#),
+            (Format::Bedrock, bedrock),
+            (Format::OpenaiChat, lines),
+        ] {
+            let mut request = parse(format, body.to_owned()).expect("messages");
+            let entries = request.transcript.len();
+            // What somebody said of a speaker isn't in the text.
+            request.transcript.set_origin(entries - 1, Origin::Injected);
+            for fates in 0..4_usize.pow(entries as u32) {
+                let mut view = View::default();
+                for entry in request.transcript.entries() {
+                    let text = entry.parts().find(|part| part.kind() == PartKind::Text);
+                    let put = |part: Part<'_>| PartEdit {
+                        at: part.slot,
+                        put: Put::Text("Shorter.".into()),
+                        reason: Reason::TooLarge,
+                    };
+                    view.push(match ((fates >> (2 * entry.index)) & 3, text) {
+                        (0, _) => Fate::Fold(Reason::OlderStep),
+                        (1, _) => Fate::Drop(Reason::LastResort),
+                        (2, Some(text)) => Fate::Edit(Box::new([put(text)])),
+                        _ => Fate::Keep,
+                    });
+                }
+                if fates % 3 > 0 {
+                    let before = fates % (entries + 1);
+                    view.place(Placed { before, text: "<context>Before.</context>".into() });
+                }
+                let text = super::render(&request, &view).0;
+                let read = parse(format, text.clone()).map(|read| rows(&read));
+                let shown = crate::wire::shown(&request, &view).map(|shown| rows(&shown));
+                assert_eq!(shown, read, "{text}");
+            }
+        }
     }
 }

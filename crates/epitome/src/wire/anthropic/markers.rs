@@ -6,7 +6,9 @@ use memchr::memmem::Finder;
 
 use crate::json::{self, Sought, Span};
 use crate::request::{Envelope, Request};
+use crate::transcript::Entry;
 use crate::wire::clean::Past;
+use crate::wire::keys::may_have;
 use crate::wire::rules::{self, Finding, Mend};
 
 /// Markers in one request.
@@ -76,10 +78,16 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     findings
 }
 
+static KEY: Sought = LazyLock::new(|| Finder::new("cache_control"));
+
 /// Whether a marker may be somewhere in it.
-pub(super) fn may_stand_in(json: &str) -> bool {
-    static KEY: Sought = LazyLock::new(|| Finder::new("cache_control"));
+fn may_stand_in(json: &str) -> bool {
     json::may_mention(json, &KEY)
+}
+
+/// Whether an entry may have one.
+pub(super) fn may_be_in(entry: Entry<'_>) -> bool {
+    may_have(entry, &KEY)
 }
 
 /// All markers, in the order in which the provider reads them.
@@ -96,7 +104,7 @@ fn all(request: &Request, past: &Past) -> Vec<Marker> {
         }
     }
     let known = past.marked.iter().map(|at| transcript.entry(*at as usize));
-    let new = past.rest(transcript).filter(|entry| may_stand_in(entry.raw()));
+    let new = past.rest(transcript).filter(|entry| may_be_in(*entry));
     for entry in known.chain(new) {
         let parts = entry.parts();
         found.extend(parts.filter_map(|part| marker(source, part.row().span, Some(entry.index))));

@@ -52,7 +52,7 @@ pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
         for call in entry.parts().filter(|part| part.kind() == PartKind::Call) {
             past.calls.add(at, &call.id());
         }
-        if markers::may_stand_in(entry.raw()) {
+        if markers::may_be_in(entry) {
             past.mark(at);
         }
     }

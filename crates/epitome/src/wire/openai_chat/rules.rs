@@ -8,6 +8,7 @@ use crate::json::{self, Sought, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
 use crate::wire::clean::Past;
+use crate::wire::keys::may_have;
 use crate::wire::letters::Letters;
 use crate::wire::pairing::{PairRules, Pairing, Scope};
 use crate::wire::rules::{self, Finding, Mend, stranger};
@@ -68,7 +69,7 @@ fn is_from_function(entry: Entry<'_>) -> bool {
         let row = part.row();
         !row.id.is_empty() && row.name.is_empty()
     });
-    if is_plain || !json::may_mention(raw, &FUNCTION) {
+    if is_plain || !may_have(entry, &FUNCTION) {
         return false;
     }
     let role = json::member(raw, Span::new(0..raw.len()), "role");
@@ -138,7 +139,7 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
         }
         Role::Assistant => {
             let is_call = |part: &Part<'_>| part.kind() == PartKind::Call;
-            if !entry.parts().any(|part| is_call(&part)) && json::may_mention(raw, &TOOL_CALLS) {
+            if !entry.parts().any(|part| is_call(&part)) && may_have(entry, &TOOL_CALLS) {
                 let calls = hole("tool_calls").filter(|(_, value)| value.of(raw) != "null");
                 if let Some((hole, value)) = calls {
                     find(rules::CHAT_CALLS, None, value.of(raw), leave_out(hole));
@@ -149,7 +150,7 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
             let odd = |value: &str| value != "null" && !value.starts_with(['"', '[']);
             if is_bare
                 && entry.parts().any(|part| is_call(&part))
-                && json::may_mention(raw, &CONTENT)
+                && may_have(entry, &CONTENT)
                 && let Some((hole, value)) = hole("content").filter(|(_, v)| odd(v.of(raw)))
             {
                 find(rules::CHAT_CONTENT, None, value.of(raw), leave_out(hole));

@@ -6,26 +6,29 @@ use memchr::memmem::Finder;
 
 use crate::json::{self, Sought, Span, unquote};
 use crate::request::{Envelope, Request};
+use crate::transcript::Entry;
 use crate::wire::clean::Past;
+use crate::wire::keys::may_have;
 use crate::wire::rules::{self, Finding, Mend};
 
 /// Breakpoints of one request, the implicit one among them.
 const MOST: usize = 4;
 const KEY: &str = "prompt_cache_breakpoint";
 
-/// Whether one may be somewhere in it.
-pub(super) fn may_stand_in(json: &str) -> bool {
-    static SOUGHT: Sought = LazyLock::new(|| Finder::new(KEY));
-    json::may_mention(json, &SOUGHT)
+static SOUGHT: Sought = LazyLock::new(|| Finder::new(KEY));
+
+/// Whether an entry may have one.
+pub(super) fn may_be_in(entry: Entry<'_>) -> bool {
+    may_have(entry, &SOUGHT)
 }
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let (source, transcript) = (request.source(), &request.transcript);
-    if past.entries == 0 && !may_stand_in(source) {
+    if past.entries == 0 && !json::may_mention(source, &SOUGHT) {
         return Vec::new();
     }
     let known = past.marked.iter().map(|at| transcript.entry(*at as usize));
-    let new = past.rest(transcript).filter(|entry| may_stand_in(entry.raw()));
+    let new = past.rest(transcript).filter(|entry| may_be_in(*entry));
     let mut found: Vec<(usize, Span)> = Vec::new();
     for entry in known.chain(new) {
         let content = json::member(source, entry.span(), "content");

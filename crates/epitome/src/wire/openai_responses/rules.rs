@@ -86,7 +86,7 @@ pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
                 _ => {}
             }
         }
-        if breakpoints::may_stand_in(entry.raw()) {
+        if breakpoints::may_be_in(entry) {
             past.mark(at);
         }
     }
