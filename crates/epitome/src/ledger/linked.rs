@@ -115,10 +115,7 @@ fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
     if shared < FEW || own.contrasts(theirs) {
         return None;
     }
-    let marked = |one: &Subject, other: &Subject| {
-        one.topic.without(&other.bag).any(|word| one.marks.has(word))
-    };
-    if marked(own, theirs) && marked(theirs, own) {
+    if own.is_marked_beside(theirs) && theirs.is_marked_beside(own) {
         return None;
     }
     let says = new.says_so();

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::begins_with_one;
+use super::octets::Octets;
 
 /// What a sentence stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,17 +97,25 @@ pub fn is_one(text: &str) -> bool {
     if !first.is_ascii_graphic() || !last.is_ascii_graphic() || matches!(first, b'`' | b'~') {
         return false;
     }
-    let mut at = 0;
-    while at < bytes.len() {
-        if IS_TOLD[usize::from(bytes[at])] {
-            let goes_on = bytes.get(at + 1).is_none_or(u8::is_ascii_alphanumeric);
-            if !may_stop(bytes[at]) || !bytes[at].is_ascii() || !goes_on {
-                return false;
-            }
+    let (eights, rest) = bytes.as_chunks();
+    for (nth, eight) in eights.iter().enumerate() {
+        let eight = Octets::of(*eight);
+        let ends = eight.are(b'\n').or(eight.are(b'\r'));
+        let stops = eight.are(b'.').or(eight.are(b'!')).or(eight.are(b'?')).or(ends);
+        let told = stops.or(eight.ascii().not());
+        if told.any() && !go_on(bytes, nth * Octets::SIZE..(nth + 1) * Octets::SIZE) {
+            return false;
         }
-        at += 1;
     }
-    true
+    go_on(bytes, bytes.len() - rest.len()..bytes.len())
+}
+
+/// Whether no sentence and no line ends in `range` for sure: a letter follows each stop.
+fn go_on(bytes: &[u8], range: Range<usize>) -> bool {
+    bytes[range.clone()].iter().zip(range.start + 1..).all(|(byte, next)| {
+        let goes_on = || bytes.get(next).is_none_or(u8::is_ascii_alphanumeric);
+        !IS_TOLD[usize::from(*byte)] || may_stop(*byte) && byte.is_ascii() && goes_on()
+    })
 }
 
 /// Bytes of which [`is_one`] takes note: stops, ends of lines, what isn't ASCII.
@@ -274,6 +283,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn eight_at_once_are_told_as_each_is(text in "[ab.]{0,20}[ab.!?\n\r1é… ]{0,3}[ab.]{0,20}") {
+            let (first, last) = (text.bytes().next(), text.bytes().last());
+            let is_told = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_graphic());
+            let is_one_by_each = is_told(first) && is_told(last) && go_on(text.as_bytes(), 0..text.len());
+            prop_assert_eq!(is_one(&text), is_one_by_each);
+        }
+
         #[test]
         fn one_is_one(text in "[-a-c*#|`. !?:\n1é]{0,24}") {
             if is_one(&text) {
