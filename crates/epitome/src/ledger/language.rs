@@ -277,6 +277,34 @@ impl Hasher for Short {
     }
 }
 
+/// What a part of the file lists.
+#[derive(Clone, Copy, Debug)]
+enum Section {
+    Phrases(Cue),
+    Words(List),
+    Units,
+    Alike,
+    Owning,
+}
+
+impl Section {
+    fn named(name: &str) -> Option<Self> {
+        let cue = Cue::ALL.iter().find(|(cue, _)| *cue == name);
+        let list = List::ALL.iter().find(|(list, _)| *list == name);
+        Some(match (cue, list, name) {
+            (Some((_, cue)), ..) => Self::Phrases(*cue),
+            (_, Some((_, list)), _) => Self::Words(*list),
+            (.., "units") => Self::Units,
+            (.., "alike") => Self::Alike,
+            (.., "owning") => Self::Owning,
+            _ => return None,
+        })
+    }
+}
+
+/// Words that a file has about, for which room is made at once.
+const WORDS: usize = 3 << 10;
+
 /// What a language says things with.
 #[derive(Debug)]
 pub(super) struct Language {
@@ -287,13 +315,17 @@ pub(super) struct Language {
 
 impl Language {
     fn parse(text: &'static str) -> Self {
-        let mut language = Self { ids: HashMap::default(), known: vec![Known::default()] };
-        let mut section = "";
+        let ids = HashMap::with_capacity_and_hasher(WORDS, BuildHasherDefault::default());
+        let mut known = Vec::with_capacity(WORDS);
+        known.push(Known::default());
+        let mut language = Self { ids, known };
+        let mut section = None;
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-                section = name;
+                section = Section::named(name);
                 continue;
             }
+            let Some(section) = section else { continue };
             let items = line.split(';').map(str::trim).filter(|item| !item.is_empty());
             items.for_each(|item| language.add(section, item));
         }
@@ -304,33 +336,40 @@ impl Language {
         language
     }
 
-    fn add(&mut self, section: &'static str, item: &'static str) {
-        if let Some((_, cue)) = Cue::ALL.iter().find(|(name, _)| *name == section) {
-            let bare = item.trim_end_matches(':');
-            let words = self.numbered(bare);
-            let first = words[0];
-            let phrase = Phrase { cue: *cue, words, labels: bare != item };
-            let known = self.known_mut(first);
-            known.seconds |= match phrase.words.get(1) {
-                Some(second) if second.is_word() => second.bit(),
-                _ => u64::MAX,
-            };
-            known.phrases.push(phrase);
-        } else if let Some((_, list)) = List::ALL.iter().find(|(name, _)| *name == section) {
-            let word = self.number(item);
-            self.known_mut(word).lists |= 1 << *list as u16;
-        } else if let ("units", Some((word, class))) = (section, item.split_once('=')) {
-            let word = self.number(word);
-            self.known_mut(word).unit = Some(class);
-        } else if section == "alike" {
-            let first = item.split('=').next();
-            for word in item.split('=') {
-                let word = self.number(word);
-                self.known_mut(word).alike = first;
+    fn add(&mut self, section: Section, item: &'static str) {
+        match section {
+            Section::Phrases(cue) => {
+                let bare = item.trim_end_matches(':');
+                let words = self.numbered(bare);
+                let first = words[0];
+                let phrase = Phrase { cue, words, labels: bare != item };
+                let known = self.known_mut(first);
+                known.seconds |= match phrase.words.get(1) {
+                    Some(second) if second.is_word() => second.bit(),
+                    _ => u64::MAX,
+                };
+                known.phrases.push(phrase);
             }
-        } else if section == "owning" {
-            let words = self.numbered(item);
-            self.known_mut(words[0]).owning.push(words);
+            Section::Words(list) => {
+                let word = self.number(item);
+                self.known_mut(word).lists |= 1 << list as u16;
+            }
+            Section::Units => {
+                let Some((word, class)) = item.split_once('=') else { return };
+                let word = self.number(word);
+                self.known_mut(word).unit = Some(class);
+            }
+            Section::Alike => {
+                let first = item.split('=').next();
+                for word in item.split('=') {
+                    let word = self.number(word);
+                    self.known_mut(word).alike = first;
+                }
+            }
+            Section::Owning => {
+                let words = self.numbered(item);
+                self.known_mut(words[0]).owning.push(words);
+            }
         }
     }
 

@@ -26,7 +26,8 @@ const SAYS: usize = 2;
 /// What the words must be worth by themselves, and all together.
 const LEAST_SHARED: usize = 5;
 const LEAST: usize = 9;
-/// The same for what no person says: tools and models say much in the same words of other things.
+/// The same where neither a person says it nor anybody that something changed: tools and models say much in the same
+/// words of other things.
 const LEAST_UNSAID: usize = 13;
 /// By how much the best one leads.
 const MARGIN: usize = 2;
@@ -124,10 +125,7 @@ fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
     if is_another || shared < FEW || own.contrasts(theirs) {
         return None;
     }
-    let marked = |one: &Subject, other: &Subject| {
-        one.topic.without(&other.bag).any(|word| one.marks.has(word))
-    };
-    if marked(own, theirs) && marked(theirs, own) {
+    if own.is_marked_beside(theirs) && theirs.is_marked_beside(own) {
         return None;
     }
     let says = new.says_so();
@@ -190,5 +188,5 @@ fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
         + if says { SAYS } else { 0 }
         + usize::from(is_over);
     let score = score.saturating_sub(against.min(LEAST));
-    (score >= if is_over { LEAST } else { LEAST_UNSAID }).then_some(score)
+    (score >= if is_over || says { LEAST } else { LEAST_UNSAID }).then_some(score)
 }

@@ -170,12 +170,15 @@ impl Ledger {
     fn shares(&self, newer: &Newer<'_>, old: &Line, least: usize) -> Option<usize> {
         let new = newer.line;
         let (own, theirs) = (&new.subject, &old.subject);
+        let is_persons = new.who == Speaker::Human;
+        if old.who > new.who || !is_persons && !new.says_so() {
+            return None;
+        }
         let both = own.bag.shared(&theirs.bag);
         if both <= least || new.is_said_with(old) || own.words > MAX_WORDS {
             return None;
         }
-        let is_persons = new.who == Speaker::Human;
-        if old.who > new.who || !is_persons && !new.says_so() || own.contrasts(theirs) {
+        if own.contrasts(theirs) {
             return None;
         }
         let is_asked = old.kind == Kind::Question && asks(&old.text);

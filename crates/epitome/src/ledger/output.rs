@@ -319,20 +319,76 @@ pub(super) fn is_worded(text: &str, mix: Mix) -> bool {
     if !is_fit || !mix.reads_loosely() {
         return false;
     }
-    let is_around = |byte: &u8| matches!(byte, b'"' | b'\'' | b'(' | b')' | b',' | b':' | b'.');
-    let words = bytes.split(|byte| *byte == b' ').filter(|word| {
-        let from = word.iter().take_while(|byte| is_around(byte)).count();
-        let behind = word[from..].iter().rev().take_while(|byte| is_around(byte)).count();
-        let word = &word[from..word.len() - behind];
-        // A letter: spaces don't come here.
-        word.len() > 1 && word.iter().all(|byte| COUNTS[usize::from(*byte)] & 1 == 1)
-    });
-    words.take(3).count() == 3
+    has_words(bytes, 3)
 }
+
+/// Whether so many words of two letters or more stand between spaces, with marks around them at most.
+fn has_words(bytes: &[u8], least: usize) -> bool {
+    let letter = |at: usize| bytes.get(at).is_some_and(|byte| COUNTS[usize::from(*byte)] == 1);
+    let mark = |at: usize| bytes.get(at).is_some_and(|byte| IS_AROUND[usize::from(*byte)]);
+    let (mut found, mut at) = (0, 0);
+    while at < bytes.len() {
+        while mark(at) {
+            at += 1;
+        }
+        let from = at;
+        while letter(at) {
+            at += 1;
+        }
+        let is_long = at > from + 1;
+        while mark(at) {
+            at += 1;
+        }
+        if is_long && bytes.get(at).is_none_or(|byte| *byte == b' ') {
+            found += 1;
+            if found == least {
+                return true;
+            }
+        }
+        while at < bytes.len() && bytes[at] != b' ' {
+            at += 1;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// What may stand around a word.
+const IS_AROUND: [bool; 256] = {
+    let mut all = [false; 256];
+    let marks = b"\"'(),:.";
+    let mut at = 0;
+    while at < marks.len() {
+        all[marks[at] as usize] = true;
+        at += 1;
+    }
+    all
+};
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// The same, word by word.
+    fn words(bytes: &[u8]) -> usize {
+        let is_around = |byte: &u8| b"\"'(),:.".contains(byte);
+        let words = bytes.split(|byte| *byte == b' ').filter(|word| {
+            let from = word.iter().take_while(|byte| is_around(byte)).count();
+            let behind = word[from..].iter().rev().take_while(|byte| is_around(byte)).count();
+            let word = &word[from..word.len() - behind];
+            word.len() > 1 && word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80)
+        });
+        words.count()
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_those_between_spaces(text in "[a-zé .:,'()\"1]{0,40}", least in 1usize..5) {
+            prop_assert_eq!(has_words(text.as_bytes(), least), words(text.as_bytes()) >= least);
+        }
+    }
 
     fn check(output: &str, expected: &[&str]) {
         assert_eq!(prose(output).map(|(text, _)| text).collect::<Vec<_>>(), expected);

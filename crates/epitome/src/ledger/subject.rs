@@ -231,6 +231,10 @@ impl Subject {
     pub(super) fn contrasts(&self, other: &Self) -> bool {
         self.chain.iter().any(|Said { word, of, .. }| {
             let Some(own) = of.filter(|own| !other.bag.has(*own)) else { return false };
+            // Each of its words, and each name that something stands before, is in its bag.
+            if !other.bag.has(*word) {
+                return false;
+            }
             let may_tell = |same: &Said| !same.is_name || same.of.is_some();
             let theirs = other.chain.iter().filter(|same| same.word == *word && may_tell(same));
             let mut theirs = theirs.peekable();
@@ -239,6 +243,12 @@ impl Subject {
             let differs = |said: &Said| said.of.is_some_and(|of| !is_own(of));
             theirs.peek().is_some() && theirs.all(differs)
         })
+    }
+
+    /// Whether something of its topic that tells it from others of the same shape isn't said by the other one.
+    pub(super) fn is_marked_beside(&self, other: &Self) -> bool {
+        // Few have any.
+        self.marks.iter().any(|word| self.topic.has(word) && !other.bag.has(word))
     }
 
     /// Whether it gives the other's value and one more of its sort: `from 20 to 30`.
@@ -259,6 +269,10 @@ impl Subject {
 
     /// Whether it speaks of what `other` says holds no longer.
     pub(super) fn says_gone_of(&self, other: &Self) -> bool {
+        // Hardly one says so of anything.
+        if other.gone.is_empty() {
+            return false;
+        }
         let parts = self.values.iter().flat_map(|value| value.text.split(' ')).map(digest);
         other.gone.shared(&self.bag) > 0 || parts.into_iter().any(|part| other.gone.has(part))
     }

@@ -4,7 +4,7 @@
 //! and again, so that what counts is to share words that are rare among the lines, not many.
 
 use super::subject::Subject;
-use super::terms::digest;
+use super::terms::{bit, digest};
 use super::update::Newer;
 use super::value::{Sort, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
@@ -71,10 +71,6 @@ impl Ledger {
     pub(super) fn touches(&self, newer: &Newer<'_>, old: &Line, least: usize) -> Option<usize> {
         let new = newer.line;
         let (own, theirs) = (&new.subject, &old.subject);
-        // Each names what tells it from others of the same shape: `staging`, `production`.
-        let marked = |one: &Subject, other: &Subject| {
-            one.topic.without(&other.bag).any(|word| one.marks.has(word))
-        };
         if new.is_said_with(old) || old.kind == Kind::Done {
             return None;
         }
@@ -83,7 +79,9 @@ impl Ledger {
         if both <= least || both == 1 && (own.values.is_empty() || theirs.values.is_empty()) {
             return None;
         }
-        if own.contrasts(theirs) || marked(own, theirs) && marked(theirs, own) {
+        // Each names what tells it from others of the same shape: `staging`, `production`.
+        let is_marked = || own.is_marked_beside(theirs) && theirs.is_marked_beside(own);
+        if is_marked() || own.contrasts(theirs) {
             return None;
         }
         // Without a word of change each speaks of a thing of its own: `Taxi fares are 40 EUR`, `room rates are 90 EUR`.
@@ -133,8 +131,11 @@ impl<'a> Pair<'a> {
     pub(super) fn of(ledger: &Ledger, newer: &Newer<'a>, old: &'a Line) -> Self {
         let new = newer.line;
         let (own, theirs) = (&new.subject, &old.subject);
+        let values = || own.values.iter().chain(&theirs.values);
+        // Most words are told from values by a bit.
+        let bits = values().fold(0, |bits, value| bits | bit(value.digest));
         let is_value =
-            |word: u64| own.values.iter().chain(&theirs.values).any(|value| value.digest == word);
+            |word: u64| bits & bit(word) != 0 && values().any(|value| value.digest == word);
         let most = RARE.max(ledger.lines.len() / ONE_OF);
         let (mut one, mut shared, mut rare, mut is_told) = (0, 0, 0, false);
         for (word, lines) in own.bag.iter().zip(&newer.counts) {

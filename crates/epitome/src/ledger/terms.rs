@@ -16,7 +16,7 @@ pub(super) struct Terms {
 }
 
 /// The upper bits of a digest are as good as any.
-fn bit(word: u64) -> u64 {
+pub(super) fn bit(word: u64) -> u64 {
     1 << (word >> 58)
 }
 

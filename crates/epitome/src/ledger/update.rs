@@ -359,8 +359,8 @@ fn relation(new: &Line, old: &Line) -> Relation {
     if shared == 0 {
         return Relation::Apart;
     }
-    let own_mark = own.topic.without(&theirs.bag).any(|word| own.marks.has(word));
-    let their_mark = theirs.topic.without(&own.bag).any(|word| theirs.marks.has(word));
+    let own_mark = own.is_marked_beside(theirs);
+    let their_mark = theirs.is_marked_beside(own);
     if own_mark && their_mark {
         return Relation::Apart;
     }

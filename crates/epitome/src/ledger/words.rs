@@ -362,18 +362,35 @@ fn first_bit(word: &str) -> u64 {
     word.bytes().next().map_or(0, |first| 1 << (first & 63))
 }
 
+/// How many letters it has. Hardly a word has others than ASCII.
+fn letters(word: &str) -> usize {
+    if word.is_ascii() {
+        return word.bytes().filter(u8::is_ascii_alphabetic).count();
+    }
+    word.chars().filter(|c| c.is_alphabetic()).count()
+}
+
+/// Whether a capital follows a small letter.
+fn has_humps(word: &str) -> bool {
+    if word.is_ascii() {
+        let mut pairs = word.as_bytes().windows(2);
+        return pairs.any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    }
+    let mut pairs = word.chars().zip(word.chars().skip(1));
+    pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+}
+
 fn form(word: &str, first: bool) -> Form {
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'\'';
     if let Some(form) = (!word.bytes().all(is_letter)).then(|| form_by_signs(word)).flatten() {
         return form;
     }
-    let mut pairs = word.chars().zip(word.chars().skip(1));
-    if pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase()) {
+    if has_humps(word) {
         return Form::Identifier;
     }
-    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let letters = letters(word);
     let capital = word.starts_with(char::is_uppercase);
-    let loud = letters > 1 && word.chars().all(|c| !c.is_lowercase());
+    let loud = capital && letters > 1 && word.chars().all(|c| !c.is_lowercase());
     match capital {
         true if loud && letters > 5 && first => Form::Plain,
         true if !first && word != "I" && !word.starts_with("I'") => Form::Name,
@@ -385,10 +402,15 @@ fn form(word: &str, first: bool) -> Form {
 /// What its digits and signs make of a word, if they make it anything.
 fn form_by_signs(word: &str) -> Option<Form> {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
-    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-    let lead =
-        word.trim_start_matches(['$', '€', '£', '~', '+', '-', '<', '>', '=', '#', '≤', '≥', '@']);
-    if word.contains("://")
+    let letters = letters(word);
+    // Of most the first byte tells that none of them stands there.
+    let lead = match word.as_bytes().first() {
+        Some(b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'_') => word,
+        _ => word
+            .trim_start_matches(['$', '€', '£', '~', '+', '-', '<', '>', '=', '#', '≤', '≥', '@']),
+    };
+    let has = |sign: u8| word.as_bytes().contains(&sign);
+    if has(b':') && word.contains("://")
         || word.starts_with('/') && letters > 0 && word.len() > 2
         || word.starts_with("~/")
     {
@@ -400,8 +422,9 @@ fn form_by_signs(word: &str) -> Option<Form> {
     {
         return Some(Form::Number);
     }
-    let inner_dot = word.char_indices().any(|(at, c)| c == '.' && at > 0 && at + 1 < word.len());
-    if word.contains('@') && inner_dot || word.contains('/') && letters > 3 && is_pathlike(word) {
+    let inner_dot =
+        word.bytes().enumerate().any(|(at, b)| b == b'.' && at > 0 && at + 1 < word.len());
+    if has(b'@') && inner_dot || has(b'/') && letters > 3 && is_pathlike(word) {
         return Some(Form::Place);
     }
     if digits > 0 && letters > 0 {
@@ -411,8 +434,8 @@ fn form_by_signs(word: &str) -> Option<Form> {
     if inner_dot && letters > 2 && !word.contains("..") {
         return Some(Form::Place);
     }
-    let is_identifier = word.contains('_') && letters > 1
-        || word.contains("::")
+    let is_identifier = has(b'_') && letters > 1
+        || has(b':') && word.contains("::")
         || word.starts_with("--")
         || word.ends_with("()");
     is_identifier.then_some(Form::Identifier)
@@ -437,7 +460,19 @@ fn is_pathlike(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn letters_of_ascii_are_letters(word in "[a-zA-Z0-9_.é😀É]{0,12}") {
+            prop_assert_eq!(letters(&word), word.chars().filter(|c| c.is_alphabetic()).count());
+            let mut pairs = word.chars().zip(word.chars().skip(1));
+            let humps = pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+            prop_assert_eq!(has_humps(&word), humps);
+        }
+    }
 
     fn check(text: &str, expected: &str) {
         let words = Words::of(text);

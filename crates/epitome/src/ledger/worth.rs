@@ -117,8 +117,13 @@ fn names_a_field(cues: &Cues) -> bool {
 fn signs(text: &str) -> usize {
     let text = untagged(text.trim_start_matches(['-', '*', '+', ' ']));
     let is_row = has(text, '|', " | ");
-    let counts = |byte: &u8| is_sign(*byte) && !(is_row && *byte == b'|');
-    let all = text.bytes().filter(counts).count();
+    let mut all = 0;
+    for byte in text.bytes() {
+        all += usize::from(is_sign(byte));
+    }
+    if is_row {
+        all -= memchr::memchr_iter(b'|', text.as_bytes()).count();
+    }
     if all == 0 {
         return 0;
     }
@@ -145,11 +150,19 @@ fn has(text: &str, sign: char, words: &str) -> bool {
 }
 
 fn is_sign(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'{' | b'}' | b'[' | b']' | b';' | b'=' | b'<' | b'>' | b'|' | b'\\' | b'&' | b'^' | b'~'
-    )
+    IS_SIGN[usize::from(byte)]
 }
+
+const IS_SIGN: [bool; 256] = {
+    let mut all = [false; 256];
+    let signs = b"{}[];=<>|\\&^~";
+    let mut at = 0;
+    while at < signs.len() {
+        all[signs[at] as usize] = true;
+        at += 1;
+    }
+    all
+};
 
 /// Points that a sentence loses for looking like code or data.
 pub(super) fn reads_as_code(text: &str) -> i32 {

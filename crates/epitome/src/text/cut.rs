@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use super::octets::{Octets, Told};
+
 /// How many joined characters a cut moves back over before it gives up and takes any `char`
 /// boundary.
 const MAX_JOINED: usize = 16;
@@ -114,8 +116,23 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Whether a text is one clean line as it is. Most are, so this comes first.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
-    let mut before = b' ';
-    for byte in text {
+    let (eights, rest) = text.as_chunks();
+    // What the last eight bytes were spaces, behind which none may stand, as at the beginning.
+    let mut before = Told::all();
+    for eight in eights {
+        let eight = Octets::of(*eight);
+        let spaces = eight.are(b' ');
+        let is_odd = eight.within(b' ', b'~').and(eight.ascii()).not();
+        if is_odd.or(spaces.and(spaces.behind(before))).any() {
+            return false;
+        }
+        before = spaces;
+    }
+    let mut before = match eights.last() {
+        Some(eight) => eight[Octets::SIZE - 1],
+        None => b' ',
+    };
+    for byte in rest {
         if !matches!(byte, b' '..=b'~') || *byte == b' ' && before == b' ' {
             return false;
         }
@@ -207,6 +224,13 @@ mod tests {
             prop_assert!(ceil(&text, at) >= at.min(text.len()));
             prop_assert!(tail(&text, at).len() <= at);
             prop_assert!(head(&text, at).len() <= at);
+        }
+
+        #[test]
+        fn a_plain_line_is_left_as_it_is(text in "[ab ]{0,20}[ab é\n~\x7f]{0,3}[ab ]{0,20}") {
+            let is_shown = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+            let spaced = text.contains("  ") || text.starts_with(' ') || text.ends_with(' ');
+            prop_assert_eq!(is_plain(text.as_bytes()), is_shown && !spaced);
         }
 
         #[test]

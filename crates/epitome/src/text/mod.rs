@@ -8,6 +8,7 @@ pub mod arguments;
 pub mod cut;
 pub mod excerpt;
 pub mod figure;
+pub(crate) mod octets;
 pub mod outcome;
 mod outline;
 pub mod rank;

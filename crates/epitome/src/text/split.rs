@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::begins_with_one;
+use super::octets::Octets;
 
 /// What a sentence stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,29 +97,42 @@ pub fn is_one(text: &str) -> bool {
     if !first.is_ascii_graphic() || !last.is_ascii_graphic() || matches!(first, b'`' | b'~') {
         return false;
     }
-    let mut at = 0;
-    while at < bytes.len() {
-        if IS_TOLD[usize::from(bytes[at])] {
-            let goes_on = bytes.get(at + 1).is_none_or(u8::is_ascii_alphanumeric);
-            if !may_stop(bytes[at]) || !bytes[at].is_ascii() || !goes_on {
-                return false;
-            }
+    let (eights, rest) = bytes.as_chunks();
+    let mut from = 0;
+    for eight in eights {
+        if !goes_on(Octets::of(*eight), &bytes[from..]) {
+            return false;
         }
-        at += 1;
+        from += Octets::SIZE;
+    }
+    match bytes.last_chunk() {
+        _ if rest.is_empty() => true,
+        // The last eight, some of them once more.
+        Some(last) => goes_on(Octets::of(*last), &bytes[bytes.len() - Octets::SIZE..]),
+        None => {
+            let mut few = [b' '; Octets::SIZE];
+            few[..rest.len()].copy_from_slice(rest);
+            goes_on(Octets::of(few), rest)
+        }
+    }
+}
+
+/// Whether no sentence and no line ends in the eight bytes, with which `text` begins, for sure: a letter follows each stop.
+fn goes_on(eight: Octets, text: &[u8]) -> bool {
+    let ends = eight.are(b'\n').or(eight.are(b'\r')).or(eight.ascii().not());
+    if ends.any() {
+        return false;
+    }
+    let mut stops = eight.are(b'.').or(eight.are(b'!')).or(eight.are(b'?')).bits();
+    while stops != 0 {
+        let next = stops.trailing_zeros() as usize + 1;
+        if !text.get(next).is_none_or(u8::is_ascii_alphanumeric) {
+            return false;
+        }
+        stops &= stops - 1;
     }
     true
 }
-
-/// Bytes of which [`is_one`] takes note: stops, ends of lines, what isn't ASCII.
-const IS_TOLD: [bool; 256] = {
-    let mut all = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        all[byte] = byte >= 0x80 || matches!(byte as u8, b'.' | b'!' | b'?' | b'\n' | b'\r');
-        byte += 1;
-    }
-    all
-};
 
 /// Whether the last line of this prose goes on in the next one.
 fn is_wrapped(prose: &str) -> bool {
@@ -274,6 +288,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn eight_at_once_are_told_as_each_is(text in "[ab.]{0,20}[ab.!?\n\r1é… `~-]{0,3}[ab.]{0,20}") {
+            let bytes = text.as_bytes();
+            let is_told = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+            let is_framed = is_told(bytes.first()) && is_told(bytes.last());
+            let each = bytes.iter().zip(1..).all(|(byte, next)| match byte {
+                b'.' | b'!' | b'?' => bytes.get(next).is_none_or(u8::is_ascii_alphanumeric),
+                b'\n' | b'\r' | 0x80.. => false,
+                _ => true,
+            });
+            let is_fence = text.starts_with(['`', '~']);
+            prop_assert_eq!(is_one(&text), is_framed && !is_fence && each);
+        }
+
         #[test]
         fn one_is_one(text in "[-a-c*#|`. !?:\n1é]{0,24}") {
             if is_one(&text) {

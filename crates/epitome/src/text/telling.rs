@@ -45,6 +45,10 @@ pub fn tell(line: &str) -> Tell {
             at += 1;
         }
         let word = &bytes[start..at];
+        if !may_tell(word) {
+            previous = start..at;
+            continue;
+        }
         let found = match kind(word) {
             Some(kind) => {
                 // `0 errors`, `no errors`; not `(28,2): error`.
@@ -209,6 +213,14 @@ const IS_WORD: [bool; 256] = {
     }
     table
 };
+
+/// A quick look: whether a word may be one of those, a kind of error, or a number.
+fn may_tell(word: &[u8]) -> bool {
+    let [first, .., last] = word else { return word[0].is_ascii_digit() };
+    let initial = usize::from((first | 0x20).wrapping_sub(b'a'));
+    let lengths = LENGTHS.get(initial).copied().unwrap_or(0);
+    lengths & 1 << word.len().min(15) != 0 || matches!(last, b'r' | b'n') || first.is_ascii_digit()
+}
 
 fn kind(word: &[u8]) -> Option<Kind> {
     let initial = word[0].to_ascii_lowercase().wrapping_sub(b'a') as usize;
@@ -437,6 +449,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_quick_look_passes_over_nothing_that_tells(word in "[a-zA-Z_0-9é]{1,17}|[A-Z]?[a-z]{2,10}(Error|Exception)", at in 0..WORDS.len()) {
+            for word in [word.as_bytes(), WORDS[at].0, &WORDS[at].0.to_ascii_uppercase()] {
+                let tells = kind(word).is_some() || word[0].is_ascii_digit();
+                prop_assert!(!tells || may_tell(word), "{word:?}");
+            }
+        }
+
         #[test]
         fn any_line_can_be_judged(line in "\\PC*") {
             let _ = tell(&line);

@@ -2,6 +2,7 @@
 
 use super::Taken;
 use crate::text::cut;
+use crate::text::octets::{Octets, Runs, Told};
 
 /// Something worth an exact copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,13 +24,16 @@ const MAX_TOKEN: usize = 200;
 /// Calls `found` for every find in `text` that is `wanted`, in order, while it says to go on.
 pub(super) fn scan<'a>(text: &'a str, wanted: Taken, mut found: impl FnMut(Find<'a>) -> bool) {
     let mut scanner = Scanner { text, bytes: text.as_bytes(), previous: 0..0, recent: [0; 4] };
+    let mut runs = Runs::of(scanner.bytes, is_of_token, |eight| tells(eight, wanted));
     let mut at = 0;
-    while at < text.len() {
-        if CLASSES[scanner.bytes[at] as usize] & END != 0 {
-            at += 1;
+    while let Some((run, is_telling)) = runs.next_from(at) {
+        let start = run.start;
+        if !is_telling {
+            scanner.pass(run.clone());
+            at = run.end;
             continue;
         }
-        let start = at;
+        at = start;
         let mut seen = 0;
         while at < text.len() {
             let class = CLASSES[scanner.bytes[at] as usize];
@@ -58,10 +62,28 @@ pub(super) fn scan<'a>(text: &'a str, wanted: Taken, mut found: impl FnMut(Find<
             let Some(next) = scanner.token(start, at, seen, wanted, &mut found) else { return };
             at = next;
         }
-        scanner.previous = start..at;
-        let [_, third, second, last] = scanner.recent;
-        scanner.recent = [third, second, last, start as u32];
+        scanner.pass(start..at);
     }
+}
+
+/// Bytes that end no token.
+#[inline]
+fn is_of_token(eight: Octets) -> Told {
+    let signs = eight.within(b'#', b'&').or(eight.are(b'!')).or(eight.are(b'+'));
+    let figures = eight.within(b'-', b':').or(eight.are(b'_')).or(eight.are(b'~'));
+    let letters = eight.within(b'?', b'Z').or(eight.within(b'a', b'z'));
+    signs.or(figures).or(letters).or(eight.ascii().not())
+}
+
+/// Bytes of which every token has one that may be something, and those that may end one by what they are.
+#[inline]
+fn tells(eight: Octets, wanted: Taken) -> Told {
+    let telling = match wanted {
+        // Digits and the colon; digits, the slash and the dot.
+        Taken::Exact => eight.within(b'0', b':'),
+        Taken::All => eight.within(b'.', b'9'),
+    };
+    telling.or(eight.ascii().not())
 }
 
 const END: u16 = 1;
@@ -111,6 +133,13 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
+    /// Goes past a token.
+    fn pass(&mut self, token: std::ops::Range<usize>) {
+        let [_, third, second, last] = self.recent;
+        self.recent = [third, second, last, token.start as u32];
+        self.previous = token;
+    }
+
     /// Looks at one token; where the scan goes on, if it does.
     fn token(
         &mut self,
@@ -533,6 +562,19 @@ mod tests {
             &[Find::Number("the budget is $500"), Find::Number("$500 and takes 80 ms")],
         );
         check("up to 12% of 2024", &[Find::Number("up to 12%")]);
+    }
+
+    #[test]
+    fn eight_at_once_are_told_as_the_table_tells_each() {
+        for byte in 0..=255u8 {
+            let (eight, class) = (Octets::of([byte; 8]), CLASSES[usize::from(byte)]);
+            assert_eq!(is_of_token(eight).any(), class & END == 0, "{byte}");
+            for (wanted, of) in
+                [(Taken::Exact, DIGIT | COLON | WIDE), (Taken::All, DIGIT | SLASH | DOT | WIDE)]
+            {
+                assert_eq!(tells(eight, wanted).any(), class & of != 0, "{byte}");
+            }
+        }
     }
 
     proptest! {

@@ -5,56 +5,77 @@ use std::sync::LazyLock;
 use super::called::may_end_called;
 use super::{BY_FIRST, LEAST_LONG, LEAST_NUMBER};
 
+/// A secret may begin with the pair.
+const BEGINS: u8 = 1;
+/// A number does, and no shape.
+const NUMBER: u8 = 2;
+/// The name of one may end with it.
+const NAMES: u8 = 4;
+
 /// By its first two bytes and its last two what a word may be.
 pub(super) static ENDS: LazyLock<Ends> = LazyLock::new(|| {
-    let mut ends = Ends { begins: [0; 1 << 10], ends: [0; 1 << 10] };
-    for pair in 0..=u16::MAX {
-        let [first, second] = pair.to_be_bytes();
-        // No word has other bytes.
-        if !first.is_ascii() || !second.is_ascii() {
-            continue;
-        }
-        let is_digit = first.is_ascii_digit();
-        if is_digit || matches!(first, b'-' | b'B' | b'b') || BY_FIRST.has(first, second) {
-            ends.begins[usize::from(pair >> 6)] |= 1 << (pair & 63);
-        }
-        if may_end_called(first, second) {
-            ends.ends[usize::from(pair >> 6)] |= 1 << (pair & 63);
+    let mut pairs = [0; 1 << 14];
+    for first in 0..128 {
+        for second in 0..128 {
+            let begins = match first {
+                _ if BY_FIRST.has(first, second) => BEGINS,
+                b'0'..=b'9' => NUMBER,
+                b'-' | b'B' | b'b' => BEGINS,
+                _ => 0,
+            };
+            let names = if may_end_called(first, second) { NAMES } else { 0 };
+            pairs[place(first, second)] = begins | names;
         }
     }
-    ends
+    Ends { pairs }
 });
 
 pub(super) struct Ends {
-    /// A bit for each pair with which a secret may begin, or a number.
-    begins: [u64; 1 << 10],
-    /// A bit for each pair with which a name of one may end.
-    ends: [u64; 1 << 10],
+    /// What each pair of bytes of a word may be, which are ASCII.
+    pairs: [u8; 1 << 14],
+}
+
+#[inline]
+fn place(first: u8, second: u8) -> usize {
+    (usize::from(first) << 7 | usize::from(second)) & 0x3fff
 }
 
 impl Ends {
-    /// Whether the word between `from` and `to` begins none for sure, as far as its ends tell.
+    /// What the word between `from` and `to` may be, as far as its ends tell.
     #[inline]
-    pub(super) fn tell(&self, bytes: &[u8], from: usize, to: usize) -> bool {
-        let has = |set: &[u64; 1 << 10], pair: [u8; 2]| {
-            let pair = usize::from(u16::from_be_bytes(pair));
-            set[pair >> 6] & 1 << (pair & 63) != 0
-        };
+    pub(super) fn tell(&self, bytes: &[u8], from: usize, to: usize) -> Told {
+        let word = &bytes[from..to];
         if matches!(bytes.get(to), Some(b'+' | b'/')) {
-            return false;
+            return Told::Anything;
         }
-        match to - from {
-            0 => false,
-            1 => bytes[from] != b'-',
-            length @ 2..LEAST_LONG => {
-                let pair = [bytes[from], bytes[from + 1]];
-                let is_short = length < LEAST_NUMBER && pair[0].is_ascii_digit();
-                (is_short && !BY_FIRST.has(pair[0], pair[1]) || !has(&self.begins, pair))
-                    && !has(&self.ends, [bytes[to - 2], bytes[to - 1]])
+        match (word, word) {
+            ([first, second, ..], [.., before, last]) if word.len() < LEAST_LONG => {
+                let begins = self.pairs[place(*first, *second)] & !NAMES;
+                let ends = self.pairs[place(*before, *last)] & NAMES;
+                match begins | ends {
+                    // Most words.
+                    0 => Told::Nothing,
+                    told if told & BEGINS != 0 => Told::Anything,
+                    told if told & NUMBER != 0 && word.len() >= LEAST_NUMBER => Told::Anything,
+                    told if told & NAMES != 0 => Told::Name,
+                    _ => Told::Nothing,
+                }
             }
-            _ => false,
+            ([only], _) if *only != b'-' => Told::Nothing,
+            _ => Told::Anything,
         }
     }
+}
+
+/// What a word's ends tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// It begins no secret for sure.
+    Nothing,
+    /// It may be what one is called, and begins none otherwise.
+    Name,
+    /// It may begin one.
+    Anything,
 }
 
 #[cfg(test)]
@@ -64,17 +85,19 @@ mod tests {
     use super::*;
 
     /// What the table says, rule by rule.
-    fn is_plain(word: &[u8]) -> bool {
+    fn of_word(word: &[u8]) -> Told {
         match word {
-            [only] => *only != b'-',
+            [only] if *only != b'-' => Told::Nothing,
             [first, second, ..] => {
                 let most = if first.is_ascii_digit() { LEAST_NUMBER } else { LEAST_LONG };
-                word.len() < most
-                    && !matches!(first, b'-' | b'B' | b'b')
-                    && !may_end_called(word[word.len() - 2], word[word.len() - 1])
-                    && !BY_FIRST.has(*first, *second)
+                let begins = matches!(first, b'-' | b'B' | b'b') || BY_FIRST.has(*first, *second);
+                match may_end_called(word[word.len() - 2], word[word.len() - 1]) {
+                    _ if begins || word.len() >= most => Told::Anything,
+                    true => Told::Name,
+                    false => Told::Nothing,
+                }
             }
-            [] => false,
+            _ => Told::Anything,
         }
     }
 
@@ -89,7 +112,7 @@ mod tests {
             let (from, to) = (before.len(), before.len() + word.len());
             let goes_on = behind.starts_with(['+', '/']);
             let told = ENDS.tell(text.as_bytes(), from, to);
-            prop_assert_eq!(told, !goes_on && is_plain(word.as_bytes()));
+            prop_assert_eq!(told, if goes_on { Told::Anything } else { of_word(word.as_bytes()) });
         }
     }
 }

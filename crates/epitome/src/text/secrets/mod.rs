@@ -16,7 +16,8 @@ use std::sync::LazyLock;
 use super::cut;
 use base64::Run;
 use called::{called_so, may_be_called_so, may_be_said};
-use ends::ENDS;
+use ends::{ENDS, Ends, Told};
+use starts::Starts;
 
 /// A shape of secrets.
 #[derive(Debug)]
@@ -188,6 +189,7 @@ enum Unwrapping {
 /// The secrets of a text, in order.
 struct Secrets<'t> {
     text: &'t str,
+    starts: Starts<'t>,
     at: usize,
     /// The word that `at` stands in, or one before it.
     word: Range<usize>,
@@ -198,12 +200,13 @@ struct Secrets<'t> {
 
 impl<'t> Secrets<'t> {
     fn of(text: &'t str, unwrapping: Unwrapping) -> Self {
-        Secrets { text, at: 0, word: 0..0, unwrapping, harmless: 0 }
+        let starts = Starts::of(text.as_bytes());
+        Secrets { text, starts, at: 0, word: 0..0, unwrapping, harmless: 0 }
     }
 
     /// The secret that begins where a word or a part of it does, if one does.
     fn found(&mut self) -> Option<Secret> {
-        if is_ordinary(self.text.as_bytes(), self.at..self.word.end) {
+        if is_ordinary(&ENDS, self.text.as_bytes(), self.at..self.word.end) {
             return None;
         }
         let rest = &self.text[self.at..];
@@ -228,6 +231,8 @@ impl Iterator for Secrets<'_> {
 
     fn next(&mut self) -> Option<Secret> {
         let bytes = self.text.as_bytes();
+        let ends: &Ends = &ENDS;
+        let ordinary = |bytes: &[u8], word| is_ordinary(ends, bytes, word);
         loop {
             // Secrets and what leads to them begin with a word or its end, or in an address.
             let found = if self.at < self.word.end {
@@ -238,7 +243,7 @@ impl Iterator for Secrets<'_> {
                 self.at = start;
                 self.found()
             } else {
-                let next = starts::next_but(bytes, self.at, is_ordinary)?;
+                let next = self.starts.next_but(self.at, ordinary)?;
                 self.at = next.start;
                 if !next.is_empty() {
                     self.word = next;
@@ -260,11 +265,16 @@ impl Iterator for Secrets<'_> {
 
 /// Whether a word, or what is left of one, begins no secret for sure. Most are told by their ends and their length.
 #[inline]
-fn is_ordinary(bytes: &[u8], word: Range<usize>) -> bool {
-    ENDS.tell(bytes, word.start, word.end) || begins_none(bytes, word)
+fn is_ordinary(ends: &Ends, bytes: &[u8], word: Range<usize>) -> bool {
+    match ends.tell(bytes, word.start, word.end) {
+        Told::Nothing => true,
+        Told::Name => !(may_be_said(&bytes[word.end..]) && may_be_called_so(&bytes[word])),
+        Told::Anything => begins_none(bytes, word),
+    }
 }
 
 /// The same by what the rules look at first.
+#[inline(never)]
 fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
     let (text, behind) = (&bytes[word.start..], &bytes[word.end..]);
     let word = &bytes[word];
@@ -546,7 +556,7 @@ mod tests {
         fn ordinary_words_begin_none(word in "[-a-zA-Z0-9_]{1,30}", behind in "[ -~é]{0,30}") {
             let text = format!("{word}{behind}");
             let word = starts::word_at(text.as_bytes(), 0);
-            prop_assert_eq!(is_ordinary(text.as_bytes(), word.clone()), begins_none(text.as_bytes(), word));
+            prop_assert_eq!(is_ordinary(&ENDS, text.as_bytes(), word.clone()), begins_none(text.as_bytes(), word));
         }
 
         #[test]

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::text::octets::bits;
+
 /// Digits and semicolons of a color.
 const LONGEST_COLOR: usize = 24;
 
@@ -17,33 +19,107 @@ const WORD: [bool; 256] = {
     all
 };
 
-/// The first word from `from` on that may begin something, or have it in it: one that isn't `ordinary` by itself, or
-/// stands behind what escapes and colors begin with. A colon that may be an address's is one of no length.
-pub(super) fn next_but(
-    bytes: &[u8],
-    from: usize,
-    ordinary: impl Fn(&[u8], Range<usize>) -> bool,
-) -> Option<Range<usize>> {
-    let mut at = from;
-    while at < bytes.len() {
-        let before = if at > 0 { bytes[at - 1] } else { b' ' };
-        if !WORD[usize::from(bytes[at])] {
-            if bytes[at] == b':' && matches!(bytes.get(at + 1), Some(b'/' | b'\\')) {
-                return Some(at..at);
-            }
-            at += 1;
-            continue;
-        }
-        // As `word_at`, but for what is behind it.
-        let is_begun = at == from && WORD[usize::from(before)];
-        let word = if is_begun { word_at(bytes, at) } else { at..end_of_word(bytes, at) };
-        let escapes = matches!(before, b'\\' | b'%' | b'[' | b';');
-        if escapes || !ordinary(bytes, word.clone()) {
-            return Some(word);
-        }
-        at = word.end;
+/// Bytes with which an escape begins or a number of a color, or ends.
+const ESCAPES: [bool; 256] = {
+    let mut all = [false; 256];
+    let signs = b"\\%[;";
+    let mut at = 0;
+    while at < signs.len() {
+        all[signs[at] as usize] = true;
+        at += 1;
     }
-    None
+    all
+};
+
+/// Bytes that are looked at at once.
+const BLOCK: usize = 64;
+
+/// The words of a text and the colons of addresses in it, a block at a time.
+pub(super) struct Starts<'t> {
+    bytes: &'t [u8],
+    /// Where the block begins that was read last, if one was.
+    block: Option<usize>,
+    /// A bit for each of its bytes that is a word's.
+    words: u64,
+    /// A bit for each colon in it that may be an address's.
+    addresses: u64,
+}
+
+impl<'t> Starts<'t> {
+    pub(super) fn of(bytes: &'t [u8]) -> Self {
+        Self { bytes, block: None, words: 0, addresses: 0 }
+    }
+
+    /// The first word from `from` on that may begin something, or have it in it: one that isn't `ordinary` by itself, or
+    /// stands behind what escapes and colors begin with. A colon that may be an address's is one of no length. What a word
+    /// has before `from` is left out.
+    pub(super) fn next_but(
+        &mut self,
+        from: usize,
+        ordinary: impl Fn(&[u8], Range<usize>) -> bool,
+    ) -> Option<Range<usize>> {
+        let bytes = self.bytes;
+        let mut at = from;
+        while at < bytes.len() {
+            let block = at - at % BLOCK;
+            if self.block != Some(block) {
+                self.read(block);
+            }
+            let words = self.words;
+            let mut left = (words | self.addresses) & u64::MAX << (at - block);
+            at = block + BLOCK;
+            while left != 0 {
+                let place = left.trailing_zeros();
+                let start = block + place as usize;
+                let length = (words >> place).trailing_ones();
+                if length == 0 {
+                    return Some(start..start);
+                }
+                let mut end = start + length as usize;
+                if place + length == BLOCK as u32 {
+                    (end, left) = (end_of_word(bytes, end), 0);
+                    at = end;
+                } else {
+                    left &= u64::MAX << (place + length);
+                }
+                let escapes = start > 0 && ESCAPES[usize::from(bytes[start - 1])];
+                if escapes || !ordinary(bytes, start..end) {
+                    return Some(start..end);
+                }
+            }
+        }
+        None
+    }
+
+    fn read(&mut self, block: usize) {
+        let rest = &self.bytes[block..];
+        let (words, mut colons) = match rest.first_chunk() {
+            Some(all) => signs(all),
+            None => {
+                let mut all = [0; BLOCK];
+                all[..rest.len()].copy_from_slice(rest);
+                signs(&all)
+            }
+        };
+        let mut addresses = 0;
+        while colons != 0 {
+            let at = colons.trailing_zeros();
+            if matches!(rest.get(at as usize + 1), Some(b'/' | b'\\')) {
+                addresses |= 1 << at;
+            }
+            colons &= colons - 1;
+        }
+        (self.block, self.words, self.addresses) = (Some(block), words, addresses);
+    }
+}
+
+/// A bit for each byte that is a word's, and for each that is a colon.
+fn signs(block: &[u8; BLOCK]) -> (u64, u64) {
+    let words = bits(block, |eight| {
+        let letters = eight.folded().within(b'a', b'z').or(eight.within(b'0', b'9'));
+        letters.or(eight.are(b'_')).or(eight.are(b'-')).and(eight.ascii())
+    });
+    (words, bits(block, |eight| eight.are(b':').and(eight.ascii())))
 }
 
 /// The word in which `at` stands, as far back as something may begin in it.
@@ -123,10 +199,29 @@ mod tests {
         assert!((0..=255u8).all(|byte| WORD[usize::from(byte)] == Class::Word.has(byte)));
     }
 
+    #[test]
+    fn every_byte_is_told_wherever_it_stands() {
+        for (at, byte) in (0..BLOCK).flat_map(|at| (0..=255u8).map(move |byte| (at, byte))) {
+            for around in [0, b' ', b'a', b':', 0x7f, 0xff] {
+                let mut block = [around; BLOCK];
+                block[at] = byte;
+                let bits = |is: &dyn Fn(u8) -> bool| {
+                    block.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(is(*byte)))
+                };
+                let told = (bits(&|byte| Class::Word.has(byte)), bits(&|byte| byte == b':'));
+                assert_eq!(signs(&block), told, "{byte} at {at} in {around}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
-        fn no_beginning_is_passed_over(text in r"([a-fnrtmux0-9_:\\%\[; é\x1b-]|\\x1b\[|\\u00|%3D|033\[3){0,60}", cut in 0usize..60) {
+        fn no_beginning_is_passed_over(
+            text in r"([a-fnrtmux0-9_:\\%\[; é\x1b-]|\\x1b\[|\\u00|%3D|033\[3|://|[a-z]{20}){0,60}",
+            cut in 0usize..60,
+        ) {
             let bytes = text.as_bytes();
+            let mut starts = Starts::of(bytes);
             let mut all = Vec::new();
             let mut at = cut.min(bytes.len());
             let mut word = word_at(bytes, at);
@@ -139,7 +234,7 @@ mod tests {
                         }
                         None => at = word.end,
                     }
-                } else if let Some(next) = next_but(bytes, at, |_, _| false) {
+                } else if let Some(next) = starts.next_but(at, |_, _| false) {
                     at = next.start + usize::from(next.is_empty());
                     word = next;
                 } else {
