@@ -13,6 +13,7 @@ impl Sessions {
     pub(super) fn bind(&mut self, session: SessionId, base: &Request, chain: &Chain) {
         let binding = Binding::of(base);
         let line = self.lines.get_mut(&session).expect("the caller found it");
+        let is_forked = std::mem::take(&mut line.is_forked);
         if std::mem::take(&mut line.is_unsure)
             && let Some(next) = self.without_loop(session, base, chain)
         {
@@ -20,8 +21,12 @@ impl Sessions {
             return;
         }
         let line = self.lines.get_mut(&session).expect("it was found before");
-        if binding == Binding::PrefixManual && line.epoch().binding == Binding::Prefix {
-            // What left under the other mode may be what its open loop must start with now.
+        let is_reopened = is_forked && line.epoch().binding == Binding::PrefixManual;
+        if binding == Binding::PrefixManual
+            && (is_reopened || line.epoch().binding == Binding::Prefix)
+        {
+            // What left under the other mode, or of a turn that was closed then, may be what its open loop must start
+            // with now.
             let is_legal = is_legal(line.epoch(), base, chain);
             if !is_legal && let Some(next) = self.without_loop(session, base, chain) {
                 self.lines.get_mut(&session).expect("it was found before").enter(next);

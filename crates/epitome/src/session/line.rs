@@ -47,6 +47,8 @@ pub(super) struct Line {
     pub(super) floor: Option<u64>,
     /// Whether the open loop starts with reasoning that may be bound to another prompt.
     pub(super) is_unsure: bool,
+    /// Whether it goes another way than the conversation that it came from: what was a closed turn there may be open here.
+    pub(super) is_forked: bool,
 }
 
 /// How much a compaction must save.
@@ -120,6 +122,7 @@ impl Line {
             sends: Vec::new(),
             floor: None,
             is_unsure: false,
+            is_forked: false,
         }
     }
 
@@ -142,6 +145,7 @@ impl Line {
             breaker: Breaker::default(),
             demands: Vec::new(),
             requests: 0,
+            is_forked: true,
             ..self.clone()
         }
     }

@@ -193,6 +193,72 @@ fn holds(
     Ok(())
 }
 
+/// A client acts, and each answer is held to what came.
+fn drive(acts: Vec<Act>, format: Format, soft: Option<u64>) -> Result<(), TestCaseError> {
+    let mut sessions = machine(soft);
+    let mut client = Client::new(format);
+    let mut pending: Option<(SessionId, Ticket, Result<Box<Outcome>, CompactError>)> = None;
+    let mut last = Last::new();
+    for (nth, act) in acts.into_iter().enumerate() {
+        let now = START + Duration::from_secs(nth as u64);
+        let (mut note, mut is_shown) = (None, false);
+        match act {
+            Act::Step(lines) => client.step(lines),
+            Act::Turn => {
+                client.messages.push(json!({"role": "assistant", "content": "It is done."}));
+                client.says("Then go on with the next one, please.");
+            }
+            Act::Fork(messages) => {
+                client.take_back(messages);
+                client.says(&format!("Otherwise, {nth}."));
+            }
+            Act::Restate(number) => {
+                client.system = format!("Short. {}", "x".repeat(number as usize))
+            }
+            Act::Model(model) => client.model = model,
+            Act::Commit => {
+                if let Some((session, ticket, outcome)) = pending.take() {
+                    sessions.commit(session, ticket, outcome.as_deref(), now);
+                }
+            }
+            Act::Cancel => {
+                if let Some((session, ticket, _)) = pending.take() {
+                    sessions.commit(session, ticket, Err(&CompactError::Cancelled), now);
+                }
+            }
+            Act::Note(behind) => note = Some(behind),
+            Act::Show => is_shown = true,
+        }
+        let request = client.request(note);
+        prop_assume!(wire::check(&request).is_empty());
+        let mut answer = if is_shown {
+            sessions.show("t", &request, None, now)
+        } else {
+            sessions.observe("t", &request, None, now)
+        };
+        if let Some(begun) = answer.begun.take() {
+            let ticket = begun.ticket;
+            pending = Some((answer.session, ticket, run(*begun)));
+        }
+        if matches!(answer.send, Send::After(_)) {
+            if let Some((session, ticket, outcome)) = pending.take() {
+                sessions.commit(session, ticket, outcome.as_deref(), now);
+            }
+            answer = sessions.show("t", &request, None, now);
+        }
+        holds(&sessions, &answer, &request, &mut last)?;
+    }
+    Ok(())
+}
+
+/// Who goes back into a turn that was closed opens it again, and it must start with its thinking.
+#[test]
+fn a_turn_that_is_open_again_starts_with_its_thinking() {
+    let steps = [10, 10, 3, 22, 22].map(Act::Step);
+    let on = [Act::Turn, Act::Turn, Act::Model(2), Act::Step(1), Act::Step(1), Act::Fork(7)];
+    drive(steps.into_iter().chain(on).collect(), Format::Anthropic, None).expect("it holds");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
@@ -202,56 +268,6 @@ proptest! {
         format in proptest::sample::select(&[Format::Anthropic, Format::OpenaiChat][..]),
         soft in proptest::option::of(Just(700)),
     ) {
-        let mut sessions = machine(soft);
-        let mut client = Client::new(format);
-        let mut pending: Option<(SessionId, Ticket, Result<Box<Outcome>, CompactError>)> = None;
-        let mut last = Last::new();
-        for (nth, act) in acts.into_iter().enumerate() {
-            let now = START + Duration::from_secs(nth as u64);
-            let (mut note, mut is_shown) = (None, false);
-            match act {
-                Act::Step(lines) => client.step(lines),
-                Act::Turn => {
-                    client.messages.push(json!({"role": "assistant", "content": "It is done."}));
-                    client.says("Then go on with the next one, please.");
-                }
-                Act::Fork(messages) => {
-                    client.take_back(messages);
-                    client.says(&format!("Otherwise, {nth}."));
-                }
-                Act::Restate(number) => client.system = format!("Short. {}", "x".repeat(number as usize)),
-                Act::Model(model) => client.model = model,
-                Act::Commit => {
-                    if let Some((session, ticket, outcome)) = pending.take() {
-                        sessions.commit(session, ticket, outcome.as_deref(), now);
-                    }
-                }
-                Act::Cancel => {
-                    if let Some((session, ticket, _)) = pending.take() {
-                        sessions.commit(session, ticket, Err(&CompactError::Cancelled), now);
-                    }
-                }
-                Act::Note(behind) => note = Some(behind),
-                Act::Show => is_shown = true,
-            }
-            let request = client.request(note);
-            prop_assume!(wire::check(&request).is_empty());
-            let mut answer = if is_shown {
-                sessions.show("t", &request, None, now)
-            } else {
-                sessions.observe("t", &request, None, now)
-            };
-            if let Some(begun) = answer.begun.take() {
-                let ticket = begun.ticket;
-                pending = Some((answer.session, ticket, run(*begun)));
-            }
-            if matches!(answer.send, Send::After(_)) {
-                if let Some((session, ticket, outcome)) = pending.take() {
-                    sessions.commit(session, ticket, outcome.as_deref(), now);
-                }
-                answer = sessions.show("t", &request, None, now);
-            }
-            holds(&sessions, &answer, &request, &mut last)?;
-        }
+        drive(acts, format, soft)?;
     }
 }
