@@ -364,12 +364,12 @@ fn diff_covers_every_entry() {
 #[test]
 fn diff_in_words() {
     let bench = bench();
-    expect![[r"
+    expect![[r#"
         exit #
         --- stdout
          was is fate before after what
          # # keep # # human show tools and store response in file
-         # + new – # human <checkpoint #dab#b> Reference about ear…
+         # + new – # human <checkpoint a#b#a#ea#> Reference about ear…
          # − fold # – call I'll show you all the available tools and sto…
          # − fold # – result The user doesn't want to proceed with this to…
          # # keep # # injected [Request interrupted by user for tool use]
@@ -377,7 +377,7 @@ fn diff_in_words() {
          # # ~ edit # # call I'll explore the current repository to unders…
          old reasoning, dropped
          # # ~ edit # # result Perfect! Now I have a comprehensive understan…
-         old tool output, stubbed
+         larger than its share of the target, excerpted
          # # ~ edit # # model Perfect! I've completed a comprehensive explo…
          old reasoning, dropped
          # # keep # # human what else?
@@ -388,11 +388,11 @@ fn diff_in_words() {
          # # keep # # model Excellent! Here's what I discovered in the de…
 
          # kept
-         # edited larger than its share of the target, excerpted; old reasoning, dropped; old tool output, stubbed
+         # edited larger than its share of the target, excerpted; old reasoning, dropped
          # folded folded into the checkpoint
          # new
         # → # tokens counted by claude
-    "]]
+    "#]]
     .assert_eq(&bench.run("diff short.jsonl --target 20%").shape());
     bench.write("a.json", r#"[{"role":"user","content":"one"},{"role":"user","content":"two"}]"#);
     bench.write("b.json", r#"[{"role":"user","content":"two"},{"role":"user","content":"three"}]"#);

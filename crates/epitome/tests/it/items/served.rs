@@ -217,7 +217,7 @@ fn a_compaction() {
             here checkpoint
             fold user message
             edit assistant message
-               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n [… 410 B elided …] AssertionError: 734 != 0\n[… 19 lines (968 B) elided …]\n\u001b[31mFAILED\u001b[0m
+               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n [… 410 B elided …] AssertionError: 734 != 0\n[… 22 lines (1.1 kB) elided …]\nerror[E0448]: cannot fin
             keep compaction
             keep assistant message
             keep user message

@@ -94,25 +94,25 @@ fn an_open_loop_that_must_start_with_it_leaves_as_a_whole() {
     check(
         &bound("claude-haiku-5-5", MANUAL, ""),
         &expect![[r#"
-        421 tokens
-        1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
-        35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
-        47-79: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-44 left for it, floor 35
-        80-420: lands, 4 unbind, checkpoint before 1; 35 shown, 45-252 left for it, floor 35
-        421-422: nothing; 421 shown, 0 left for it, floor 35
-    "#]],
+            421 tokens
+            1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
+            35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
+            47-79: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-44 left for it, floor 35
+            80-420: lands, 4 unbind, checkpoint before 1; 35 shown, 45-277 left for it, floor 35
+            421-422: nothing; 421 shown, 0 left for it, floor 35
+        "#]],
     );
     let pins = vec![Pin::Entry(4)];
     check(
         &Case { pins, ..bound("claude-haiku-5-5", MANUAL, "") },
         &expect![[r#"
-        421 tokens
-        1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
-        35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
-        47-192: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-157 left for it, floor 35
-        193-420: lands, 4 unbind, checkpoint before 1; 35 shown, 158-252 left for it, floor 35
-        421-422: nothing; 421 shown, 0 left for it, floor 35
-    "#]],
+            421 tokens
+            1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
+            35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
+            47-192: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-157 left for it, floor 35
+            193-420: lands, 4 unbind, checkpoint before 1; 35 shown, 158-277 left for it, floor 35
+            421-422: nothing; 421 shown, 0 left for it, floor 35
+        "#]],
     );
 }
 
@@ -172,24 +172,24 @@ fn a_loop_that_leaves_owes_what_people_said_in_it() {
     check(
         &words(bound("claude-haiku-5-5", MANUAL, "")),
         &expect![[r#"
-        434 tokens
-        1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
-        35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
-        47-92: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-57 left for it, floor 35
-        93-433: lands, 4 unbind, checkpoint before 1; 35 shown, 58-259 left for it, floor 35
-        434-435: nothing; 434 shown, 0 left for it, floor 35
-    "#]],
+            434 tokens
+            1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
+            35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
+            47-92: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-57 left for it, floor 35
+            93-433: lands, 4 unbind, checkpoint before 1; 35 shown, 58-285 left for it, floor 35
+            434-435: nothing; 434 shown, 0 left for it, floor 35
+        "#]],
     );
     let pins = vec![Pin::Entry(0), Pin::Entry(2), Pin::Entry(4)];
     check(
         &Case { pins, ..words(bound("claude-haiku-5-5", MANUAL, "")) },
         &expect![[r#"
-        434 tokens
-        1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
-        35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
-        47-414: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-248 left for it, floor 35
-        415-433: lands, 4 unbind, checkpoint before 1; 35 shown, 249-259 left for it, floor 35
-        434-435: nothing; 434 shown, 0 left for it, floor 35
-    "#]],
+            434 tokens
+            1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
+            35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
+            47-414: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-273 left for it, floor 35
+            415-433: lands, 4 unbind, checkpoint before 1; 35 shown, 273-285 left for it, floor 35
+            434-435: nothing; 434 shown, 0 left for it, floor 35
+        "#]],
     );
 }

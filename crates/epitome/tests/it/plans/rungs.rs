@@ -46,12 +46,12 @@ fn a_fold_alone() {
     check(
         &case,
         &expect![[r#"
-        646 tokens
-        1-56: above; 646 shown, 0 left for it, floor 57
-        57-84: short; 646 shown, 0 left for it, floor 57
-        85-645: lands, 3 fold, checkpoint before 2; 57-254 shown, 28-387 left for it, floor 57
-        646-647: nothing; 646 shown, 0 left for it, floor 57
-    "#]],
+            646 tokens
+            1-56: above; 646 shown, 0 left for it, floor 57
+            57-84: short; 646 shown, 0 left for it, floor 57
+            85-645: lands, 3 fold, checkpoint before 2; 57-217 shown, 28-425 left for it, floor 57
+            646-647: nothing; 646 shown, 0 left for it, floor 57
+        "#]],
     );
 }
 
@@ -112,11 +112,11 @@ fn to_its_end_whatever_the_target() {
     check(
         &case,
         &expect![[r#"
-        646 tokens
-        1-56: above, 2 recent, checkpoint before 2; 285 shown, 0 left for it, floor 57
-        57-284: lands, 3 fold, checkpoint before 2; 57 shown, 0-170 left for it, floor 57
-        285-647: lands, 2 recent, checkpoint before 2; 285 shown, 0-361 left for it, floor 57
-    "#]],
+            646 tokens
+            1-56: above, 2 recent, checkpoint before 2; 285 shown, 0 left for it, floor 57
+            57-284: lands, 3 fold, checkpoint before 2; 57 shown, 0-187 left for it, floor 57
+            285-647: lands, 2 recent, checkpoint before 2; 285 shown, 0-361 left for it, floor 57
+        "#]],
     );
 }
 
@@ -140,11 +140,11 @@ fn with_room_for_a_checkpoint_of_what_edits_hide() {
         (
             200,
             expect![[r#"
-        862 tokens
-        403-460: lands, 1 repeats, 1 failed, 2 outputs, 1 excerpts, 1 fold, checkpoint before 2; 175-180 shown, 228-276 left for it, floor 57
-        461-652: lands, 1 repeats, 1 failed, 2 outputs, 1 fold, checkpoint before 2; 228 shown, 233-391 left for it, floor 57
-        653-863: lands, 1 repeats, 1 failed, 1 outputs, 1 fold, checkpoint before 2; 420 shown, 233-443 left for it, floor 57
-    "#]],
+                862 tokens
+                403-460: lands, 1 repeats, 1 failed, 2 outputs, 1 excerpts, 1 fold, checkpoint before 2; 175-180 shown, 228-281 left for it, floor 57
+                461-652: lands, 1 repeats, 1 failed, 2 outputs, 1 fold, checkpoint before 2; 228 shown, 233-424 left for it, floor 57
+                653-863: lands, 1 repeats, 1 failed, 1 outputs, 1 fold, checkpoint before 2; 420 shown, 233-443 left for it, floor 57
+            "#]],
         ),
     ] {
         let case = Case { reserve: Some(reserve), ..Case::drawn(Format::OpenaiChat, &longer) };
@@ -200,18 +200,18 @@ fn what_will_be_folded_is_not_edited_before() {
     check(
         &Case::drawn(Format::Anthropic, &notation),
         &expect![[r#"
-        810 tokens
-        1-39: above, 3 head; 43 shown, 0 left for it, floor 43
-        40-42: above, 1 excerpts, 3 head; 43 shown, 0 left for it, floor 43
-        43-52: lands, 3 head; 43 shown, 0 left for it, floor 43
-        53-70: lands, 1 excerpts, 3 head; 43 shown, 0 left for it, floor 43
-        71-247: lands, 1 excerpts, 3 fold, checkpoint before 1; 43 shown, 28-160 left for it, floor 43
-        248-252: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 43 shown, 160 left for it, floor 43
-        253-391: lands, 1 repeats, 1 reasoning, 1 excerpts, 3 fold, checkpoint before 1; 43 shown, 160-234 left for it, floor 43
-        392-524: lands, 1 repeats, 1 reasoning, 1 excerpts; 392-416 shown, 0 left for it, floor 43
-        525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 43
-        619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 43
-        810-811: nothing; 810 shown, 0 left for it, floor 43
-    "#]],
+            810 tokens
+            1-39: above, 3 head; 43 shown, 0 left for it, floor 43
+            40-42: above, 1 excerpts, 3 head; 43 shown, 0 left for it, floor 43
+            43-52: lands, 3 head; 43 shown, 0 left for it, floor 43
+            53-70: lands, 1 excerpts, 3 head; 43 shown, 0 left for it, floor 43
+            71-247: lands, 1 excerpts, 3 fold, checkpoint before 1; 43 shown, 28-163 left for it, floor 43
+            248-252: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 43 shown, 163-166 left for it, floor 43
+            253-391: lands, 1 repeats, 1 reasoning, 1 excerpts, 3 fold, checkpoint before 1; 43 shown, 166-258 left for it, floor 43
+            392-524: lands, 1 repeats, 1 reasoning, 1 excerpts; 392-416 shown, 0 left for it, floor 43
+            525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 43
+            619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 43
+            810-811: nothing; 810 shown, 0 left for it, floor 43
+        "#]],
     );
 }
