@@ -21,7 +21,7 @@ impl Octets {
     /// Letters small; of bytes that are no letters some are others then.
     #[inline]
     pub(crate) fn folded(self) -> Self {
-        Self(self.0 | 0x20 * EACH)
+        Self(self.0 | (0x20 * EACH))
     }
 
     /// Those of ASCII.
@@ -41,7 +41,7 @@ impl Octets {
     /// Those that are this one of ASCII. Of others it says nothing that holds.
     #[inline]
     pub(crate) fn are(self, sign: u8) -> Told {
-        let differs = (self.0 & !HIGH ^ u64::from(sign) * EACH) + 0x7f * EACH;
+        let differs = ((self.0 & !HIGH) ^ (u64::from(sign) * EACH)) + 0x7f * EACH;
         Told(!differs & HIGH)
     }
 }

@@ -93,13 +93,12 @@ impl<'t> Starts<'t> {
 
     fn read(&mut self, block: usize) {
         let rest = &self.bytes[block..];
-        let (words, mut colons) = match rest.first_chunk() {
-            Some(all) => signs(all),
-            None => {
-                let mut all = [0; BLOCK];
-                all[..rest.len()].copy_from_slice(rest);
-                signs(&all)
-            }
+        let (words, mut colons) = if let Some(all) = rest.first_chunk() {
+            signs(all)
+        } else {
+            let mut all = [0; BLOCK];
+            all[..rest.len()].copy_from_slice(rest);
+            signs(&all)
         };
         let mut addresses = 0;
         while colons != 0 {

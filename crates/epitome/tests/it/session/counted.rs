@@ -213,7 +213,7 @@ fn drive(acts: Vec<Act>, format: Format, soft: Option<u64>) -> Result<(), TestCa
                 client.says(&format!("Otherwise, {nth}."));
             }
             Act::Restate(number) => {
-                client.system = format!("Short. {}", "x".repeat(number as usize))
+                client.system = format!("Short. {}", "x".repeat(number as usize));
             }
             Act::Model(model) => client.model = model,
             Act::Commit => {
