@@ -271,6 +271,7 @@ impl Ledger {
         let own = self.lines.len();
         let is_known = line.is_sure;
         let update = if is_known { self.update(&line) } else { self.update_besides(&line) };
+        let update = self.nearest(&line, update);
         if !is_known && update == Update::New && line.weight < LEAST_BESIDES {
             return false;
         }

@@ -62,6 +62,23 @@ impl Ledger {
         found.map(|(_, at)| noted(at)).or(behind)
     }
 
+    /// What was just said, where a person gives another value of that, and of the line found farther off none: `Wen just
+    /// changed it, so 5 MB` is no word about all that Wen did.
+    pub(super) fn nearest(&self, line: &Line, update: Update) -> Update {
+        let Some(far) = update.newest_old().filter(|_| line.who == Speaker::Human) else {
+            return update;
+        };
+        let own = &line.subject;
+        let fits = |at: usize| {
+            let old = &self.lines[at].subject;
+            own.tells(old) || own.names_value_of(old)
+        };
+        match self.behind(line) {
+            Some(meant) if meant.at != far && fits(meant.at) && !fits(far) => Some(meant).into(),
+            _ => update,
+        }
+    }
+
     /// What a line does of which nobody knows what it is.
     pub(super) fn update_besides(&self, line: &Line) -> Update {
         if line.subject.words > MAX_WORDS {
@@ -90,7 +107,10 @@ impl Ledger {
             Speaker::Tool | Speaker::Injected => !line.subject.gone.is_empty(),
             _ => line.change > Change::None || line.subject.values.len() > 1,
         };
-        if !says || !is_brief || line.text.ends_with(':') || asks(&line.text) {
+        // `Actually, would you mind making that 34 minutes?`
+        let is_wish =
+            line.who == Speaker::Human && line.change > Change::None && line.subject.gives_any();
+        if !says || !is_brief || line.text.ends_with(':') || asks(&line.text) && !is_wish {
             return None;
         }
         let near = self.lines.iter().enumerate().skip(self.since).rev().take(MOST_PASSED);
@@ -124,9 +144,11 @@ impl Ledger {
             || says && own.gone.shared(&theirs.bag) > usize::from(!is_persons)
             || is_persons && strikes(&line.text, &old.text);
         // What was just said, and says how something is.
-        let is_near = line.at - old.at <= JUST && old.is_state();
-        let is_last = is_near && old.who == line.who;
         let differs = || own.stands_for(theirs);
+        // What was found or done gives a value, too.
+        let gives = old.is_state() || old.kind == Kind::Done && differs();
+        let is_near = line.at - old.at <= JUST && gives;
+        let is_last = is_near && old.who == line.who;
         let is_bare = || own.is_aside || !own.has_topic || !own.leaves_topic(theirs);
         // `For the record, that is now 70 dB`, `Update from Wen: 40`, `better 40`; not `update the lexer to 40`.
         let says_little = || {
@@ -137,7 +159,9 @@ impl Ledger {
         };
         // In words, of what is given in words, or as a name.
         let is_choice = || {
-            let is_rule = line.kind == Kind::Constraint || line.kind.is_task();
+            // `Change of heart: the old gym.`
+            let is_task = line.kind.is_task() && !line.text.contains(':');
+            let is_rule = line.kind == Kind::Constraint || is_task;
             let is_figure = |one: &Subject| one.values.iter().any(|value| !value.is_literal());
             line.says_so() && !is_rule && !is_figure(own) && !is_figure(theirs)
         };
@@ -154,9 +178,14 @@ impl Ledger {
         };
         let is_value = |word| own.values.iter().any(|value| value.digest == word);
         let rest = || own.bag.iter().filter(|word| !is_value(*word) && !theirs.bag.has(*word));
-        // What names something else is about that; what many lines say names nothing.
+        // What names something else is about that, if it may change that; what many lines say names nothing.
         let most = RARE.max(self.lines.len() / ONE_OF);
-        let tells = |word| (1..=most).contains(&self.lines_about(word));
+        let is_set = is_persons && is_near && line.change >= Change::Said && differs();
+        let fits = |at: &u32| !is_set || own.tells(&self.lines[*at as usize].subject);
+        let tells = |word| {
+            (1..=most).contains(&self.lines_about(word))
+                && self.about.get(&word).is_some_and(|lines| lines.iter().any(fits))
+        };
         let is_elsewhere = || rest().count() > MOST_BESIDES || rest().any(tells);
         if !named && is_elsewhere() {
             // What says so of the last is about that, if nothing that it names is found.
@@ -289,9 +318,13 @@ pub(super) fn gives(sentence: &str) -> Gives {
 }
 
 /// Whether a brief sentence begins with words of the older one, says no more of them and goes on with others:
-/// `Not X, Y`, `lose X, take Y`.
+/// `Not X, Y`, `lose X, take Y`, `swap X for Y`.
 fn strikes(new: &str, old: &str) -> bool {
-    let Some((struck, rest)) = new.split_once([',', ';']) else { return false };
+    let parts = [",", ";", " and ", " with ", " for "].map(|part| new.split_once(part));
+    parts.into_iter().flatten().any(|(struck, rest)| is_struck(struck, rest, old))
+}
+
+fn is_struck(struck: &str, rest: &str, old: &str) -> bool {
     let all = |text: &str| -> Vec<String> { words(text).collect() };
     let (struck, rest, old) = (all(struck), all(rest), all(old));
     let holds = |run: &[String]| !run.is_empty() && old.windows(run.len()).any(|of| of == run);
@@ -337,6 +370,13 @@ impl Subject {
     /// Whether it gives a value that may stand for one of the other's.
     pub(super) fn stands_for(&self, other: &Self) -> bool {
         self.values.iter().any(|own| self.has_for(own, other))
+    }
+
+    /// Whether what it tells may stand for what the other one tells: a name beside a figure says who said so.
+    fn tells(&self, other: &Self) -> bool {
+        let has_figure = self.values.iter().any(|value| !value.is_literal());
+        let mut told = self.values.iter().filter(|value| !has_figure || !value.is_literal());
+        told.any(|own| self.has_for(own, other))
     }
 
     /// Whether its value `own` may stand for one of the other's, of the same unit or made alike, which it doesn't give.

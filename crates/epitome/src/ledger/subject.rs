@@ -140,7 +140,9 @@ impl Subject {
             let before = stem(words.low(at.wrapping_sub(1)));
             let unit = low.trim_start_matches(|c: char| !c.is_alphabetic());
             let unit = if unit.is_empty() && word.after == ' ' { words.low(next) } else { unit };
-            if !unit.is_empty() && !english().says_nothing(unit) && !words.is(next, List::Numbers) {
+            // No picture: `30 ✨`.
+            let is_said = unit.contains(|c: char| c.is_alphabetic() || matches!(c, '%' | '°'));
+            if is_said && !english().says_nothing(unit) && !words.is(next, List::Numbers) {
                 self.units.push((value.digest, digest(stem(unit))));
             }
             match role {
@@ -364,7 +366,8 @@ impl Place {
 /// The word that says something right before the one at `at`.
 fn before(words: &Words, terms: &Meanings, at: usize) -> Option<u64> {
     let before = at.checked_sub(1)?;
-    words.get(before).filter(|word| word.after == ' ')?;
+    // `3.2 arcsec`, `4.7 arcsec`: a number tells no two things apart.
+    words.get(before).filter(|word| word.after == ' ' && word.form != Form::Number)?;
     terms.at(before).map(|term| term.digest)
 }
 

@@ -225,3 +225,47 @@ fn what_follows_a_question_that_was_open_answers_it() {
          user: Who pays for the scaffolding? Turns out: the landlord, in full.";
     assert!(is_told(said), "{}", ledger(said).render(4_000));
 }
+
+/// What a person says next is of the last thing said, if it can stand for that and for nothing farther off.
+#[test]
+fn the_nearest_that_a_value_fits_is_meant() {
+    for (said, older) in [
+        (
+            "tool: profile.updated: Sister Agnes set salad dressing to \"oil and lemon\"
+             model: The avatar upload limit is 2 MB.
+             user: Sister Agnes just changed it, so 5 MB please",
+            "2 MB",
+        ),
+        (
+            "user: telescope pointing offset = 3.2 arcsec.
+             user: Change of heart: 4.7 arcsec.",
+            "3.2 arcsec",
+        ),
+        (
+            "model: Checked the sheet you sent: it lists 8675309442 under Minecraft seed.
+             user: mmm nah. -41207733 ✨",
+            "8675309442",
+        ),
+        (
+            "user: 1000 ppm is the most I'll tolerate for classroom CO2 level, darling
+             user: we can be stricter than that, 800 ppm",
+            "1000 ppm",
+        ),
+        (
+            "model: We went with wood chips for the playground surface, since the council pays half.
+             user: Strike wood chips and substitute rubber tiles.",
+            "wood chips for",
+        ),
+        (
+            "user: steriliser cycle time = 18 minutes.
+             user: Actually, would you mind making that 34 minutes?",
+            "18 minutes",
+        ),
+    ] {
+        let ledger = ledger(said);
+        let lines = ledger.lines();
+        let old = lines.iter().find(|line| line.text.contains(older)).expect("it is listed");
+        let newer = old.newer.or(old.replaced).map(|at| lines[at].at);
+        assert_eq!(newer, lines.last().map(|line| line.at), "{said}: {}", ledger.render(4_000));
+    }
+}
