@@ -46,8 +46,22 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
         Speaker::Tool | Speaker::Injected => of_others(cues, words, asks)
             .filter(|kind| who != Speaker::Tool || !is_outcome(*kind, trimmed, words, cues)),
     }?;
+    let kind = if kind == Kind::Done && tells_what_it_found(trimmed, words, cues) {
+        Kind::Fact
+    } else {
+        kind
+    };
     let weight = worth(trimmed, words, cues, kind, who);
     Some(Verdict { kind, weight })
+}
+
+/// `Checked the sheet: it lists 40 under upload size.`
+fn tells_what_it_found(text: &str, words: &Words, cues: &Cues) -> bool {
+    const LOOKED: [&str; 7] =
+        ["checked", "looked", "verified", "confirmed", "measured", "read", "searched"];
+    LOOKED.contains(&words.low(0))
+        && cues.has(Cue::Value)
+        && text.split_once(": ").is_some_and(|(_, found)| found.contains(' '))
 }
 
 /// Whether a tool only says how its own run went, or that it found nothing: the anchors' to say.
@@ -155,7 +169,12 @@ fn is_reported(words: &Words) -> bool {
 }
 
 fn state(cues: &Cues, words: &Words) -> Option<Kind> {
-    if cues.has(Cue::Blocked) {
+    // `All blocking issues are resolved`
+    let is_over = || {
+        let ends = ["resolved", "unblocked", "cleared"];
+        cues.has(Cue::Done) && words.iter().any(|(_, _, low)| ends.contains(&low))
+    };
+    if cues.has(Cue::Blocked) && !is_over() {
         Some(Kind::Blocked)
     } else if cues.has(Cue::Underway) {
         Some(Kind::Underway)

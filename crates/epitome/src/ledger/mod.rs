@@ -23,6 +23,7 @@ mod output;
 mod past;
 mod phrase;
 mod quote;
+mod record;
 mod resume;
 mod stamp;
 mod statement;

@@ -10,11 +10,12 @@ use super::language::{Cue, List};
 use super::newer::{Gives, gives};
 use super::noise::is_noise;
 use super::output::{self, Standing};
+use super::record;
 use super::statement;
 use super::subject::Subject;
 use super::update::{MOST_BRIEF, Update, is_near};
 use super::words::Words;
-use super::worth::{is_code, is_printed_code};
+use super::worth::{is_code, is_printed_code, worth};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
 use crate::text::split::{Kind as Place, Sentence, is_one, sentences};
 use crate::text::telling::{Tell, tell};
@@ -65,6 +66,9 @@ const MAX_BESIDES: usize = 8;
 const MAX_TRIED: usize = 32;
 /// Lines in all that aren't sure, of all but persons.
 const MAX_UNSURE: usize = 4_000;
+
+/// Words of what minutes name before they say what was decided.
+const MOST_NAMING: usize = 5;
 
 /// What an answer to the question before it begins with.
 const ANSWERS: [&str; 6] = ["answered", "answer", "resolved", "the answer", "yes", "no"];
@@ -181,19 +185,27 @@ impl Ledger {
                 lead = Lead::of(stretch);
                 continue;
             }
+            if standing == Standing::Record {
+                if taken < MAX_OF_OUTPUT && self.of_tools < MAX_OF_TOOLS {
+                    let said = Said { at, who: Speaker::Tool, shown, raw: stretch, standing };
+                    taken += usize::from(self.note_record(&said));
+                }
+                continue;
+            }
             // Most is nothing as a whole.
             if is_one(stretch)
                 && self.is_nothing_again(at, (Speaker::Tool, standing), stretch, &lead.cues)
             {
                 continue;
             }
+            let is_minuted = standing == Standing::Free && is_minuted(stretch);
             let mut parts =
                 sentences(stretch).into_iter().map(|sentence| sentence.range).peekable();
             while let Some(mut part) = parts.next() {
                 // `Does it scale? (no answer yet)` is one, and so is a row.
                 let rest = parts.peek().map_or(0, |_| stretch.len() - part.end);
                 let is_asked = stretch[part.clone()].ends_with('?') && rest < MAX_ANSWER;
-                if rest > 0 && (standing == Standing::Row || is_asked) {
+                if rest > 0 && (standing == Standing::Row || is_asked || is_minuted) {
                     part.end = stretch.len();
                     parts.by_ref().for_each(drop);
                 }
@@ -216,6 +228,27 @@ impl Ledger {
                 besides += self.unsure - before;
             }
         }
+    }
+
+    /// Whether the record became a line.
+    fn note_record(&mut self, said: &Said<'_>) -> bool {
+        let Some(record) = record::read(said.raw) else { return false };
+        let bare = record.worded();
+        let words = Words::of(&bare);
+        let cues = Cues::of(&bare, &words);
+        let weight = worth(&bare, &words, &cues, record.kind, said.who) - said.standing.cost();
+        let text = cut::one_line(&record.text, MAX_LINE);
+        if self.listed.contains(&text) || self.is_boilerplate(&text) {
+            return false;
+        }
+        self.push(Line {
+            kind: record.kind,
+            shown: said.shown == Shown::InFull,
+            said_in: self.reading.into_iter().collect(),
+            weight,
+            change: cues.change(),
+            ..Line::said(said.at, said.who, said.raw.to_owned(), text, Subject::of(&words, &cues))
+        })
     }
 
     /// Whether the sentence became a line.
@@ -454,7 +487,7 @@ impl Standing {
         match self {
             Self::Comment => 15,
             Self::Remark | Self::Worded => 8,
-            Self::Row => 2,
+            Self::Row | Self::Record => 2,
             Self::Free | Self::Lead => 0,
         }
     }
@@ -464,6 +497,23 @@ impl Standing {
 fn denies(sentence: &str) -> bool {
     let start = cut::head(sentence, 5).to_ascii_lowercase();
     start.starts_with("not ") || start.starts_with("no, ")
+}
+
+/// Whether it is a line of minutes: of what, in a few words, and behind that what was decided.
+/// `Item 4. Sign-in. Resolved: passkeys.`
+fn is_minuted(line: &str) -> bool {
+    const LABELS: [&str; 7] =
+        ["resolved", "decided", "decision", "agreed", "outcome", "resolution", "verdict"];
+    let is_decided = |part: &str| {
+        let label = part.trim_start().split_once(": ").map_or("", |(label, _)| label);
+        LABELS.iter().any(|known| label.eq_ignore_ascii_case(known))
+    };
+    if line.len() > MAX_BRIEF {
+        return false;
+    }
+    let mut before = line.split(". ").take_while(|part| !is_decided(part));
+    let is_brief = before.all(|part| part.split(' ').count() <= MOST_NAMING);
+    is_brief && !is_decided(line) && line.split(". ").any(is_decided)
 }
 
 fn answers(sentence: &str) -> bool {

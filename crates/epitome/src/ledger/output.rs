@@ -55,6 +55,8 @@ pub(super) enum Standing {
     Lead,
     /// In a row of a table, with all its cells.
     Row,
+    /// In fields that say together what something is.
+    Record,
     /// In a comment of code: it speaks of the code, mostly.
     Comment,
     /// Behind `#`: a comment of a script or of settings, or a heading.

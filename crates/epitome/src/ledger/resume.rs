@@ -2,6 +2,7 @@
 
 use super::cues::Cues;
 use super::lane::{Entry, IN_PLACE};
+use super::record::worded;
 use super::subject::Subject;
 use super::update::Update;
 use super::words::Words;
@@ -50,10 +51,12 @@ impl Ledger {
     /// Takes over a line, and says where it is. It stood beside the others that were listed, so that it takes the place of none of
     /// them; of what is quoted, if it did so then.
     fn carry(&mut self, entry: Entry, listed: usize) -> usize {
-        let words = Words::of(&entry.text);
-        let cues = Cues::of(&entry.text, &words);
+        let record = if entry.who == Speaker::Tool { worded(&entry.text) } else { None };
+        let bare = record.as_deref().unwrap_or(&entry.text);
+        let words = Words::of(bare);
+        let cues = Cues::of(bare, &words);
         let replaces = entry.is_sure && entry.note.starts_with(IN_PLACE);
-        let weight = worth(&entry.text, &words, &cues, entry.kind, entry.who)
+        let weight = worth(bare, &words, &cues, entry.kind, entry.who)
             + CARRIED
             + if replaces { REPLACING } else { 0 };
         let (source, subject) = (entry.text.clone(), Subject::of(&words, &cues));

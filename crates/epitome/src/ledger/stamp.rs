@@ -15,6 +15,9 @@ const LEVELS: [&str; 10] =
 /// a time in a sentence, stays: somebody may have said it.
 pub(super) fn unstamped(line: &str) -> &str {
     let bytes = line.as_bytes();
+    if bytes.first() == Some(&b'<') {
+        return signed(line).unwrap_or(line);
+    }
     if !matches!(bytes.first(), Some(b'[' | b'0'..=b'9')) {
         return line;
     }
@@ -53,6 +56,16 @@ pub(super) fn unstamped(line: &str) -> &str {
         _ if is_stamp => rest,
         _ => line,
     }
+}
+
+/// A line of a chat without who said it, `<dana_k> so`: no tag of a markup, which is in lower case and closed.
+fn signed(line: &str) -> Option<&str> {
+    let (name, said) = line.strip_prefix('<')?.split_once("> ")?;
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.');
+    let is_name = (2..=MAX_TAG).contains(&name.len())
+        && name.chars().all(is_plain)
+        && name.contains(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '_');
+    (is_name && !said.contains("</")).then_some(said.trim_start())
 }
 
 /// A line without the tag that it begins with: `[ci] so`, `[TODO] so`.
@@ -127,6 +140,8 @@ mod tests {
             "[10:12:33] [INFO] so it is",
             "10:32 <dana> so it is",
             "[10:32] <dana> so it is",
+            "<Dana W.> so it is",
+            "<dana_k> so it is",
         ] {
             assert_eq!(unstamped(line), "so it is", "{line}");
         }
@@ -146,6 +161,8 @@ mod tests {
             "14:00 - 15:00 standup moves to room 4",
             "1234",
             "[2026-03-04 10:12:33",
+            "<em> so it is",
+            "<Note> so it is</Note>",
             "",
         ] {
             assert_eq!(unstamped(line), line);

@@ -10,6 +10,7 @@ use super::output::{
     Ends, MIN_LONG, Mix, Standing, comment, field, is_prose, is_starred, is_worded, message, row,
     strings, trimmed, without_number,
 };
+use super::record;
 use super::stamp::unstamped;
 
 /// Longer lines before a list speak of more than its items.
@@ -54,6 +55,10 @@ impl<'t> Iterator for Stretches<'t> {
                 return None;
             }
             let rest = &self.output[self.at..];
+            if let Some(length) = record::length(rest) {
+                self.at += length;
+                return Some((&rest[..length], Standing::Record));
+            }
             let end = memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
             self.at += end + 1;
             let line = &rest[..end];
