@@ -4,6 +4,8 @@
 //! Two things tell it, whatever the words. Where it stands: right behind a statement, a brief sentence that says nothing of
 //! its own but another value of the same make. And what it shares: later, a word that hardly another line has.
 
+use std::collections::HashMap;
+
 use super::judge::asks;
 use super::language::List;
 use super::subject::Subject;
@@ -180,13 +182,18 @@ impl Ledger {
         let rest = || own.bag.iter().filter(|word| !is_value(*word) && !theirs.bag.has(*word));
         // What names something else is about that, if it may change that; what many lines say names nothing.
         let most = RARE.max(self.lines.len() / ONE_OF);
-        let is_set = is_persons && is_near && line.change >= Change::Said && differs();
-        let fits = |at: &u32| !is_set || own.tells(&self.lines[*at as usize].subject);
-        let tells = |word| {
-            (1..=most).contains(&self.lines_about(word))
-                && self.about.get(&word).is_some_and(|lines| lines.iter().any(fits))
+        let is_set = is_persons && is_near && differs();
+        let mut named_in: HashMap<u32, usize> = HashMap::new();
+        let least = 1 + usize::from(is_set);
+        let mut tells = |word| {
+            let lines = self.about.get(&word).filter(|_| (1..=most).contains(&self.lines_about(word)));
+            lines.into_iter().flatten().any(|at| {
+                let names = named_in.entry(*at).or_default();
+                *names += 1;
+                *names >= least && (!is_set || own.tells(&self.lines[*at as usize].subject))
+            })
         };
-        let is_elsewhere = || rest().count() > MOST_BESIDES || rest().any(tells);
+        let mut is_elsewhere = || rest().count() > MOST_BESIDES || rest().any(&mut tells);
         if !named && is_elsewhere() {
             // What says so of the last is about that, if nothing that it names is found.
             return (is_persons && line.change == Change::OfLast && is_near).then_some(WEAK);
