@@ -28,6 +28,7 @@ const MOST_BEFORE: usize = 2;
 
 /// Words besides its values of one that says hardly more than another value; and all words of one that says nothing more.
 const MOST_LIGHT: usize = 4;
+const MOST_REPLIED: usize = 8;
 const LEAST_WORDS: usize = 3;
 
 /// How surely what takes back the last thing said means a line that doesn't have its words.
@@ -36,6 +37,13 @@ const WEAK: u32 = 1;
 /// What a sentence begins with that speaks of the one before it.
 const POINTS: [&str; 10] =
     ["it", "it's", "its", "that", "that's", "this", "they", "they're", "these", "those"];
+
+/// What a reply begins with that takes nothing back.
+const ASSENTS: [&str; 22] = [
+    "yes", "yep", "yeah", "sure", "ok", "okay", "thanks", "thank", "great", "good", "perfect",
+    "fine", "alright", "cool", "nice", "please", "however", "right", "correct", "exactly",
+    "agreed", "also",
+];
 
 impl Ledger {
     /// Which of `candidates` the line may change; or what was said just before it, which it may surely change.
@@ -160,12 +168,21 @@ impl Ledger {
             own.words <= MOST_LIGHT && (points() || is_all() || is_apart())
         };
         // In words, of what is given in words, or as a name.
-        let is_choice = || {
+        let is_figure = |one: &Subject| one.values.iter().any(|value| !value.is_literal());
+        let is_worded = || {
             // `Change of heart: the old gym.`
             let is_task = line.kind.is_task() && !line.text.contains(':');
             let is_rule = line.kind == Kind::Constraint || is_task;
-            let is_figure = |one: &Subject| one.values.iter().any(|value| !value.is_literal());
-            line.says_so() && !is_rule && !is_figure(own) && !is_figure(theirs)
+            !is_rule && !is_figure(own) && !is_figure(theirs)
+        };
+        let is_choice = || line.says_so() && is_worded();
+        // `Almost! The old gym.`
+        let is_reply = || {
+            let is_brief = line.text.split(' ').count() <= MOST_REPLIED;
+            let assents =
+                || words(&line.text).next().is_some_and(|w| ASSENTS.contains(&w.as_str()));
+            let is_light = (1..=MOST_LIGHT).contains(&own.words) && !own.has_topic;
+            is_brief && is_light && is_worded() && theirs.words < MOST_BRIEF && !assents()
         };
         let takes_up = || is_persons && own.takes_up && own.words < MOST_BESIDES;
         let sure = match () {
@@ -176,6 +193,7 @@ impl Ledger {
             () if line.change == Change::OfLast && (is_persons && is_near || is_last) => 10,
             () if is_last && takes_up() => 10,
             () if is_persons && is_near && says_little() && is_choice() => 10,
+            () if is_persons && is_near && is_reply() => 5,
             () => return None,
         };
         let is_value = |word| own.values.iter().any(|value| value.digest == word);
@@ -186,7 +204,8 @@ impl Ledger {
         let mut named_in: HashMap<u32, usize> = HashMap::new();
         let least = 1 + usize::from(is_set);
         let mut tells = |word| {
-            let lines = self.about.get(&word).filter(|_| (1..=most).contains(&self.lines_about(word)));
+            let lines =
+                self.about.get(&word).filter(|_| (1..=most).contains(&self.lines_about(word)));
             lines.into_iter().flatten().any(|at| {
                 let names = named_in.entry(*at).or_default();
                 *names += 1;
