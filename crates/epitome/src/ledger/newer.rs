@@ -182,7 +182,13 @@ impl Ledger {
             let assents =
                 || words(&line.text).next().is_some_and(|w| ASSENTS.contains(&w.as_str()));
             let is_light = (1..=MOST_LIGHT).contains(&own.words) && !own.has_topic;
-            is_brief && is_light && is_worded() && theirs.words < MOST_BRIEF && !assents()
+            let is_goal = line.kind == Kind::Goal;
+            is_brief
+                && is_light
+                && !is_goal
+                && is_worded()
+                && theirs.words < MOST_BRIEF
+                && !assents()
         };
         let takes_up = || is_persons && own.takes_up && own.words < MOST_BESIDES;
         let sure = match () {
@@ -200,7 +206,8 @@ impl Ledger {
         let rest = || own.bag.iter().filter(|word| !is_value(*word) && !theirs.bag.has(*word));
         // What names something else is about that, if it may change that; what many lines say names nothing.
         let most = RARE.max(self.lines.len() / ONE_OF);
-        let is_set = is_persons && is_near && differs();
+        let is_set =
+            is_persons && is_near && differs() && (line.change >= Change::Said || is_figure(own));
         let mut named_in: HashMap<u32, usize> = HashMap::new();
         let least = 1 + usize::from(is_set);
         let mut tells = |word| {

@@ -220,7 +220,12 @@ fn changed(output: &str) -> Option<(String, usize)> {
     let (label, was) = old.strip_prefix('-')?.split_once(": ")?;
     let (same, is) = new.strip_prefix('+')?.split_once(": ")?;
     let (was, is) = (was.trim(), is.trim());
-    let is_short = |value: &str| (1..=MAX_VALUE).contains(&value.len());
+    // Code ends and sets otherwise.
+    let is_short = |value: &str| {
+        (1..=MAX_VALUE).contains(&value.len())
+            && !value.ends_with([';', ',', '{'])
+            && !value.contains(['=', '('])
+    };
     let is_field = label == same
         && label.len() <= MAX_LABEL
         && is_said(label)
