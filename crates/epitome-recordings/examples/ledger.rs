@@ -153,6 +153,7 @@ fn sample(seed: u32, count: usize, read: &[Read]) {
         let (before, behind) = read.around(line);
         let row = serde_json::json!({
             "id": id + 1,
+            "line": ContentId::of_text(&line.text).short(),
             "kind": line.kind,
             "text": line.text,
             "speaker": format!("{:?}", line.who).to_lowercase(),
@@ -182,9 +183,10 @@ fn judged(file: &str, read: &[Read]) -> Result<()> {
     let kappa = (agreed / all - by_chance) / (1.0 - by_chance);
     println!(
         "# How precise the ledger is\n\nOf the lines that would be listed of every session in [`examples`](../examples) and the last request of each \
-         capture, 600 were given\nto two readers, who didn't know of each other: is this a constraint, decision, fact, preference, goal, task or open \
-         question that somebody\nwould want remembered? Rules were changed after that, by what both took for noise; the table counts the lines that are \
-         still listed.\nMade by\n\n```sh\ncargo run -p epitome-recordings --example ledger -- judged crates/testkit/data/ledger/judged.tsv > docs/precision.md\n```\n"
+         capture, 320 were drawn\n(`ledger sample 20261125 320`) and given to two readers, who didn't know of each other: is this a constraint, decision, fact, \
+         preference, goal,\ntask or open question that somebody who goes on with the session would want remembered? No rule was changed by what they said of \
+         the\nlines they took for noise; the kinds of a few others were. The table counts the lines that are still listed. It is made by\n\n```sh\n\
+         cargo run -p epitome-recordings --example ledger -- judged crates/testkit/data/ledger/judged.tsv > docs/precision.md\n```\n"
     );
     println!("{all} lines judged; the readers agree on {agreed} of them (kappa {kappa:.2}).\n");
 
@@ -201,19 +203,20 @@ fn judged(file: &str, read: &[Read]) -> Result<()> {
             unknown += 1;
             continue;
         };
-        for kind in [format!("{:?}", line.kind).to_lowercase(), "all".to_owned()] {
+        let (kind, who) = (format!("{:?}", line.kind), format!("{:?}", line.who));
+        for kind in [kind.to_lowercase(), format!("by {}", who.to_lowercase()), "all".to_owned()] {
             let counts = kinds.entry(kind).or_default();
             counts[0] += 1;
             counts[1] += usize::from(said[0]);
             counts[2] += usize::from(said[1]);
         }
     }
-    println!("| listed as | lines | first reader | second reader |\n|---|--:|--:|--:|");
+    println!("| listed as, or said by | lines | first reader | second reader |\n|---|--:|--:|--:|");
     for (kind, [lines, first, second]) in kinds {
         let share = |yes: usize| 100.0 * yes as f64 / lines as f64;
         println!("| {kind} | {lines} | {:.1} % | {:.1} % |", share(first), share(second));
     }
-    println!("\n{unknown} more lines that are listed now weren't judged.");
+    println!("\n{unknown} more lines are listed, which weren't drawn.");
     Ok(())
 }
 
