@@ -22,6 +22,7 @@ mod observe;
 mod output;
 mod past;
 mod phrase;
+mod printed;
 mod quote;
 mod record;
 mod resume;

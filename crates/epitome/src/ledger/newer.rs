@@ -208,15 +208,15 @@ impl Ledger {
         let most = RARE.max(self.lines.len() / ONE_OF);
         let is_set =
             is_persons && is_near && differs() && (line.change >= Change::Said || is_figure(own));
-        let mut named_in: HashMap<u32, usize> = HashMap::new();
+        let mut shared_with: HashMap<u32, usize> = HashMap::new();
         let least = 1 + usize::from(is_set);
         let mut tells = |word| {
             let lines =
                 self.about.get(&word).filter(|_| (1..=most).contains(&self.lines_about(word)));
             lines.into_iter().flatten().any(|at| {
-                let names = named_in.entry(*at).or_default();
-                *names += 1;
-                *names >= least && (!is_set || own.tells(&self.lines[*at as usize].subject))
+                let words = shared_with.entry(*at).or_default();
+                *words += 1;
+                *words >= least && (!is_set || own.tells(&self.lines[*at as usize].subject))
             })
         };
         let mut is_elsewhere = || rest().count() > MOST_BESIDES || rest().any(&mut tells);

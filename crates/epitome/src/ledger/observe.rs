@@ -10,14 +10,13 @@ use super::language::{Cue, List};
 use super::newer::{Gives, gives};
 use super::noise::is_noise;
 use super::output::{self, Standing};
-use super::record;
 use super::statement;
 use super::subject::Subject;
 use super::update::{MOST_BRIEF, Update, is_near};
 use super::words::Words;
-use super::worth::{is_code, is_printed_code, worth};
+use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
-use crate::text::split::{Kind as Place, Sentence, is_one, sentences};
+use crate::text::split::{Kind as Place, Sentence, sentences};
 use crate::text::telling::{Tell, tell};
 use crate::text::{STUB, begins_with_one, cut};
 
@@ -28,7 +27,7 @@ const MAX_SENTENCE: usize = 1_200;
 /// Longer lines before a list speak of more than its items.
 const MAX_LEAD: usize = 60;
 /// In a longer message each sentence says by itself what it is about.
-const MAX_BRIEF: usize = 200;
+pub(super) const MAX_BRIEF: usize = 200;
 /// Longer labels are sentences.
 const MAX_LABEL: usize = 40;
 /// Labels that say what kind of statement follows, not of what a value is.
@@ -53,22 +52,11 @@ const KINDS: [&str; 18] = [
     "always",
 ];
 /// So much behind a question belongs to it.
-const MAX_ANSWER: usize = 80;
+pub(super) const MAX_ANSWER: usize = 80;
 /// Bytes of one text that are read from either end.
 const WINDOW: usize = 48 * 1024;
-/// Lines taken from one output of a tool, the first ones; and the same of those that aren't sure.
-const MAX_OF_OUTPUT: usize = 24;
-/// Lines of tools in all: what comes later is found by search, not by reading.
-const MAX_OF_TOOLS: usize = 4_000;
-/// Lines of one output that aren't sure, before more are looked for among those that are half signs; and how many of
-/// these are looked at.
-const MAX_BESIDES: usize = 8;
-const MAX_TRIED: usize = 32;
 /// Lines in all that aren't sure, of all but persons.
 const MAX_UNSURE: usize = 4_000;
-
-/// Words of what minutes name before they say what was decided.
-const MOST_NAMING: usize = 5;
 
 /// What an answer to the question before it begins with.
 const ANSWERS: [&str; 6] = ["answered", "answer", "resolved", "the answer", "yes", "no"];
@@ -171,88 +159,8 @@ impl Ledger {
         }
     }
 
-    fn read_output(&mut self, at: u32, shown: Shown, text: &str) {
-        let (mut taken, mut besides, mut tried) = (0, 0, 0);
-        let mut lead = Lead::default();
-        for (stretch, standing) in output::prose(text) {
-            if standing == Standing::Worded {
-                tried += 1;
-                if besides >= MAX_BESIDES || tried > MAX_TRIED {
-                    continue;
-                }
-            }
-            if standing == Standing::Lead {
-                lead = Lead::of(stretch);
-                continue;
-            }
-            if standing == Standing::Record {
-                if taken < MAX_OF_OUTPUT && self.of_tools < MAX_OF_TOOLS {
-                    let said = Said { at, who: Speaker::Tool, shown, raw: stretch, standing };
-                    taken += usize::from(self.note_record(&said));
-                }
-                continue;
-            }
-            // Most is nothing as a whole.
-            if is_one(stretch)
-                && self.is_nothing_again(at, (Speaker::Tool, standing), stretch, &lead.cues)
-            {
-                continue;
-            }
-            let is_minuted = standing == Standing::Free && is_minuted(stretch);
-            let mut parts =
-                sentences(stretch).into_iter().map(|sentence| sentence.range).peekable();
-            while let Some(mut part) = parts.next() {
-                // `Does it scale? (no answer yet)` is one, and so is a row.
-                let rest = parts.peek().map_or(0, |_| stretch.len() - part.end);
-                let is_asked = stretch[part.clone()].ends_with('?') && rest < MAX_ANSWER;
-                if rest > 0 && (standing == Standing::Row || is_asked || is_minuted) {
-                    part.end = stretch.len();
-                    parts.by_ref().for_each(drop);
-                }
-                let raw = &stretch[part.clone()];
-                if self.is_nothing_again(at, (Speaker::Tool, standing), raw, &lead.cues) {
-                    continue;
-                }
-                let is_said = matches!(standing, Standing::Row | Standing::Remark);
-                let said = unmarked(raw);
-                if !is_said && is_printed_code(said) || output::is_frame(said) {
-                    continue;
-                }
-                if taken >= MAX_OF_OUTPUT || self.of_tools >= MAX_OF_TOOLS {
-                    return;
-                }
-                let said = Said { at, who: Speaker::Tool, shown, raw, standing };
-                let before = self.unsure;
-                let breadth = if besides < MAX_OF_OUTPUT { Breadth::Any } else { Breadth::Sure };
-                taken += usize::from(self.note(&said, &lead, breadth));
-                besides += self.unsure - before;
-            }
-        }
-    }
-
-    /// Whether the record became a line.
-    fn note_record(&mut self, said: &Said<'_>) -> bool {
-        let Some(record) = record::read(said.raw) else { return false };
-        let bare = record.worded();
-        let words = Words::of(&bare);
-        let cues = Cues::of(&bare, &words);
-        let weight = worth(&bare, &words, &cues, record.kind, said.who) - said.standing.cost();
-        let text = cut::one_line(&record.text, MAX_LINE);
-        if self.listed.contains(&text) || self.is_boilerplate(&text) {
-            return false;
-        }
-        self.push(Line {
-            kind: record.kind,
-            shown: said.shown == Shown::InFull,
-            said_in: self.reading.into_iter().collect(),
-            weight,
-            change: cues.change(),
-            ..Line::said(said.at, said.who, said.raw.to_owned(), text, Subject::of(&words, &cues))
-        })
-    }
-
     /// Whether the sentence became a line.
-    fn note(&mut self, said: &Said<'_>, lead: &Lead, breadth: Breadth) -> bool {
+    pub(super) fn note(&mut self, said: &Said<'_>, lead: &Lead, breadth: Breadth) -> bool {
         let mut words = take(&mut self.words);
         // What ends like a note of ours takes the place of nothing by that.
         let bare = said.raw.strip_suffix(note_of(said.raw).unwrap_or_default()).unwrap_or(said.raw);
@@ -483,7 +391,7 @@ pub(super) fn unmarked(item: &str) -> &str {
 
 impl Standing {
     /// What a line is worth less for standing so.
-    fn cost(self) -> i32 {
+    pub(super) fn cost(self) -> i32 {
         match self {
             Self::Comment => 15,
             Self::Remark | Self::Worded => 8,
@@ -499,46 +407,29 @@ fn denies(sentence: &str) -> bool {
     start.starts_with("not ") || start.starts_with("no, ")
 }
 
-/// Whether it is a line of minutes: of what, in a few words, and behind that what was decided.
-/// `Item 4. Sign-in. Resolved: passkeys.`
-fn is_minuted(line: &str) -> bool {
-    const LABELS: [&str; 7] =
-        ["resolved", "decided", "decision", "agreed", "outcome", "resolution", "verdict"];
-    let is_decided = |part: &str| {
-        let label = part.trim_start().split_once(": ").map_or("", |(label, _)| label);
-        LABELS.iter().any(|known| label.eq_ignore_ascii_case(known))
-    };
-    if line.len() > MAX_BRIEF {
-        return false;
-    }
-    let mut before = line.split(". ").take_while(|part| !is_decided(part));
-    let is_brief = before.all(|part| part.split(' ').count() <= MOST_NAMING);
-    is_brief && !is_decided(line) && line.split(". ").any(is_decided)
-}
-
 fn answers(sentence: &str) -> bool {
     let start = cut::head(sentence, 12).to_ascii_lowercase();
     ["answered", "answer:", "answer is", "a:"].iter().any(|mark| start.starts_with(mark))
 }
 
 /// A sentence, and how it was said.
-struct Said<'t> {
-    at: u32,
-    who: Speaker,
-    shown: Shown,
-    raw: &'t str,
-    standing: Standing,
+pub(super) struct Said<'t> {
+    pub(super) at: u32,
+    pub(super) who: Speaker,
+    pub(super) shown: Shown,
+    pub(super) raw: &'t str,
+    pub(super) standing: Standing,
 }
 
 /// What stands before a list, or above it.
 #[derive(Default)]
-struct Lead {
-    cues: Cues,
+pub(super) struct Lead {
+    pub(super) cues: Cues,
     is_heading: bool,
 }
 
 impl Lead {
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let bare = text.trim_start_matches('#');
         Self { cues: Cues::of(bare, &Words::of(bare)), is_heading: bare.len() < text.len() }
     }

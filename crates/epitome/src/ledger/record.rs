@@ -100,7 +100,7 @@ fn kind(fields: &[Field<'_>]) -> Option<Kind> {
     if !ABOUT.contains(&about.name) || !is_said(about.value) {
         return None;
     }
-    rest.iter().find_map(|field| field.kind())
+    rest.iter().find_map(Field::kind)
 }
 
 /// Whether somebody would call something so: in words, not by a name of code.
@@ -180,13 +180,11 @@ fn fields(output: &str) -> Option<(Vec<Field<'_>>, usize)> {
 fn quoted(text: &str) -> Option<(Field<'_>, usize)> {
     let (name, rest) = text.strip_prefix('"')?.split_once('"')?;
     let bare = rest.strip_prefix(':')?.trim_start_matches(' ');
-    let (value, behind) = match bare.strip_prefix('"') {
-        Some(inner) => inner.split_once('"')?,
-        None => {
-            let is_end = |c: char| matches!(c, ',' | '}' | ']' | '\n' | '\r' | ' ');
-            let end = bare.find(is_end).unwrap_or(bare.len());
-            bare.split_at(end)
-        }
+    let (value, behind) = if let Some(inner) = bare.strip_prefix('"') {
+        inner.split_once('"')?
+    } else {
+        let is_end = |c: char| matches!(c, ',' | '}' | ']' | '\n' | '\r' | ' ');
+        bare.split_at(bare.find(is_end).unwrap_or(bare.len()))
     };
     let is_one = !value.is_empty()
         && value.len() <= MAX_VALUE
