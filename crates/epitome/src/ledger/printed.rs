@@ -118,7 +118,65 @@ fn is_minuted(line: &str) -> bool {
     if line.len() > MAX_BRIEF {
         return false;
     }
-    let mut before = line.split(". ").take_while(|part| !is_decided(part));
-    let is_brief = before.all(|part| part.split(' ').count() <= MOST_NAMING);
-    is_brief && !is_decided(line) && line.split(". ").any(is_decided)
+    let mut parts = line.split(". ");
+    let Some(decided) = parts.position(is_decided).filter(|at| *at > 0) else { return false };
+    line.split(". ").take(decided).all(|part| part.split(' ').count() <= MOST_NAMING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lane::read;
+    use super::*;
+
+    const OUTPUT: &str = "42 files scanned, 0 skipped
+{
+  \"name\": \"locker number\",
+  \"value\": \"117\"
+}
+task: reconcile the supplier statements
+status: blocked
+needs: an approval
+<Dana W.> boss wants no more than 25 loaves on bakery waste by spring
+Item 4. Portal sign-in. Resolved: passkeys. Grounds: the old one had no audit trail.
+-petty cash float: €120
++petty cash float: €150
+";
+    const LISTED: [&str; 5] = [
+        "- [0 tool] Item 4. Portal sign-in. Resolved: passkeys. Grounds: the old one had no audit trail.",
+        "- [0 tool] boss wants no more than 25 loaves on bakery waste by spring",
+        "- [0 tool] task: reconcile the supplier statements; status: blocked; needs: an approval",
+        "- [0 tool] name: locker number; value: 117",
+        "- [0 tool] petty cash float: €150 (was €120)",
+    ];
+
+    fn listed(ledger: &Ledger) -> Vec<String> {
+        let lane = ledger.render(4_000);
+        let mut lines: Vec<String> =
+            lane.lines().filter(|line| line.starts_with("- ")).map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    fn observed() -> Ledger {
+        let mut ledger = Ledger::default();
+        ledger.observe(0, Speaker::Tool, Shown::Elsewhere, OUTPUT);
+        ledger
+    }
+
+    #[test]
+    fn records_chats_minutes_and_changed_fields_are_listed() {
+        let mut expected = LISTED.map(str::to_owned);
+        expected.sort_unstable();
+        assert_eq!(listed(&observed()), expected);
+    }
+
+    #[test]
+    fn a_record_is_about_the_same_when_it_is_read_back() {
+        let mut next = Ledger::default();
+        next.resume(std::iter::empty(), read(&observed().render(4_000)));
+        next.observe(2, Speaker::Human, Shown::Elsewhere, "The locker number is 204 now.");
+        let lines = listed(&next);
+        let told = "(newer than: [0 tool] besides: name: locker number; value: 117)";
+        assert!(lines.iter().any(|line| line.ends_with(told)), "{lines:#?}");
+    }
 }

@@ -142,15 +142,22 @@ fn state(value: &str) -> Option<Kind> {
 
 /// The fields that `output` begins with, and how many bytes they take.
 fn fields(output: &str) -> Option<(Vec<Field<'_>>, usize)> {
-    let around = output.bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'{')).count();
-    let bare = &output[around..];
-    let bare = bare.strip_prefix("- ").unwrap_or(bare);
-    let indent = output.len() - bare.len();
-    let is_quoted = bare.starts_with('"');
+    let bytes = output.as_bytes();
+    let mut indent = 0;
+    while matches!(bytes.get(indent), Some(b' ' | b'\t' | b'{')) {
+        indent += 1;
+    }
+    if bytes[indent..].starts_with(b"- ") {
+        indent += 2;
+    }
+    let is_quoted = bytes.get(indent) == Some(&b'"');
+    let from = indent + usize::from(is_quoted);
+    let mut end = from;
+    while end <= from + MAX_NAME && bytes.get(end).is_some_and(u8::is_ascii_lowercase) {
+        end += 1;
+    }
     // Most lines end here.
-    let name = bare.strip_prefix('"').unwrap_or(bare);
-    let end = name.bytes().take(MAX_NAME + 1).position(|byte| !byte.is_ascii_lowercase())?;
-    if !ABOUT.contains(&&name[..end]) {
+    if !matches!(bytes.get(end), Some(b'"' | b':')) || !ABOUT.contains(&&output[from..end]) {
         return None;
     }
     let (mut found, mut at) = (Vec::new(), indent);
