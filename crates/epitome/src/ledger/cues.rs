@@ -359,44 +359,52 @@ fn is_past(words: &Words, at: usize) -> bool {
     }
 }
 
+/// Words for the state that a task is in.
+const STATES: [(&str, Cue); 34] = [
+    ("not started", Cue::Open),
+    ("planned", Cue::Open),
+    ("stalled", Cue::Blocked),
+    ("paused", Cue::Blocked),
+    ("delivered", Cue::Done),
+    ("finished", Cue::Done),
+    ("complete", Cue::Done),
+    ("ongoing", Cue::Underway),
+    ("to do", Cue::Open),
+    ("todo", Cue::Open),
+    ("open", Cue::Open),
+    ("new", Cue::Open),
+    ("backlog", Cue::Open),
+    ("ready", Cue::Open),
+    ("pending", Cue::Open),
+    ("unassigned", Cue::Open),
+    ("closed", Cue::Done),
+    ("done", Cue::Done),
+    ("resolved", Cue::Done),
+    ("merged", Cue::Done),
+    ("fixed", Cue::Done),
+    ("shipped", Cue::Done),
+    ("completed", Cue::Done),
+    ("in progress", Cue::Underway),
+    ("in review", Cue::Underway),
+    ("doing", Cue::Underway),
+    ("started", Cue::Underway),
+    ("wip", Cue::Underway),
+    ("active", Cue::Underway),
+    ("draft", Cue::Underway),
+    ("blocked", Cue::Blocked),
+    ("halted", Cue::Blocked),
+    ("on hold", Cue::Blocked),
+    ("waiting", Cue::Blocked),
+];
+
+/// The state that a field names: `in_progress`.
+pub(super) fn state_of(name: &str) -> Option<Cue> {
+    let name = name.replace(['_', '-'], " ");
+    STATES.iter().find(|(state, _)| name.eq_ignore_ascii_case(state)).map(|(_, cue)| *cue)
+}
+
 /// What a ticket or a row says of its task, behind its number: `OPS-12  Closed  port it`.
 fn status_of(text: &str) -> Option<Cue> {
-    const STATES: [(&str, Cue); 34] = [
-        ("not started", Cue::Open),
-        ("planned", Cue::Open),
-        ("stalled", Cue::Blocked),
-        ("paused", Cue::Blocked),
-        ("delivered", Cue::Done),
-        ("finished", Cue::Done),
-        ("complete", Cue::Done),
-        ("ongoing", Cue::Underway),
-        ("to do", Cue::Open),
-        ("todo", Cue::Open),
-        ("open", Cue::Open),
-        ("new", Cue::Open),
-        ("backlog", Cue::Open),
-        ("ready", Cue::Open),
-        ("pending", Cue::Open),
-        ("unassigned", Cue::Open),
-        ("closed", Cue::Done),
-        ("done", Cue::Done),
-        ("resolved", Cue::Done),
-        ("merged", Cue::Done),
-        ("fixed", Cue::Done),
-        ("shipped", Cue::Done),
-        ("completed", Cue::Done),
-        ("in progress", Cue::Underway),
-        ("in review", Cue::Underway),
-        ("doing", Cue::Underway),
-        ("started", Cue::Underway),
-        ("wip", Cue::Underway),
-        ("active", Cue::Underway),
-        ("draft", Cue::Underway),
-        ("blocked", Cue::Blocked),
-        ("halted", Cue::Blocked),
-        ("on hold", Cue::Blocked),
-        ("waiting", Cue::Blocked),
-    ];
     let is_state = |text: &str| {
         let state = text.trim().trim_matches(['[', ']', '*', '(', ')', '`']);
         STATES.iter().find(|(name, _)| state.eq_ignore_ascii_case(name)).map(|(_, cue)| *cue)

@@ -39,18 +39,18 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
     let asks = asks(trimmed);
     let is_answer =
         !asks && cues.has(Cue::Answers) && words.find("whether").is_some() && !is_open(words);
+    let as_found = |kind| match kind {
+        Kind::Done if tells_what_it_found(trimmed, words, cues) => Kind::Fact,
+        kind => kind,
+    };
     let kind = match who {
         _ if is_answer || answers_itself(trimmed) => Some(Kind::Fact),
-        Speaker::Human | Speaker::System => of_authority(cues, words, asks),
-        Speaker::Model => of_model(cues, words, asks),
+        Speaker::Human | Speaker::System => of_authority(cues, words, asks).map(as_found),
+        Speaker::Model => of_model(cues, words, asks).map(as_found),
         Speaker::Tool | Speaker::Injected => of_others(cues, words, asks)
+            .map(as_found)
             .filter(|kind| who != Speaker::Tool || !is_outcome(*kind, trimmed, words, cues)),
     }?;
-    let kind = if kind == Kind::Done && tells_what_it_found(trimmed, words, cues) {
-        Kind::Fact
-    } else {
-        kind
-    };
     let weight = worth(trimmed, words, cues, kind, who);
     Some(Verdict { kind, weight })
 }
@@ -169,12 +169,7 @@ fn is_reported(words: &Words) -> bool {
 }
 
 fn state(cues: &Cues, words: &Words) -> Option<Kind> {
-    // `All blocking issues are resolved`
-    let is_over = || {
-        let ends = ["resolved", "unblocked", "cleared"];
-        cues.has(Cue::Done) && words.iter().any(|(_, _, low)| ends.contains(&low))
-    };
-    if cues.has(Cue::Blocked) && !is_over() {
+    if cues.has(Cue::Blocked) {
         Some(Kind::Blocked)
     } else if cues.has(Cue::Underway) {
         Some(Kind::Underway)

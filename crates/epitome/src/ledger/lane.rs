@@ -90,7 +90,7 @@ pub struct Entry {
     pub who: Speaker,
     /// What it is.
     pub kind: Kind,
-    /// Verbatim.
+    /// As [`Line::text`].
     pub text: String,
     /// What it stands for or differs from; empty for most.
     pub note: String,

@@ -1,11 +1,12 @@
 //! What was ruled, decided, found and left open: lines quoted from a transcript, without a model.
 //!
 //! Each sentence is judged by the phrases in it, by who said it and by where it stands ([`Kind`]);
-//! what counts becomes a line, an exact excerpt with its source. A later line about the same subject
+//! what counts becomes a line, an exact excerpt with its source (of a record in a tool's output its fields). A later line about the same subject
 //! replaces the older one ([`Line::replaced`]), by people's words over people's, never by a tool's
 //! over a person's. Where that isn't sure both stay, and the newer says so.
 
 mod again;
+mod behind;
 mod beneath;
 mod cues;
 mod delta;
@@ -116,7 +117,8 @@ pub struct Line {
     pub who: Speaker,
     /// What it is.
     pub kind: Kind,
-    /// The sentence, verbatim but for white space and what a reader couldn't see.
+    /// The sentence, verbatim but for white space and what a reader couldn't see; of a tool's record its fields, `name: support
+    /// line; value: 0800 22`, and of a field that a difference changes what it is and what it was.
     pub text: String,
     /// The older line in whose place it stands.
     pub replaces: Option<usize>,
@@ -273,7 +275,6 @@ impl Ledger {
         let own = self.lines.len();
         let is_known = line.is_sure;
         let update = if is_known { self.update(&line) } else { self.update_besides(&line) };
-        let update = self.nearest(&line, update);
         if !is_known && update == Update::New && line.weight < LEAST_BESIDES {
             return false;
         }

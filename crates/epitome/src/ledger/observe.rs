@@ -83,8 +83,12 @@ impl Ledger {
         if text.len() <= 2 * WINDOW {
             return self.read(at, who, shown, text);
         }
-        self.read(at, who, shown, cut::head(text, WINDOW));
-        self.read(at, who, shown, cut::tail(text, WINDOW));
+        // A value that is cut is another one.
+        let ends = |c: char| c == '\n' || c == ' ';
+        let (head, tail) = (cut::head(text, WINDOW), cut::tail(text, WINDOW));
+        self.read(at, who, shown, &head[..head.rfind('\n').or(head.rfind(ends)).unwrap_or(0)]);
+        let from = tail.find('\n').or(tail.find(ends)).unwrap_or(tail.len());
+        self.read(at, who, shown, &tail[from..]);
     }
 
     fn read(&mut self, at: u32, who: Speaker, shown: Shown, text: &str) {

@@ -249,7 +249,7 @@ impl Mix {
         Mix { counts: self.counts - ((operators(text) as u64) << 20), ..self }
     }
 
-    fn letters(self) -> usize {
+    pub(super) fn letters(self) -> usize {
         self.counts as usize & 0xf_ffff
     }
 

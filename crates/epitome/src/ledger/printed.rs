@@ -1,7 +1,7 @@
 //! Reading what a tool put out, stretch by stretch.
 
 use super::cues::Cues;
-use super::lane::Breadth;
+use super::lane::{Breadth, note_of};
 use super::observe::{Lead, MAX_ANSWER, MAX_BRIEF, MAX_LINE, Said, unmarked};
 use super::output::{self, Standing};
 use super::record;
@@ -10,6 +10,7 @@ use super::words::Words;
 use super::worth::{is_printed_code, worth};
 use super::{Ledger, Line, Shown, Speaker};
 use crate::text::cut;
+use crate::text::secrets::masked;
 use crate::text::split::{is_one, sentences};
 
 /// Words of what minutes name before they say what was decided.
@@ -52,14 +53,17 @@ impl Ledger {
             {
                 continue;
             }
-            let is_minuted = standing == Standing::Free && is_minuted(stretch);
+            let minuted = if standing == Standing::Free { minuted(stretch) } else { None };
             let mut parts =
                 sentences(stretch).into_iter().map(|sentence| sentence.range).peekable();
             while let Some(mut part) = parts.next() {
                 // `Does it scale? (no answer yet)` is one, and so is a row.
                 let rest = parts.peek().map_or(0, |_| stretch.len() - part.end);
                 let is_asked = stretch[part.clone()].ends_with('?') && rest < MAX_ANSWER;
-                if rest > 0 && (standing == Standing::Row || is_asked || is_minuted) {
+                if let Some(end) = minuted.filter(|end| part.end < *end && part.start == 0) {
+                    part.end = end;
+                    while parts.next_if(|next| next.start < end).is_some() {}
+                } else if rest > 0 && (standing == Standing::Row || is_asked) {
                     part.end = stretch.len();
                     parts.by_ref().for_each(drop);
                 }
@@ -87,12 +91,19 @@ impl Ledger {
     /// Whether the record became a line.
     fn note_record(&mut self, said: &Said<'_>) -> bool {
         let Some(record) = record::read(said.raw) else { return false };
-        let bare = record.worded();
-        let words = Words::of(&bare);
-        let cues = Cues::of(&bare, &words);
-        let weight = worth(&bare, &words, &cues, record.kind, said.who) - said.standing.cost();
+        // Fields by themselves hide what their values are to whoever masks texts.
+        if masked(&record.said) != record.said {
+            return false;
+        }
+        // What ends like a note of ours takes the place of nothing by that.
+        let bare = record.said.strip_suffix(note_of(&record.said).unwrap_or_default());
+        let bare = bare.unwrap_or(&record.said);
+        let words = Words::of(bare);
+        let cues = Cues::of(bare, &words);
+        let weight = worth(bare, &words, &cues, record.kind, said.who) - said.standing.cost();
         let text = cut::one_line(&record.text, MAX_LINE);
-        if self.listed.contains(&text) || self.is_boilerplate(&text) {
+        // Records begin alike; each is about something.
+        if self.listed.contains(&text) {
             return false;
         }
         self.push(Line {
@@ -106,21 +117,29 @@ impl Ledger {
     }
 }
 
-/// Whether it is a line of minutes: of what, in a few words, and behind that what was decided.
-/// `Item 4. Sign-in. Resolved: passkeys.`
-fn is_minuted(line: &str) -> bool {
-    const LABELS: [&str; 7] =
+/// How far a line of minutes says of what it speaks, in a few words, what was decided of that, and why:
+/// `Item 4. Sign-in. Resolved: passkeys. Reason: they can't be guessed.`
+fn minuted(line: &str) -> Option<usize> {
+    const DECIDED: [&str; 7] =
         ["resolved", "decided", "decision", "agreed", "outcome", "resolution", "verdict"];
-    let is_decided = |part: &str| {
-        let label = part.trim_start().split_once(": ").map_or("", |(label, _)| label);
-        LABELS.iter().any(|known| label.eq_ignore_ascii_case(known))
+    const WHY: [&str; 5] = ["reason", "reasons", "grounds", "rationale", "why"];
+    let is_one = |part: &str, labels: &[&str]| {
+        let label = part.split_once(": ").map_or("", |(label, _)| label);
+        labels.iter().any(|known| label.eq_ignore_ascii_case(known))
     };
     if line.len() > MAX_BRIEF {
-        return false;
+        return None;
     }
+    let decided = line.split(". ").position(|part| is_one(part, &DECIDED)).filter(|at| *at > 0)?;
     let mut parts = line.split(". ");
-    let Some(decided) = parts.position(is_decided).filter(|at| *at > 0) else { return false };
-    line.split(". ").take(decided).all(|part| part.split(' ').count() <= MOST_NAMING)
+    let is_brief = |part: &str| part.split(' ').count() <= MOST_NAMING;
+    if !parts.by_ref().take(decided).all(is_brief) {
+        return None;
+    }
+    let rest: Vec<&str> = parts.collect();
+    let said = 1 + usize::from(rest.get(1).is_some_and(|part| is_one(part, &WHY)));
+    let behind: usize = rest[said..].iter().map(|part| part.len() + ". ".len()).sum();
+    Some(line.len() - behind + usize::from(behind > 0))
 }
 
 #[cfg(test)]
@@ -137,11 +156,12 @@ task: reconcile the supplier statements
 status: blocked
 needs: an approval
 <Dana W.> boss wants no more than 25 loaves on bakery waste by spring
-Item 4. Portal sign-in. Resolved: passkeys. Grounds: the old one had no audit trail.
+Item 4. Portal sign-in. Resolved: passkeys. Grounds: the old one had no audit trail. Never store passwords.
 -petty cash float: €120
 +petty cash float: €150
 ";
-    const LISTED: [&str; 5] = [
+    const LISTED: [&str; 6] = [
+        "- [0 tool] Never store passwords.",
         "- [0 tool] Item 4. Portal sign-in. Resolved: passkeys. Grounds: the old one had no audit trail.",
         "- [0 tool] boss wants no more than 25 loaves on bakery waste by spring",
         "- [0 tool] task: reconcile the supplier statements; status: blocked; needs: an approval",
@@ -168,6 +188,29 @@ Item 4. Portal sign-in. Resolved: passkeys. Grounds: the old one had no audit tr
         let mut expected = LISTED.map(str::to_owned);
         expected.sort_unstable();
         assert_eq!(listed(&observed()), expected);
+    }
+
+    #[test]
+    fn no_record_shows_a_secret() {
+        for output in [
+            "{\"name\": \"admin password\", \"value\": \"hunter2!Xy9abc\"}",
+            "name: database password\nvalue: hunter2!Xy9abc\n",
+        ] {
+            let mut ledger = Ledger::default();
+            ledger.observe(0, Speaker::Tool, Shown::Elsewhere, output);
+            assert_eq!(ledger.render(4_000), "", "{output}");
+        }
+    }
+
+    #[test]
+    fn of_records_of_the_same_the_last_holds() {
+        let mut ledger = Ledger::default();
+        for value in 117..123 {
+            let output = format!("{{\"name\": \"locker number\", \"value\": {value}}}");
+            ledger.observe(value, Speaker::Tool, Shown::Elsewhere, &output);
+        }
+        let lane = ledger.render(4_000);
+        assert!(lane.contains("[122 tool] name: locker number; value: 122"), "{lane}");
     }
 
     #[test]

@@ -58,14 +58,16 @@ pub(super) fn unstamped(line: &str) -> &str {
     }
 }
 
-/// A line of a chat without who said it, `<dana_k> so`: no tag of a markup, which is in lower case and closed.
+/// A line of a chat without who said it, `<dana_k> so`: no tag of a markup, which is in lower case and closed, and no
+/// `<FILE>  so` of a help text.
 fn signed(line: &str) -> Option<&str> {
     let (name, said) = line.strip_prefix('<')?.split_once("> ")?;
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.');
     let is_name = (2..=MAX_TAG).contains(&name.len())
         && name.chars().all(is_plain)
-        && name.contains(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '_');
-    (is_name && !said.contains("</")).then_some(said.trim_start())
+        && name.contains(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '_')
+        && name.contains(char::is_lowercase);
+    (is_name && !said.contains("</") && !said.starts_with(' ')).then_some(said)
 }
 
 /// A line without the tag that it begins with: `[ci] so`, `[TODO] so`.
@@ -163,6 +165,8 @@ mod tests {
             "[2026-03-04 10:12:33",
             "<em> so it is",
             "<Note> so it is</Note>",
+            "<OUTPUT> so it is",
+            "<config_file>  so it is",
             "",
         ] {
             assert_eq!(unstamped(line), line);

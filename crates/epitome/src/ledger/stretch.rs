@@ -57,6 +57,11 @@ impl<'t> Iterator for Stretches<'t> {
             let rest = &self.output[self.at..];
             if let Some(length) = record::length(rest) {
                 self.at += length;
+                // What stands behind it on its line is read by itself.
+                let bytes = self.output.as_bytes();
+                while matches!(bytes.get(self.at), Some(b',' | b' ' | b'}' | b']')) {
+                    self.at += 1;
+                }
                 return Some((&rest[..length], Standing::Record));
             }
             let end = memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());

@@ -64,6 +64,9 @@ pub(super) struct Said {
     is_name: bool,
 }
 
+/// Pictures count nothing: what stands from here on in Unicode is mostly one, where it is no letter.
+const PICTURES: char = '\u{2600}';
+
 /// Prepositions behind which a topic is named, not a value.
 const ABOUT: [&str; 9] =
     ["for", "of", "in", "on", "regarding", "concerning", "behind", "about", "re"];
@@ -141,7 +144,7 @@ impl Subject {
             let unit = low.trim_start_matches(|c: char| !c.is_alphabetic());
             let unit = if unit.is_empty() && word.after == ' ' { words.low(next) } else { unit };
             // No picture: `30 ✨`.
-            let is_said = unit.contains(|c: char| c.is_alphabetic() || matches!(c, '%' | '°'));
+            let is_said = unit.contains(|c: char| c.is_alphabetic() || c < PICTURES);
             if is_said && !english().says_nothing(unit) && !words.is(next, List::Numbers) {
                 self.units.push((value.digest, digest(stem(unit))));
             }

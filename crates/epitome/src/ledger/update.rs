@@ -7,9 +7,9 @@
 
 use std::cell::OnceCell;
 
+use super::behind::JUST;
 use super::cues::Cues;
 use super::language::Cue;
-use super::newer::JUST;
 use super::subject::Subject;
 use super::value::{Sort, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
@@ -29,13 +29,19 @@ pub(super) enum Update {
 }
 
 impl Update {
+    /// The older lines that it is about, oldest first.
+    pub(super) fn olds(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let (one, all) = match self {
+            Self::New => (None, &[][..]),
+            Self::Touches(old) | Self::Differs(old) | Self::Corrects(old) => (Some(*old), &[][..]),
+            Self::Replaces(olds) => (None, olds.as_slice()),
+        };
+        one.into_iter().chain(all.iter().copied())
+    }
+
     /// The newest of the older lines that it is about.
     pub(super) fn newest_old(&self) -> Option<usize> {
-        match self {
-            Self::New => None,
-            Self::Touches(old) | Self::Differs(old) | Self::Corrects(old) => Some(*old),
-            Self::Replaces(olds) => olds.last().copied(),
-        }
+        self.olds().next_back()
     }
 }
 
@@ -65,7 +71,12 @@ pub(super) fn is_near(at: u32, old: u32) -> bool {
 }
 
 impl Ledger {
+    /// What a line does to the older ones.
     pub(super) fn update(&self, line: &Line) -> Update {
+        self.nearest(line, self.update_of(line))
+    }
+
+    fn update_of(&self, line: &Line) -> Update {
         let (newer, candidates) = self.candidates(line);
         let (mut sure, mut maybe, mut unsure) = (Vec::new(), Vec::new(), Vec::new());
         let mut best = 0;
@@ -117,7 +128,10 @@ impl Ledger {
         let words = OnceCell::new();
         self.standing.iter().copied().find(|at| {
             let line = &self.lines[*at];
-            if line.subject.values.iter().any(|value| old.subject.values.contains(value)) {
+            // It gives what that one says; not `swap 20 Hz for 30 Hz`, which gives the last.
+            let current = line.subject.values.iter();
+            let mut current = current.filter(|value| !line.subject.gone.has(value.digest));
+            if current.next_back().is_some_and(|value| old.subject.values.contains(value)) {
                 return false;
             }
             let subject = line.note.split_once(": ").map(|(_, it)| it.trim_end_matches(')'));
@@ -297,7 +311,9 @@ impl Ledger {
         // Words for words: of what the speaker himself said just before.
         let own = near().next().filter(|(_, old)| {
             let is_own = line.who == old.who && old.at != line.at && !line.subject.is_field;
-            !is_number && is_brief && is_own && !old.kind.is_task()
+            // A rule is taken back in so many words, not by `No wait, run the tests`.
+            let is_rule = old.who >= Speaker::Human && old.kind == Kind::Constraint;
+            !is_number && is_brief && is_own && !old.kind.is_task() && !is_rule
         });
         own.map(|(at, _)| at)
     }

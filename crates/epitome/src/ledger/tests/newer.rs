@@ -269,3 +269,35 @@ fn the_nearest_that_a_value_fits_is_meant() {
         assert_eq!(newer, lines.last().map(|line| line.at), "{said}: {}", ledger.render(4_000));
     }
 }
+
+/// What was said stays where what comes next is about something else, or repeats it.
+#[test]
+fn what_only_stands_right_behind_a_statement_strikes_nothing() {
+    for said in [
+        "user: The shelf is 30 cm deep.
+         model: Noted.
+         user: It is 80 cm wide.",
+        "user: The upload limit is 64 MB.
+         model: Noted.
+         user: Delete the 12 MB one",
+        "user: Never push to the main branch.
+         model: Noted.
+         user: No wait, run the tests",
+        "model: The upload limit is 60 MB.
+         user: Is it 45 MB now?",
+    ] {
+        assert!(!is_struck(said), "{said}: {}", ledger(said).render(4_000));
+    }
+    let said = "user: We decided to keep the wood chips because the council pays.
+         model: Noted.
+         user: Keep the wood chips and add a swing.";
+    assert!(!is_struck(said) && !is_told(said), "{}", ledger(said).render(4_000));
+    // A question that is answered is struck, and what was said beside it stays.
+    let lane = ledger(
+        "model: The avatar upload limit is 2 MB.
+         model: Which upload limit should we set?
+         user: The upload limit is 50 MB.",
+    )
+    .render(4_000);
+    assert!(lane.contains("2 MB") && lane.contains("50 MB"), "{lane}");
+}
