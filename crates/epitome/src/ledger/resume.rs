@@ -1,10 +1,12 @@
 //! Going on from an earlier checkpoint.
 
+use std::cell::OnceCell;
+
 use super::cues::Cues;
 use super::lane::{Entry, IN_PLACE};
 use super::record::worded;
 use super::subject::Subject;
-use super::update::Update;
+use super::update::{Newer, Relation, Update, relation};
 use super::words::Words;
 use super::worth::worth;
 use super::{Change, Ledger, Line, REPLACING, Shown, Speaker};
@@ -46,6 +48,32 @@ impl Ledger {
                 self.lines[new].differs = Some(old);
             }
         }
+    }
+
+    /// The line of an earlier checkpoint that stood in the place of what a model or a tool says here: where that is still
+    /// shown it is read after what took it back.
+    pub(super) fn took_back(&self, old: &Line) -> Option<usize> {
+        if old.who >= Speaker::System || !old.is_state() || self.standing.is_empty() {
+            return None;
+        }
+        let words = OnceCell::new();
+        self.standing.iter().copied().find(|at| {
+            let line = &self.lines[*at];
+            // It gives what that one says; not `swap 20 Hz for 30 Hz`, which gives the last.
+            let current = line.subject.values.iter();
+            let mut current = current.filter(|value| !line.subject.gone.has(value.digest));
+            if current.next_back().is_some_and(|value| old.subject.values.contains(value)) {
+                return false;
+            }
+            let subject = line.note.split_once(": ").map(|(_, it)| it.trim_end_matches(')'));
+            if let Some(subject) = subject {
+                return subject == words.get_or_init(|| old.without_values());
+            }
+            let counts = line.subject.bag.iter().map(|word| self.lines_about(word)).collect();
+            let newer = Newer { line, counts };
+            let is_same = matches!(relation(line, old), Relation::Same(_));
+            is_same && self.is_sure(&newer, old) || self.says_anew(&newer, old)
+        })
     }
 
     /// Takes over a line, and says where it is. It stood beside the others that were listed, so that it takes the place of none of

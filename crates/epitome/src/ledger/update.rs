@@ -5,8 +5,6 @@
 //! the other doesn't. Without a word of change only the same topic with another value of the same
 //! sort does. `Actually, make that 40` has no topic; it means what was said just before.
 
-use std::cell::OnceCell;
-
 use super::behind::JUST;
 use super::cues::Cues;
 use super::language::Cue;
@@ -117,32 +115,6 @@ impl Ledger {
             return Update::Differs(*at);
         }
         self.may_change(&newer, &candidates).into()
-    }
-
-    /// The line of an earlier checkpoint that stood in the place of what a model or a tool says here: where that is still
-    /// shown it is read after what took it back.
-    pub(super) fn took_back(&self, old: &Line) -> Option<usize> {
-        if old.who >= Speaker::System || !old.is_state() || self.standing.is_empty() {
-            return None;
-        }
-        let words = OnceCell::new();
-        self.standing.iter().copied().find(|at| {
-            let line = &self.lines[*at];
-            // It gives what that one says; not `swap 20 Hz for 30 Hz`, which gives the last.
-            let current = line.subject.values.iter();
-            let mut current = current.filter(|value| !line.subject.gone.has(value.digest));
-            if current.next_back().is_some_and(|value| old.subject.values.contains(value)) {
-                return false;
-            }
-            let subject = line.note.split_once(": ").map(|(_, it)| it.trim_end_matches(')'));
-            if let Some(subject) = subject {
-                return subject == words.get_or_init(|| old.without_values());
-            }
-            let counts = line.subject.bag.iter().map(|word| self.lines_about(word)).collect();
-            let newer = Newer { line, counts };
-            let is_same = matches!(relation(line, old), Relation::Same(_));
-            is_same && self.is_sure(&newer, old) || self.says_anew(&newer, old)
-        })
     }
 
     /// The line, and those that share a word with it and that it may change, oldest first.
@@ -344,7 +316,7 @@ fn may_take_back(who: Speaker, change: Change, old: &Line) -> bool {
     }
 }
 
-enum Relation {
+pub(super) enum Relation {
     Apart,
     /// The same topic; how much of it is shared, in percent.
     Same(usize),
@@ -359,7 +331,7 @@ pub(super) struct Newer<'a> {
     pub(super) counts: Vec<usize>,
 }
 
-fn relation(new: &Line, old: &Line) -> Relation {
+pub(super) fn relation(new: &Line, old: &Line) -> Relation {
     let (own, theirs) = (&new.subject, &old.subject);
     // Standing instructions say how things are done, not how far they are.
     let standing = new.who == Speaker::System || old.who == Speaker::System;
