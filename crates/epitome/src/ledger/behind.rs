@@ -192,7 +192,9 @@ impl Line {
         let is_last = self.at - old.at <= JUST;
         // `It is 80 cm wide` is about something else than `30 cm deep`.
         let names_more = || own.bag.without(&theirs.bag).any(|word| !own.is_value(word));
-        let is_all = || own.is_aside || !names_more();
+        // `Wait 5 minutes` is a wish; `wait, 5 minutes` isn't.
+        let is_wish = self.kind.is_task() && !own.takes_up;
+        let is_all = || own.is_aside || !is_wish && !names_more();
         let sets = || is_last && own.sets(theirs) && (says || !is_rule && is_all());
         names || says && strikes(&self.text, &old.text, self.change) || sets()
     }
@@ -201,10 +203,14 @@ impl Line {
 /// Whether a brief sentence begins with words of the older one, says no more of them and goes on with others:
 /// `Not X, Y`, `lose X, take Y`; where it says that something changed, `swap X for Y`, too.
 fn strikes(new: &str, old: &str, change: Change) -> bool {
-    let old: Vec<String> = words(old).collect();
     let marks = [",", ";", " and ", " with ", " for "];
     let marks = if change > Change::None { &marks[..] } else { &marks[..2] };
-    let mut parts = marks.iter().filter_map(|mark| new.split_once(mark));
+    let mut parts = marks.iter().filter_map(|mark| new.split_once(mark)).peekable();
+    // Most have none of them.
+    if parts.peek().is_none() {
+        return false;
+    }
+    let old: Vec<String> = words(old).collect();
     parts.any(|(struck, rest)| is_struck(struck, rest, &old))
 }
 

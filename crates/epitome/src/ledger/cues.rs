@@ -20,6 +20,8 @@ pub(super) struct Cues {
     reason: Option<usize>,
     /// Where it first announces something.
     pub(super) announces: Option<usize>,
+    /// The words that it begins with and that make a rule of what follows: `never`, `please don't`, `ask me before`.
+    pub(super) rules: Option<Range<usize>>,
 }
 
 impl Cues {
@@ -43,11 +45,14 @@ impl Cues {
             }
             for phrase in &known.phrases {
                 let Some(end) = words.follows(at, &phrase.words) else { continue };
-                if !phrase.labels || words.get(end - 1).is_some_and(|word| word.after == ':') {
+                if phrase.end.allows(words.get(end - 1)) {
                     cues.see(phrase.cue, at..end, words);
                     // `From now on run the linter.`
                     if at == 0 && end > 1 && phrase.cue == Cue::Lasts {
                         leading = leading.max(end);
+                    }
+                    if cues.rules.is_none() && is_rule(words, leading..at, phrase.cue) {
+                        cues.rules = Some(at..end);
                     }
                 }
             }
@@ -278,6 +283,16 @@ fn gone_up_to(words: &Words, from: usize) -> usize {
         }
     }
     at
+}
+
+/// Whether a phrase says what must be or mustn't, with nothing but politeness before it.
+fn is_rule(words: &Words, mut before: Range<usize>, cue: Cue) -> bool {
+    let leads = |at: usize| {
+        words.is(at, List::Polite)
+            || words.is(at, List::Notices)
+            || matches!(words.low(at), "do" | "actually")
+    };
+    matches!(cue, Cue::Forbids | Cue::Demands | Cue::Negates) && before.all(leads)
 }
 
 /// Whether it begins with what is to be done, behind word `from`, polite words apart.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
+use super::words::Word;
 use crate::text::words::STOP_WORDS;
 
 /// English; what isn't English has no line, and stays in the user's words.
@@ -169,8 +170,36 @@ impl Id {
 pub(super) struct Phrase {
     pub(super) cue: Cue,
     pub(super) words: Box<[Id]>,
-    /// A colon must follow.
-    pub(super) labels: bool,
+    pub(super) end: End,
+}
+
+/// What must follow a phrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Anything,
+    Colon,
+    /// Any mark, or the end.
+    Mark,
+}
+
+impl End {
+    fn of(item: &str) -> Self {
+        match item.as_bytes().last() {
+            Some(b':') => Self::Colon,
+            Some(b',') => Self::Mark,
+            _ => Self::Anything,
+        }
+    }
+
+    /// Whether a phrase may end with this word.
+    pub(super) fn allows(self, word: Option<&Word>) -> bool {
+        let after = word.map(|word| word.after);
+        match self {
+            Self::Anything => true,
+            Self::Colon => after == Some(':'),
+            Self::Mark => after != Some(' '),
+        }
+    }
 }
 
 /// Lists of words.
@@ -339,10 +368,9 @@ impl Language {
     fn add(&mut self, section: Section, item: &'static str) {
         match section {
             Section::Phrases(cue) => {
-                let bare = item.trim_end_matches(':');
-                let words = self.numbered(bare);
+                let words = self.numbered(item.trim_end_matches([':', ',']));
                 let first = words[0];
-                let phrase = Phrase { cue, words, labels: bare != item };
+                let phrase = Phrase { cue, words, end: End::of(item) };
                 let known = self.known_mut(first);
                 known.seconds |= match phrase.words.get(1) {
                     Some(second) if second.is_word() => second.bit(),

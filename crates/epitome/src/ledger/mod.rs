@@ -424,9 +424,12 @@ impl Line {
         }
     }
 
-    /// Whether one of the two only reports, supposes or asks, so that a person's words stay whatever it says of them.
+    /// Whether one of the two only reports, supposes or asks, so that a person's words stay whatever it says of them; or
+    /// the older forbids to do what the newer doesn't speak of.
     fn spares(&self, old: &Self) -> bool {
         let is_open = self.subject.is_hearsay || old.subject.is_hearsay || self.text.ends_with('?');
+        let is_open =
+            is_open || old.kind == Kind::Constraint && self.subject.leaves_deed(&old.subject);
         is_open && old.who == Speaker::Human && old.kind != Kind::Question && !old.kind.is_task()
     }
 

@@ -49,6 +49,8 @@ pub(super) struct Subject {
     pub(super) is_aside: bool,
     /// Whether it begins with a word that takes up what was just said: `close, but`, `hm`.
     pub(super) takes_up: bool,
+    /// What a rule forbids or demands to do: `raise` of `never raise the limit`.
+    pub(super) deeds: Vec<u64>,
     /// What a number counts, as it stands at or behind it: `Hz`, `copies`.
     pub(super) units: Vec<(u64, u64)>,
 }
@@ -70,6 +72,9 @@ const PICTURES: char = '\u{2600}';
 /// Prepositions behind which a topic is named, not a value.
 const ABOUT: [&str; 9] =
     ["for", "of", "in", "on", "regarding", "concerning", "behind", "about", "re"];
+
+/// Words of a rule that are a deed by themselves.
+const ASKS: [&str; 2] = ["ask", "check"];
 
 fn is_about(low: &str) -> bool {
     // Few words begin so.
@@ -124,6 +129,16 @@ impl Subject {
         }
         subject.values.sort();
         subject.values.dedup();
+        if let Some(rules) = &cues.rules {
+            // `Ask me before you change it` is about asking, too.
+            let asks = Some(rules.start).filter(|at| ASKS.contains(&words.low(*at)));
+            let says = |at: &usize| terms.at(*at).is_some() || words.is(*at, List::Commands);
+            let does = (rules.end..words.len().min(rules.end + 2)).find(says);
+            let does = does.filter(|at| words.low(*at - 1) != "the");
+            let deed =
+                |at: usize| terms.at(at).map_or_else(|| digest(words.low(at)), |term| term.digest);
+            subject.deeds = asks.into_iter().chain(does).map(deed).collect();
+        }
         subject
     }
 
@@ -230,6 +245,15 @@ impl Subject {
     fn gone_words(&mut self, text: &str) {
         self.gone.push(digest(text));
         text.split(' ').for_each(|word| self.gone.push(digest(word)));
+    }
+
+    /// Whether it names what a rule is about, and not what that forbids or demands to do: a value of the thing is no word
+    /// about the rule.
+    pub(super) fn leaves_deed(&self, rule: &Self) -> bool {
+        let is_its = |value: &Value| !value.is_literal() && rule.values.contains(value);
+        let takes_back = self.lifts || !self.gone.is_empty() || self.values.iter().any(is_its);
+        let says = |deed| self.bag.has(deed) || self.deeds.contains(&deed);
+        self.has_topic && !takes_back && !rule.deeds.iter().all(|deed| says(*deed))
     }
 
     /// Whether both speak of the same kind of thing and each says of another one: `staging port`, `production port`.

@@ -285,6 +285,12 @@ fn what_only_stands_right_behind_a_statement_strikes_nothing() {
          user: No wait, run the tests",
         "model: The upload limit is 60 MB.
          user: Is it 45 MB now?",
+        "user: Doors open at 9:00.
+         model: Noted.
+         user: We close at 18:00.",
+        "user: The session timeout is 30 minutes.
+         model: Noted.
+         user: Wait 5 minutes.",
     ] {
         assert!(!is_struck(said), "{said}: {}", ledger(said).render(4_000));
     }

@@ -201,6 +201,16 @@ fn a_persons_words_stay_unless_they_are_surely_taken_back() {
             "I do not think that the port of ingest is now 9090, no longer 8080.",
         ),
         ("The port of ingest is 8080.", "Is the port of ingest now 9090, no longer 8080?"),
+        // A value of the thing is no word about what mustn't be done to it.
+        ("Never raise the upload limit above 64 MB.", "From now on the upload limit is 20 MB."),
+        (
+            "Always ask Dana before you touch the deploy window.",
+            "From now on the deploy window is Friday.",
+        ),
+        (
+            "Ask me before you change the API key for billing.",
+            "The API key for billing changed to sk_b_22.",
+        ),
     ] {
         let ledger = ledger(&format!("user: {old}\nuser: {new}"));
         let gone = ledger.lines().iter().filter(|line| line.replaced.is_some());
@@ -216,6 +226,11 @@ fn a_persons_words_stay_unless_they_are_surely_taken_back() {
             "The limit for guests is 5 uploads.",
             "The limit for guests has been raised to 50 uploads.",
         ),
+        (
+            "Never raise the upload limit above 64 MB.",
+            "From now on never raise the upload limit above 80 MB.",
+        ),
+        ("Never raise the upload limit above 64 MB.", "Actually, never raise it above 80 MB."),
     ] {
         let ledger = ledger(&format!("user: {old}\nuser: {new}"));
         assert_eq!(ledger.superseded().count(), 1, "{old} by {new}");
