@@ -84,7 +84,11 @@ impl Told {
     }
 }
 
+/// What triggers say of a request, with the compaction that it begins; or what one of them said as it panicked.
+type Observed = Result<(Answer, Option<Flight>), String>;
+
 /// A call of a model whose conversation is understood.
+#[derive(Clone)]
 struct Call {
     shared: Arc<Shared>,
     request: Request,
@@ -132,38 +136,54 @@ impl Call {
                 let Told { format, model, tenant } = told;
                 let request = sessions.read(&tenant, format, body?).ok()?;
                 let to = owned.recipient(model, &request);
-                // The view in force stays in force where a trigger panics.
-                let observed = caught(|| sessions.observe(&tenant, &request, to.clone(), now));
-                // Who goes away before he hears of it leaves nothing begun behind.
-                let observed = observed.map(|mut answer| {
-                    let (shared, session) = (Arc::clone(&owned), answer.session);
-                    let begun = answer.begun.take();
-                    (begun.map(|begun| Flight::new(shared, session, *begun)), answer)
-                });
                 let call = Call { shared: owned, request, tenant, to };
+                let observed = call.observe(sessions, now);
                 Some((call, observed))
             }
         };
         let (call, observed) = shared.ask_read(bytes, read).await??;
-        let (mut flight, mut answer) = match observed {
+        let (mut answer, mut flight) = call.told(observed).await?;
+        while matches!(answer.send, ToSend::After(_)) {
+            if let Some(flight) = flight.take() {
+                Box::pin(flight.run(bytes)).await;
+                answer = call.show().await?;
+                continue;
+            }
+            // Another request of the same conversation runs it. Whatever ended may be of another conversation, and whoever
+            // ran it may have gone away.
+            ended.as_mut().await;
+            ended.set(known.settled.notified());
+            ended.as_mut().enable();
+            let again = call.clone();
+            let observed = shared.ask(bytes, move |sessions, now| again.observe(sessions, now));
+            (answer, flight) = call.told(observed.await?).await?;
+        }
+        Some((call, answer, flight))
+    }
+
+    /// Lets triggers look at it. The view in force stays in force where one panics.
+    fn observe(&self, sessions: &mut Sessions, now: Duration) -> Observed {
+        let mut answer =
+            caught(|| sessions.observe(&self.tenant, &self.request, self.to.clone(), now))?;
+        // Who goes away before he hears of it leaves nothing begun behind.
+        let (shared, session) = (Arc::clone(&self.shared), answer.session);
+        let begun = answer.begun.take();
+        Ok((answer, begun.map(|begun| Flight::new(shared, session, *begun))))
+    }
+
+    /// What was observed, of which the observer hears.
+    async fn told(&self, observed: Observed) -> Option<(Answer, Option<Flight>)> {
+        let (answer, flight) = match observed {
             Ok(observed) => observed,
             Err(what) => {
-                shared.tell(&Event::Panicked { what });
-                (None, call.show().await?)
+                self.shared.tell(&Event::Panicked { what });
+                (self.show().await?, None)
             }
         };
         if let Some(why) = answer.stuck {
-            shared.tell(&Event::Stuck { session: answer.session, why });
+            self.shared.tell(&Event::Stuck { session: answer.session, why });
         }
-        while matches!(answer.send, ToSend::After(_)) {
-            match flight.take() {
-                Some(flight) => Box::pin(flight.run(bytes)).await,
-                // Another request of the same conversation runs it.
-                None => ended.as_mut().await,
-            }
-            answer = call.show().await?;
-        }
-        Some((call, answer, flight))
+        Some((answer, flight))
     }
 
     async fn make<S, R>(
