@@ -58,7 +58,7 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked, folder: &Path) -> Result<(
     page.goal(
         "`stats` on a recording of 50 MB",
         "1.5 s",
-        format!("{stats:.2} s"),
+        format!("{stats:.2} s for {megabytes:.0} MB"),
         stats <= 1.5 * megabytes / 50.0,
     );
     let (of_one, of_two) = (folder.join("of-one.json"), folder.join("of-two.json"));

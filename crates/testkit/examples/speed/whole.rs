@@ -34,7 +34,7 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked, folder: &Path) -> Result<(
     );
     let mut stages = String::from(
         "\n## Where it goes, ms/MB\n\n`second` is a second pass over a known history, with its counts in the cache, by a compactor that keeps what it reads, \
-         and without reading the file; `rest` is the\nwhole without counting and extraction, of the least of each; `extract` is ledger, anchors and what \
+         and without reading the file; `rest` is the\nwhole without counting and extraction, of the least of each (so that noise may leave less than nothing); `extract` is ledger, anchors and what \
          narrative chooses from, of all\nmessages; `decided` is reading, and deciding that nothing is due, with all counted and by a sample.\n\n\
          | format | parse | check | count | extract | second | render | whole | rest | decided | by a sample |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
