@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use epitome::session::{Answer, Recipient, Refused, Send as ToSend, Sent, Sessions};
+use epitome::session::{Answer, Awaited, Recipient, Refused, Send as ToSend, Sent, Sessions};
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
 use tower_service::Service;
@@ -143,20 +143,29 @@ impl Call {
         };
         let (call, observed) = shared.ask_read(bytes, read).await??;
         let (mut answer, mut flight) = call.told(observed).await?;
-        while matches!(answer.send, ToSend::After(_)) {
+        while let ToSend::After(ticket) = answer.send {
             if let Some(flight) = flight.take() {
                 Box::pin(flight.run(bytes)).await;
                 answer = call.show().await?;
                 continue;
             }
-            // Another request of the same conversation runs it. Whatever ended may be of another conversation, and whoever
-            // ran it may have gone away.
+            // Another request of the same conversation runs it. What ended may be another conversation's.
             ended.as_mut().await;
             ended.set(known.settled.notified());
             ended.as_mut().enable();
-            let again = call.clone();
-            let observed = shared.ask(bytes, move |sessions, now| again.observe(sessions, now));
-            (answer, flight) = call.told(observed.await?).await?;
+            let session = answer.session;
+            let awaited =
+                shared.ask(0, move |sessions, now| sessions.awaited(session, ticket, now));
+            match awaited.await? {
+                Awaited::UnderWay => {}
+                Awaited::Back => answer = call.show().await?,
+                Awaited::GivenUp => {
+                    let again = call.clone();
+                    let observed =
+                        shared.ask(bytes, move |sessions, now| again.observe(sessions, now));
+                    (answer, flight) = call.told(observed.await?).await?;
+                }
+            }
         }
         Some((call, answer, flight))
     }

@@ -391,52 +391,59 @@ async fn a_caller_who_goes_away_leaves_nobody_waiting() {
     assert_eq!((reply.status().as_u16(), adopted.load(Ordering::Relaxed)), (200, 1));
 }
 
-/// Whoever waits for a compaction isn't sent off by one of another conversation.
+/// Whoever waits for a compaction isn't sent off by one of another conversation, and makes it himself where whoever ran
+/// it goes away.
 #[tokio::test]
 async fn a_caller_waits_for_the_compaction_of_his_own_conversation() {
-    let provider = Provider::new(60_000, 2);
-    let mut agents = [Agent::new(), Agent::new()];
-    agents[1].history[0]["content"] = "Find out why the tests fail.".into();
-    for agent in &mut agents {
-        for _ in 0..24 {
-            let reply = call(&mut provider.clone(), agent.request()).await;
-            agent.take(&reply, 25);
+    for goes_away in [false, true] {
+        let provider = Provider::new(60_000, 2);
+        let mut agents = [Agent::new(), Agent::new()];
+        agents[1].history[0]["content"] = "Find out why the tests fail.".into();
+        for agent in &mut agents {
+            for _ in 0..24 {
+                let reply = call(&mut provider.clone(), agent.request()).await;
+                agent.take(&reply, 25);
+            }
         }
+        let looks = Arc::new(AtomicUsize::new(0));
+        let (full, seen) = (When::Tokens(19_000).build().expect("in range"), Arc::clone(&looks));
+        let trigger = move |gauge: &Gauge| {
+            seen.fetch_add(1, Ordering::Relaxed);
+            full.fires(gauge)
+        };
+        let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
+        let options = SessionOptions::new(trigger.boxed(), ChainKey([1, 2, 3, 4]));
+        let layer = CompactionLayer::new(compactor.expect("in range"), options).expect("in range");
+        let (layer, adopted) = counted(layer.to(Recipient::from(Some(24_000))));
+        let looked = async |times: usize| {
+            while looks.load(Ordering::Relaxed) < times {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        let before = provider.sent().len();
+        // It has begun one, for which the trigger looked twice, and doesn't go on with it.
+        let mut client = provider.wrapped(&layer);
+        let mut first = Box::pin(call(&mut client, agents[0].request()));
+        let polled = first.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending(), "a compaction takes more than one step");
+        looked(2).await;
+        let (mut other, request) = (provider.wrapped(&layer), agents[0].request());
+        let second = tokio::spawn(async move { call(&mut other, request).await });
+        looked(3).await;
+        call(&mut provider.wrapped(&layer), agents[1].request()).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(!second.is_finished(), "another conversation's compaction ended its wait");
+        if goes_away {
+            drop(first);
+        } else {
+            first.await;
+        }
+        second.await.expect("nobody panicked");
+        let sent = provider.sent().split_off(before);
+        assert_eq!((sent.len(), adopted.load(Ordering::Relaxed)), (3 - usize::from(goes_away), 2));
+        let (last, whole) = (sent.last().expect("some"), agents[0].request());
+        assert!(last.len() < whole.body().len() && (goes_away || *last == sent[1]));
     }
-    let looks = Arc::new(AtomicUsize::new(0));
-    let (full, seen) = (When::Tokens(19_000).build().expect("in range"), Arc::clone(&looks));
-    let trigger = move |gauge: &Gauge| {
-        seen.fetch_add(1, Ordering::Relaxed);
-        full.fires(gauge)
-    };
-    let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
-    let options = SessionOptions::new(trigger.boxed(), ChainKey([1, 2, 3, 4]));
-    let layer = CompactionLayer::new(compactor.expect("in range"), options).expect("in range");
-    let layer = layer.to(Recipient::from(Some(24_000)));
-    let looked = async |before: usize| {
-        while looks.load(Ordering::Relaxed) == before {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    let before = provider.sent().len();
-    // It has begun one, and doesn't go on with it.
-    let mut client = provider.wrapped(&layer);
-    let mut first = pin!(call(&mut client, agents[0].request()));
-    let polled = first.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    assert!(polled.is_pending(), "a compaction takes more than one step");
-    looked(0).await;
-    let (mut client, request) = (provider.wrapped(&layer), agents[0].request());
-    let so_far = looks.load(Ordering::Relaxed);
-    let second = tokio::spawn(async move { call(&mut client, request).await });
-    looked(so_far).await;
-    call(&mut provider.wrapped(&layer), agents[1].request()).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(!second.is_finished(), "another conversation's compaction ended its wait");
-    first.await;
-    second.await.expect("nobody panicked");
-    let sent = provider.sent().split_off(before);
-    assert_eq!(sent.len(), 3);
-    assert!(sent[1] == sent[2] && sent[1].len() < agents[0].request().body().len());
 }
 
 #[tokio::test]

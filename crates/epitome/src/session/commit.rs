@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::breaker::Stuck;
 use super::epoch::{Epoch, notes_left_out};
 use super::late::Late;
-use super::line::Urgency;
+use super::line::{Flight, Urgency};
 use super::{Chain, SessionId, Sessions, Ticket};
 use crate::engine::{CompactError, Outcome};
 use crate::model::Binding;
@@ -42,7 +42,35 @@ pub enum Refusal {
     Declined,
 }
 
+/// What has become of a compaction that a request waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// It isn't back yet.
+    UnderWay,
+    /// It came back, adopted or not: [`Sessions::show`] tells what to send.
+    Back,
+    /// It was cancelled, took too long, or another one took its place: [`Sessions::observe`] decides anew.
+    GivenUp,
+}
+
 impl Sessions {
+    /// What has become, by `now`, of the compaction under `ticket` that a request of a conversation waits for.
+    pub fn awaited(&self, session: SessionId, ticket: Ticket, now: Duration) -> Awaited {
+        let Some(line) = self.lines.get(&session) else { return Awaited::GivenUp };
+        match &line.flight {
+            Some(flight) if flight.ticket == ticket && !self.is_overdue(flight, now) => {
+                Awaited::UnderWay
+            }
+            _ if line.back >= Some(ticket) => Awaited::Back,
+            _ => Awaited::GivenUp,
+        }
+    }
+
+    /// Whether nobody counts on a compaction any more.
+    pub(super) fn is_overdue(&self, flight: &Flight, now: Duration) -> bool {
+        now.saturating_sub(flight.since) > self.options.patience
+    }
+
     /// Brings back a compaction that [`Sessions::observe`] or [`Sessions::overflowed`] began.
     pub fn commit(
         &mut self,
@@ -55,6 +83,9 @@ impl Sessions {
         let Some(flight) = line.flight.take_if(|flight| flight.ticket == ticket) else {
             return Committed::Overtaken;
         };
+        if !matches!(outcome, Err(CompactError::Cancelled)) {
+            line.back = Some(ticket);
+        }
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(CompactError::Cancelled) => return Committed::Failed,

@@ -32,6 +32,8 @@ pub(super) struct Line {
     /// All epochs, the newest last; never empty.
     pub(super) epochs: Vec<Epoch>,
     pub(super) flight: Option<Flight>,
+    /// The newest one that came back.
+    pub(super) back: Option<Ticket>,
     pub(super) breaker: Breaker,
     pub(super) demands: Vec<Demand>,
     /// The window that the newest request was for.
@@ -113,6 +115,7 @@ impl Line {
             frame: None,
             epochs: vec![Epoch::whole()],
             flight: None,
+            back: None,
             breaker: Breaker::default(),
             demands: Vec::new(),
             window: None,

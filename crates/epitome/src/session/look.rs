@@ -138,12 +138,11 @@ impl Sessions {
         let seen = self.see(tenant, request, &to, now);
         let Seen { session: id, base, chain, model, taken_in, idle, weight, glimpse, tokens } =
             seen;
+        let flight = self.lines[&id].flight.as_ref();
+        let is_overdue = flight.is_some_and(|flight| self.is_overdue(flight, now));
         let line = self.lines.get_mut(&id).expect("it was just seen");
-        if line.flight.as_ref().is_some_and(|f| now.saturating_sub(f.since) > self.options.patience)
-        {
-            // An answer that doesn't come any more; if it does, it is too late.
-            line.flight = None;
-        }
+        // An answer that doesn't come any more; if it does, it is too late.
+        line.flight.take_if(|_| is_overdue);
         let window = self.experience.window(&model, to.window);
         let switch = line.window.zip(window).filter(|(from, to)| from != to);
         line.window = window;

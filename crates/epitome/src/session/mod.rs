@@ -61,7 +61,7 @@ use written::Written;
 
 pub use breaker::Stuck;
 pub use chain::{Chain, ChainKey, PrefixId};
-pub use commit::{Committed, Refusal};
+pub use commit::{Awaited, Committed, Refusal};
 pub use epoch::Epoch;
 pub use experience::Experience;
 pub use options::{AtLimit, Landing, SessionOptions, SessionOptionsError};
@@ -105,7 +105,8 @@ pub enum Send {
     AsItCame(Sent),
     /// The view in force.
     View(Box<Request>, Sent),
-    /// Nothing before this compaction is committed; then [`Sessions::show`] tells.
+    /// Nothing before this compaction is committed; then [`Sessions::show`] tells whoever ran it, and
+    /// [`Sessions::awaited`] others.
     After(Ticket),
 }
 

@@ -1,6 +1,7 @@
 //! Which conversation a request goes on with, and what is shown of it.
 
 use super::*;
+use epitome::session::Awaited;
 use epitome::trigger::{Asker, Cause, Demand, When};
 
 fn at_twenty() -> Sessions {
@@ -49,9 +50,36 @@ fn one_compaction_is_under_way_at_a_time() {
     let second = sessions.observe("", &after(10), None, START);
     let (Send::After(one), Send::After(other)) = (&first.send, &second.send) else { panic!() };
     assert!(one == other && second.begun.is_none());
+    let ticket = *one;
     assert_eq!(second.stats.reason, "a compaction is under way");
     assert!(matches!(sessions.show("", &after(10), None, START).send, Send::AsItCame(_)));
     assert_eq!(adopt(&mut sessions, &mut first, START), Committed::Adopted { epoch: 1 });
+    assert_eq!(sessions.awaited(first.session, ticket, START), Awaited::Back);
+}
+
+#[test]
+fn who_waits_is_told_what_became_of_it() {
+    let mut sessions = at_twenty();
+    let first = sessions.observe("", &after(10), None, START);
+    let (session, ticket) = (first.session, first.begun.as_ref().expect("22 items").ticket);
+    let patience = Duration::from_mins(2);
+    assert_eq!(sessions.awaited(session, ticket, START + patience), Awaited::UnderWay);
+    let late = START + patience + Duration::from_millis(1);
+    assert_eq!(sessions.awaited(session, ticket, late), Awaited::GivenUp);
+    // Whoever ran it went away.
+    sessions.commit(session, ticket, Err(&CompactError::Cancelled), START);
+    assert_eq!(sessions.awaited(session, ticket, START), Awaited::GivenUp);
+    let second = sessions.observe("", &after(10), None, START);
+    let other = second.begun.expect("nothing is under way").ticket;
+    assert_eq!(sessions.awaited(session, ticket, START), Awaited::GivenUp);
+    assert_eq!(sessions.awaited(session, other, START), Awaited::UnderWay);
+    // It failed, which is no reason for whoever waited to try it, too.
+    let failed = CompactError::Panicked("a bug".to_owned());
+    sessions.commit(session, other, Err(&failed), START);
+    assert_eq!(sessions.awaited(session, other, START), Awaited::Back);
+    // Nobody knows this conversation.
+    let empty = at_twenty();
+    assert_eq!(empty.awaited(session, other, START), Awaited::GivenUp);
 }
 
 #[test]
