@@ -33,6 +33,9 @@ const WEAK: u32 = 1;
 pub(super) const POINTS: [&str; 10] =
     ["it", "it's", "its", "that", "that's", "this", "they", "they're", "these", "those"];
 
+/// Commands that give a value.
+const SETS: [&str; 8] = ["call", "make", "put", "say", "set", "take", "try", "use"];
+
 impl Ledger {
     /// What was just said, where a person gives another value of that, and of the line found farther off none: `Wen just
     /// changed it, so 5 MB` is no word about all that Wen did.
@@ -192,8 +195,9 @@ impl Line {
         let is_last = self.at - old.at <= JUST;
         // `It is 80 cm wide` is about something else than `30 cm deep`.
         let names_more = || own.bag.without(&theirs.bag).any(|word| !own.is_value(word));
-        // `Wait 5 minutes` is a wish; `wait, 5 minutes` isn't.
-        let is_wish = self.kind.is_task() && !own.takes_up;
+        // `Wait 5 minutes` is a wish; `wait, 5 minutes` and `put 5 minutes` aren't.
+        let is_set = || words(&self.text).next().is_some_and(|word| SETS.contains(&word.as_str()));
+        let is_wish = self.kind.is_task() && !own.takes_up && !is_set();
         let is_all = || own.is_aside || !is_wish && !names_more();
         let sets = || is_last && own.sets(theirs) && (says || !is_rule && is_all());
         names || says && strikes(&self.text, &old.text, self.change) || sets()
@@ -227,7 +231,7 @@ fn is_struck(struck: &str, rest: &str, old: &[String]) -> bool {
 }
 
 /// The words of a text in lower case, without what stands around them.
-fn words(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     let bare = text
         .split_whitespace()
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());

@@ -20,8 +20,8 @@ pub(super) struct Cues {
     reason: Option<usize>,
     /// Where it first announces something.
     pub(super) announces: Option<usize>,
-    /// The words that it begins with and that make a rule of what follows: `never`, `please don't`, `ask me before`.
-    pub(super) rules: Option<Range<usize>>,
+    /// The words that take a rule back: `feel free to`.
+    pub(super) lifts: Option<Range<usize>>,
 }
 
 impl Cues {
@@ -50,9 +50,6 @@ impl Cues {
                     // `From now on run the linter.`
                     if at == 0 && end > 1 && phrase.cue == Cue::Lasts {
                         leading = leading.max(end);
-                    }
-                    if cues.rules.is_none() && is_rule(words, leading..at, phrase.cue) {
-                        cues.rules = Some(at..end);
                     }
                 }
             }
@@ -125,6 +122,11 @@ impl Cues {
                 if !hint {
                     self.add(Cue::Revises);
                 }
+            }
+            Cue::Lifts => {
+                self.count += 1;
+                let before = self.lifts.take().unwrap_or(at.clone());
+                self.lifts = Some(before.start.min(at.start)..before.end.max(at.end));
             }
             Cue::Announces => {
                 self.announces = Some(self.announces.map_or(at.start, |first| first.min(at.start)));
@@ -205,6 +207,11 @@ impl Cues {
         }
     }
 
+    /// Whether it says what must be or mustn't.
+    pub(super) fn rules(&self) -> bool {
+        self.any(&[Cue::Forbids, Cue::Demands]) || self.has(Cue::Negates) && self.has(Cue::Commands)
+    }
+
     pub(super) fn any(&self, cues: &[Cue]) -> bool {
         cues.iter().any(|cue| self.has(*cue))
     }
@@ -283,16 +290,6 @@ fn gone_up_to(words: &Words, from: usize) -> usize {
         }
     }
     at
-}
-
-/// Whether a phrase says what must be or mustn't, with nothing but politeness before it.
-fn is_rule(words: &Words, mut before: Range<usize>, cue: Cue) -> bool {
-    let leads = |at: usize| {
-        words.is(at, List::Polite)
-            || words.is(at, List::Notices)
-            || matches!(words.low(at), "do" | "actually")
-    };
-    matches!(cue, Cue::Forbids | Cue::Demands | Cue::Negates) && before.all(leads)
 }
 
 /// Whether it begins with what is to be done, behind word `from`, polite words apart.

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
+use super::stem::{root, stem};
+use super::terms::digest;
 use super::words::Word;
 use crate::text::words::STOP_WORDS;
 
@@ -178,7 +180,7 @@ pub(super) struct Phrase {
 pub(super) enum End {
     Anything,
     Colon,
-    /// Any mark, or the end.
+    /// Any mark.
     Mark,
 }
 
@@ -313,6 +315,7 @@ enum Section {
     Words(List),
     Units,
     Alike,
+    Deeds,
     Owning,
 }
 
@@ -325,6 +328,7 @@ impl Section {
             (_, Some((_, list)), _) => Self::Words(*list),
             (.., "units") => Self::Units,
             (.., "alike") => Self::Alike,
+            (.., "deeds") => Self::Deeds,
             (.., "owning") => Self::Owning,
             _ => return None,
         })
@@ -340,6 +344,8 @@ pub(super) struct Language {
     ids: HashMap<&'static str, Id, BuildHasherDefault<Short>>,
     /// By their ids.
     known: Vec<Known>,
+    /// For each verb that rules forbid or demand the one that stands for its meaning.
+    deeds: HashMap<u64, u64>,
 }
 
 impl Language {
@@ -347,7 +353,7 @@ impl Language {
         let ids = HashMap::with_capacity_and_hasher(WORDS, BuildHasherDefault::default());
         let mut known = Vec::with_capacity(WORDS);
         known.push(Known::default());
-        let mut language = Self { ids, known };
+        let mut language = Self { ids, known, deeds: HashMap::new() };
         let mut section = None;
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
@@ -394,6 +400,11 @@ impl Language {
                     self.known_mut(word).alike = first;
                 }
             }
+            Section::Deeds => {
+                let of = |verb: &str| digest(root(stem(verb)));
+                let first = item.split('=').next().map(of);
+                self.deeds.extend(item.split('=').filter_map(|verb| Some((of(verb), first?))));
+            }
             Section::Owning => {
                 let words = self.numbered(item);
                 self.known_mut(words[0]).owning.push(words);
@@ -438,6 +449,11 @@ impl Language {
         known.is(List::Common) || known.is(List::Empty)
     }
 
+    /// What a verb says is done, in whatever form: `raising`, `increased`.
+    pub(super) fn deed(&self, low: &str) -> Option<u64> {
+        self.deeds.get(&digest(root(stem(low)))).copied()
+    }
+
     /// What kind of measure a unit is.
     pub(super) fn unit(&self, word: &str) -> Option<&'static str> {
         self.known(self.id(word)).unit
@@ -475,7 +491,7 @@ mod tests {
         let names = Cue::ALL.iter().map(|(name, _)| *name);
         let names: Vec<&str> = names
             .chain(List::ALL.iter().map(|(name, _)| *name))
-            .chain(["units", "alike", "owning"])
+            .chain(["units", "alike", "deeds", "owning"])
             .collect();
         let lines = include_str!("../../data/ledger/english.txt").lines();
         for name in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {

@@ -27,6 +27,7 @@ mod printed;
 mod quote;
 mod record;
 mod resume;
+mod spare;
 mod stamp;
 mod statement;
 mod stem;
@@ -203,6 +204,8 @@ pub struct Ledger {
 
 /// What replaces something is worth so much more.
 const REPLACING: i32 = 6;
+/// What a person says once more is worth so much more.
+const AGAIN: i32 = 2;
 /// Lines of tools that begin alike.
 const MAX_ALIKE: u32 = 3;
 
@@ -245,7 +248,7 @@ impl Ledger {
         }
         same.weight = same.weight.max(line.weight);
         if line.who == Speaker::Human {
-            same.weight += 2;
+            same.weight += AGAIN;
         }
         // What a person says is theirs, whoever said it before.
         if line.who > same.who {
@@ -269,13 +272,23 @@ impl Ledger {
     }
 
     fn push(&mut self, mut line: Line) -> bool {
-        if self.is_said_again(&line) || self.took_back(&line).is_some() {
+        let own = self.lines.len();
+        let restated = self.restated(&line);
+        let restores = restated.and_then(|same| self.restores(same, &line));
+        if let Some(same) = restated {
+            line.weight = line.weight.max(self.lines[same].weight) + AGAIN;
+            self.lines[same].replaced = Some(own);
+        } else if self.is_said_again(&line) || self.took_back(&line).is_some() {
             return true;
         }
-        let own = self.lines.len();
         let is_known = line.is_sure;
-        let update = if is_known { self.update(&line) } else { self.update_besides(&line) };
-        if !is_known && update == Update::New && line.weight < LEAST_BESIDES {
+        let update = match restores {
+            Some(update) => update,
+            None if is_known => self.apart(&line, self.update(&line)),
+            None => self.apart(&line, self.update_besides(&line)),
+        };
+        let is_new = update == Update::New && restated.is_none();
+        if !is_known && is_new && line.weight < LEAST_BESIDES {
             return false;
         }
         if let Some(old) = update.newest_old().filter(|_| !is_known) {
@@ -422,15 +435,6 @@ impl Line {
             alone: true,
             is_sure: true,
         }
-    }
-
-    /// Whether one of the two only reports, supposes or asks, so that a person's words stay whatever it says of them; or
-    /// the older forbids to do what the newer doesn't speak of.
-    fn spares(&self, old: &Self) -> bool {
-        let is_open = self.subject.is_hearsay || old.subject.is_hearsay || self.text.ends_with('?');
-        let is_open =
-            is_open || old.kind == Kind::Constraint && self.subject.leaves_deed(&old.subject);
-        is_open && old.who == Speaker::Human && old.kind != Kind::Question && !old.kind.is_task()
     }
 
     /// Takes what it may change for its measure: it is surely worth listing then.

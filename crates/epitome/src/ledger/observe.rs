@@ -53,8 +53,9 @@ const KINDS: [&str; 18] = [
 ];
 /// So much behind a question belongs to it.
 pub(super) const MAX_ANSWER: usize = 80;
-/// Bytes of one text that are read from either end.
+/// Bytes of one text that are read from either end; and of a person's.
 const WINDOW: usize = 48 * 1024;
+const PERSONS: usize = 256 * 1024;
 /// Lines in all that aren't sure, of all but persons.
 const MAX_UNSURE: usize = 4_000;
 
@@ -80,12 +81,13 @@ impl Ledger {
         if who == Speaker::Tool && begins_with_one(text, &[STUB, "[no result: "]) {
             return;
         }
-        if text.len() <= 2 * WINDOW {
+        let window = if who == Speaker::Human { PERSONS } else { WINDOW };
+        if text.len() <= 2 * window {
             return self.read(at, who, shown, text);
         }
         // A value that is cut is another one.
         let ends = |c: char| c == '\n' || c == ' ';
-        let (head, tail) = (cut::head(text, WINDOW), cut::tail(text, WINDOW));
+        let (head, tail) = (cut::head(text, window), cut::tail(text, window));
         self.read(at, who, shown, &head[..head.rfind('\n').or(head.rfind(ends)).unwrap_or(0)]);
         let from = tail.find('\n').or(tail.find(ends)).unwrap_or(tail.len());
         self.read(at, who, shown, &tail[from..]);

@@ -73,6 +73,6 @@ pub(super) fn stem(low: &str) -> &str {
 }
 
 /// A stem as it is compared: `retiring` and `retire` are one.
-fn root(stem: &str) -> &str {
+pub(super) fn root(stem: &str) -> &str {
     stem.strip_suffix('e').filter(|rest| rest.len() > 3 && stem.is_ascii()).unwrap_or(stem)
 }

@@ -32,8 +32,9 @@ pub(super) struct Subject {
     pub(super) specific: Terms,
     /// Each word, in the order they are said.
     pub(super) chain: Vec<Said>,
-    /// Whether it takes a rule back.
+    /// Whether it takes a rule back, and the words that say so.
     pub(super) lifts: bool,
+    pub(super) lifting: Terms,
     /// Whether it is a label and what stands behind it.
     pub(super) is_field: bool,
     /// Whether it tells what somebody says or thinks, or what would be.
@@ -49,8 +50,10 @@ pub(super) struct Subject {
     pub(super) is_aside: bool,
     /// Whether it begins with a word that takes up what was just said: `close, but`, `hm`.
     pub(super) takes_up: bool,
-    /// What a rule forbids or demands to do: `raise` of `never raise the limit`.
-    pub(super) deeds: Vec<u64>,
+    /// What it says is done, of what rules speak of: `raise` of `never raise the limit`.
+    pub(super) deeds: Terms,
+    /// Whether it says what must be, may be or is to be done, or that something isn't so.
+    rules: bool,
     /// What a number counts, as it stands at or behind it: `Hz`, `copies`.
     pub(super) units: Vec<(u64, u64)>,
 }
@@ -73,8 +76,9 @@ const PICTURES: char = '\u{2600}';
 const ABOUT: [&str; 9] =
     ["for", "of", "in", "on", "regarding", "concerning", "behind", "about", "re"];
 
-/// Words of a rule that are a deed by themselves.
-const ASKS: [&str; 2] = ["ask", "check"];
+/// What says what may be done.
+const RULES: [Cue; 6] =
+    [Cue::Forbids, Cue::Demands, Cue::Negates, Cue::Ought, Cue::Commands, Cue::Allows];
 
 fn is_about(low: &str) -> bool {
     // Few words begin so.
@@ -100,9 +104,16 @@ impl Subject {
             settles,
             is_recent: cues.has(Cue::Recent),
             takes_up: cues.has(Cue::AnewBriefly),
+            rules: cues.any(&RULES),
             ..Self::default()
         };
         let terms = Meanings((0..words.len()).map(|at| words.term(at)).collect());
+        words
+            .iter()
+            .filter_map(|(.., low)| english().deed(low))
+            .for_each(|deed| subject.deeds.push(deed));
+        let lifting = cues.lifts.clone().into_iter().flatten().filter_map(|at| terms.at(at));
+        lifting.for_each(|term| subject.lifting.push(term.digest));
         let place = Place::of(words, cues, &terms);
         let mut at = 0;
         // Inside `for the staging port`, up to a mark or the next verb.
@@ -129,16 +140,6 @@ impl Subject {
         }
         subject.values.sort();
         subject.values.dedup();
-        if let Some(rules) = &cues.rules {
-            // `Ask me before you change it` is about asking, too.
-            let asks = Some(rules.start).filter(|at| ASKS.contains(&words.low(*at)));
-            let says = |at: &usize| terms.at(*at).is_some() || words.is(*at, List::Commands);
-            let does = (rules.end..words.len().min(rules.end + 2)).find(says);
-            let does = does.filter(|at| words.low(*at - 1) != "the");
-            let deed =
-                |at: usize| terms.at(at).map_or_else(|| digest(words.low(at)), |term| term.digest);
-            subject.deeds = asks.into_iter().chain(does).map(deed).collect();
-        }
         subject
     }
 
@@ -247,13 +248,17 @@ impl Subject {
         text.split(' ').for_each(|word| self.gone.push(digest(word)));
     }
 
-    /// Whether it names what a rule is about, and not what that forbids or demands to do: a value of the thing is no word
-    /// about the rule.
+    /// Whether it is about the thing that a rule is about, and not about what may be done to it: a value of the thing
+    /// is no word about the rule.
     pub(super) fn leaves_deed(&self, rule: &Self) -> bool {
-        let is_its = |value: &Value| !value.is_literal() && rule.values.contains(value);
-        let takes_back = self.lifts || !self.gone.is_empty() || self.values.iter().any(is_its);
-        let says = |deed| self.bag.has(deed) || self.deeds.contains(&deed);
-        self.has_topic && !takes_back && !rule.deeds.iter().all(|deed| says(*deed))
+        if rule.deeds.is_empty() || self.lifts || self.rules && !self.deeds.is_empty() {
+            return false;
+        }
+        let is_value = |word: u64| self.values.iter().any(|value| value.digest == word);
+        // `Actually, make that 40` is about whatever was said.
+        let is_bare = !self.bag.iter().any(|word| !is_value(word) && rule.bag.has(word));
+        let ends = !self.gone.is_empty() && self.names_value_of(rule);
+        !is_bare && !ends && rule.deeds.without(&self.deeds).next().is_some()
     }
 
     /// Whether both speak of the same kind of thing and each says of another one: `staging port`, `production port`.

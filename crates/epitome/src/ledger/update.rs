@@ -169,6 +169,7 @@ impl Ledger {
                 && old.kind != Kind::Question
                 && old.who != Speaker::System
                 && (who >= Speaker::Model && old.who >= Speaker::Model || who == old.who)
+                && !(old.kind == Kind::Constraint && subject.leaves_deed(&old.subject))
                 && may_take_back(who, Change::OfLast, old)
         };
         let (before, since) = self.lines.split_at(self.since);

@@ -159,16 +159,42 @@ fn what_was_unsure_is_sure_where_it_is_said_so() {
 
 #[test]
 fn what_is_said_again_has_nothing_newer() {
-    let newer_after = |who| {
+    let again = |who| {
         let mut ledger = ledger("user: The tick rate is 20 Hz.\nuser: We never deploy on Fridays.");
         ledger.lines[0].newer = Some(1);
         ledger.lines[1].differs = Some(0);
         ledger.observe(2, who, Shown::Elsewhere, "The tick rate is 20 Hz.");
-        (ledger.lines[0].newer, ledger.lines[1].differs)
+        ledger.lines
     };
-    assert_eq!(newer_after(Speaker::Human), (None, None));
+    let lines = again(Speaker::Human);
+    assert_eq!((lines[0].replaced, lines[1].newer, lines[2].newer), (Some(2), Some(2), None));
     // Not by whom a person isn't taken back.
-    assert_eq!(newer_after(Speaker::Model), (Some(1), Some(0)));
+    let lines = again(Speaker::Model);
+    assert_eq!((lines.len(), lines[0].newer, lines[1].differs), (2, Some(1), Some(0)));
+}
+
+/// The last word holds, also where it is the first one again.
+#[test]
+fn what_a_person_says_once_more_holds() {
+    for (said, holds) in [
+        (["Never push to main.", "You may push to main again.", "Never push to main."], 1),
+        (["The port is 8080.", "The port is 8081 now.", "The port is 8080."], 1),
+        (
+            [
+                "Use tabs for indentation.",
+                "Use spaces instead of tabs.",
+                "Use tabs for indentation.",
+            ],
+            1,
+        ),
+    ] {
+        let said: Vec<String> = said.iter().map(|line| format!("user: {line}")).collect();
+        let ledger = ledger(&said.join("\n"));
+        let lane = ledger.render(4_000);
+        let listed: Vec<&str> = lane.lines().filter(|line| line.starts_with("- ")).collect();
+        let (last, text) = (listed[listed.len() - 1], said[2].trim_start_matches("user: "));
+        assert!(listed.len() == holds && last.starts_with(&format!("- [2 user] {text}")), "{lane}");
+    }
 }
 
 /// A person's words stay where somebody speaks of something else, or only says what others say, think or ask.
@@ -201,7 +227,52 @@ fn a_persons_words_stay_unless_they_are_surely_taken_back() {
             "I do not think that the port of ingest is now 9090, no longer 8080.",
         ),
         ("The port of ingest is 8080.", "Is the port of ingest now 9090, no longer 8080?"),
+        // Each of two things has its own; or only a part of it is otherwise.
+        ("Server A has 16 GB of RAM.", "Server B has 32 GB of RAM."),
+        ("My flight is at 7:45.", "Your flight is at 8:50."),
+        ("With insurance it costs 400 euros.", "Without insurance it costs 300 euros."),
+        (
+            "The board meeting is on 4 May at 14:00.",
+            "The slides for the board meeting are due on 2 May now.",
+        ),
+        (
+            "Never push to main, never force-push, and never delete tags.",
+            "You may push to main again.",
+        ),
+        ("Don't touch auth/, billing/ or infra/.", "You may touch billing/ again now."),
+        (
+            "Rent is 1200 euros and the deposit is 2400 euros.",
+            "The rent is 1300 euros now, not 1200 euros.",
+        ),
+        (
+            "Speak German with Mr Huber, English with Ms Lee.",
+            "Speak French with Ms Lee from now on.",
+        ),
+        // It is refused, supposed, said by others, or so besides.
+        ("The port of ingest is 8080.", "Don't change the port of ingest to 9090."),
+        ("The port of ingest is 8080.", "In June the port of ingest will change to 9090."),
+        (
+            "The port of ingest is 8080.",
+            "The README says the port of ingest is now 9090, which is wrong.",
+        ),
+        (
+            "We decided to use Postgres for the order store.",
+            "We also decided to use Redis for the order store now.",
+        ),
+        ("Never push to main.", "If QA signs off you may push to main again."),
+        (
+            "Always ask me before you delete files.",
+            "Actually, also ask Ana before you delete files.",
+        ),
+        // Somebody says what he himself does.
+        ("Bake it for 40 minutes.", "Sorry, I'm back in 10 minutes."),
+        ("The deposit is 500 euros.", "Oh no, I lost 300 euros."),
         // A value of the thing is no word about what mustn't be done to it.
+        ("Never increase the upload limit above 64 MB.", "We lowered the upload limit to 20 MB."),
+        (
+            "The upload limit must never be raised above 64 MB.",
+            "The upload limit changed to 20 MB.",
+        ),
         ("Never raise the upload limit above 64 MB.", "From now on the upload limit is 20 MB."),
         (
             "Always ask Dana before you touch the deploy window.",

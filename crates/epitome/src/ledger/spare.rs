@@ -1,0 +1,226 @@
+//! What a person said stays where what comes next is about something else, or doesn't say that anything is otherwise.
+//!
+//! Whoever strikes out a person's words has to be sure. Where one of these holds both lines stay, and the older says which
+//! one is newer.
+
+use super::behind::words;
+use super::cues::Cues;
+use super::judge::asks;
+use super::language::english;
+use super::subject::Subject;
+use super::update::Update;
+use super::value::{Sort, Value};
+use super::words::Words;
+use super::{Change, Kind, Ledger, Line, Speaker};
+
+/// What parts a sentence that says several things.
+const PARTS: [&str; 8] = [", ", "; ", ": ", " and ", " or ", " nor ", " but ", " – "];
+/// What says that something is so, besides.
+const BESIDES: [&str; 6] = ["also", "additionally", "likewise", "too", "besides", "either"];
+/// What says by when, or if what, something would be so.
+const IF: [&str; 6] = ["if", "once", "unless", "until", "when", "whenever"];
+/// What says that something isn't to be, or isn't.
+const NOT: [&str; 10] =
+    ["not", "never", "don't", "dont", "won't", "can't", "cannot", "mustn't", "shouldn't", "nobody"];
+/// Words behind one of these that it may be about.
+const REACH: usize = 3;
+/// Verbs, besides those of rules, that say that something becomes otherwise.
+const TURNS: [&str; 6] = ["switch", "migrate", "say", "swap", "convert", "set"];
+/// What takes back a demand, and no prohibition.
+const NEED: [&str; 4] = ["need", "needn't", "have", "necessary"];
+/// Who does something, or whose it is.
+const OWN: [&str; 16] = [
+    "i", "i'm", "i've", "i'll", "my", "we", "we're", "our", "he", "she", "his", "her", "they",
+    "their", "let", "you",
+];
+/// What somebody says who sets a value, or means another one.
+const SETTING: [&str; 30] = [
+    "mean", "meant", "said", "say", "saying", "wrote", "written", "write", "typed", "type",
+    "should", "misread", "want", "need", "prefer", "think", "thought", "make", "put", "use", "set",
+    "mistake", "bad", "fault", "changed", "moved", "decided", "agreed", "switched", "go",
+];
+/// What only says when, or how surely: two sentences may differ by it and be about one thing.
+const WHEN: [&str; 13] = [
+    "now",
+    "actually",
+    "currently",
+    "instead",
+    "again",
+    "really",
+    "just",
+    "sorry",
+    "no",
+    "well",
+    "still",
+    "please",
+    "then",
+];
+/// Verbs behind which a sentence says what its subject is.
+const SAYS: [&str; 30] = [
+    "is", "are", "was", "were", "has", "have", "had", "costs", "cost", "needs", "takes", "leaves",
+    "weighs", "runs", "listens", "lives", "goes", "opens", "closes", "starts", "ends", "holds",
+    "uses", "gets", "wants", "sits", "stands", "expires", "allows", "lasts",
+];
+
+impl Ledger {
+    /// An update without the lines that say the same of another thing.
+    pub(super) fn apart(&self, line: &Line, update: Update) -> Update {
+        let is_another = |at: &usize| line.is_of_another_than(&self.lines[*at]);
+        match update {
+            Update::Replaces(mut olds) => {
+                olds.retain(|at| !is_another(at));
+                if olds.is_empty() { Update::New } else { Update::Replaces(olds) }
+            }
+            update if update.olds().any(|at| is_another(&at)) => Update::New,
+            update => update,
+        }
+    }
+}
+
+impl Line {
+    /// Whether `old`, which a person said, stays whatever this one says of it.
+    pub(super) fn spares(&self, old: &Self) -> bool {
+        if old.who < Speaker::Human || old.kind == Kind::Question || old.kind.is_task() {
+            return false;
+        }
+        let (own, theirs) = (&self.subject, &old.subject);
+        let asks = self.text.ends_with('?') || asks(&self.text);
+        let is_open = own.is_hearsay || theirs.is_hearsay || asks;
+        let is_rule = matches!(old.kind, Kind::Constraint | Kind::Preference);
+        is_open
+            || is_rule && (own.leaves_deed(theirs) || self.lifts_another(old))
+            || !is_rule && (self.refuses(old) || self.is_beside(old))
+            || self.is_of_its_own(old)
+            || self.adds_to(old)
+            || self.is_of_another_than(old)
+            || self.leaves_part(old)
+    }
+
+    /// Whether both say the same of two things: `server A has 16 GB`, `server B has 32 GB`. They differ before the verb,
+    /// by no word that only says when, and behind it.
+    pub(super) fn is_of_another_than(&self, old: &Self) -> bool {
+        let of = |text: &str| -> Vec<String> {
+            words(text).filter(|word| !WHEN.contains(&word.as_str())).collect()
+        };
+        let (own, theirs) = (of(&self.text), of(&old.text));
+        if own.len() != theirs.len() {
+            return false;
+        }
+        let mut pairs = own.iter().zip(&theirs);
+        let verb = pairs.clone().position(|(a, b)| a == b && SAYS.contains(&a.as_str()));
+        let Some(verb) = verb else { return false };
+        // One word, and the rest is the same.
+        let differ = pairs.by_ref().take(verb).filter(|(a, b)| a != b).count();
+        let rest = own.iter().zip(&theirs).skip(verb).filter(|(a, b)| a != b);
+        let is_figure = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+        let figures = rest.clone().filter(|(a, b)| is_figure(a) && is_figure(b)).count();
+        differ == 1 && figures > 0 && rest.count() == figures
+    }
+
+    /// Whether a rule is lifted for a part only, on a condition, or not what it forbids: `you don't need to`.
+    fn lifts_another(&self, rule: &Self) -> bool {
+        let own = &self.subject;
+        if !own.lifts {
+            return false;
+        }
+        let has = |line: &Self, list: &[&str]| words(&line.text).any(|word| list.contains(&&*word));
+        let is_said =
+            |word: u64| rule.subject.bag.has(word) || own.gone.has(word) || own.lifting.has(word);
+        let names = own.specific.iter().any(|word| !is_said(word));
+        has(self, &IF) || names || has(rule, &NOT) && has(self, &NEED)
+    }
+
+    /// Whether it says that something isn't to become otherwise: `don't change the port to 9090`.
+    fn refuses(&self, old: &Self) -> bool {
+        let all: Vec<String> = words(&self.text).collect();
+        let (own, theirs) = (&self.subject, &old.subject);
+        // `Don't use Postgres, use MySQL` is about what was chosen.
+        let is_chosen = || own.values.iter().any(|value| theirs.values.contains(value));
+        let is_change = |word: &String| {
+            TURNS.contains(&word.as_str())
+                || english().deed(word).is_some()
+                || word == "use" && own.gone.is_empty() && !is_chosen()
+        };
+        let is_refused = |at: usize| all.iter().skip(at + 1).take(REACH).any(is_change);
+        all.iter().enumerate().any(|(at, word)| NOT.contains(&word.as_str()) && is_refused(at))
+    }
+
+    /// Whether somebody says what he himself does, and nothing of the older one but a value of the same make: `sorry, I'm
+    /// back in 10 minutes`.
+    fn is_beside(&self, old: &Self) -> bool {
+        let (own, theirs) = (&self.subject, &old.subject);
+        let is_value = |word: u64| own.values.iter().any(|value| value.digest == word);
+        let shares = own.bag.iter().any(|word| !is_value(word) && theirs.bag.has(word));
+        if shares || !own.gone.is_empty() {
+            return false;
+        }
+        let says = |list: &[&str]| words(&self.text).any(|word| list.contains(&word.as_str()));
+        says(&OWN) && !says(&SETTING)
+    }
+
+    /// Whether it is about something of what the older one is about: `the slides for the board meeting`.
+    fn is_of_its_own(&self, old: &Self) -> bool {
+        let (own, theirs) = (&self.subject, &old.subject);
+        let is_known = |word: u64| {
+            theirs.bag.has(word)
+                || own.gone.has(word)
+                || own.lifting.has(word)
+                || own.values.iter().any(|value| value.digest == word)
+        };
+        let adds = || own.topic.iter().any(|word| own.specific.has(word) && !is_known(word));
+        let is_all = theirs.topic.iter().all(|word| own.topic.has(word));
+        own.has_topic && theirs.has_topic && is_all && adds() && !own.names_value_of(theirs)
+    }
+
+    /// Whether it says that something is so, too.
+    fn adds_to(&self, old: &Self) -> bool {
+        let is_last = |word: &str| self.text.trim_end_matches(['.', '!']).ends_with(word);
+        let says = |word: &str| match word {
+            "too" | "either" => is_last(" too") || is_last(" either"),
+            word => BESIDES.contains(&word),
+        };
+        let ends = !self.subject.gone.is_empty() && self.subject.names_value_of(&old.subject);
+        !ends && words(&self.text).any(|word| says(&word))
+    }
+
+    /// Whether the older one says something more, with a value or a rule of its own, that this one doesn't speak of.
+    fn leaves_part(&self, old: &Self) -> bool {
+        let parts = parted(&old.text);
+        if parts.len() < 2 || self.change == Change::OfLast && !self.subject.has_topic {
+            return false;
+        }
+        let own = &self.subject;
+        let said = |word: u64| own.bag.has(word) || own.gone.has(word);
+        let read = |part: &&str| {
+            let words = Words::of(part);
+            let cues = Cues::of(part, &words);
+            (Subject::of(&words, &cues), cues.rules())
+        };
+        let parts: Vec<(Subject, bool)> = parts.iter().map(read).collect();
+        let gives = |of: &Subject| of.values.iter().any(|value| said(value.digest));
+        let is_other = |of: &Subject| !of.values.is_empty() && !gives(of);
+        let is_left = |(of, rules): &(Subject, bool)| {
+            let rules = *rules && old.kind == Kind::Constraint;
+            let is_figure = |value: &Value| matches!(value.sort, Sort::Number(_));
+            let tells = rules || of.values.iter().any(|it| !is_figure(it) || of.words > 0);
+            tells && of.bag.iter().all(|word| !said(word))
+        };
+        // What is about none of it is about something else, or says so in other words.
+        let is_partial = parts.iter().any(is_left) && !parts.iter().all(is_left);
+        // `Speak German with Mr Huber, English with Ms Lee`, of which one is named.
+        let is_named = |(of, _): &(Subject, bool)| {
+            of.values.iter().any(|it| it.is_literal() && said(it.digest))
+        };
+        is_partial || parts.iter().any(is_named) && parts.iter().any(|(of, _)| is_other(of))
+    }
+}
+
+/// A sentence's parts.
+fn parted(text: &str) -> Vec<&str> {
+    let mut parts = vec![text];
+    for mark in PARTS {
+        parts = parts.into_iter().flat_map(|part| part.split(mark)).collect();
+    }
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
