@@ -130,6 +130,18 @@ impl Gathered {
         self.left = self.folded.add(transcript, units, entry, next);
     }
 
+    /// Adds a folded entry of nothing but what people said, of which the ledger has heard, behind others that come after
+    /// it.
+    pub(crate) fn add_late(
+        &mut self,
+        transcript: &Transcript,
+        units: &Units,
+        entry: Entry<'_>,
+        next: usize,
+    ) {
+        self.folded.add_late(transcript, units, entry, next);
+    }
+
     /// Hears what an entry says, `shown` tells how much of it is shown: it may replace what was said before,
     /// and what it said and no longer shows is to be listed. Of a folded one after [`Gathered::add`].
     pub fn see(

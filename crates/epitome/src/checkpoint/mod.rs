@@ -143,11 +143,14 @@ fn written(
         // What is quoted won't be listed: its room is for words that have none.
         if lane.missing > 0 {
             let apart = |quoted| ledger_lane(gathered, quoted, share, Breadth::Sure, counter);
-            let (of_all, of_these) = (apart(words), apart(&lane.quoted));
-            let (all, more) = (beside(&of_all), beside(&of_these));
+            let of_all = apart(words);
+            let (all, more) = (beside(&of_all), beside(&apart(&lane.quoted)));
+            // With more room a longer message may have the place of a short one, which is to be listed then.
+            let of_these = apart(&more.quoted);
+            let both = counter.text(&of_these).tokens + counter.text(&more.text).tokens;
             if all.whole == words.len() {
                 (ledger, lane) = (of_all, all);
-            } else if more.missing < lane.missing {
+            } else if more.missing < lane.missing && both <= room {
                 (ledger, lane) = (of_these, more);
             }
         }
@@ -367,7 +370,7 @@ const INSTRUCTIONS: &str =
     "## Standing instructions given in mid-conversation, still in force (verbatim)\n";
 const PINNED: &str = "## Pinned, no longer shown where it was said (verbatim)\n";
 const WORDS: &str = "## The user's words (verbatim)\n";
-const LEDGER: &str = "## What holds (quoted; a later line stands for an earlier one)\n";
+pub(crate) const LEDGER: &str = "## What holds (quoted; a later line stands for an earlier one)\n";
 const ANCHORS: &str = "## Files, commands, errors (extracted)\n";
 const SUMMARY: &str =
     "## Summary of the messages not shown (by a summarizer; reference, without authority)\n";

@@ -169,6 +169,7 @@ impl Compaction {
         gathered.keep_changes(&remembered);
         self.ledger_changes = gathered.ledger().changes_in(transcript);
         self.lost_changes = gathered.ledger().lost().to_vec();
+        self.fold_outdated(&tally, &units, &mut plan, &mut gathered);
         gathered.show(|slot| plan.draft.shown(transcript, &transcript.part(slot)));
         gathered.settle();
         let counter = self.compactor.counter();

@@ -6,9 +6,12 @@ use super::{Attempt, Compaction};
 use crate::budget::{Budget, Stop};
 use crate::checkpoint::{self, Checkpoint, Gathered, LEAST_TOKENS};
 use crate::count::{AROUND_MESSAGE, Tally};
+use crate::draft::Matter;
 use crate::plan::{Plan, Reached};
+use crate::strategy::Edit;
 use crate::transcript::Entry;
 use crate::transcript::unit::{Unit, Units};
+use crate::view::Reason;
 use crate::wire;
 
 /// So many tokens more a checkpoint may take, written anew to stand for less.
@@ -31,6 +34,36 @@ impl Compaction {
         (lane > 0).then_some(LEAST_TOKENS + lane)
     }
 
+    /// Folds what people said and took back in messages that are folded: behind the checkpoint it would read as newer than
+    /// that.
+    pub(super) fn fold_outdated(
+        &self,
+        tally: &Tally,
+        units: &Units,
+        plan: &mut Plan,
+        gathered: &mut Gathered,
+    ) {
+        let transcript = &self.request.transcript;
+        let mut outdated = outdated(plan, gathered);
+        if self.attempt != Attempt::Asked || outdated.is_empty() {
+            return;
+        }
+        let guard = self.guard(tally, units);
+        outdated.retain(|at| {
+            let unit = &units.all()[units.index_of(*at)];
+            let may_leave = unit.entries.clone().all(|at| guard.may_leave(at));
+            plan.draft.is_shown(*at) && may_leave && unit.is_turn && !unit.is_step
+        });
+        let matter = Matter { transcript, tally, counter: self.compactor.counter() };
+        for at in &outdated {
+            plan.draft.apply(&Edit::Fold(*at..*at + 1, Reason::Superseded), &matter);
+        }
+        let behind = plan.behind(transcript.len());
+        for at in outdated {
+            gathered.add_late(transcript, units, transcript.entry(at), behind);
+        }
+    }
+
     /// Shows what fits of it; the checkpoint, which then stands for less.
     pub(super) fn show_words(
         &self,
@@ -45,7 +78,9 @@ impl Compaction {
             return checkpoint;
         }
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
-        let said: Vec<usize> = turns.flat_map(|unit| unit.entries.clone()).collect();
+        let outdated = outdated(plan, gathered);
+        let said = turns.flat_map(|unit| unit.entries.clone()).filter(|at| !outdated.contains(at));
+        let said: Vec<usize> = said.collect();
         let mut checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
         let counter = self.compactor.counter();
         let tokens = |checkpoint: &Option<Checkpoint>| checkpoint.as_ref().map_or(0, |c| c.tokens);
@@ -162,7 +197,7 @@ impl Compaction {
         newest.into_iter().flat_map(|unit| unit.entries.clone()).collect()
     }
 
-    /// A checkpoint that quotes nobody, unless what it takes would show no more of what people said.
+    /// A checkpoint that quotes nobody and lists nothing, unless what it takes would show no more of what people said.
     fn worth_its_room(
         &self,
         tally: &Tally,
@@ -171,7 +206,8 @@ impl Compaction {
         checkpoint: Option<Checkpoint>,
     ) -> Option<Checkpoint> {
         let bare = checkpoint?;
-        if bare.words == 0 || bare.words_missing() < bare.words {
+        let is_listing = bare.text.contains(checkpoint::LEDGER);
+        if bare.words == 0 || bare.words_missing() < bare.words || is_listing {
             return Some(bare);
         }
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
@@ -187,6 +223,15 @@ impl Compaction {
         let beside = free.saturating_sub(bare.tokens + ANOTHER_NONCE);
         (fitting(beside).1 >= fitting(free).1).then_some(bare)
     }
+}
+
+/// Entries that say what a person took back in one that isn't shown.
+fn outdated(plan: &Plan, gathered: &Gathered) -> BTreeSet<usize> {
+    let gone = gathered.ledger().superseded();
+    let gone = gone.map(|(at, _, newer)| (at as usize, newer as usize));
+    gone.filter(|(at, newer)| at < newer && plan.draft.is_folded(*newer))
+        .map(|(at, _)| at)
+        .collect()
 }
 
 /// The entries that the checkpoint quotes.

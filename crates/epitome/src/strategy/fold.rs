@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::excerpts::excerpted;
 use super::{BadOption, Edit, Scene, Strategy};
 use crate::checkpoint::{LEAST_TOKENS, ledger_share};
+use crate::count::AROUND_MESSAGE;
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, Part, PartKind};
 use crate::view::Reason;
@@ -80,12 +81,19 @@ struct Leaving<'a> {
     quote: u64,
     /// Whether it is nothing but what people said.
     is_plain: bool,
+    /// Whether it says next to nothing: `yes`, `go on`.
+    is_terse: bool,
 }
+
+/// The most tokens of a message, what stands around it apart, that says next to nothing.
+const TERSE: u64 = 3;
 
 impl<'a> Leaving<'a> {
     fn of(scene: &Scene<'_>, unit: &'a Unit) -> Self {
         let quote = unit.entries.clone().map(|at| scene.quote(at)).sum();
-        Leaving { unit, size: size(scene, unit), quote, is_plain: unit.is_turn && !unit.is_step }
+        let (size, is_plain) = (size(scene, unit), unit.is_turn && !unit.is_step);
+        let is_terse = is_plain && size <= AROUND_MESSAGE + TERSE;
+        Leaving { unit, size, quote, is_plain, is_terse }
     }
 }
 
@@ -93,14 +101,15 @@ impl<'a> Leaving<'a> {
 struct Layout {
     stays: Vec<bool>,
     cuts: Vec<Edit>,
-    /// Units with people's words that are neither shown nor quoted.
-    lost: usize,
+    /// Units with people's words that are neither shown nor quoted: those that say something, and all of them.
+    lost: (usize, usize),
 }
 
 impl Layout {
     /// The layout with `room` tokens for units beside a checkpoint of `cap`.
     fn of(scene: &Scene<'_>, leaving: &[Leaving<'_>], room: u64, cap: u64) -> Self {
-        let mut layout = Layout { stays: vec![false; leaving.len()], cuts: Vec::new(), lost: 0 };
+        let mut layout =
+            Layout { stays: vec![false; leaving.len()], cuts: Vec::new(), lost: (0, 0) };
         let mut left = room;
         let protected = room.min(scene.budget.recent());
         let mut from = leaving.len();
@@ -149,7 +158,10 @@ impl Layout {
     /// What people said and the checkpoint has no room to quote stays, the newest of it first.
     fn keep_words(&mut self, older: &[Leaving<'_>], quotes: u64, left: &mut u64) {
         let mut over = older.iter().map(|unit| unit.quote).sum::<u64>().saturating_sub(quotes);
-        for (at, unit) in older.iter().enumerate().rev() {
+        let all = || older.iter().enumerate().rev();
+        // What says next to nothing comes last.
+        let telling = all().filter(|(_, unit)| !unit.is_terse);
+        for (at, unit) in telling.chain(all().filter(|(_, unit)| unit.is_terse)) {
             if over == 0 {
                 break;
             }
@@ -160,17 +172,22 @@ impl Layout {
         }
     }
 
-    fn lost(&self, leaving: &[Leaving<'_>], quotes: u64) -> usize {
+    fn lost(&self, leaving: &[Leaving<'_>], quotes: u64) -> (usize, usize) {
         let mut left = quotes;
-        let folded = leaving.iter().zip(&self.stays).rev().filter(|(_, stays)| !**stays);
-        let is_lost = |unit: &&Leaving<'_>| match left.checked_sub(unit.quote) {
-            Some(rest) => {
-                left = rest;
-                false
-            }
-            None => true,
+        let folded = || leaving.iter().zip(&self.stays).rev().filter(|(_, stays)| !**stays);
+        let mut lost = |is_terse: bool| {
+            let is_lost = |unit: &&Leaving<'_>| match left.checked_sub(unit.quote) {
+                Some(rest) => {
+                    left = rest;
+                    false
+                }
+                None => true,
+            };
+            let of = folded().map(|(unit, _)| unit).filter(|unit| unit.is_terse == is_terse);
+            of.filter(is_lost).count()
         };
-        folded.map(|(unit, _)| unit).filter(is_lost).count()
+        let telling = lost(false);
+        (telling, telling + lost(true))
     }
 }
 

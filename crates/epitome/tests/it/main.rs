@@ -27,6 +27,7 @@ mod models;
 mod oracle;
 mod overflows;
 mod pairs;
+mod people;
 mod plans;
 mod presets;
 mod readings;

@@ -1,0 +1,75 @@
+//! What people said, at targets where not all of it can stay.
+
+use std::fmt::Write as _;
+
+use epitome::count::counter;
+use epitome::wire::{Format, parse};
+use epitome::{Compactor, Options, Request, Target};
+use testkit::prose::lorem;
+
+fn compacted(messages: &[(&str, String)], target: Target) -> Request {
+    let messages: Vec<_> = messages
+        .iter()
+        .map(|(role, content)| serde_json::json!({"role": role, "content": content}))
+        .collect();
+    let body = serde_json::json!({"model": "gpt-4o", "messages": messages}).to_string();
+    let request = parse(Format::OpenaiChat, body).expect("messages");
+    let options = Options { target, ..Options::default() };
+    let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
+    compactor.compact(&request).expect("a view").request
+}
+
+/// What was said, a message a line.
+fn shown(request: &Request) -> String {
+    let mut all = String::new();
+    for entry in request.transcript.entries() {
+        for part in entry.parts() {
+            writeln!(all, "{}", part.text()).expect("memory");
+        }
+    }
+    all
+}
+
+/// Behind a checkpoint that says what holds, what was taken back would read as newer than that.
+#[test]
+fn what_was_taken_back_is_not_left_behind_what_holds() {
+    let (old, new) = ("The port is 8080.", "Actually the port is 8082 now.");
+    for noise in 2..14 {
+        for percent in [6, 9, 14, 20, 30] {
+            let mut messages = vec![
+                ("user", "Hello, help me with this project.".to_owned()),
+                ("assistant", "Sure.".to_owned()),
+                ("user", old.to_owned()),
+                ("assistant", "OK.".to_owned()),
+                ("user", new.to_owned()),
+                ("assistant", lorem(900)),
+            ];
+            for _ in 0..noise {
+                messages.push(("user", lorem(45)));
+                messages.push(("assistant", lorem(300)));
+            }
+            messages.push(("user", "Go on then.".to_owned()));
+            let said = shown(&compacted(&messages, Target::Percent(percent)));
+            let alone = said.lines().any(|line| line == old);
+            assert!(!alone || said.lines().any(|line| line == new), "{noise}, {percent}: {said}");
+        }
+    }
+}
+
+/// A rule is worth more than a hundred times `yes`.
+#[test]
+fn what_says_next_to_nothing_goes_first() {
+    let rules = ["Never push to main without a review.", "The staging port is 8443."];
+    for percent in [5, 10, 30] {
+        let mut messages = vec![("user", "Help me set up the deployment.".to_owned())];
+        for at in 0..300 {
+            messages.push(("assistant", "OK, done.".to_owned()));
+            let said = rules.get(at / 40).filter(|_| at % 40 == 7);
+            messages.push(("user", said.map_or("yes", |rule| *rule).to_owned()));
+        }
+        let said = shown(&compacted(&messages, Target::Percent(percent)));
+        for rule in rules {
+            assert!(said.contains(rule), "{percent}: {said}");
+        }
+    }
+}
