@@ -22,6 +22,7 @@ mod noise;
 mod observe;
 mod output;
 mod past;
+mod pasted;
 mod phrase;
 mod printed;
 mod quote;

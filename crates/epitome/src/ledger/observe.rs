@@ -10,6 +10,7 @@ use super::language::{Cue, List};
 use super::newer::{Gives, gives};
 use super::noise::is_noise;
 use super::output::{self, Standing};
+use super::pasted::pasted;
 use super::statement;
 use super::subject::Subject;
 use super::update::{MOST_BRIEF, Update, is_near};
@@ -103,6 +104,8 @@ impl Ledger {
         let mut named: Option<usize> = None;
         let is_brief = matches!(who, Speaker::Human | Speaker::Model) && text.len() < MAX_BRIEF;
         let parts = sentences(text);
+        let shown_only = if who == Speaker::Human { pasted(text) } else { Vec::new() };
+        let is_pasted = |at: usize| shown_only.iter().any(|range| range.contains(&at));
         let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };
         for sentence in parts {
             let mut raw = &text[sentence.range.clone()];
@@ -145,6 +148,7 @@ impl Ledger {
                 Place::Prose if !lead.is_heading => lead = Lead::default(),
                 Place::Prose | Place::Item => {}
             }
+            let who = if is_pasted(sentence.range.start) { Speaker::Injected } else { who };
             if self.is_nothing_again(at, (who, standing), raw, &lead.cues) {
                 continue;
             }
