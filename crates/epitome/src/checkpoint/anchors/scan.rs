@@ -26,43 +26,56 @@ pub(super) fn scan<'a>(text: &'a str, wanted: Taken, mut found: impl FnMut(Find<
     let mut scanner = Scanner { text, bytes: text.as_bytes(), previous: 0..0, recent: [0; 4] };
     let mut runs = Runs::of(scanner.bytes, is_of_token, |eight| tells(eight, wanted));
     let mut at = 0;
-    while let Some((run, is_telling)) = runs.next_from(at) {
-        let start = run.start;
-        if !is_telling {
-            scanner.pass(run.clone());
-            at = run.end;
-            continue;
-        }
-        at = start;
-        let mut seen = 0;
-        while at < text.len() {
-            let class = CLASSES[scanner.bytes[at] as usize];
-            if class & END != 0 {
+    while let Some((run, mut is_telling)) = runs.next_from(at) {
+        let mut start = run.start;
+        // The last byte that tells, looked for where the run is of several tokens: each would look to its end again.
+        let mut last = None;
+        loop {
+            if !is_telling {
+                scanner.pass(start..run.end);
+                at = run.end;
                 break;
             }
-            if class & WIDE != 0 {
-                let c = text[at..].chars().next().expect("there is a byte, so there is a char");
-                // Letters belong to words; marks and scripts without spaces separate.
-                if !c.is_alphanumeric() || c >= '\u{2e80}' {
-                    at += if at == start { c.len_utf8() } else { 0 };
+            at = start;
+            let mut seen = 0;
+            while at < text.len() {
+                let class = CLASSES[scanner.bytes[at] as usize];
+                if class & END != 0 {
                     break;
                 }
-                at += c.len_utf8();
-            } else {
-                at += 1;
+                if class & WIDE != 0 {
+                    let c = text[at..].chars().next().expect("there is a byte, so there is a char");
+                    // Letters belong to words; marks and scripts without spaces separate.
+                    if !c.is_alphanumeric() || c >= '\u{2e80}' {
+                        at += if at == start { c.len_utf8() } else { 0 };
+                        break;
+                    }
+                    at += c.len_utf8();
+                } else {
+                    at += 1;
+                }
+                seen |= class;
             }
-            seen |= class;
+            // Ids have a digit, addresses `://`.
+            let may_be = match wanted {
+                Taken::All => seen & (DIGIT | SLASH | DOT) != 0,
+                Taken::Exact => seen & DIGIT != 0 || seen & (COLON | SLASH) == COLON | SLASH,
+            };
+            if may_be {
+                let Some(next) = scanner.token(start, at, seen, wanted, &mut found) else { return };
+                at = next;
+            }
+            scanner.pass(start..at);
+            if at >= run.end {
+                break;
+            }
+            let bytes = scanner.bytes;
+            let last = *last.get_or_insert_with(|| {
+                let mut rest = at..run.end;
+                rest.rfind(|at| tells_alone(bytes[*at], wanted)).unwrap_or(at)
+            });
+            (start, is_telling) = (at, at <= last && tells_alone(bytes[last], wanted));
         }
-        // Ids have a digit, addresses `://`.
-        let may_be = match wanted {
-            Taken::All => seen & (DIGIT | SLASH | DOT) != 0,
-            Taken::Exact => seen & DIGIT != 0 || seen & (COLON | SLASH) == COLON | SLASH,
-        };
-        if may_be {
-            let Some(next) = scanner.token(start, at, seen, wanted, &mut found) else { return };
-            at = next;
-        }
-        scanner.pass(start..at);
     }
 }
 
@@ -73,6 +86,11 @@ fn is_of_token(eight: Octets) -> Told {
     let figures = eight.within(b'-', b':').or(eight.are(b'_')).or(eight.are(b'~'));
     let letters = eight.within(b'?', b'Z').or(eight.within(b'a', b'z'));
     signs.or(figures).or(letters).or(eight.ascii().not())
+}
+
+/// The same of one byte as [`tells`] of eight.
+fn tells_alone(byte: u8, wanted: Taken) -> bool {
+    tells(Octets::of([byte, 0, 0, 0, 0, 0, 0, 0]), wanted).bits() & 1 != 0
 }
 
 /// Bytes of which every token has one that may be something, and those that may end one by what they are.
