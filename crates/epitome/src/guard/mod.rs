@@ -186,7 +186,9 @@ impl Guard {
         if part.is(Marks::FIXED) || part.origin() == Origin::Checkpoint {
             return false;
         }
-        let is_human_text = part.is_human() && part.kind() == PartKind::Text;
+        // What a client marks as a thought in a person's message is what stands there.
+        let is_said = matches!(part.kind(), PartKind::Text | PartKind::Reasoning);
+        let is_human_text = part.is_human() && is_said;
         // What stays keeps its reasoning: it may come to stand right before the newest message, as the
         // turn in progress, which providers want whole.
         if part.kind() == PartKind::Reasoning && !self.may_leave(entry) {

@@ -228,7 +228,7 @@ fn shrunk<'a>(scene: &Scene<'a>, unit: &Unit, size: u64, room: u64) -> Option<Ve
         .collect();
     let sizes: Vec<u64> = results.iter().map(|part| scene.tokens(part)).collect();
     let cuttable: u64 = sizes.iter().sum();
-    let cap = level(&sizes, room.checked_sub(size - cuttable)?)?;
+    let cap = level(&sizes, room.checked_sub(size.saturating_sub(cuttable))?)?;
     if cap < LEAST_USEFUL {
         return None;
     }

@@ -73,3 +73,24 @@ fn what_says_next_to_nothing_goes_first() {
         }
     }
 }
+
+/// What a client marks as a thought is the model's only where the model speaks.
+#[test]
+fn a_persons_thought_is_no_reasoning_to_be_dropped() {
+    let parts =
+        |role: &str, parts: serde_json::Value| serde_json::json!({"role": role, "parts": [parts]});
+    let contents = [
+        parts("user", serde_json::json!({"text": "Begin."})),
+        parts("model", serde_json::json!({"text": "Done."})),
+        parts("user", serde_json::json!({"text": "Keep the old name.", "thought": true})),
+        parts("model", serde_json::json!({"text": lorem(900)})),
+        parts("user", serde_json::json!({"text": "Go on."})),
+    ];
+    let body = serde_json::json!({"contents": contents}).to_string();
+    let request = parse(Format::Gemini, body).expect("contents");
+    let options = Options { target: Target::Percent(57), ..Options::default() };
+    let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
+    let outcome = compactor.compact(&request).expect("a view");
+    assert!(shown(&outcome.request).contains("Keep the old name."));
+    assert_eq!(outcome.receipt.human_messages.lost, 0);
+}

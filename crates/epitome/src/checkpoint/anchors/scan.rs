@@ -1,6 +1,7 @@
 //! One pass over a text for what can be looked up exactly: ids, addresses, paths, figures.
 
 use super::Taken;
+use super::class::{CLASSES, COLON, DASH, DIGIT, DOT, END, HEX, LOWER, SLASH, UNDER, UPPER, WIDE};
 use crate::text::cut;
 use crate::text::octets::{Octets, Runs, Told};
 
@@ -103,44 +104,6 @@ fn tells(eight: Octets, wanted: Taken) -> Told {
     };
     telling.or(eight.ascii().not())
 }
-
-const END: u16 = 1;
-const WIDE: u16 = 1 << 1;
-const DIGIT: u16 = 1 << 2;
-/// `a` to `f`.
-const HEX: u16 = 1 << 3;
-/// `g` to `z`.
-const LOWER: u16 = 1 << 4;
-const UPPER: u16 = 1 << 5;
-const SLASH: u16 = 1 << 6;
-const DOT: u16 = 1 << 7;
-const DASH: u16 = 1 << 8;
-const UNDER: u16 = 1 << 9;
-const COLON: u16 = 1 << 10;
-const MARK: u16 = 1 << 11;
-
-const CLASSES: [u16; 256] = {
-    let mut table = [END; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'0'..=b'9' => DIGIT,
-            b'a'..=b'f' => HEX,
-            b'g'..=b'z' => LOWER,
-            b'A'..=b'Z' => UPPER,
-            b'/' => SLASH,
-            b'.' => DOT,
-            b'-' => DASH,
-            b'_' => UNDER,
-            b':' => COLON,
-            b'#' | b'@' | b'+' | b'%' | b'~' | b'&' | b'$' | b'!' | b'?' => MARK,
-            0x80..=0xff => WIDE,
-            _ => END,
-        };
-        byte += 1;
-    }
-    table
-};
 
 struct Scanner<'a> {
     text: &'a str,
