@@ -25,10 +25,10 @@ pub(super) fn pasted(text: &str) -> Vec<Range<usize>> {
     let all: Vec<Range<usize>> = lines(text).collect();
     let begins = |line: &Range<usize>, list: &[&str]| {
         let line = text[line.clone()].trim_start().as_bytes();
-        let is_one = |start: &&str| {
+        let is_one = |start: &str| {
             line.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start.as_bytes()))
         };
-        list.iter().any(|start| is_one(&start))
+        list.iter().any(|start| is_one(start))
     };
     let mut at = 0;
     while let Some(line) = all.get(at) {
