@@ -4,4 +4,5 @@ mod agent;
 mod background;
 #[cfg(feature = "reqwest")]
 mod socket;
+mod waiting;
 mod wrapped;

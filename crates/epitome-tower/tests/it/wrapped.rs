@@ -1,12 +1,9 @@
 //! What the layer does to the calls of an agent, and what it leaves alone.
 
 use std::collections::HashSet;
-use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Waker};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
 
 use epitome::budget::Stop;
 use epitome::count::counter;
@@ -21,7 +18,7 @@ use tower::{Service, ServiceBuilder, ServiceExt, service_fn};
 
 use crate::agent::{Agent, MODEL, Provider, call};
 
-fn layer(window: u64, soft: Option<When>) -> CompactionLayer {
+pub(crate) fn layer(window: u64, soft: Option<When>) -> CompactionLayer {
     let trigger = |when: When| -> Arc<dyn Trigger> { Arc::new(when.build().expect("in range")) };
     let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
     let options = SessionOptions {
@@ -34,7 +31,7 @@ fn layer(window: u64, soft: Option<When>) -> CompactionLayer {
 }
 
 /// The layer, and how many of its compactions were adopted.
-fn counted(layer: CompactionLayer) -> (CompactionLayer, Arc<AtomicUsize>) {
+pub(crate) fn counted(layer: CompactionLayer) -> (CompactionLayer, Arc<AtomicUsize>) {
     let adopted = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&adopted);
     let layer = layer.observed_by(move |event| {
@@ -348,101 +345,6 @@ async fn what_is_no_call_of_a_model_passes() {
         client.ready().await.expect("ready").call(request).await.expect("an answer");
         let last = noted.lock().expect("nobody panicked").pop().expect("a request");
         assert_eq!(last.body(), &body, "{path}");
-    }
-}
-
-#[tokio::test]
-async fn one_compaction_serves_all_who_send_the_same_history() {
-    let provider = Provider::new(60_000, 2);
-    let mut agent = Agent::new();
-    for _ in 0..24 {
-        let reply = call(&mut provider.clone(), agent.request()).await;
-        agent.take(&reply, 25);
-    }
-    let (layer, adopted) = counted(layer(24_000, None));
-    let mut calls = tokio::task::JoinSet::new();
-    for _ in 0..8 {
-        calls.spawn(call(&mut provider.wrapped(&layer), agent.request()));
-    }
-    let before = provider.sent().len();
-    for reply in calls.join_all().await {
-        assert_eq!(reply.status(), 200, "{}", reply.body());
-    }
-    assert_eq!(adopted.load(Ordering::Relaxed), 1);
-    let sent = provider.sent().split_off(before);
-    assert!(sent.len() == 8 && sent.windows(2).all(|pair| pair[0] == pair[1]));
-}
-
-#[tokio::test]
-async fn a_caller_who_goes_away_leaves_nobody_waiting() {
-    let provider = Provider::new(60_000, 2);
-    let mut agent = Agent::new();
-    for _ in 0..24 {
-        let reply = call(&mut provider.clone(), agent.request()).await;
-        agent.take(&reply, 25);
-    }
-    let (layer, adopted) = counted(layer(24_000, None));
-    {
-        let mut gone = pin!(call(&mut provider.wrapped(&layer), agent.request()));
-        let polled = gone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        assert!(polled.is_pending(), "a compaction takes more than one step");
-    }
-    let reply = call(&mut provider.wrapped(&layer), agent.request()).await;
-    assert_eq!((reply.status().as_u16(), adopted.load(Ordering::Relaxed)), (200, 1));
-}
-
-/// Whoever waits for a compaction isn't sent off by one of another conversation, and makes it himself where whoever ran
-/// it goes away.
-#[tokio::test]
-async fn a_caller_waits_for_the_compaction_of_his_own_conversation() {
-    for goes_away in [false, true] {
-        let provider = Provider::new(60_000, 2);
-        let mut agents = [Agent::new(), Agent::new()];
-        agents[1].history[0]["content"] = "Find out why the tests fail.".into();
-        for agent in &mut agents {
-            for _ in 0..24 {
-                let reply = call(&mut provider.clone(), agent.request()).await;
-                agent.take(&reply, 25);
-            }
-        }
-        let looks = Arc::new(AtomicUsize::new(0));
-        let (full, seen) = (When::Tokens(19_000).build().expect("in range"), Arc::clone(&looks));
-        let trigger = move |gauge: &Gauge| {
-            seen.fetch_add(1, Ordering::Relaxed);
-            full.fires(gauge)
-        };
-        let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
-        let options = SessionOptions::new(trigger.boxed(), ChainKey([1, 2, 3, 4]));
-        let layer = CompactionLayer::new(compactor.expect("in range"), options).expect("in range");
-        let (layer, adopted) = counted(layer.to(Recipient::from(Some(24_000))));
-        let looked = async |times: usize| {
-            while looks.load(Ordering::Relaxed) < times {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-        };
-        let before = provider.sent().len();
-        // It has begun one, for which the trigger looked twice, and doesn't go on with it.
-        let mut client = provider.wrapped(&layer);
-        let mut first = Box::pin(call(&mut client, agents[0].request()));
-        let polled = first.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        assert!(polled.is_pending(), "a compaction takes more than one step");
-        looked(2).await;
-        let (mut other, request) = (provider.wrapped(&layer), agents[0].request());
-        let second = tokio::spawn(async move { call(&mut other, request).await });
-        looked(3).await;
-        call(&mut provider.wrapped(&layer), agents[1].request()).await;
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        assert!(!second.is_finished(), "another conversation's compaction ended its wait");
-        if goes_away {
-            drop(first);
-        } else {
-            first.await;
-        }
-        second.await.expect("nobody panicked");
-        let sent = provider.sent().split_off(before);
-        assert_eq!((sent.len(), adopted.load(Ordering::Relaxed)), (3 - usize::from(goes_away), 2));
-        let (last, whole) = (sent.last().expect("some"), agents[0].request());
-        assert!(last.len() < whole.body().len() && (goes_away || *last == sent[1]));
     }
 }
 

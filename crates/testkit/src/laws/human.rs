@@ -63,13 +63,6 @@ pub(super) fn words(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
     };
     let is_said = |at: usize| fates[at].is_shown() || is_quoted(at);
     let missing: Vec<usize> = humans.map(|e| e.index).filter(|at| !is_said(*at)).collect();
-    // What a person took back is named where the ledger says what holds.
-    let text = placed.map_or("", |placed| &placed.text);
-    let is_taken_back = |at: usize| {
-        let named = format!("in place of message {at}");
-        text.match_indices(&named)
-            .any(|(from, _)| !text[from + named.len()..].starts_with(|c: char| c.is_ascii_digit()))
-    };
     holds!(
         missing.len() <= receipt.human_messages.lost,
         "{missing:?} are gone, and nobody says so"
@@ -104,7 +97,7 @@ pub(super) fn words(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
         }
         is_newest = false;
     }
-    for at in missing.into_iter().filter(|at| is_plain(*at) && !is_taken_back(*at)) {
+    for at in missing.into_iter().filter(|at| is_plain(*at)) {
         let tokens = stage.tally.entry(at);
         holds!(
             room < tokens + NONCE,

@@ -1,7 +1,6 @@
 //! One pass over a text for what can be looked up exactly: ids, addresses, paths, figures.
 
 use super::Taken;
-use super::class::{CLASSES, COLON, DASH, DIGIT, DOT, END, HEX, LOWER, SLASH, UNDER, UPPER, WIDE};
 use crate::text::cut;
 use crate::text::octets::{Octets, Runs, Told};
 
@@ -27,56 +26,43 @@ pub(super) fn scan<'a>(text: &'a str, wanted: Taken, mut found: impl FnMut(Find<
     let mut scanner = Scanner { text, bytes: text.as_bytes(), previous: 0..0, recent: [0; 4] };
     let mut runs = Runs::of(scanner.bytes, is_of_token, |eight| tells(eight, wanted));
     let mut at = 0;
-    while let Some((run, mut is_telling)) = runs.next_from(at) {
-        let mut start = run.start;
-        // The last byte that tells, looked for where the run is of several tokens: each would look to its end again.
-        let mut last = None;
-        loop {
-            if !is_telling {
-                scanner.pass(start..run.end);
-                at = run.end;
+    while let Some((run, is_telling)) = runs.next_from(at) {
+        let start = run.start;
+        if !is_telling {
+            scanner.pass(run.clone());
+            at = run.end;
+            continue;
+        }
+        at = start;
+        let mut seen = 0;
+        while at < text.len() {
+            let class = CLASSES[scanner.bytes[at] as usize];
+            if class & END != 0 {
                 break;
             }
-            at = start;
-            let mut seen = 0;
-            while at < text.len() {
-                let class = CLASSES[scanner.bytes[at] as usize];
-                if class & END != 0 {
+            if class & WIDE != 0 {
+                let c = text[at..].chars().next().expect("there is a byte, so there is a char");
+                // Letters belong to words; marks and scripts without spaces separate.
+                if !c.is_alphanumeric() || c >= '\u{2e80}' {
+                    at += if at == start { c.len_utf8() } else { 0 };
                     break;
                 }
-                if class & WIDE != 0 {
-                    let c = text[at..].chars().next().expect("there is a byte, so there is a char");
-                    // Letters belong to words; marks and scripts without spaces separate.
-                    if !c.is_alphanumeric() || c >= '\u{2e80}' {
-                        at += if at == start { c.len_utf8() } else { 0 };
-                        break;
-                    }
-                    at += c.len_utf8();
-                } else {
-                    at += 1;
-                }
-                seen |= class;
+                at += c.len_utf8();
+            } else {
+                at += 1;
             }
-            // Ids have a digit, addresses `://`.
-            let may_be = match wanted {
-                Taken::All => seen & (DIGIT | SLASH | DOT) != 0,
-                Taken::Exact => seen & DIGIT != 0 || seen & (COLON | SLASH) == COLON | SLASH,
-            };
-            if may_be {
-                let Some(next) = scanner.token(start, at, seen, wanted, &mut found) else { return };
-                at = next;
-            }
-            scanner.pass(start..at);
-            if at >= run.end {
-                break;
-            }
-            let bytes = scanner.bytes;
-            let last = *last.get_or_insert_with(|| {
-                let mut rest = at..run.end;
-                rest.rfind(|at| tells_alone(bytes[*at], wanted)).unwrap_or(at)
-            });
-            (start, is_telling) = (at, at <= last && tells_alone(bytes[last], wanted));
+            seen |= class;
         }
+        // Ids have a digit, addresses `://`.
+        let may_be = match wanted {
+            Taken::All => seen & (DIGIT | SLASH | DOT) != 0,
+            Taken::Exact => seen & DIGIT != 0 || seen & (COLON | SLASH) == COLON | SLASH,
+        };
+        if may_be {
+            let Some(next) = scanner.token(start, at, seen, wanted, &mut found) else { return };
+            at = next;
+        }
+        scanner.pass(start..at);
     }
 }
 
@@ -89,11 +75,6 @@ fn is_of_token(eight: Octets) -> Told {
     signs.or(figures).or(letters).or(eight.ascii().not())
 }
 
-/// The same of one byte as [`tells`] of eight.
-fn tells_alone(byte: u8, wanted: Taken) -> bool {
-    tells(Octets::of([byte, 0, 0, 0, 0, 0, 0, 0]), wanted).bits() & 1 != 0
-}
-
 /// Bytes of which every token has one that may be something, and those that may end one by what they are.
 #[inline]
 fn tells(eight: Octets, wanted: Taken) -> Told {
@@ -104,6 +85,44 @@ fn tells(eight: Octets, wanted: Taken) -> Told {
     };
     telling.or(eight.ascii().not())
 }
+
+const END: u16 = 1;
+const WIDE: u16 = 1 << 1;
+const DIGIT: u16 = 1 << 2;
+/// `a` to `f`.
+const HEX: u16 = 1 << 3;
+/// `g` to `z`.
+const LOWER: u16 = 1 << 4;
+const UPPER: u16 = 1 << 5;
+const SLASH: u16 = 1 << 6;
+const DOT: u16 = 1 << 7;
+const DASH: u16 = 1 << 8;
+const UNDER: u16 = 1 << 9;
+const COLON: u16 = 1 << 10;
+const MARK: u16 = 1 << 11;
+
+const CLASSES: [u16; 256] = {
+    let mut table = [END; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'f' => HEX,
+            b'g'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'/' => SLASH,
+            b'.' => DOT,
+            b'-' => DASH,
+            b'_' => UNDER,
+            b':' => COLON,
+            b'#' | b'@' | b'+' | b'%' | b'~' | b'&' | b'$' | b'!' | b'?' => MARK,
+            0x80..=0xff => WIDE,
+            _ => END,
+        };
+        byte += 1;
+    }
+    table
+};
 
 struct Scanner<'a> {
     text: &'a str,

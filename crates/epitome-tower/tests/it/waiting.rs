@@ -1,0 +1,106 @@
+//! Who waits for a compaction of his conversation that another caller runs.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Waker};
+
+use epitome::count::counter;
+use epitome::session::{ChainKey, Landing, Recipient, SessionOptions};
+use epitome::trigger::When;
+use epitome::{Compactor, Options, Target};
+use epitome_tower::CompactionLayer;
+
+use crate::agent::{Agent, Provider, call};
+use crate::wrapped::{counted, layer};
+
+#[tokio::test]
+async fn one_compaction_serves_all_who_send_the_same_history() {
+    let provider = Provider::new(60_000, 2);
+    let mut agent = Agent::new();
+    for _ in 0..24 {
+        let reply = call(&mut provider.clone(), agent.request()).await;
+        agent.take(&reply, 25);
+    }
+    let (layer, adopted) = counted(layer(24_000, None));
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        calls.spawn(call(&mut provider.wrapped(&layer), agent.request()));
+    }
+    let before = provider.sent().len();
+    for reply in calls.join_all().await {
+        assert_eq!(reply.status(), 200, "{}", reply.body());
+    }
+    assert_eq!(adopted.load(Ordering::Relaxed), 1);
+    let sent = provider.sent().split_off(before);
+    assert!(sent.len() == 8 && sent.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[tokio::test]
+async fn a_caller_who_goes_away_leaves_nobody_waiting() {
+    let provider = Provider::new(60_000, 2);
+    let mut agent = Agent::new();
+    for _ in 0..24 {
+        let reply = call(&mut provider.clone(), agent.request()).await;
+        agent.take(&reply, 25);
+    }
+    let (layer, adopted) = counted(layer(24_000, None));
+    {
+        let mut gone = pin!(call(&mut provider.wrapped(&layer), agent.request()));
+        let polled = gone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending(), "a compaction takes more than one step");
+    }
+    let reply = call(&mut provider.wrapped(&layer), agent.request()).await;
+    assert_eq!((reply.status().as_u16(), adopted.load(Ordering::Relaxed)), (200, 1));
+}
+
+/// So short that a caller asks the machine where he is: what he does between two polls doesn't depend on threads.
+async fn brief(provider: &Provider, task: &str) -> Agent {
+    let mut agent = Agent::new();
+    agent.history[0]["content"] = task.into();
+    for _ in 0..6 {
+        let reply = call(&mut provider.clone(), agent.request()).await;
+        agent.take(&reply, 10);
+    }
+    assert!(agent.request().body().len() < 16 << 10, "{}", agent.request().body().len());
+    agent
+}
+
+/// Whoever waits isn't sent off by a compaction of another conversation, and makes it himself where whoever ran it goes
+/// away.
+#[tokio::test]
+async fn a_caller_waits_for_the_compaction_of_his_own_conversation() {
+    for goes_away in [false, true] {
+        let provider = Provider::new(60_000, 2);
+        let own = brief(&provider, "Find out why the build fails.").await;
+        let other = brief(&provider, "Find out why the tests fail.").await;
+        let full = Arc::new(When::Tokens(1_000).build().expect("in range"));
+        let options = SessionOptions {
+            landing: Landing::Target(Target::Tokens(600)),
+            ..SessionOptions::new(full, ChainKey([1, 2, 3, 4]))
+        };
+        let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
+        let layer = CompactionLayer::new(compactor.expect("in range"), options).expect("in range");
+        let (layer, adopted) = counted(layer.to(Recipient::from(Some(24_000))));
+        let before = provider.sent().len();
+        let [mut one, mut two] = [provider.wrapped(&layer), provider.wrapped(&layer)];
+        let mut first = Box::pin(call(&mut one, own.request()));
+        let mut second = pin!(call(&mut two, own.request()));
+        let context = &mut Context::from_waker(Waker::noop());
+        assert!(first.as_mut().poll(context).is_pending(), "it runs a compaction");
+        assert!(second.as_mut().poll(context).is_pending(), "it waits for that");
+        call(&mut provider.wrapped(&layer), other.request()).await;
+        assert_eq!(adopted.load(Ordering::Relaxed), 1);
+        assert!(second.as_mut().poll(context).is_pending(), "that was another conversation's");
+        if goes_away {
+            drop(first);
+        } else {
+            first.await;
+        }
+        second.await;
+        let sent = provider.sent().split_off(before);
+        assert_eq!((sent.len(), adopted.load(Ordering::Relaxed)), (3 - usize::from(goes_away), 2));
+        let (last, whole) = (sent.last().expect("some"), own.request());
+        assert!(last.len() < whole.body().len() && (goes_away || *last == sent[1]));
+    }
+}
