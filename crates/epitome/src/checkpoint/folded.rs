@@ -117,19 +117,6 @@ impl Folded {
         left
     }
 
-    /// Adds a folded entry of nothing but what people said behind others that come after it: words are in order.
-    pub(super) fn add_late(
-        &mut self,
-        transcript: &Transcript,
-        units: &Units,
-        entry: Entry<'_>,
-        next: usize,
-    ) {
-        self.add(transcript, units, entry, next);
-        // Those of earlier checkpoints stand first.
-        self.words.sort_by_key(|word| word.entry().map_or(0, |at| at + 1));
-    }
-
     /// Notes that a folded entry was pinned: it is restated verbatim.
     pub(crate) fn pin(&mut self, transcript: &Transcript, entry: Entry<'_>) {
         self.pinned.extend(restated(transcript, entry));

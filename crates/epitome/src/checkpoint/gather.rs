@@ -139,7 +139,9 @@ impl Gathered {
         entry: Entry<'_>,
         next: usize,
     ) {
-        self.folded.add_late(transcript, units, entry, next);
+        self.folded.add(transcript, units, entry, next);
+        // Those of earlier checkpoints stand first.
+        self.folded.words.sort_by_key(|word| word.entry().map_or(0, |at| at + 1));
     }
 
     /// Hears what an entry says, `shown` tells how much of it is shown: it may replace what was said before,

@@ -162,11 +162,6 @@ impl Word {
         fits.then_some(Word { text, ..*self })
     }
 
-    /// Whether it says next to nothing: `yes`, `go on`.
-    fn is_terse(&self) -> bool {
-        self.text.len() <= TERSE && self.text.split_whitespace().count() <= 2
-    }
-
     /// What the end has of `room`: a third, or more where that makes the last paragraph whole. Behind what
     /// somebody pasted stands what is asked of it.
     fn tail_room(&self, room: usize) -> usize {
@@ -260,16 +255,19 @@ pub(super) fn note(missing: usize) -> String {
     format!("({missing} of the user's messages are not quoted here.)\n")
 }
 
-/// Bytes of a message that may say next to nothing.
-const TERSE: usize = 12;
+/// Whether a message says next to nothing: `yes`, `go on`.
+pub(crate) fn is_terse(text: &str) -> bool {
+    const MOST_BYTES: usize = 12;
+    text.len() <= MOST_BYTES && text.split_whitespace().count() <= 2
+}
 
 fn chosen(words: &[Word], room: u64, long: u64, counter: &dyn TokenCounter) -> Vec<Option<Word>> {
     let mut left = room;
     let mut quotes: Vec<Option<Word>> = vec![None; words.len()];
     // What says next to nothing comes last.
-    for is_terse in [false, true] {
+    for comes_last in [false, true] {
         let slots = quotes.iter_mut().zip(words).rev();
-        for (slot, word) in slots.filter(|(_, word)| word.is_terse() == is_terse) {
+        for (slot, word) in slots.filter(|(_, word)| is_terse(&word.text) == comes_last) {
             let least = word.least();
             if let Some(rest) = left.checked_sub(least.tokens(counter)) {
                 left = rest;

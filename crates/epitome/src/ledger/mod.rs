@@ -274,22 +274,20 @@ impl Ledger {
 
     fn push(&mut self, mut line: Line) -> bool {
         let own = self.lines.len();
-        let restated = self.restated(&line);
-        let restores = restated.and_then(|same| self.restores(same, &line));
-        if let Some(same) = restated {
-            line.weight = line.weight.max(self.lines[same].weight) + AGAIN;
-            self.lines[same].replaced = Some(own);
+        let restored = self.restored(&line);
+        if let Some((same, _)) = &restored {
+            line.weight = line.weight.max(self.lines[*same].weight) + AGAIN;
+            self.lines[*same].replaced = Some(own);
         } else if self.is_said_again(&line) || self.took_back(&line).is_some() {
             return true;
         }
         let is_known = line.is_sure;
-        let update = match restores {
-            Some(update) => update,
+        let update = match restored {
+            Some((_, update)) => update,
             None if is_known => self.apart(&line, self.update(&line)),
             None => self.apart(&line, self.update_besides(&line)),
         };
-        let is_new = update == Update::New && restated.is_none();
-        if !is_known && is_new && line.weight < LEAST_BESIDES {
+        if !is_known && update == Update::New && line.weight < LEAST_BESIDES {
             return false;
         }
         if let Some(old) = update.newest_old().filter(|_| !is_known) {

@@ -105,7 +105,10 @@ impl Ledger {
         let is_brief = matches!(who, Speaker::Human | Speaker::Model) && text.len() < MAX_BRIEF;
         let parts = sentences(text);
         let shown_only = if who == Speaker::Human { pasted(text) } else { Vec::new() };
-        let is_pasted = |at: usize| shown_only.iter().any(|range| range.contains(&at));
+        let is_pasted = |at: usize| {
+            let next = shown_only.partition_point(|range| range.end <= at);
+            shown_only.get(next).is_some_and(|range| range.contains(&at))
+        };
         let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };
         for sentence in parts {
             let mut raw = &text[sentence.range.clone()];
@@ -267,7 +270,7 @@ impl Ledger {
         let subject = Subject::of(words, cues);
         let mut change = cues.change();
         let meant = (is_brief && change < Change::OfLast)
-            .then(|| self.corrected(at, who, &subject, cues))
+            .then(|| self.corrected(at, who, raw, &subject, cues))
             .flatten();
         if cues.is_brief_change(words) && !subject.has_topic {
             change = Change::OfLast;

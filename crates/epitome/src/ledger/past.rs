@@ -49,28 +49,20 @@ impl Ledger {
         gone.map(|line| line.text.as_str())
     }
 
-    /// The line that a person says once more, in another message, word for word: what was said in between is older than
-    /// that.
-    pub(super) fn restated(&self, line: &Line) -> Option<usize> {
+    /// The line that a person says once more, word for word, though he took it back or may have, and what that does to
+    /// what is newer: `never push`, `you may push`, `never push`.
+    pub(super) fn restored(&self, line: &Line) -> Option<(usize, Update)> {
         let at = *self.said.get(&line.text)? as usize;
         let same = &self.lines[at];
-        let are_persons = same.who == Speaker::Human && line.who == Speaker::Human;
-        let is_gone = same.replaced.or(same.newer).is_some();
-        let are_sure = same.is_sure == line.is_sure && (line.is_sure || is_gone);
-        (are_persons && are_sure && line.is_state() && !same.is_said_with(line)).then_some(at)
-    }
-
-    /// What that does to what took its place since, or may have: `never push`, `you may push`, `never push`.
-    pub(super) fn restores(&self, same: usize, line: &Line) -> Option<Update> {
-        let same = &self.lines[same];
         let newest = self.newest(same.replaced.or(same.newer)?);
-        let is_other = self.lines[newest].text != line.text;
-        let update = if same.replaced.is_some() {
-            Update::Replaces(vec![newest])
-        } else {
-            Update::Touches(newest)
+        let are_persons = same.who == Speaker::Human && line.who == Speaker::Human;
+        let is_again = are_persons && same.is_sure == line.is_sure && line.is_state();
+        let is_other = self.lines[newest].text != line.text && !same.is_said_with(line);
+        let update = match same.replaced {
+            Some(_) => Update::Replaces(vec![newest]),
+            None => Update::Touches(newest),
         };
-        is_other.then_some(update)
+        (is_again && is_other).then_some((at, update))
     }
 
     /// The line that stands at the end of a row of replacements.

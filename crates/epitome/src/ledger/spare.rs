@@ -8,6 +8,7 @@ use super::cues::Cues;
 use super::judge::asks;
 use super::language::english;
 use super::subject::Subject;
+use super::terms::Terms;
 use super::update::Update;
 use super::value::{Sort, Value};
 use super::words::Words;
@@ -84,16 +85,38 @@ impl Line {
             return false;
         }
         let (own, theirs) = (&self.subject, &old.subject);
-        let asks = self.text.ends_with('?') || asks(&self.text);
-        let is_open = own.is_hearsay || theirs.is_hearsay || asks;
-        let is_rule = matches!(old.kind, Kind::Constraint | Kind::Preference);
+        let is_asked = self.text.ends_with('?') || asks(&self.text);
+        let is_open = own.is_hearsay || theirs.is_hearsay || is_asked;
         is_open
-            || is_rule && (own.leaves_deed(theirs) || self.lifts_another(old))
-            || !is_rule && (self.refuses(old) || self.is_beside(old))
+            || old.outlasts(&self.text, own)
+            || old.is_rule() && self.lifts_another(old)
+            || !old.is_rule() && (self.refuses(old) || self.is_beside(old))
             || self.is_of_its_own(old)
             || self.adds_to(old)
             || self.is_of_another_than(old)
             || self.leaves_part(old)
+    }
+
+    /// Whether somebody demands it, or would like it.
+    fn is_rule(&self) -> bool {
+        matches!(self.kind, Kind::Constraint | Kind::Preference)
+    }
+
+    /// Whether it is a rule about what is done to a thing, and `text` is about that thing and not about what may be done to
+    /// it: a value of the thing is no word about the rule.
+    pub(super) fn outlasts(&self, text: &str, said: &Subject) -> bool {
+        if !self.is_rule() || said.lifts {
+            return false;
+        }
+        let (own, deeds) = (deeds(&self.text), deeds(text));
+        if own.is_empty() || said.rules && !deeds.is_empty() {
+            return false;
+        }
+        let is_value = |word: u64| said.values.iter().any(|value| value.digest == word);
+        // `Actually, make that 40` is about whatever was said.
+        let is_bare = !said.bag.iter().any(|word| !is_value(word) && self.subject.bag.has(word));
+        let ends = !said.gone.is_empty() && said.names_value_of(&self.subject);
+        !is_bare && !ends && own.without(&deeds).next().is_some()
     }
 
     /// Whether both say the same of two things: `server A has 16 GB`, `server B has 32 GB`. They differ before the verb,
@@ -213,6 +236,13 @@ impl Line {
         };
         is_partial || parts.iter().any(is_named) && parts.iter().any(|(of, _)| is_other(of))
     }
+}
+
+/// What a sentence says is done, of what rules speak of: `raise` of `never raise the limit`.
+fn deeds(text: &str) -> Terms {
+    let mut deeds = Terms::default();
+    words(text).filter_map(|word| english().deed(&word)).for_each(|deed| deeds.push(deed));
+    deeds
 }
 
 /// A sentence's parts.

@@ -50,10 +50,8 @@ pub(super) struct Subject {
     pub(super) is_aside: bool,
     /// Whether it begins with a word that takes up what was just said: `close, but`, `hm`.
     pub(super) takes_up: bool,
-    /// What it says is done, of what rules speak of: `raise` of `never raise the limit`.
-    pub(super) deeds: Terms,
     /// Whether it says what must be, may be or is to be done, or that something isn't so.
-    rules: bool,
+    pub(super) rules: bool,
     /// What a number counts, as it stands at or behind it: `Hz`, `copies`.
     pub(super) units: Vec<(u64, u64)>,
 }
@@ -108,10 +106,6 @@ impl Subject {
             ..Self::default()
         };
         let terms = Meanings((0..words.len()).map(|at| words.term(at)).collect());
-        words
-            .iter()
-            .filter_map(|(.., low)| english().deed(low))
-            .for_each(|deed| subject.deeds.push(deed));
         let lifting = cues.lifts.clone().into_iter().flatten().filter_map(|at| terms.at(at));
         lifting.for_each(|term| subject.lifting.push(term.digest));
         let place = Place::of(words, cues, &terms);
@@ -246,19 +240,6 @@ impl Subject {
     fn gone_words(&mut self, text: &str) {
         self.gone.push(digest(text));
         text.split(' ').for_each(|word| self.gone.push(digest(word)));
-    }
-
-    /// Whether it is about the thing that a rule is about, and not about what may be done to it: a value of the thing
-    /// is no word about the rule.
-    pub(super) fn leaves_deed(&self, rule: &Self) -> bool {
-        if rule.deeds.is_empty() || self.lifts || self.rules && !self.deeds.is_empty() {
-            return false;
-        }
-        let is_value = |word: u64| self.values.iter().any(|value| value.digest == word);
-        // `Actually, make that 40` is about whatever was said.
-        let is_bare = !self.bag.iter().any(|word| !is_value(word) && rule.bag.has(word));
-        let ends = !self.gone.is_empty() && self.names_value_of(rule);
-        !is_bare && !ends && rule.deeds.without(&self.deeds).next().is_some()
     }
 
     /// Whether both speak of the same kind of thing and each says of another one: `staging port`, `production port`.

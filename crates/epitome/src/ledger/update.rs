@@ -151,6 +151,7 @@ impl Ledger {
         &self,
         at: u32,
         who: Speaker,
+        said: &str,
         subject: &Subject,
         cues: &Cues,
     ) -> Option<(usize, Naming)> {
@@ -169,7 +170,7 @@ impl Ledger {
                 && old.kind != Kind::Question
                 && old.who != Speaker::System
                 && (who >= Speaker::Model && old.who >= Speaker::Model || who == old.who)
-                && !(old.kind == Kind::Constraint && subject.leaves_deed(&old.subject))
+                && !old.outlasts(said, subject)
                 && may_take_back(who, Change::OfLast, old)
         };
         let (before, since) = self.lines.split_at(self.since);

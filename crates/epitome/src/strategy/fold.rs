@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::excerpts::excerpted;
 use super::{BadOption, Edit, Scene, Strategy};
-use crate::checkpoint::{LEAST_TOKENS, ledger_share};
-use crate::count::AROUND_MESSAGE;
+use crate::checkpoint::{LEAST_TOKENS, is_terse, ledger_share};
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, Part, PartKind};
 use crate::view::Reason;
@@ -85,15 +84,13 @@ struct Leaving<'a> {
     is_terse: bool,
 }
 
-/// The most tokens of a message, what stands around it apart, that says next to nothing.
-const TERSE: u64 = 3;
-
 impl<'a> Leaving<'a> {
     fn of(scene: &Scene<'_>, unit: &'a Unit) -> Self {
         let quote = unit.entries.clone().map(|at| scene.quote(at)).sum();
-        let (size, is_plain) = (size(scene, unit), unit.is_turn && !unit.is_step);
-        let is_terse = is_plain && size <= AROUND_MESSAGE + TERSE;
-        Leaving { unit, size, quote, is_plain, is_terse }
+        let is_plain = unit.is_turn && !unit.is_step;
+        let said = |at: usize| scene.matter.transcript.entry(at).human_text();
+        let is_terse = is_plain && unit.entries.clone().all(|at| is_terse(&said(at)));
+        Leaving { unit, size: size(scene, unit), quote, is_plain, is_terse }
     }
 }
 
@@ -228,6 +225,7 @@ fn shrunk<'a>(scene: &Scene<'a>, unit: &Unit, size: u64, room: u64) -> Option<Ve
         .collect();
     let sizes: Vec<u64> = results.iter().map(|part| scene.tokens(part)).collect();
     let cuttable: u64 = sizes.iter().sum();
+    // What shares a message may be more by itself.
     let cap = level(&sizes, room.checked_sub(size.saturating_sub(cuttable))?)?;
     if cap < LEAST_USEFUL {
         return None;

@@ -110,11 +110,14 @@ pub(crate) struct Runs<'t, H, M> {
     block: usize,
     held: u64,
     marked: u64,
+    /// The run that was found last, and where the last of its bytes that are marked ends.
+    run: Range<usize>,
+    marks_end: usize,
 }
 
 impl<'t, H: Fn(Octets) -> Told, M: Fn(Octets) -> Told> Runs<'t, H, M> {
     pub(crate) fn of(bytes: &'t [u8], holds: H, marks: M) -> Self {
-        Self { bytes, holds, marks, block: usize::MAX, held: 0, marked: 0 }
+        Self { bytes, holds, marks, block: usize::MAX, held: 0, marked: 0, run: 0..0, marks_end: 0 }
     }
 
     /// What is told of the bytes from `at` on, as far as its block goes.
@@ -139,7 +142,17 @@ impl<'t, H: Fn(Octets) -> Told, M: Fn(Octets) -> Told> Runs<'t, H, M> {
 
     /// The first run from `at` on; of one that `at` stands in the rest.
     #[inline]
-    pub(crate) fn next_from(&mut self, mut at: usize) -> Option<(Range<usize>, bool)> {
+    pub(crate) fn next_from(&mut self, at: usize) -> Option<(Range<usize>, bool)> {
+        // Who takes one apart doesn't look through all that is left of it each time.
+        if !self.run.contains(&at) && !self.find_from(at) {
+            return None;
+        }
+        let start = at.max(self.run.start);
+        Some((start..self.run.end, start < self.marks_end))
+    }
+
+    /// Finds that run, if there is one.
+    fn find_from(&mut self, mut at: usize) -> bool {
         while at < self.bytes.len() {
             let (held, marked) = self.told(at);
             if held == 0 {
@@ -148,9 +161,13 @@ impl<'t, H: Fn(Octets) -> Told, M: Fn(Octets) -> Told> Runs<'t, H, M> {
             }
             let gap = held.trailing_zeros();
             let length = (held >> gap).trailing_ones();
-            let of = |length: u32| u64::MAX >> (BLOCK as u32 - length);
-            let mut is_marked = marked >> gap & of(length) != 0;
+            // Where the last one that is marked of so many ends.
+            let last = |marked: u64, length: u32| {
+                let marked = marked & u64::MAX >> (BLOCK as u32 - length);
+                BLOCK - marked.leading_zeros() as usize
+            };
             let start = at + gap as usize;
+            let mut marks_end = start + last(marked >> gap, length);
             let mut end = start + length as usize;
             while end.is_multiple_of(BLOCK) && end < self.bytes.len() {
                 let (held, marked) = self.told(end);
@@ -158,12 +175,15 @@ impl<'t, H: Fn(Octets) -> Told, M: Fn(Octets) -> Told> Runs<'t, H, M> {
                 if more == 0 {
                     break;
                 }
-                is_marked |= marked & of(more) != 0;
+                if let behind @ 1.. = last(marked, more) {
+                    marks_end = end + behind;
+                }
                 end += more as usize;
             }
-            return Some((start..end, is_marked));
+            (self.run, self.marks_end) = (start..end, marks_end);
+            return true;
         }
-        None
+        false
     }
 }
 
@@ -200,6 +220,11 @@ mod tests {
             let (mut found, mut at) = (Vec::new(), 0);
             while let Some((run, is_marked)) = runs.next_from(at) {
                 prop_assert_eq!(is_marked, bytes[run.clone()].contains(&b'b'));
+                // Of one that is taken apart the rest.
+                for from in run.clone() {
+                    let is_marked = bytes[from..run.end].contains(&b'b');
+                    prop_assert_eq!(runs.next_from(from), Some((from..run.end, is_marked)));
+                }
                 at = run.end;
                 found.push(run);
             }

@@ -6,7 +6,6 @@
 //! bounded, ranked by use and recency, and rendered into a budget.
 
 mod call;
-mod class;
 mod entry;
 mod lane;
 mod note;
