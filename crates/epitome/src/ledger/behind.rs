@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 
 use super::judge::asks;
+use super::language::english;
+use super::lists::List;
 use super::newer::Meant;
 use super::subject::Subject;
 use super::sure::{ONE_OF, RARE};
@@ -28,13 +30,6 @@ const LEAST_WORDS: usize = 3;
 
 /// How surely what takes back the last thing said means a line that doesn't have its words.
 const WEAK: u32 = 1;
-
-/// What a sentence begins with that speaks of the one before it.
-pub(super) const POINTS: [&str; 10] =
-    ["it", "it's", "its", "that", "that's", "this", "they", "they're", "these", "those"];
-
-/// Commands that give a value.
-const SETS: [&str; 8] = ["call", "make", "put", "say", "set", "take", "try", "use"];
 
 impl Ledger {
     /// What was just said, where a person gives another value of that, and of the line found farther off none: `Wen just
@@ -110,7 +105,7 @@ impl Ledger {
         let is_bare = || own.is_aside || !own.has_topic || !own.leaves_topic(theirs);
         // `For the record, that is now 70 dB`, `Update from Wen: 40`, `better 40`; not `update the lexer to 40`.
         let says_little = || {
-            let points = || words(&line.text).any(|word| POINTS.contains(&word.as_str()));
+            let points = || words(&line.text).any(|word| english().has(List::Pointers, &word));
             let is_all = || line.text.split(' ').count() <= LEAST_WORDS;
             let is_apart = || line.says_so() && line.text.contains([':', ',']);
             own.words <= MOST_LIGHT && (points() || is_all() || is_apart())
@@ -196,7 +191,8 @@ impl Line {
         // `It is 80 cm wide` is about something else than `30 cm deep`.
         let names_more = || own.bag.without(&theirs.bag).any(|word| !own.is_value(word));
         // `Wait 5 minutes` is a wish; `wait, 5 minutes` and `put 5 minutes` aren't.
-        let is_set = || words(&self.text).next().is_some_and(|word| SETS.contains(&word.as_str()));
+        let is_set =
+            || words(&self.text).next().is_some_and(|word| english().has(List::Gives, &word));
         let is_wish = self.kind.is_task() && !own.takes_up && !is_set();
         let is_all = || own.is_aside || !is_wish && !names_more();
         let sets = || is_last && own.sets(theirs) && (says || !is_rule && is_all());
@@ -224,7 +220,7 @@ fn is_struck(struck: &str, rest: &str, old: &[String]) -> bool {
     let holds = |run: &[String]| !run.is_empty() && old.windows(run.len()).any(|of| of == run);
     let at = (0..=MOST_BEFORE).find(|at| struck.get(*at..).is_some_and(holds));
     let is_said = |at: usize| {
-        struck[at..].iter().any(|word| word.len() > 3 && !POINTS.contains(&word.as_str()))
+        struck[at..].iter().any(|word| word.len() > 3 && !english().has(List::Pointers, word))
     };
     let is_apart = rest.iter().all(|word| word.len() < 4 || !old.contains(word));
     at.is_some_and(is_said) && is_apart && !rest.is_empty()

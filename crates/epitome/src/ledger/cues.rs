@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::Change;
-use super::language::{Cue, List};
+use super::language::Cue;
+use super::lists::List;
 use super::words::{Form, Words};
 
 /// The cues of a sentence.
@@ -275,12 +276,8 @@ fn is_put_right(words: &Words, at: usize) -> bool {
 
 /// Where what holds no longer ends: at a mark, or before the word that says what holds.
 fn gone_up_to(words: &Words, from: usize) -> usize {
-    const STOPS: [&str; 14] = [
-        "to", "but", "use", "now", "and", "with", "it's", "anymore", "in", "for", "so", "is",
-        "are", "→",
-    ];
     let mut at = from;
-    while at < words.len().min(from + 4) && !STOPS.contains(&words.low(at)) {
+    while at < words.len().min(from + 4) && !words.is(at, List::GoneEnds) {
         at += 1;
         if words
             .get(at - 1)
@@ -305,22 +302,6 @@ fn commands(words: &Words, from: usize) -> bool {
 
 /// `is now moving`, `I'm porting`, `Dana is porting`.
 fn goes_on(words: &Words, at: usize) -> bool {
-    const NONE: [&str; 14] = [
-        "going",
-        "being",
-        "having",
-        "using",
-        "looking",
-        "trying",
-        "missing",
-        "getting",
-        "nothing",
-        "something",
-        "anything",
-        "seeing",
-        "asking",
-        "saying",
-    ];
     let next = words.low(at + 1);
     if next.len() < 6 || !next.ends_with("ing") {
         return false;
@@ -335,30 +316,15 @@ fn goes_on(words: &Words, at: usize) -> bool {
         "is" | "are" | "been" => named() || at == 0,
         _ => false,
     };
-    goes && !NONE.contains(&next)
+    goes && !words.is(at + 1, List::OngoingNot)
 }
 
 /// `I've moved`, `has already ported`, `Moved the cron`.
 fn is_past(words: &Words, at: usize) -> bool {
-    const NONE: [&str; 12] = [
-        "based",
-        "limited",
-        "needed",
-        "supposed",
-        "allowed",
-        "related",
-        "expected",
-        "required",
-        "intended",
-        "tired",
-        "interested",
-        "indeed",
-    ];
-    const NOT_DONE: [&str; 9] = ["by", "to", "on", "at", "in", "from", "with", "as", "for"];
     let past = |at: usize| {
         let low = words.low(at);
         let is_plain = words.get(at).is_some_and(|word| word.form == Form::Plain && !word.quoted);
-        is_plain && low.len() > 4 && low.ends_with("ed") && !NONE.contains(&low)
+        is_plain && low.len() > 4 && low.ends_with("ed") && !words.is(at, List::PastNot)
     };
     let low = words.low(at);
     if at > 0 && !matches!(low.as_bytes().first(), Some(b'i' | b'w' | b'h')) {
@@ -367,7 +333,7 @@ fn is_past(words: &Words, at: usize) -> bool {
     match low {
         "i've" | "we've" => past(at + 1) || past(at + 2),
         "have" | "has" => past(at + 1) || (words.low(at + 1) == "already" && past(at + 2)),
-        _ => at == 0 && past(0) && words.len() > 3 && !NOT_DONE.contains(&words.low(1)),
+        _ => at == 0 && past(0) && words.len() > 3 && !words.is(1, List::NotDone),
     }
 }
 

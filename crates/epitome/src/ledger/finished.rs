@@ -4,60 +4,9 @@
 use super::cues::Cues;
 use super::judge::{answers_itself, asks, judge};
 use super::language::Cue;
+use super::lists::List;
 use super::words::Words;
 use super::{Kind, Speaker};
-
-/// Words that say so by themselves.
-const SAY: [&str; 42] = [
-    "done",
-    "finished",
-    "complete",
-    "completed",
-    "merged",
-    "shipped",
-    "landed",
-    "deployed",
-    "fixed",
-    "resolved",
-    "solved",
-    "closed",
-    "implemented",
-    "delivered",
-    "released",
-    "published",
-    "migrated",
-    "committed",
-    "pushed",
-    "applied",
-    "added",
-    "removed",
-    "updated",
-    "replaced",
-    "renamed",
-    "moved",
-    "created",
-    "installed",
-    "verified",
-    "pass",
-    "passes",
-    "passed",
-    "passing",
-    "works",
-    "succeeds",
-    "succeeded",
-    "green",
-    "[x]",
-    "✅",
-    "☑",
-    "✔",
-    "✓",
-];
-
-/// Words before what somebody did, or what was done.
-const HELPS: [&str; 19] = [
-    "is", "are", "was", "were", "been", "has", "have", "it's", "that's", "they're", "i've",
-    "we've", "i", "we", "now", "already", "just", "fully", "got",
-];
 
 /// What was done, where that isn't seen at the end of the word, and by which verb.
 const IRREGULAR: [(&str, &str); 14] = [
@@ -77,214 +26,18 @@ const IRREGULAR: [(&str, &str); 14] = [
     ("cut", "cut"),
 ];
 
-/// Words with which nothing is settled: it isn't so, not wholly, not surely, not yet, or only under a condition.
-const DENY: [&str; 135] = [
-    "not",
-    "cannot",
-    "never",
-    "neither",
-    "nor",
-    "no",
-    "none",
-    "nobody",
-    "nothing",
-    "without",
-    "yet",
-    "unfinished",
-    "incomplete",
-    "undone",
-    "unmerged",
-    "unresolved",
-    "unfixed",
-    "untested",
-    "unable",
-    "hardly",
-    "barely",
-    "scarcely",
-    "almost",
-    "nearly",
-    "partly",
-    "partially",
-    "half",
-    "half-done",
-    "halfway",
-    "mostly",
-    "incorrectly",
-    "wrongly",
-    "falsely",
-    "prematurely",
-    "fail",
-    "fails",
-    "failed",
-    "failing",
-    "failure",
-    "failures",
-    "error",
-    "errors",
-    "broken",
-    "breaks",
-    "broke",
-    "crashes",
-    "crashed",
-    "wrong",
-    "abandoned",
-    "dropped",
-    "cancelled",
-    "canceled",
-    "postponed",
-    "deferred",
-    "delayed",
-    "skipped",
-    "blocked",
-    "stuck",
-    "stopped",
-    "reverted",
-    "undid",
-    "gave",
-    "given",
-    "refused",
-    "rejected",
-    "lost",
-    "missing",
-    "remains",
-    "remaining",
-    "pending",
-    "except",
-    "instead",
-    "will",
-    "shall",
-    "would",
-    "could",
-    "should",
-    "may",
-    "might",
-    "must",
-    "ought",
-    "can",
-    "going",
-    "want",
-    "wants",
-    "wanted",
-    "wish",
-    "wishes",
-    "hope",
-    "hopes",
-    "hoped",
-    "hopefully",
-    "plan",
-    "plans",
-    "planned",
-    "intend",
-    "intends",
-    "try",
-    "tries",
-    "tried",
-    "trying",
-    "need",
-    "needs",
-    "needed",
-    "soon",
-    "tomorrow",
-    "later",
-    "eventually",
-    "being",
-    "if",
-    "unless",
-    "until",
-    "whether",
-    "assuming",
-    "provided",
-    "suppose",
-    "supposed",
-    "supposedly",
-    "imagine",
-    "pretend",
-    "allegedly",
-    "claims",
-    "claimed",
-    "doubt",
-    "doubts",
-    "doubtful",
-    "unsure",
-    "unclear",
-    "sure",
-    "ensure",
-    "maybe",
-    "perhaps",
-    "possibly",
-    "probably",
-    "likely",
-];
-
-/// Further ones, that say what somebody only thinks.
-const THINK: [&str; 19] = [
-    "unlikely",
-    "seems",
-    "seem",
-    "seemed",
-    "appears",
-    "apparently",
-    "think",
-    "believe",
-    "believes",
-    "guess",
-    "assume",
-    "suspect",
-    "wonder",
-    "wondering",
-    "expect",
-    "expected",
-    "let's",
-    "lie",
-    "joke",
-];
-
-/// What may be absent where something is finished: `no errors`, `0 failed`.
-const FAULTS: [&str; 18] = [
-    "error",
-    "errors",
-    "failure",
-    "failures",
-    "failed",
-    "fail",
-    "fails",
-    "failing",
-    "warnings",
-    "problems",
-    "issues",
-    "regressions",
-    "trouble",
-    "longer",
-    "broken",
-    "missing",
-    "remaining",
-    "pending",
-];
-const ABSENT: [&str; 7] = ["no", "0", "zero", "without", "nothing", "none", "never"];
-
-/// Words behind which it is said when something happens, not that it did.
-const WHEN: [&str; 6] = ["when", "once", "after", "before", "while", "till"];
-
-/// Small words of other languages, that English has not.
-const FOREIGN: [&str; 40] = [
-    "der", "das", "den", "dem", "ist", "sind", "und", "wird", "wurde", "wurden", "nicht", "noch",
-    "kein", "keine", "ein", "eine", "le", "les", "est", "sont", "pas", "jamais", "et", "el", "las",
-    "está", "están", "es", "y", "il", "è", "non", "het", "een", "niet", "não", "foi", "sin",
-    "todavía", "aún",
-];
-
 /// Whether `text` says that something is finished; `task` is what it is to settle, if anything.
 pub(super) fn is_finished(text: &str, who: Speaker, task: Option<&str>) -> bool {
     let words = Words::of(text);
     let is_english = text.chars().all(|c| c.is_ascii() || !c.is_alphabetic() || words_are_latin(c))
-        && !words.iter().any(|(_, _, low)| FOREIGN.contains(&low));
+        && !words.any(List::Foreign);
     if !is_english || asks(text) || text.contains("? ") && !answers_itself(text) {
         return false;
     }
     if words.iter().any(|(at, _, _)| is_denied(&words, at)) {
         return false;
     }
-    let when = words.iter().find(|(_, word, low)| !word.quoted && WHEN.contains(low));
+    let when = words.iter().find(|(at, word, _)| !word.quoted && words.is(*at, List::Happens));
     let said = when.map_or(text, |(_, word, _)| &text[..word.raw.start]);
     let words = Words::of(said);
     let cues = Cues::of(said, &words);
@@ -294,11 +47,12 @@ pub(super) fn is_finished(text: &str, who: Speaker, task: Option<&str>) -> bool 
     let says = |at: usize| {
         let low = words.low(at);
         let is_mentioned = words.get(at).is_some_and(|word| word.quoted);
-        let helped = at > 0 && (at.saturating_sub(3)..at).any(|at| HELPS.contains(&words.low(at)));
-        !is_mentioned && (SAY.contains(&low) || (helped || at == 0) && past(low).is_some_and(verb))
+        let helped = at > 0 && (at.saturating_sub(3)..at).any(|at| words.is(at, List::Helps));
+        !is_mentioned
+            && (words.is(at, List::Finished) || (helped || at == 0) && past(low).is_some_and(verb))
     };
     // `Get the formatter merged`; not `Build is green`.
-    let tells = HELPS.contains(&words.low(1)) || SAY.contains(&words.low(1));
+    let tells = words.is(1, List::Helps) || words.is(1, List::Finished);
     if cues.has(Cue::Commands) && !cues.has(Cue::Boxed) && !tells {
         return false;
     }
@@ -314,10 +68,10 @@ fn words_are_latin(c: char) -> bool {
 /// Whether the word at `at` says that it isn't so.
 fn is_denied(words: &Words, at: usize) -> bool {
     let (low, next) = (words.low(at), words.low(at + 1));
-    let before = at.checked_sub(1).map_or("", |before| words.low(before));
-    let is_absent = FAULTS.contains(&low) && ABSENT.contains(&before);
-    let lacks =
-        ABSENT.contains(&low) && (FAULTS.contains(&next) || matches!(next, "left" | "more"));
+    let behind = at.checked_sub(1).is_some_and(|before| words.is(before, List::Absent));
+    let is_absent = behind && words.is(at, List::Faults);
+    let lacks = words.is(at, List::Absent)
+        && (words.is(at + 1, List::Faults) || matches!(next, "left" | "more"));
     if is_absent || lacks {
         return false;
     }
@@ -325,8 +79,7 @@ fn is_denied(words: &Words, at: usize) -> bool {
     low.ends_with("n't")
         || low.ends_with("'ll")
         || low.ends_with("'d")
-        || DENY.contains(&low)
-        || THINK.contains(&low)
+        || words.is(at, List::Denies)
         || low == "still" && !matches!(next, "pass" | "passes" | "works" | "green" | "holds")
         || low == "far" && next == "from"
         || low == "about" && next == "to"

@@ -1,7 +1,8 @@
 //! What a sentence is: by its cues, by who says it, and by how it stands there.
 
 use super::cues::Cues;
-use super::language::{Cue, List};
+use super::language::Cue;
+use super::lists::List;
 use super::words::{Form, Words};
 use super::worth::worth;
 use super::{Change, Kind, Speaker};
@@ -57,22 +58,17 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
 
 /// `Checked the sheet: it lists 40 under upload size.`
 fn tells_what_it_found(text: &str, words: &Words, cues: &Cues) -> bool {
-    const LOOKED: [&str; 7] =
-        ["checked", "looked", "verified", "confirmed", "measured", "read", "searched"];
-    LOOKED.contains(&words.low(0))
+    words.is(0, List::Looked)
         && cues.has(Cue::Value)
         && text.split_once(": ").is_some_and(|(_, found)| found.contains(' '))
 }
 
 /// Whether a tool only says how its own run went, or that it found nothing: the anchors' to say.
 fn is_outcome(kind: Kind, text: &str, words: &Words, cues: &Cues) -> bool {
-    const NOTHING: [&str; 7] =
-        ["found", "available", "needed", "found.", "matched", "configured", "given"];
     match kind {
         Kind::Fact => tell(text) >= Tell::Total,
         Kind::Constraint => {
-            let found_none =
-                words.low(0) == "no" && words.iter().any(|(_, _, low)| NOTHING.contains(&low));
+            let found_none = words.low(0) == "no" && words.any(List::FoundNone);
             found_none || tell(text) >= Tell::Failure && !cues.has(Cue::Social)
         }
         Kind::Done => {
@@ -127,45 +123,9 @@ fn without_tag(text: &str) -> &str {
 
 /// Whether something is said to have been done, not how it is: `is done`, `✅`, `Fixed the test`.
 fn is_reported(words: &Words) -> bool {
-    const HELPS: [&str; 20] = [
-        "is",
-        "are",
-        "was",
-        "were",
-        "been",
-        "has",
-        "have",
-        "i've",
-        "we've",
-        "now",
-        "all",
-        "everything",
-        "just",
-        "already",
-        "got",
-        "successfully",
-        "it's",
-        "that's",
-        "finally",
-        "fully",
-    ];
-    const FIRST: [&str; 12] = [
-        "done",
-        "fixed",
-        "finished",
-        "completed",
-        "merged",
-        "shipped",
-        "implemented",
-        "deployed",
-        "resolved",
-        "committed",
-        "[x]",
-        "released",
-    ];
-    words.iter().any(|(_, _, low)| HELPS.contains(&low))
-        || FIRST.contains(&words.low(0))
-        || FIRST.contains(&words.low(words.len().saturating_sub(1)))
+    words.any(List::Reports)
+        || words.is(0, List::DoneAlone)
+        || words.is(words.len().saturating_sub(1), List::DoneAlone)
 }
 
 fn state(cues: &Cues, words: &Words) -> Option<Kind> {
@@ -372,18 +332,13 @@ fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
 
 /// `Should interns sign?`; nothing that is asked of the reader, and no heading of a manual.
 fn is_plain_question(words: &Words) -> bool {
-    const BEGIN: [&str; 22] = [
-        "do", "does", "did", "should", "can", "could", "is", "are", "was", "were", "will", "would",
-        "who", "which", "whose", "when", "where", "has", "have", "may", "must", "shall",
-    ];
-    const READER: [&str; 8] = ["you", "your", "you'd", "i", "my", "me", "this", "it"];
     let begins = |at: &usize| {
         let first = *at == 0
             || words.get(at - 1).is_some_and(|word| matches!(word.after, ':' | '|' | '.' | '—'));
-        first && BEGIN.contains(&words.low(*at))
+        first && words.is(*at, List::AskFirst)
     };
     let Some(start) = (0..words.len()).find(begins) else { return false };
-    words.len() > start + 4 && !(start..words.len()).any(|at| READER.contains(&words.low(at)))
+    words.len() > start + 4 && !(start..words.len()).any(|at| words.is(at, List::Readers))
 }
 
 /// Tools, and notes that agents put in: only what reads like prose, and says it itself.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
+use super::lists::List;
 use super::stem::{root, stem};
 use super::terms::digest;
 use super::words::Word;
@@ -204,46 +205,6 @@ impl End {
     }
 }
 
-/// Lists of words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum List {
-    /// What a command begins with.
-    Commands,
-    /// Numbers, days and months, in letters.
-    Numbers,
-    /// Words that tell things of one shape apart.
-    Contrasts,
-    /// Words that say nothing of a subject.
-    Empty,
-    /// What stands for somebody or something.
-    Pronouns,
-    /// `note`, `warning`: what stands before a colon and is no label.
-    Notices,
-    /// Words of change that often mean none.
-    Hints,
-    /// What is said before a command.
-    Polite,
-    /// Nouns for kinds of things, of which there are many: port, owner, limit.
-    Generic,
-    /// Words too common to tell texts apart, which no file lists.
-    Common,
-}
-
-impl List {
-    const ALL: [(&'static str, Self); 9] = [
-        ("generic", Self::Generic),
-        ("commands", Self::Commands),
-        ("numbers", Self::Numbers),
-        ("contrasts", Self::Contrasts),
-        ("empty", Self::Empty),
-        ("pronouns", Self::Pronouns),
-        ("notices", Self::Notices),
-        ("hints", Self::Hints),
-        ("polite", Self::Polite),
-    ];
-}
-
 /// What the language knows of a word.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -254,7 +215,7 @@ pub(super) struct Known {
     /// What it begins that somebody does with what is theirs.
     pub(super) owning: Vec<Box<[Id]>>,
     /// A bit for each list that it is in.
-    lists: u16,
+    lists: u64,
     /// What kind of measure it is.
     unit: Option<&'static str>,
     /// The word that stands for all of its meaning.
@@ -269,7 +230,7 @@ impl Known {
 
     /// Whether a list has it.
     pub(super) fn is(&self, list: List) -> bool {
-        self.lists & (1 << list as u16) != 0
+        self.lists & list.bit() != 0
     }
 
     /// What kind of measure it is.
@@ -322,10 +283,10 @@ enum Section {
 impl Section {
     fn named(name: &str) -> Option<Self> {
         let cue = Cue::ALL.iter().find(|(cue, _)| *cue == name);
-        let list = List::ALL.iter().find(|(list, _)| *list == name);
+        let list = List::ALL.iter().find(|list| list.name() == name);
         Some(match (cue, list, name) {
             (Some((_, cue)), ..) => Self::Phrases(*cue),
-            (_, Some((_, list)), _) => Self::Words(*list),
+            (_, Some(list), _) => Self::Words(*list),
             (.., "units") => Self::Units,
             (.., "alike") => Self::Alike,
             (.., "deeds") => Self::Deeds,
@@ -366,7 +327,7 @@ impl Language {
         }
         for word in STOP_WORDS {
             let word = language.number(word);
-            language.known_mut(word).lists |= 1 << List::Common as u16;
+            language.known_mut(word).lists |= List::Common.bit();
         }
         language
     }
@@ -386,7 +347,7 @@ impl Language {
             }
             Section::Words(list) => {
                 let word = self.number(item);
-                self.known_mut(word).lists |= 1 << list as u16;
+                self.known_mut(word).lists |= list.bit();
             }
             Section::Units => {
                 let Some((word, class)) = item.split_once('=') else { return };
@@ -454,6 +415,11 @@ impl Language {
         self.deeds.get(&digest(root(stem(low)))).copied()
     }
 
+    /// Whether a list has a word.
+    pub(super) fn has(&self, list: List, word: &str) -> bool {
+        self.known(self.id(word)).is(list)
+    }
+
     /// What kind of measure a unit is.
     pub(super) fn unit(&self, word: &str) -> Option<&'static str> {
         self.known(self.id(word)).unit
@@ -485,12 +451,13 @@ mod tests {
         for (name, cue) in Cue::ALL {
             assert!(english.phrases().any(|phrase| phrase.cue == cue), "[{name}] has no phrase");
         }
-        for (name, list) in List::ALL {
-            assert!(english.known.iter().any(|known| known.is(list)), "[{name}] is empty");
+        for list in List::ALL {
+            let is_said = english.known.iter().any(|known| known.is(*list));
+            assert!(is_said, "[{}] is empty", list.name());
         }
         let names = Cue::ALL.iter().map(|(name, _)| *name);
         let names: Vec<&str> = names
-            .chain(List::ALL.iter().map(|(name, _)| *name))
+            .chain(List::ALL.iter().map(|list| list.name()))
             .chain(["units", "alike", "deeds", "owning"])
             .collect();
         let lines = include_str!("../../data/ledger/english.txt").lines();

@@ -16,6 +16,7 @@ mod judge;
 mod lane;
 mod language;
 mod linked;
+mod lists;
 mod made;
 mod newer;
 mod noise;

@@ -4,9 +4,8 @@
 //! Two things tell it, whatever the words. Where it stands: right behind a statement ([`behind`](super::behind)). And what it
 //! shares: later, a word that hardly another line has.
 
-use super::behind::POINTS;
 use super::judge::asks;
-use super::language::List;
+use super::lists::List;
 use super::subject::Subject;
 use super::sure::Pair;
 use super::update::{MOST_BRIEF, Newer, Update};
@@ -151,7 +150,7 @@ pub(super) fn gives(sentence: &str) -> Gives {
     };
     let values = (0..words.len()).filter(|at| is_value(*at)).count();
     let says = (0..words.len()).filter(|at| !is_value(*at) && words.term(*at).is_some()).count();
-    let most = usize::from(POINTS.contains(&words.low(0)));
+    let most = usize::from(words.is(0, List::Pointers));
     match (values, says) {
         (0, 1..) => Gives::Subject,
         (1.., says) if says <= most => Gives::Value,

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::Speaker;
+use super::language::english;
+use super::lists::List;
 use crate::text::begins_with_one;
 
 /// Notices of agents, editors and package managers, in lower case: said to whoever runs them, about this moment.
@@ -34,20 +36,6 @@ const NOTICES: [&str; 20] = [
 
 static NOTICED: LazyLock<Vec<Finder<'static>>> =
     LazyLock::new(|| NOTICES.iter().map(Finder::new).collect());
-
-/// What a sentence doesn't end with.
-const OPEN_ENDS: [&str; 18] = [
-    "from", "to", "of", "in", "with", "the", "a", "an", "and", "or", "for", "by", "at", "on",
-    "into", "than", "took", "is",
-];
-
-/// What makes a whole of them: `once the order is in`.
-const CLOSED: [&str; 8] = ["is", "are", "was", "were", "be", "been", "comes", "logged"];
-/// What a sentence that a tool prints doesn't begin with, unless its beginning is missing.
-const CONTINUATIONS: [&str; 16] = [
-    "its", "and", "or", "but", "which", "that", "is", "are", "was", "were", "to", "of", "than",
-    "because", "nor", "whose",
-];
 
 /// What a build or a package manager says of each thing in turn.
 const PROGRESS: [&str; 12] = [
@@ -98,10 +86,13 @@ fn is_progress(low: &str) -> bool {
 fn is_fragment(low: &str) -> bool {
     let mut words = low.rsplit(' ');
     let last = words.next().unwrap_or_default();
-    let is_closed =
-        matches!(last, "in" | "on") && words.next().is_some_and(|word| CLOSED.contains(&word));
+    let is_closed = matches!(last, "in" | "on")
+        && words.next().is_some_and(|word| english().has(List::Closed, word));
     let is_open = |mark: char| low.matches(mark).count() % 2 == 1;
-    is_open('`') || is_open('"') || low.contains("\",\"") || !is_closed && OPEN_ENDS.contains(&last)
+    is_open('`')
+        || is_open('"')
+        || low.contains("\",\"")
+        || !is_closed && english().has(List::OpenEnds, last)
 }
 
 /// What the model only supposes, on its way.
@@ -120,7 +111,7 @@ fn is_offer(low: &str) -> bool {
 /// Wrapped by its printer: what the sentence is about stands a line above.
 fn is_continuation(text: &str) -> bool {
     let first = text.split(' ').next().unwrap_or_default();
-    CONTINUATIONS.contains(&first)
+    english().has(List::Continues, first)
 }
 
 /// `export type Status = 'ok' | 'failed'`, `from stock import read, short`.

@@ -6,7 +6,8 @@ use std::mem::take;
 use super::cues::Cues;
 use super::judge::{self, judge};
 use super::lane::{Breadth, LEAST_BESIDES, note_of};
-use super::language::{Cue, List};
+use super::language::{Cue, english};
+use super::lists::List;
 use super::newer::{Gives, gives};
 use super::noise::is_noise;
 use super::output::{self, Standing};
@@ -31,27 +32,6 @@ const MAX_LEAD: usize = 60;
 pub(super) const MAX_BRIEF: usize = 200;
 /// Longer labels are sentences.
 const MAX_LABEL: usize = 40;
-/// Labels that say what kind of statement follows, not of what a value is.
-const KINDS: [&str; 18] = [
-    "decision",
-    "decided",
-    "rule",
-    "constraint",
-    "note",
-    "important",
-    "todo",
-    "goal",
-    "question",
-    "done",
-    "fixed",
-    "next",
-    "open",
-    "fact",
-    "task",
-    "warning",
-    "never",
-    "always",
-];
 /// So much behind a question belongs to it.
 pub(super) const MAX_ANSWER: usize = 80;
 /// Bytes of one text that are read from either end; and of a person's.
@@ -383,7 +363,7 @@ fn label(raw: &str) -> Option<String> {
     let value = value.trim_matches(['*', ' ']);
     let is_short = label.len() < MAX_LABEL && !value.is_empty() && value.len() < MAX_LABEL;
     let label: String = label.to_lowercase().chars().filter(|c| c.is_alphabetic()).collect();
-    (is_short && !KINDS.contains(&label.as_str())).then_some(label)
+    (is_short && !english().has(List::Kinds, &label)).then_some(label)
 }
 
 /// An item without its bullet or number.

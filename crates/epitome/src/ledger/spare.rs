@@ -7,6 +7,7 @@ use super::behind::words;
 use super::cues::Cues;
 use super::judge::asks;
 use super::language::english;
+use super::lists::List;
 use super::subject::Subject;
 use super::terms::Terms;
 use super::update::Update;
@@ -16,52 +17,8 @@ use super::{Change, Kind, Ledger, Line, Speaker};
 
 /// What parts a sentence that says several things.
 const PARTS: [&str; 8] = [", ", "; ", ": ", " and ", " or ", " nor ", " but ", " – "];
-/// What says that something is so, besides.
-const BESIDES: [&str; 6] = ["also", "additionally", "likewise", "too", "besides", "either"];
-/// What says by when, or if what, something would be so.
-const IF: [&str; 6] = ["if", "once", "unless", "until", "when", "whenever"];
-/// What says that something isn't to be, or isn't.
-const NOT: [&str; 10] =
-    ["not", "never", "don't", "dont", "won't", "can't", "cannot", "mustn't", "shouldn't", "nobody"];
 /// Words behind one of these that it may be about.
 const REACH: usize = 3;
-/// Verbs, besides those of rules, that say that something becomes otherwise.
-const TURNS: [&str; 6] = ["switch", "migrate", "say", "swap", "convert", "set"];
-/// What takes back a demand, and no prohibition.
-const NEED: [&str; 4] = ["need", "needn't", "have", "necessary"];
-/// Who does something, or whose it is.
-const OWN: [&str; 16] = [
-    "i", "i'm", "i've", "i'll", "my", "we", "we're", "our", "he", "she", "his", "her", "they",
-    "their", "let", "you",
-];
-/// What somebody says who sets a value, or means another one.
-const SETTING: [&str; 30] = [
-    "mean", "meant", "said", "say", "saying", "wrote", "written", "write", "typed", "type",
-    "should", "misread", "want", "need", "prefer", "think", "thought", "make", "put", "use", "set",
-    "mistake", "bad", "fault", "changed", "moved", "decided", "agreed", "switched", "go",
-];
-/// What only says when, or how surely: two sentences may differ by it and be about one thing.
-const WHEN: [&str; 13] = [
-    "now",
-    "actually",
-    "currently",
-    "instead",
-    "again",
-    "really",
-    "just",
-    "sorry",
-    "no",
-    "well",
-    "still",
-    "please",
-    "then",
-];
-/// Verbs behind which a sentence says what its subject is.
-const SAYS: [&str; 30] = [
-    "is", "are", "was", "were", "has", "have", "had", "costs", "cost", "needs", "takes", "leaves",
-    "weighs", "runs", "listens", "lives", "goes", "opens", "closes", "starts", "ends", "holds",
-    "uses", "gets", "wants", "sits", "stands", "expires", "allows", "lasts",
-];
 
 impl Ledger {
     /// An update without the lines that say the same of another thing.
@@ -123,14 +80,14 @@ impl Line {
     /// by no word that only says when, and behind it.
     pub(super) fn is_of_another_than(&self, old: &Self) -> bool {
         let of = |text: &str| -> Vec<String> {
-            words(text).filter(|word| !WHEN.contains(&word.as_str())).collect()
+            words(text).filter(|word| !english().has(List::Fillers, word)).collect()
         };
         let (own, theirs) = (of(&self.text), of(&old.text));
         if own.len() != theirs.len() {
             return false;
         }
         let mut pairs = own.iter().zip(&theirs);
-        let verb = pairs.clone().position(|(a, b)| a == b && SAYS.contains(&a.as_str()));
+        let verb = pairs.clone().position(|(a, b)| a == b && english().has(List::Predicates, a));
         let Some(verb) = verb else { return false };
         // One word, and the rest is the same.
         let differ = pairs.by_ref().take(verb).filter(|(a, b)| a != b).count();
@@ -146,11 +103,12 @@ impl Line {
         if !own.lifts {
             return false;
         }
-        let has = |line: &Self, list: &[&str]| words(&line.text).any(|word| list.contains(&&*word));
+        let has =
+            |line: &Self, list: List| words(&line.text).any(|word| english().has(list, &word));
         let is_said =
             |word: u64| rule.subject.bag.has(word) || own.gone.has(word) || own.lifting.has(word);
         let names = own.specific.iter().any(|word| !is_said(word));
-        has(self, &IF) || names || has(rule, &NOT) && has(self, &NEED)
+        has(self, List::Conditions) || names || has(rule, List::Negations) && has(self, List::Needs)
     }
 
     /// Whether it says that something isn't to become otherwise: `don't change the port to 9090`.
@@ -160,12 +118,14 @@ impl Line {
         // `Don't use Postgres, use MySQL` is about what was chosen.
         let is_chosen = || own.values.iter().any(|value| theirs.values.contains(value));
         let is_change = |word: &String| {
-            TURNS.contains(&word.as_str())
+            english().has(List::Turns, word)
                 || english().deed(word).is_some()
                 || word == "use" && own.gone.is_empty() && !is_chosen()
         };
         let is_refused = |at: usize| all.iter().skip(at + 1).take(REACH).any(is_change);
-        all.iter().enumerate().any(|(at, word)| NOT.contains(&word.as_str()) && is_refused(at))
+        all.iter()
+            .enumerate()
+            .any(|(at, word)| english().has(List::Negations, word) && is_refused(at))
     }
 
     /// Whether somebody says what he himself does, and nothing of the older one but a value of the same make: `sorry, I'm
@@ -177,8 +137,8 @@ impl Line {
         if shares || !own.gone.is_empty() {
             return false;
         }
-        let says = |list: &[&str]| words(&self.text).any(|word| list.contains(&word.as_str()));
-        says(&OWN) && !says(&SETTING)
+        let says = |list: List| words(&self.text).any(|word| english().has(list, &word));
+        says(List::Persons) && !says(List::Setting)
     }
 
     /// Whether it is about something of what the older one is about: `the slides for the board meeting`.
@@ -200,7 +160,7 @@ impl Line {
         let is_last = |word: &str| self.text.trim_end_matches(['.', '!']).ends_with(word);
         let says = |word: &str| match word {
             "too" | "either" => is_last(" too") || is_last(" either"),
-            word => BESIDES.contains(&word),
+            word => english().has(List::Besides, word),
         };
         let ends = !self.subject.gone.is_empty() && self.subject.names_value_of(&old.subject);
         !ends && words(&self.text).any(|word| says(&word))

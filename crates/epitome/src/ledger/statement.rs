@@ -6,7 +6,8 @@
 
 use super::Speaker;
 use super::cues::Cues;
-use super::language::{Cue, List};
+use super::language::Cue;
+use super::lists::List;
 use super::observe::unmarked;
 use super::words::{Form, Words};
 use super::worth::{
@@ -20,16 +21,6 @@ const BASE: i32 = 6;
 const BYTES: usize = 20;
 /// Fewer words say nothing by themselves.
 const LEAST_WORDS: usize = 4;
-
-/// Words that make a sentence of others: verbs that are used with others, and some that state.
-const VERBS: [&str; 61] = [
-    "am", "are", "aren't", "be", "became", "been", "being", "belongs", "can", "can't", "cannot",
-    "comes", "contains", "could", "did", "didn't", "do", "does", "doesn't", "don't", "gets",
-    "goes", "got", "had", "has", "hasn't", "have", "haven't", "is", "isn't", "it's", "keeps",
-    "lives", "makes", "may", "means", "might", "must", "needs", "ought", "remains", "runs", "says",
-    "shall", "should", "sits", "stands", "stays", "takes", "that's", "wants", "was", "wasn't",
-    "went", "were", "weren't", "will", "won't", "works", "would", "wouldn't",
-];
 
 /// What tells a kind only beside something else, or of persons.
 const WEAK: [Cue; 10] = [
@@ -91,24 +82,9 @@ fn has_verb(words: &Words) -> bool {
             && words.get(at).is_some_and(|word| word.form == Form::Plain)
             && !words.is(at, List::Empty)
     };
-    words.iter().any(|(at, word, low)| !word.quoted && (is_verb(low) || is_past(at, low)))
-}
-
-/// For each first letter of the verbs, which lengths they have.
-const LENGTHS: [u16; 32] = {
-    let mut lengths = [0; 32];
-    let mut at = 0;
-    while at < VERBS.len() {
-        lengths[VERBS[at].as_bytes()[0] as usize & 31] |= 1 << (VERBS[at].len() & 15);
-        at += 1;
-    }
-    lengths
-};
-
-fn is_verb(low: &str) -> bool {
-    let Some(first) = low.as_bytes().first() else { return false };
-    LENGTHS[usize::from(first & 31)] & 1 << (low.len() & 15) != 0
-        && VERBS.binary_search(&low).is_ok()
+    words
+        .iter()
+        .any(|(at, word, low)| !word.quoted && (words.is(at, List::Verbs) || is_past(at, low)))
 }
 
 #[cfg(test)]

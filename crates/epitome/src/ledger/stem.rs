@@ -1,6 +1,7 @@
 //! Words by their stems, as subjects are compared by them.
 
-use super::language::{Id, List, english};
+use super::language::{Id, english};
+use super::lists::List;
 use super::terms::digest;
 
 /// A word that says something of a subject, by its stem or by the word that stands for all of its meaning.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::cues::Cues;
-use super::language::{Cue, List, english};
+use super::language::{Cue, english};
+use super::lists::List;
 use super::stem::{Term, stem};
 use super::terms::{Terms, digest};
 use super::value::{Sort, Value, number};
@@ -70,25 +71,9 @@ pub(super) struct Said {
 /// Pictures count nothing: what stands from here on in Unicode is mostly one, where it is no letter.
 const PICTURES: char = '\u{2600}';
 
-/// Prepositions behind which a topic is named, not a value.
-const ABOUT: [&str; 9] =
-    ["for", "of", "in", "on", "regarding", "concerning", "behind", "about", "re"];
-
 /// What says what may be done.
 const RULES: [Cue; 6] =
     [Cue::Forbids, Cue::Demands, Cue::Negates, Cue::Ought, Cue::Commands, Cue::Allows];
-
-fn is_about(low: &str) -> bool {
-    // Few words begin so.
-    matches!(low.as_bytes().first(), Some(b'a' | b'b' | b'c' | b'f' | b'i' | b'o' | b'r'))
-        && ABOUT.contains(&low)
-}
-
-/// Words at which such a name ends.
-const ENDS: [&str; 25] = [
-    "we", "i", "you", "they", "it", "goes", "will", "use", "there", "must", "should", "than", "is",
-    "are", "was", "to", "with", "because", "since", "given", "and", "by", "from", "as", "that",
-];
 
 impl Subject {
     pub(super) fn of(words: &Words, cues: &Cues) -> Self {
@@ -371,8 +356,8 @@ impl Place {
         let Some(before) = at.checked_sub(1) else { return false };
         let goes_on = words.get(before).is_none_or(|before| before.after == ' ');
         let of = words.low(before) == "of" && before > 0 && words.low(before - 1) == "as";
-        (naming && goes_on && !ENDS.contains(&words.low(at)))
-            || (is_about(words.low(before)) && !of)
+        (naming && goes_on && !words.is(at, List::NameEnds))
+            || (words.is(before, List::About) && !of)
     }
 }
 
@@ -386,34 +371,28 @@ fn before(words: &Words, terms: &Meanings, at: usize) -> Option<u64> {
 
 /// Whether the word at `at` stands right behind another one that says something, or `of` and the like are between.
 fn goes_on(words: &Words, terms: &Meanings, at: usize) -> bool {
-    const ARTICLES: [&str; 6] = ["the", "a", "an", "our", "your", "its"];
     let is_joined = |at: &usize| words.get(*at).is_some_and(|word| word.after == ' ');
     let before = |at: usize| at.checked_sub(1).filter(is_joined);
     let Some(mut last) = before(at) else { return false };
-    if ARTICLES.contains(&words.low(last)) {
+    if words.is(last, List::Articles) {
         let Some(further) = before(last) else { return false };
         last = further;
     }
     let says = |at: usize| {
         terms.at(at).is_some() || words.get(at).is_some_and(|word| word.form.is_value())
     };
-    says(last) || ABOUT.contains(&words.low(last)) && before(last).is_some_and(says)
+    says(last) || words.is(last, List::About) && before(last).is_some_and(says)
 }
 
 /// `Set the retry limit to 5`, `change the port to 9090`: what stands between the two is what it is about.
 fn set_to(words: &Words) -> Option<Place> {
-    const SETS: [&str; 12] = [
-        "set", "change", "switch", "raise", "lower", "increase", "decrease", "reduce", "bump",
-        "move", "update", "extend",
-    ];
     let begin = (0..words.len()).find(|at| {
         let leads = words.is(*at, List::Polite) || words.is(*at, List::Notices);
-        SETS.contains(&words.low(*at)) || !leads && words.low(*at) != "let's"
+        words.is(*at, List::SetsTo) || !leads && words.low(*at) != "let's"
     })?;
     let to = (begin + 2..words.len()).rev().find(|at| words.low(*at) == "to")?;
     let is_value = |at: usize| words.get(at).is_some_and(|word| word.form.is_value());
-    let is_set =
-        SETS.contains(&words.low(begin)) && (to + 1..words.len().min(to + 4)).any(is_value);
+    let is_set = words.is(begin, List::SetsTo) && (to + 1..words.len().min(to + 4)).any(is_value);
     is_set.then(|| Place { link: to..to + 1, topic: begin + 1..to })
 }
 
@@ -424,13 +403,10 @@ fn is_praise(words: &Words, at: usize) -> bool {
 
 /// Whether the word behind a number is written as measures are: `dB`, `keV`, `mg/kg`.
 fn is_measure(words: &Words, at: usize) -> bool {
-    const MONTHS: [&str; 13] = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
-    ];
     let (Some(word), low) = (words.get(at), words.low(at)) else { return false };
     let (one, per) = low.split_once('/').unwrap_or((low, ""));
     let is_short = |part: &str| part.chars().count() < 4 && part.chars().all(char::is_alphabetic);
-    let is_apart = !words.is(at, List::Numbers) && !MONTHS.contains(&low);
+    let is_apart = !words.is(at, List::Numbers) && !words.is(at, List::Months);
     word.form.is_value() && !word.quoted && is_short(one) && is_short(per) && is_apart
 }
 

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::language::{Id, Known, List, english};
+use super::language::{Id, Known, english};
+use super::lists::List;
 use super::stem::Term;
 
 /// What a word is by its form alone.
@@ -272,6 +273,11 @@ impl Words {
     /// Whether a list has the word at `at`.
     pub(super) fn is(&self, at: usize, list: List) -> bool {
         self.known(at).is(list)
+    }
+
+    /// Whether a list has one of the words.
+    pub(super) fn any(&self, list: List) -> bool {
+        (0..self.len()).any(|at| self.is(at, list))
     }
 
     /// Whether exactly these words stand at `at`, and where they end.

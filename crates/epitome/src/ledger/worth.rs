@@ -1,7 +1,8 @@
 //! What a line is worth of a budget: by what it is, who says it, how exact it is, and how it reads.
 
 use super::cues::Cues;
-use super::language::{Cue, List};
+use super::language::Cue;
+use super::lists::List;
 use super::stamp::untagged;
 use super::words::{Form, Words};
 use super::{Kind, Speaker};
@@ -40,9 +41,7 @@ pub(super) fn worth(text: &str, words: &Words, cues: &Cues, kind: Kind, who: Spe
 
 /// Whether somebody speaks for more than himself.
 pub(super) fn speaks_for_many(words: &Words) -> bool {
-    const MANY: [&str; 10] =
-        ["we", "our", "us", "we're", "we've", "we'll", "team", "nobody", "everyone", "anybody"];
-    words.iter().any(|(_, word, low)| !word.quoted && MANY.contains(&low))
+    words.iter().any(|(at, word, _)| !word.quoted && words.is(at, List::Many))
 }
 
 /// Whether it gives a value that isn't just a name in code.
@@ -62,32 +61,7 @@ pub(super) fn code_names(words: &Words) -> i32 {
 
 /// Whether one must know what was said before it.
 pub(super) fn leans_on_context(words: &Words) -> bool {
-    const LEANING: [&str; 23] = [
-        "it",
-        "its",
-        "it's",
-        "this",
-        "that",
-        "that's",
-        "these",
-        "those",
-        "now",
-        "they",
-        "both",
-        "so",
-        "but",
-        "oh",
-        "then",
-        "also",
-        "or",
-        "and",
-        "once",
-        "after",
-        "wait",
-        "therefore",
-        "to",
-    ];
-    LEANING.contains(&words.low(0))
+    words.is(0, List::Leaning)
 }
 
 /// Whether a reader is spoken to, as manuals and assistants do.
