@@ -6,6 +6,8 @@ use epitome::CompactError;
 use epitome::engine::{Compaction, Outcome};
 use epitome::session::{Begun, Committed, SessionId, Sessions, Ticket};
 use epitome::trigger::Cause;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 
 use crate::aside::drive;
 use crate::caught::caught_in;
@@ -45,6 +47,20 @@ impl Flight {
         let (outcome, committed) =
             landed.unwrap_or((Err(CompactError::Cancelled), Committed::Failed));
         self.shared.landed(&self.event(outcome, committed));
+    }
+
+    /// The same, where there is a runtime that goes on with it while the caller isn't polled: others may wait for it. When the
+    /// caller goes away it ends.
+    pub(crate) async fn through(self, bytes: usize) {
+        let run = self.run(bytes);
+        match Handle::try_current() {
+            Ok(runtime) => {
+                let mut task = JoinSet::new();
+                task.spawn_on(run, &runtime);
+                task.join_next().await;
+            }
+            Err(_) => Box::pin(run).await,
+        }
     }
 
     fn event(&self, outcome: Result<Outcome, CompactError>, committed: Committed) -> Event {

@@ -145,7 +145,7 @@ impl Call {
         let (mut answer, mut flight) = call.told(observed).await?;
         while let ToSend::After(ticket) = answer.send {
             if let Some(flight) = flight.take() {
-                Box::pin(flight.run(bytes)).await;
+                flight.through(bytes).await;
                 answer = call.show().await?;
                 continue;
             }
@@ -271,7 +271,7 @@ impl Call {
 
     /// Something strictly smaller than what the provider refused as too long.
     async fn smaller(&self, flight: Flight, refused: Refused) -> Option<Answer> {
-        Box::pin(flight.run(self.request.source().len())).await;
+        flight.through(self.request.source().len()).await;
         let retry = move |sessions: &mut Sessions, tenant: &str, request: &Request, now| {
             sessions.retry(tenant, request, refused, now)
         };

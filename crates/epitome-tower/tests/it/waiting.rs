@@ -6,10 +6,12 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 
 use epitome::count::counter;
+use epitome::hook::{Heeding, Hook, Hooks, Proposal, Wish};
 use epitome::session::{ChainKey, Landing, Recipient, SessionOptions};
 use epitome::trigger::When;
 use epitome::{Compactor, Options, Target};
 use epitome_tower::CompactionLayer;
+use tokio::sync::Semaphore;
 
 use crate::agent::{Agent, Provider, call};
 use crate::wrapped::{counted, layer};
@@ -54,6 +56,28 @@ async fn a_caller_who_goes_away_leaves_nobody_waiting() {
     assert_eq!((reply.status().as_u16(), adopted.load(Ordering::Relaxed)), (200, 1));
 }
 
+/// Asked before each compaction: it says nothing, and that only once it may.
+#[derive(Debug)]
+struct Gate(Semaphore);
+
+impl Hook for Gate {
+    fn name(&self) -> &'static str {
+        "gate"
+    }
+
+    fn before(self: Arc<Self>, proposal: Arc<Proposal>) -> Heeding {
+        Box::pin(async move {
+            let is_own = proposal.request.source().contains(OWN);
+            if is_own {
+                self.0.acquire().await.expect("nobody closes it").forget();
+            }
+            Ok(Wish::default())
+        })
+    }
+}
+
+const OWN: &str = "Find out why the build fails.";
+
 /// So short that a caller asks the machine where he is: what he does between two polls doesn't depend on threads.
 async fn brief(provider: &Provider, task: &str) -> Agent {
     let mut agent = Agent::new();
@@ -66,21 +90,24 @@ async fn brief(provider: &Provider, task: &str) -> Agent {
     agent
 }
 
-/// Whoever waits isn't sent off by a compaction of another conversation, and makes it himself where whoever ran it goes
-/// away.
+/// Whoever waits isn't sent off by a compaction of another conversation. It goes on where nobody looks at whoever began
+/// it, and whoever waits makes it himself where that one goes away.
 #[tokio::test]
 async fn a_caller_waits_for_the_compaction_of_his_own_conversation() {
     for goes_away in [false, true] {
         let provider = Provider::new(60_000, 2);
-        let own = brief(&provider, "Find out why the build fails.").await;
+        let own = brief(&provider, OWN).await;
         let other = brief(&provider, "Find out why the tests fail.").await;
+        let gate = Arc::new(Gate(Semaphore::new(0)));
         let full = Arc::new(When::Tokens(1_000).build().expect("in range"));
         let options = SessionOptions {
             landing: Landing::Target(Target::Tokens(600)),
             ..SessionOptions::new(full, ChainKey([1, 2, 3, 4]))
         };
         let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
-        let layer = CompactionLayer::new(compactor.expect("in range"), options).expect("in range");
+        let hooks = Hooks { chain: vec![Arc::clone(&gate) as _], ..Hooks::default() };
+        let compactor = compactor.expect("in range").hooked_by(hooks);
+        let layer = CompactionLayer::new(compactor, options).expect("in range");
         let (layer, adopted) = counted(layer.to(Recipient::from(Some(24_000))));
         let before = provider.sent().len();
         let [mut one, mut two] = [provider.wrapped(&layer), provider.wrapped(&layer)];
@@ -92,12 +119,13 @@ async fn a_caller_waits_for_the_compaction_of_his_own_conversation() {
         call(&mut provider.wrapped(&layer), other.request()).await;
         assert_eq!(adopted.load(Ordering::Relaxed), 1);
         assert!(second.as_mut().poll(context).is_pending(), "that was another conversation's");
-        if goes_away {
-            drop(first);
-        } else {
+        let first = (!goes_away).then_some(first);
+        gate.0.add_permits(2);
+        second.await;
+        assert_eq!(adopted.load(Ordering::Relaxed), 2);
+        if let Some(first) = first {
             first.await;
         }
-        second.await;
         let sent = provider.sent().split_off(before);
         assert_eq!((sent.len(), adopted.load(Ordering::Relaxed)), (3 - usize::from(goes_away), 2));
         let (last, whole) = (sent.last().expect("some"), own.request());
