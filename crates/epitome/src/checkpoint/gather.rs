@@ -1,5 +1,6 @@
 //! What the lanes are made of, gathered from the folded entries in one pass.
 
+use std::collections::HashMap;
 use std::mem::take;
 use std::sync::Arc;
 
@@ -168,14 +169,20 @@ impl Gathered {
 
     /// Once all was read: what people took back is no longer quoted as if it held.
     pub fn settle(&mut self) {
+        // By message, each with where to look for its next sentence: they come in order.
+        let mut said: HashMap<usize, Vec<(&mut Word, usize)>> = HashMap::new();
+        for word in &mut self.folded.words {
+            said.entry(word.at).or_default().push((word, 0));
+        }
         for (at, sentence, newer) in self.heard.ledger.superseded() {
-            for word in self.folded.words.iter_mut().filter(|word| word.at == at as usize) {
-                word.withdraw(sentence, newer);
+            for (word, from) in said.get_mut(&(at as usize)).into_iter().flatten() {
+                *from = word.withdraw(sentence, newer, *from);
             }
         }
+        said.values_mut().flatten().for_each(|(_, from)| *from = 0);
         for (at, sentence, newer) in self.heard.ledger.overtaken() {
-            for word in self.folded.words.iter_mut().filter(|word| word.at == at as usize) {
-                word.point(sentence, newer);
+            for (word, from) in said.get_mut(&(at as usize)).into_iter().flatten() {
+                *from = word.point(sentence, newer, *from);
             }
         }
     }

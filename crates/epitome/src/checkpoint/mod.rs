@@ -29,7 +29,6 @@ pub(crate) use folded::{Folded, Left};
 pub use gather::Gathered;
 pub use read::{Contents, read};
 pub(crate) use summary::Seat;
-pub(crate) use words::is_terse;
 pub use words::{Whence, Word};
 
 /// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted.

@@ -6,6 +6,7 @@
 //! say.
 
 use crate::count::TokenCounter;
+use crate::ledger::is_terse;
 use crate::text::cut;
 
 /// The transcript in which something was said.
@@ -111,29 +112,31 @@ impl Word {
         }
     }
 
-    /// Leaves out a sentence that message `newer` replaces, and says so.
-    pub(super) fn withdraw(&mut self, sentence: &str, newer: u32) {
-        if let Some(at) = alone(&self.text, sentence) {
-            let note = format!("{GAP}replaced by message {newer}{END}");
-            self.text.replace_range(at..at + sentence.len(), &note);
-            // As long as what was said it would count as that.
-            if self.is_whole() {
-                self.text.insert(at + GAP.len(), ' ');
-            }
+    /// Leaves out a sentence that message `newer` replaces, and says so; it is looked for from `from` on first, and where the
+    /// next one may be looked for is returned.
+    pub(super) fn withdraw(&mut self, sentence: &str, newer: u32, from: usize) -> usize {
+        let Some(at) = alone_from(&self.text, sentence, from) else { return from };
+        let note = format!("{GAP}replaced by message {newer}{END}");
+        self.text.replace_range(at..at + sentence.len(), &note);
+        // As long as what was said it would count as that.
+        if self.is_whole() {
+            self.text.insert(at + GAP.len(), ' ');
         }
+        at + note.len()
     }
 
-    /// Says behind a sentence that message `newer` may change it.
-    pub(super) fn point(&mut self, sentence: &str, newer: u32) {
-        if let Some(end) = behind(&self.text, sentence).filter(|_| !self.points(sentence)) {
+    /// Says behind a sentence that message `newer` may change it; looked for as by [`Word::withdraw`].
+    pub(super) fn point(&mut self, sentence: &str, newer: u32, from: usize) -> usize {
+        let Some(end) = behind(&self.text, sentence, from) else { return from };
+        if !points(&self.text[end..]) {
             self.text.insert_str(end, &format!("{GAP}{SEE}{newer}{END}"));
         }
+        end
     }
 
     /// Whether it says behind a sentence that something is newer.
     pub(super) fn points(&self, sentence: &str) -> bool {
-        let rest = behind(&self.text, sentence).map(|end| &self.text[end..]);
-        rest.and_then(|rest| rest.strip_prefix(GAP)).is_some_and(|note| note.starts_with(SEE))
+        behind(&self.text, sentence, 0).is_some_and(|end| points(&self.text[end..]))
     }
 
     /// Head and tail in at most `bytes`, the gap declared; `None` if too little would be left.
@@ -202,9 +205,21 @@ fn alone(text: &str, sentence: &str) -> Option<usize> {
     })
 }
 
-/// Where `sentence` ends in `text`, its mark with it.
-fn behind(text: &str, sentence: &str) -> Option<usize> {
-    let end = alone(text, sentence)? + sentence.len();
+/// Where it does from `from` on, or else at all: what is looked for in the order it was said is found in one pass.
+fn alone_from(text: &str, sentence: &str, from: usize) -> Option<usize> {
+    let rest = text.get(from..).and_then(|rest| alone(rest, sentence)).map(|at| from + at);
+    // At `from` a sentence ended.
+    rest.or_else(|| alone(text, sentence).filter(|_| from > 0))
+}
+
+/// Whether what stands behind a sentence says that something is newer.
+fn points(behind: &str) -> bool {
+    behind.strip_prefix(GAP).is_some_and(|note| note.starts_with(SEE))
+}
+
+/// Where `sentence` ends in `text`, its mark with it; looked for as by [`alone_from`].
+fn behind(text: &str, sentence: &str, from: usize) -> Option<usize> {
+    let end = alone_from(text, sentence, from)? + sentence.len();
     let rest = &text[end..];
     Some(end + rest.len() - rest.trim_start_matches(['.', '!']).len())
 }
@@ -253,12 +268,6 @@ pub(super) fn lane(
 /// What is said of messages that have no room.
 pub(super) fn note(missing: usize) -> String {
     format!("({missing} of the user's messages are not quoted here.)\n")
-}
-
-/// Whether a message says next to nothing: `yes`, `go on`.
-pub(crate) fn is_terse(text: &str) -> bool {
-    const MOST_BYTES: usize = 12;
-    text.len() <= MOST_BYTES && text.split_whitespace().count() <= 2
 }
 
 fn chosen(words: &[Word], room: u64, long: u64, counter: &dyn TokenCounter) -> Vec<Option<Word>> {
@@ -387,24 +396,24 @@ mod tests {
     #[test]
     fn a_sentence_is_taken_back_where_it_stands_as_one() {
         let mut word = Word::new(4, "The port is 8080. The port is 80. Go on.".to_owned());
-        word.withdraw("The port is 80", 9);
-        word.withdraw("he port is 8080", 9);
+        word.withdraw("The port is 80", 9, 0);
+        word.withdraw("he port is 8080", 9, 0);
         let said = "The port is 8080. [… replaced by message 9 …]. Go on.";
         assert_eq!(word.text, said);
         // A note that is as long as the sentence is no part of it.
         let mut same = Word::new(6, "a".repeat(31));
-        same.withdraw(&same.text.clone(), 9);
+        same.withdraw(&same.text.clone(), 9, 0);
         assert!(!same.is_whole() && read(&same.lines()).0.first() == Some(&same), "{same:?}");
         let mut odd = Word::new(5, "é80 80é 80".to_owned());
-        odd.withdraw("80", 9);
+        odd.withdraw("80", 9, 0);
         assert_eq!(odd.text, "é80 80é [… replaced by message 9 …]");
     }
 
     #[test]
     fn what_may_be_changed_says_where_and_stays() {
         let mut word = Word::new(4, "The port is 8080. Go on.".to_owned());
-        word.point("The port is 8080", 9);
-        word.point("The port is 8080", 12);
+        word.point("The port is 8080", 9, 0);
+        word.point("The port is 8080", 12, 0);
         assert_eq!(word.text, "The port is 8080.[… newer: message 9 …] Go on.");
         assert!(word.points("The port is 8080") && !word.points("Go on"));
         assert_eq!(word.stretches().collect::<String>(), "The port is 8080. Go on.");

@@ -227,8 +227,8 @@ impl Compaction {
 
 /// Entries that say what a person took back in one that isn't shown.
 fn outdated(plan: &Plan, gathered: &Gathered) -> BTreeSet<usize> {
-    let gone = gathered.ledger().superseded();
-    let gone = gone.map(|(at, _, newer)| (at as usize, newer as usize));
+    let gone = gathered.ledger().taken_back_here();
+    let gone = gone.map(|(at, newer)| (at as usize, newer as usize));
     gone.filter(|(at, newer)| at < newer && plan.draft.is_folded(*newer))
         .map(|(at, _)| at)
         .collect()

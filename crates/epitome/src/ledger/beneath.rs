@@ -45,8 +45,9 @@ impl Ledger {
         let mut newest: Vec<usize> = order.clone();
         newest.retain(|at| self.lines[*at].newer.is_some());
         newest.sort_unstable_by(|a, b| b.cmp(a));
+        let ends = self.ends();
         for old in newest {
-            let Some(new) = self.lines[old].newer.map(|new| self.newest(new)) else { continue };
+            let Some(new) = self.lines[old].newer.map(|new| ends[new]) else { continue };
             let [newer, before] = [new, old].map(|at| &self.lines[at]);
             let olds = beneath.entry(new).or_default();
             let may = new > old && newer.replaced.is_none();

@@ -220,6 +220,8 @@ pub(super) struct Known {
     unit: Option<&'static str>,
     /// The word that stands for all of its meaning.
     alike: Option<&'static str>,
+    /// The first of the things of its kind, of which what is said of one is said of no other.
+    opposite: Option<&'static str>,
 }
 
 impl Known {
@@ -236,6 +238,11 @@ impl Known {
     /// What kind of measure it is.
     pub(super) fn unit(&self) -> Option<&'static str> {
         self.unit
+    }
+
+    /// The first of the things of its kind, of which what is said of one is said of no other.
+    pub(super) fn opposite(&self) -> Option<&'static str> {
+        self.opposite
     }
 
     /// The word that stands for all of its meaning.
@@ -276,6 +283,7 @@ enum Section {
     Words(List),
     Units,
     Alike,
+    Opposites,
     Deeds,
     Owning,
 }
@@ -289,6 +297,7 @@ impl Section {
             (_, Some(list), _) => Self::Words(*list),
             (.., "units") => Self::Units,
             (.., "alike") => Self::Alike,
+            (.., "opposites") => Self::Opposites,
             (.., "deeds") => Self::Deeds,
             (.., "owning") => Self::Owning,
             _ => return None,
@@ -359,6 +368,13 @@ impl Language {
                 for word in item.split('=') {
                     let word = self.number(word);
                     self.known_mut(word).alike = first;
+                }
+            }
+            Section::Opposites => {
+                let first = item.split('=').next();
+                for word in item.split('=') {
+                    let word = self.number(word);
+                    self.known_mut(word).opposite = first;
                 }
             }
             Section::Deeds => {
@@ -458,7 +474,7 @@ mod tests {
         let names = Cue::ALL.iter().map(|(name, _)| *name);
         let names: Vec<&str> = names
             .chain(List::ALL.iter().map(|list| list.name()))
-            .chain(["units", "alike", "deeds", "owning"])
+            .chain(["units", "alike", "opposites", "deeds", "owning"])
             .collect();
         let lines = include_str!("../../data/ledger/english.txt").lines();
         for name in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {

@@ -45,6 +45,10 @@ lists! {
     Polite = "polite",
     /// Nouns for kinds of things, of which there are many: port, owner, limit.
     Generic = "generic",
+    /// What a message of one or two words says that says next to nothing.
+    Terse = "terse",
+    /// What stands before a noun and tells no two things apart.
+    Determiners = "determiners",
     /// What says that something is so, besides.
     Besides = "besides",
     /// What says by when, or if what, something would be so.

@@ -62,6 +62,7 @@ pub(crate) use self::entry::{masked_texts, spoken};
 pub use self::lane::{Breadth, Entry, Listing, read};
 pub use self::made::Made;
 pub(crate) use self::made::placed;
+pub(crate) use self::noise::is_terse;
 
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -77,6 +77,17 @@ pub(super) fn is_noise(text: &str, who: Speaker) -> bool {
                 || reports_nothing(&low))
 }
 
+/// Whether a message says next to nothing: `yes`, `go on`.
+pub(crate) fn is_terse(text: &str) -> bool {
+    const MOST_WORDS: usize = 2;
+    let mut words = text.split_whitespace();
+    let is_one = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        bare.is_empty() || english().has(List::Terse, &bare.to_lowercase())
+    };
+    words.by_ref().take(MOST_WORDS).all(is_one) && words.next().is_none()
+}
+
 /// `Compiling serde v1.0.228`.
 fn is_progress(low: &str) -> bool {
     begins_with_one(low, &PROGRESS) && low.split_whitespace().count() <= MOST_OF_PROGRESS

@@ -9,16 +9,28 @@ impl Ledger {
     /// What persons said and took back later: the entry, the words as they stand there, and the entry
     /// that says what holds.
     pub fn superseded(&self) -> impl Iterator<Item = (u32, &str, u32)> {
+        self.taken_back().map(|(line, newest)| (line.at, line.source.as_str(), newest.at))
+    }
+
+    /// The same where both were said in what is read, not in what an earlier checkpoint stands for: the two entries.
+    pub(crate) fn taken_back_here(&self) -> impl Iterator<Item = (u32, u32)> {
+        let here = self.taken_back().filter(|(line, newest)| !line.carried && !newest.carried);
+        here.map(|(line, newest)| (line.at, newest.at))
+    }
+
+    /// What persons said and took back later, and what holds.
+    fn taken_back(&self) -> impl Iterator<Item = (&Line, &Line)> {
+        let ends = self.ends();
         let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
-        said.filter_map(|line| {
+        said.filter_map(move |line| {
             let next = &self.lines[line.replaced?];
-            let newest = &self.lines[self.newest(line.replaced?)];
+            let newest = &self.lines[ends[line.replaced?]];
             let is_persons = next.who == Speaker::Human && newest.who == Speaker::Human;
             let sure = is_persons
                 && line.text != next.text
                 && !newest.is_said_with(line)
                 && line.is_taken_back_by(next);
-            sure.then_some((line.at, line.source.as_str(), newest.at))
+            sure.then_some((line, newest))
         })
     }
 
@@ -27,9 +39,10 @@ impl Ledger {
     pub fn overtaken(&self) -> impl Iterator<Item = (u32, &str, u32)> {
         let struck: HashSet<(u32, &str)> =
             self.superseded().map(|(at, words, _)| (at, words)).collect();
+        let ends = self.ends();
         let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
         said.filter_map(move |line| {
-            let newest = &self.lines[self.newest(line.replaced.or(line.newer)?)];
+            let newest = &self.lines[ends[line.replaced.or(line.newer)?]];
             let may = newest.who == Speaker::Human
                 && newest.text != line.text
                 && !newest.is_said_with(line)
@@ -71,5 +84,16 @@ impl Ledger {
             at = next;
         }
         at
+    }
+
+    /// The same of each line, in one pass: a line is replaced by a later one.
+    pub(super) fn ends(&self) -> Vec<usize> {
+        let mut ends: Vec<usize> = (0..self.lines.len()).collect();
+        for at in (0..ends.len()).rev() {
+            if let Some(next) = self.lines[at].replaced {
+                ends[at] = ends[next];
+            }
+        }
+        ends
     }
 }

@@ -8,8 +8,9 @@ use super::cues::Cues;
 use super::judge::asks;
 use super::language::english;
 use super::lists::List;
+use super::stem::Term;
 use super::subject::Subject;
-use super::terms::Terms;
+use super::terms::{Terms, digest};
 use super::update::Update;
 use super::value::{Sort, Value};
 use super::words::Words;
@@ -76,9 +77,12 @@ impl Line {
         !is_bare && !ends && own.without(&deeds).next().is_some()
     }
 
-    /// Whether both say the same of two things: `server A has 16 GB`, `server B has 32 GB`. They differ before the verb,
-    /// by no word that only says when, and behind it.
+    /// Whether both say the same of two things: `server A has 16 GB`, `server B has 32 GB`. Each names its own, or they differ
+    /// before the verb, by no word that only says when, and behind it.
     pub(super) fn is_of_another_than(&self, old: &Self) -> bool {
+        if self.names_another_than(old) {
+            return true;
+        }
         let of = |text: &str| -> Vec<String> {
             words(text).filter(|word| !english().has(List::Fillers, word)).collect()
         };
@@ -86,15 +90,38 @@ impl Line {
         if own.len() != theirs.len() {
             return false;
         }
-        let mut pairs = own.iter().zip(&theirs);
+        let is_bare = |word: &str| english().has(List::Determiners, word);
+        let is_same = |(a, b): &(&String, &String)| {
+            a == b || meaning(a) == meaning(b) || is_bare(a) || is_bare(b)
+        };
+        let pairs = own.iter().zip(&theirs);
         let verb = pairs.clone().position(|(a, b)| a == b && english().has(List::Predicates, a));
         let Some(verb) = verb else { return false };
         // One word, and the rest is the same.
-        let differ = pairs.by_ref().take(verb).filter(|(a, b)| a != b).count();
-        let rest = own.iter().zip(&theirs).skip(verb).filter(|(a, b)| a != b);
+        let differ = pairs.clone().take(verb).filter(|pair| !is_same(pair)).count();
+        let rest = pairs.skip(verb).filter(|pair| !is_same(pair));
         let is_figure = |word: &str| word.contains(|c: char| c.is_ascii_digit());
         let figures = rest.clone().filter(|(a, b)| is_figure(a) && is_figure(b)).count();
         differ == 1 && figures > 0 && rest.count() == figures
+    }
+
+    /// Whether each gives a figure of another thing of one kind, however it puts it: of `server A` and `server B`, of staging
+    /// and production.
+    fn names_another_than(&self, old: &Self) -> bool {
+        let gives = |line: &Self| line.subject.values.iter().any(|value| !value.is_literal());
+        if !gives(self) || !gives(old) {
+            return false;
+        }
+        let apart = |own: &[(String, String)], theirs: &[(String, String)]| {
+            let is_new = |(kind, name): &&(String, String)| {
+                let of_kind = || theirs.iter().filter(|(of, _)| of == kind);
+                of_kind().next().is_some() && of_kind().all(|(_, other)| other != name)
+            };
+            own.iter().any(|one| is_new(&one))
+        };
+        let both = |own: &[_], theirs: &[_]| apart(own, theirs) && apart(theirs, own);
+        both(&lettered(&self.text), &lettered(&old.text))
+            || both(&opposites(&self.text), &opposites(&old.text))
     }
 
     /// Whether a rule is lifted for a part only, on a condition, or not what it forbids: `you don't need to`.
@@ -163,7 +190,10 @@ impl Line {
             word => english().has(List::Besides, word),
         };
         let ends = !self.subject.gone.is_empty() && self.subject.names_value_of(&old.subject);
-        !ends && words(&self.text).any(|word| says(&word))
+        // `Also, the port is 9090 now` says something besides what was said, and not besides what it was.
+        let opens = words(&self.text).next().is_some_and(|word| says(&word))
+            && self.text.split(' ').next().is_some_and(|word| word.ends_with(','));
+        !ends && words(&self.text).skip(usize::from(opens)).any(|word| says(&word))
     }
 
     /// Whether the older one says something more, with a value or a rule of its own, that this one doesn't speak of.
@@ -203,6 +233,35 @@ fn deeds(text: &str) -> Terms {
     let mut deeds = Terms::default();
     words(text).filter_map(|word| english().deed(&word)).for_each(|deed| deeds.push(deed));
     deeds
+}
+
+/// What a word means, whatever its form.
+fn meaning(word: &str) -> u64 {
+    let word = word.strip_suffix("'s").unwrap_or(word);
+    Term::of(word, english().id(word)).map_or_else(|| digest(word), |term| term.digest)
+}
+
+/// Things that a letter tells apart, each with its kind: `server A`.
+fn lettered(text: &str) -> Vec<(String, String)> {
+    let bare = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        word.strip_suffix("'s").unwrap_or(word).to_owned()
+    };
+    let all: Vec<String> = text.split_whitespace().map(bare).collect();
+    let is_letter = |word: &str| matches!(word.as_bytes(), [b'A'..=b'H' | b'J'..=b'Z']);
+    let pairs = all.windows(2).filter(|pair| is_letter(&pair[1]) && !is_letter(&pair[0]));
+    pairs.map(|pair| (pair[0].to_lowercase(), pair[1].clone())).collect()
+}
+
+/// Things of one kind that it names, each with the first of that kind.
+fn opposites(text: &str) -> Vec<(String, String)> {
+    let known = words(text).filter_map(|word| {
+        let known = english().known(english().id(word.strip_suffix("'s").unwrap_or(&word)));
+        let name = known.alike().map_or(word, str::to_owned);
+        let kind = english().known(english().id(&name)).opposite()?;
+        Some((kind.to_owned(), name))
+    });
+    known.collect()
 }
 
 /// A sentence's parts.

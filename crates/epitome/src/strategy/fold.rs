@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::excerpts::excerpted;
 use super::{BadOption, Edit, Scene, Strategy};
-use crate::checkpoint::{LEAST_TOKENS, is_terse, ledger_share};
+use crate::checkpoint::{LEAST_TOKENS, ledger_share};
+use crate::ledger::is_terse;
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, Part, PartKind};
 use crate::view::Reason;

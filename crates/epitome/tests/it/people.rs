@@ -34,6 +34,7 @@ fn shown(request: &Request) -> String {
 #[test]
 fn what_was_taken_back_is_not_left_behind_what_holds() {
     let (old, new) = ("The port is 8080.", "Actually the port is 8082 now.");
+    let mut folded = 0;
     for noise in 2..14 {
         for percent in [6, 9, 14, 20, 30] {
             let mut messages = vec![
@@ -50,10 +51,18 @@ fn what_was_taken_back_is_not_left_behind_what_holds() {
             }
             messages.push(("user", "Go on then.".to_owned()));
             let said = shown(&compacted(&messages, Target::Percent(percent)));
-            let alone = said.lines().any(|line| line == old);
-            assert!(!alone || said.lines().any(|line| line == new), "{noise}, {percent}: {said}");
+            // Whatever else says it, the newer one is read last.
+            let lines: Vec<&str> = said.lines().collect();
+            let last = |words: &str| lines.iter().rposition(|line| *line == words);
+            if let Some(holds) = last(new) {
+                assert!(last(old) < Some(holds), "{noise}, {percent}: {said}");
+            } else {
+                assert_eq!(last(old), None, "{noise}, {percent}: {said}");
+            }
+            folded += usize::from(!said.contains(&format!("OK.\n{new}")));
         }
     }
+    assert!(folded > 0, "the newer one is folded somewhere");
 }
 
 /// A rule is worth more than a hundred times `yes`.

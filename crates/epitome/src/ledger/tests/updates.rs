@@ -282,6 +282,9 @@ fn a_persons_words_stay_unless_they_are_surely_taken_back() {
             "Ask me before you change the API key for billing.",
             "The API key for billing changed to sk_b_22.",
         ),
+        ("The timeout of server B is 60 seconds.", "Server A's timeout is 45 seconds now."),
+        ("Never give production more than 60 seconds.", "Actually, make staging 45 seconds."),
+        ("Keep production at 60 seconds.", "Actually, make staging 45 seconds."),
     ] {
         let ledger = ledger(&format!("user: {old}\nuser: {new}"));
         let gone = ledger.lines().iter().filter(|line| line.replaced.is_some());
@@ -290,6 +293,9 @@ fn a_persons_words_stay_unless_they_are_surely_taken_back() {
     }
     // And these are.
     for (old, new) in [
+        ("The retry limit is 5.", "Our retry limit is 6 now."),
+        ("Our upload limit is 5 MB.", "The upload limit is 6 MB now."),
+        ("The db timeout is 30 s.", "The database timeout is 40 s now."),
         ("Never push to main.", "You may push to main again."),
         ("Don't touch the auth module.", "Feel free to touch the auth module now."),
         ("The port of ingest is 8080.", "The port of ingest is now 9090, no longer 8080."),
