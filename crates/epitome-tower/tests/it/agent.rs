@@ -112,6 +112,17 @@ impl Agent {
         Request::post("http://provider/v1/messages").body(body).expect("a request")
     }
 
+    /// Works on for so many steps.
+    pub(crate) async fn work<S>(&mut self, client: &mut S, steps: usize, lines: usize)
+    where
+        S: Service<Request<String>, Response = Response<String>, Error = Infallible>,
+    {
+        for _ in 0..steps {
+            let reply = call(client, self.request()).await;
+            self.take(&reply, lines);
+        }
+    }
+
     /// Takes a reply, and runs its calls; each gives so many lines.
     pub(crate) fn take(&mut self, reply: &Response<String>, lines: usize) {
         assert_eq!(reply.status(), 200, "{}", reply.body());

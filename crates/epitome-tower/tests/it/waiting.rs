@@ -14,16 +14,12 @@ use epitome_tower::CompactionLayer;
 use tokio::sync::Semaphore;
 
 use crate::agent::{Agent, Provider, call};
-use crate::wrapped::{counted, layer};
+use crate::wrapped::{counted, layer, worked};
 
 #[tokio::test]
 async fn one_compaction_serves_all_who_send_the_same_history() {
     let provider = Provider::new(60_000, 2);
-    let mut agent = Agent::new();
-    for _ in 0..24 {
-        let reply = call(&mut provider.clone(), agent.request()).await;
-        agent.take(&reply, 25);
-    }
+    let agent = worked(24).await;
     let (layer, adopted) = counted(layer(24_000, None));
     let mut calls = tokio::task::JoinSet::new();
     for _ in 0..8 {
@@ -41,11 +37,7 @@ async fn one_compaction_serves_all_who_send_the_same_history() {
 #[tokio::test]
 async fn a_caller_who_goes_away_leaves_nobody_waiting() {
     let provider = Provider::new(60_000, 2);
-    let mut agent = Agent::new();
-    for _ in 0..24 {
-        let reply = call(&mut provider.clone(), agent.request()).await;
-        agent.take(&reply, 25);
-    }
+    let agent = worked(24).await;
     let (layer, adopted) = counted(layer(24_000, None));
     {
         let mut gone = pin!(call(&mut provider.wrapped(&layer), agent.request()));
@@ -79,13 +71,10 @@ impl Hook for Gate {
 const OWN: &str = "Find out why the build fails.";
 
 /// So short that a caller asks the machine where he is: what he does between two polls doesn't depend on threads.
-async fn brief(provider: &Provider, task: &str) -> Agent {
+async fn brief(task: &str) -> Agent {
     let mut agent = Agent::new();
     agent.history[0]["content"] = task.into();
-    for _ in 0..6 {
-        let reply = call(&mut provider.clone(), agent.request()).await;
-        agent.take(&reply, 10);
-    }
+    agent.work(&mut Provider::new(60_000, 2), 6, 10).await;
     assert!(agent.request().body().len() < 16 << 10, "{}", agent.request().body().len());
     agent
 }
@@ -96,8 +85,8 @@ async fn brief(provider: &Provider, task: &str) -> Agent {
 async fn a_caller_waits_for_the_compaction_of_his_own_conversation() {
     for goes_away in [false, true] {
         let provider = Provider::new(60_000, 2);
-        let own = brief(&provider, OWN).await;
-        let other = brief(&provider, "Find out why the tests fail.").await;
+        let own = brief(OWN).await;
+        let other = brief("Find out why the tests fail.").await;
         let gate = Arc::new(Gate(Semaphore::new(0)));
         let full = Arc::new(When::Tokens(1_000).build().expect("in range"));
         let options = SessionOptions {

@@ -64,10 +64,7 @@ async fn a_long_session_stays_inside_and_nothing_is_compacted_twice() {
         let provider = Provider::new(24_000, 2);
         let mut client = provider.wrapped(&layer);
         let mut agent = Agent::new();
-        for _ in 0..60 {
-            let reply = call(&mut client, agent.request()).await;
-            agent.take(&reply, 25);
-        }
+        agent.work(&mut client, 60, 25).await;
         let adopted = adopted.load(Ordering::Relaxed);
         assert!((2..30).contains(&adopted), "{adopted}");
         // Each request goes on with the one before, except after a compaction.
@@ -93,10 +90,7 @@ async fn a_prompt_that_is_refused_as_too_long_is_sent_once_more_and_smaller() {
     let (layer, adopted) = counted(layer(200_000, None));
     let mut client = provider.wrapped(&layer);
     let mut agent = Agent::new();
-    for _ in 0..30 {
-        let reply = call(&mut client, agent.request()).await;
-        agent.take(&reply, 25);
-    }
+    agent.work(&mut client, 30, 25).await;
     // The window was learnt: one refusal is enough.
     assert_eq!(provider.sent().len(), 31);
     assert!(adopted.load(Ordering::Relaxed) > 1);
@@ -107,12 +101,7 @@ async fn what_is_refused_again_is_the_callers() {
     let provider = Provider::refusing(200_000, vec![Fault::Overflow; 2]);
     let (layer, adopted) = counted(layer(200_000, None));
     let mut client = provider.wrapped(&layer);
-    let mut agent = Agent::new();
-    let quiet = Provider::new(200_000, 2);
-    for _ in 0..8 {
-        let reply = call(&mut quiet.clone(), agent.request()).await;
-        agent.take(&reply, 25);
-    }
+    let agent = worked(8).await;
     let reply = call(&mut client, agent.request()).await;
     assert_eq!(reply.status(), 400, "{}", reply.body());
     let sent = provider.sent().clone();
@@ -132,13 +121,9 @@ async fn other_refusals_are_the_callers_at_once() {
 }
 
 /// An agent with so much history, made with a provider of its own.
-async fn worked(steps: usize) -> Agent {
-    let quiet = Provider::new(200_000, 2);
+pub(crate) async fn worked(steps: usize) -> Agent {
     let mut agent = Agent::new();
-    for _ in 0..steps {
-        let reply = call(&mut quiet.clone(), agent.request()).await;
-        agent.take(&reply, 25);
-    }
+    agent.work(&mut Provider::new(200_000, 2), steps, 25).await;
     agent
 }
 

@@ -9,7 +9,7 @@ use super::folded::{Folded, Left};
 use super::heard::Heard;
 use super::narrative::Said;
 use super::words::Word;
-use crate::ledger::{Ledger, Made, Shown};
+use crate::ledger::{Ledger, Line, Made, Shown};
 use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Part, Slot, Transcript};
 
@@ -170,19 +170,20 @@ impl Gathered {
     /// Once all was read: what people took back is no longer quoted as if it held.
     pub fn settle(&mut self) {
         // By message, each with where to look for its next sentence: they come in order.
-        let mut said: HashMap<usize, Vec<(&mut Word, usize)>> = HashMap::new();
+        let mut said: HashMap<(bool, usize), Vec<(&mut Word, usize)>> = HashMap::new();
         for word in &mut self.folded.words {
-            said.entry(word.at).or_default().push((word, 0));
+            said.entry((word.entry().is_none(), word.at)).or_default().push((word, 0));
         }
-        for (at, sentence, newer) in self.heard.ledger.superseded() {
-            for (word, from) in said.get_mut(&(at as usize)).into_iter().flatten() {
-                *from = word.withdraw(sentence, newer, *from);
+        let of = |line: &Line| (line.carried, line.at as usize);
+        for (line, newest) in self.heard.ledger.taken_back() {
+            for (word, from) in said.get_mut(&of(line)).into_iter().flatten() {
+                *from = word.withdraw(line.source(), newest.at, *from);
             }
         }
         said.values_mut().flatten().for_each(|(_, from)| *from = 0);
-        for (at, sentence, newer) in self.heard.ledger.overtaken() {
-            for (word, from) in said.get_mut(&(at as usize)).into_iter().flatten() {
-                *from = word.point(sentence, newer, *from);
+        for (line, newest) in self.heard.ledger.overtaken() {
+            for (word, from) in said.get_mut(&of(line)).into_iter().flatten() {
+                *from = word.point(line.source(), newest.at, *from);
             }
         }
     }

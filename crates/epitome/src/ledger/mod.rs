@@ -133,7 +133,7 @@ pub struct Line {
     /// The newer line that stands in its place.
     pub replaced: Option<usize>,
     /// Whether an earlier checkpoint listed or quoted it: its entry was counted elsewhere.
-    carried: bool,
+    pub(crate) carried: bool,
     /// What an earlier checkpoint said behind it.
     note: String,
     /// The words as they stand in the transcript.

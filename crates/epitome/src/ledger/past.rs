@@ -12,14 +12,8 @@ impl Ledger {
         self.taken_back().map(|(line, newest)| (line.at, line.source.as_str(), newest.at))
     }
 
-    /// The same where both were said in what is read, not in what an earlier checkpoint stands for: the two entries.
-    pub(crate) fn taken_back_here(&self) -> impl Iterator<Item = (u32, u32)> {
-        let here = self.taken_back().filter(|(line, newest)| !line.carried && !newest.carried);
-        here.map(|(line, newest)| (line.at, newest.at))
-    }
-
     /// What persons said and took back later, and what holds.
-    fn taken_back(&self) -> impl Iterator<Item = (&Line, &Line)> {
+    pub(crate) fn taken_back(&self) -> impl Iterator<Item = (&Line, &Line)> {
         let ends = self.ends();
         let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
         said.filter_map(move |line| {
@@ -34,11 +28,10 @@ impl Ledger {
         })
     }
 
-    /// What persons said and a person's newer message may change, where that isn't sure: the entry, the words as they
-    /// stand there, and the newer entry.
-    pub fn overtaken(&self) -> impl Iterator<Item = (u32, &str, u32)> {
-        let struck: HashSet<(u32, &str)> =
-            self.superseded().map(|(at, words, _)| (at, words)).collect();
+    /// What persons said and a person's newer message may change, where that isn't sure, and what is newer.
+    pub(crate) fn overtaken(&self) -> impl Iterator<Item = (&Line, &Line)> {
+        let struck = self.taken_back().map(|(line, _)| (line.at, line.source.as_str()));
+        let struck: HashSet<(u32, &str)> = struck.collect();
         let ends = self.ends();
         let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
         said.filter_map(move |line| {
@@ -47,7 +40,7 @@ impl Ledger {
                 && newest.text != line.text
                 && !newest.is_said_with(line)
                 && !struck.contains(&(line.at, line.source.as_str()));
-            may.then_some((line.at, line.source.as_str(), newest.at))
+            may.then_some((line, newest))
         })
     }
 
