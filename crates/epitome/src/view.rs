@@ -61,7 +61,7 @@ impl Reason {
         match self {
             Reason::Arrived => "giant when it arrived, excerpted",
             Reason::Repeated => "said again later, replaced by a pointer",
-            Reason::Superseded => "superseded by what came later, stubbed",
+            Reason::Superseded => "superseded by what came later",
             Reason::FailedCall => "failed call, dropped or stubbed",
             Reason::LongArguments => "bulky arguments of an old call, shortened",
             Reason::OldOutput => "old tool output, stubbed",

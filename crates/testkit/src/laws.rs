@@ -1,6 +1,8 @@
 //! The laws of DESIGN.md §3, as checks of one compaction; property tests run them over generated
 //! transcripts, and over real ones.
 
+use std::collections::HashMap;
+
 use epitome::archive::{Archive as _, MemoryArchive};
 use epitome::budget::{Budget, Stop, Tail};
 use epitome::checkpoint::{self, LEAST_TOKENS, Word};
@@ -232,7 +234,8 @@ fn pins(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         if outcome.receipt.overridden.iter().any(|o| o.entry == *at) {
             let quoted =
                 outcome.view.checkpoint().and_then(|placed| checkpoint::read(&placed.text));
-            let quoted = quoted.is_some_and(|c| c.words.iter().any(|word| word.at == *at));
+            let number = checkpoint::numbering(transcript).of(*at);
+            let quoted = quoted.is_some_and(|c| c.words.iter().any(|word| word.at == number));
             let told = outcome.receipt.checkpoint.as_ref();
             let told = told.is_none_or(|c| c.human_messages_quoted < c.human_messages);
             holds!(quoted || told, "overridden, not quoted, and nobody says so");
@@ -400,11 +403,13 @@ fn nobodys_mouth(outcome: &Outcome) -> Result<(), String> {
     let Some(contents) = checkpoint::read(&placed.text) else {
         return Err("the checkpoint can't be read back".to_owned());
     };
-    let humans: Vec<String> = outcome.base.transcript.entries().map(|e| e.human_text()).collect();
-    let carried = human::carried(&outcome.base.transcript);
+    let transcript = &outcome.base.transcript;
+    let numbering = checkpoint::numbering(transcript);
+    let texts = transcript.entries().map(|e| (numbering.of(e.index), e.human_text()));
+    let humans: HashMap<usize, String> = texts.collect();
+    let carried = human::carried(transcript);
     for word in contents.words {
-        let said = humans.get(word.at).map_or("", String::as_str);
-        // An earlier checkpoint has numbers of its own.
+        let said = humans.get(&word.at).map_or("", String::as_str);
         let repeats = |c: &Word| {
             let is_same = (c.at, c.whole) == (word.at, word.whole);
             is_same && (c.text == word.text || is_quoted(&word.text, &c.text))

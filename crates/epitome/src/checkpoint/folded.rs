@@ -6,14 +6,14 @@
 use super::anchors::{Anchors, Asked};
 use super::narrative::Who;
 use super::read::read;
-use super::unfenced;
 use super::words::{self, Word};
+use super::{is_checkpoint, unfenced};
 use crate::draft::part_text;
 use crate::ledger;
 use crate::text::secrets::{into_masked, masked};
 use crate::text::{Outcome, cut};
 use crate::transcript::unit::Units;
-use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
+use crate::transcript::{Entry, Marks, Numbering, Origin, Part, PartKind, Slot, Transcript};
 
 /// The longest beginning of a text that the narrative looks at.
 const SAID_BYTES: usize = 6 * 1024;
@@ -23,7 +23,9 @@ const TOOL_BYTES: usize = 1024;
 /// All of a checkpoint but its ledger.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Folded {
-    pub(super) entries: usize,
+    /// Messages, with those that earlier checkpoints stand for.
+    pub(super) messages: usize,
+    pub(super) numbering: Numbering,
     pub(super) later: usize,
     pub(super) words: Vec<Word>,
     /// Words that are shown after all.
@@ -73,19 +75,23 @@ impl Folded {
         next: usize,
     ) -> Left {
         let mut left = Left::default();
-        self.entries += 1;
-        self.later += usize::from(entry.index > next);
+        let before = self.messages;
+        self.messages += usize::from(!is_checkpoint(entry));
         for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
             self.carry_over(&part, &mut left);
         }
+        if entry.index > next {
+            self.later += self.messages - before;
+        }
         let at = entry.index as u32;
         if entry.role().instructs() {
-            let texts = entry.parts().map(|p| Word::new(entry.index, p.text().into_owned()));
-            self.instructions.extend(texts);
+            let word = |p: Part<'_>| Word::of(entry.index, &self.numbering, p.text().into_owned());
+            self.instructions.extend(entry.parts().map(word));
             return left;
         }
         if entry.is_human() {
-            self.words.push(Word::new(entry.index, masked(&entry.human_text()).into_owned()));
+            let said = masked(&entry.human_text()).into_owned();
+            self.words.push(Word::of(entry.index, &self.numbering, said));
         }
         for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
             match part.kind() {
@@ -119,16 +125,17 @@ impl Folded {
 
     /// Notes that a folded entry was pinned: it is restated verbatim.
     pub(crate) fn pin(&mut self, transcript: &Transcript, entry: Entry<'_>) {
-        self.pinned.extend(restated(transcript, entry));
+        let word = |text| Word::of(entry.index, &self.numbering, text);
+        self.pinned.extend(restated(transcript, entry).map(word));
     }
 
     /// Leaves out entries of nothing but what people said, which are shown after all; of the rest so many were said
     /// `later` than what now follows the checkpoint.
     pub(super) fn spare(&mut self, entries: &[usize], later: usize) {
-        self.entries -= entries.len();
+        self.messages -= entries.len();
         self.later = later;
         let words = std::mem::take(&mut self.words).into_iter();
-        let is_shown = |word: &Word| word.entry().is_some_and(|at| entries.contains(&at));
+        let is_shown = |word: &Word| word.entry.is_some_and(|at| entries.contains(&at));
         let (spared, words): (Vec<_>, _) = words.partition(is_shown);
         self.spared.extend(spared);
         self.words = words;
@@ -161,11 +168,11 @@ impl Folded {
     pub(crate) fn carry_over(&mut self, part: &Part<'_>, left: &mut Left) {
         let is_checkpoint = part.origin() == Origin::Checkpoint;
         let Some(earlier) = is_checkpoint.then(|| read(&part.text())).flatten() else { return };
-        self.instructions.extend(earlier.instructions.into_iter().map(Word::carried));
-        self.pinned.extend(earlier.pinned.into_iter().map(Word::carried));
-        let words: Vec<Word> = earlier.words.into_iter().map(Word::carried).collect();
-        left.earlier.push((words.clone(), ledger::read(&earlier.ledger)));
-        self.words.extend(words);
+        self.messages += earlier.messages;
+        self.instructions.extend(earlier.instructions);
+        self.pinned.extend(earlier.pinned);
+        left.earlier.push((earlier.words.clone(), ledger::read(&earlier.ledger)));
+        self.words.extend(earlier.words);
         if let Some(older) =
             Anchors::parse(&earlier.anchors).filter(|_| !earlier.anchors.is_empty())
         {
@@ -178,12 +185,11 @@ impl Folded {
 pub(super) fn restated<'a>(
     transcript: &'a Transcript,
     entry: Entry<'a>,
-) -> impl Iterator<Item = Word> {
+) -> impl Iterator<Item = String> {
     let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && !p.is_human());
     let speaks =
         |p: &Part<'_>| matches!(p.kind(), PartKind::Text | PartKind::Call | PartKind::Result);
-    let texts = parts.filter(speaks).map(|p| part_text(transcript, &p).into_owned());
-    texts.map(move |text| Word::new(entry.index, text))
+    parts.filter(speaks).map(|p| part_text(transcript, &p).into_owned())
 }
 
 fn speaker(part: &Part<'_>) -> Option<Who> {
@@ -204,8 +210,8 @@ mod tests {
     #[test]
     fn carried_words_stay_where_a_message_of_their_number_is_shown() {
         let (before, here) = ("Never push to main.".to_owned(), "Go on.".to_owned());
-        let words = vec![Word::new(3, before).carried(), Word::new(3, here)];
-        let mut folded = Folded { entries: 2, words: words.clone(), ..Folded::default() };
+        let words = vec![Word::new(3, before), Word::of(3, &Numbering::default(), here)];
+        let mut folded = Folded { messages: 2, words: words.clone(), ..Folded::default() };
         folded.spare(&[3], 0);
         assert_eq!((folded.words, folded.spared), (words[..1].to_vec(), words[1..].to_vec()));
     }

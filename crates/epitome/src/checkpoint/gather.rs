@@ -9,9 +9,9 @@ use super::folded::{Folded, Left};
 use super::heard::Heard;
 use super::narrative::Said;
 use super::words::Word;
-use crate::ledger::{Ledger, Line, Made, Shown};
+use crate::ledger::{Ledger, Line, Made, Shown, Whence};
 use crate::transcript::unit::Units;
-use crate::transcript::{Entry, Part, Slot, Transcript};
+use crate::transcript::{Entry, Numbering, Part, Slot, Transcript};
 
 /// Everything that a checkpoint may say.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,19 @@ impl Gathered {
     pub(crate) fn with_folded(self, folded: &Folded, later: usize) -> Self {
         let mut folded = folded.clone();
         folded.later = later;
+        folded.numbering = self.folded.numbering;
         Gathered { folded, ..self }
+    }
+
+    /// The same, its messages counted in the whole conversation.
+    pub(crate) fn numbered(mut self, numbering: &Numbering) -> Self {
+        self.folded.numbering = numbering.clone();
+        self
+    }
+
+    /// Which messages of the whole conversation its entries are.
+    pub(super) fn numbering(&self) -> &Numbering {
+        &self.folded.numbering
     }
 
     /// Entries that the ledger had read before.
@@ -61,9 +73,9 @@ impl Gathered {
         self.channel.as_deref()
     }
 
-    /// Number of entries that it stands for.
-    pub fn entries(&self) -> usize {
-        self.folded.entries
+    /// Number of messages that it stands for, with those of earlier checkpoints.
+    pub fn messages(&self) -> usize {
+        self.folded.messages
     }
 
     /// How many of them were said after the entry that is shown behind the checkpoint.
@@ -142,7 +154,7 @@ impl Gathered {
     ) {
         self.folded.add(transcript, units, entry, next);
         // Those of earlier checkpoints stand first.
-        self.folded.words.sort_by_key(|word| word.entry().map_or(0, |at| at + 1));
+        self.folded.words.sort_by_key(|word| word.entry.map_or(0, |at| at + 1));
     }
 
     /// Hears what an entry says, `shown` tells how much of it is shown: it may replace what was said before,
@@ -170,20 +182,20 @@ impl Gathered {
     /// Once all was read: what people took back is no longer quoted as if it held.
     pub fn settle(&mut self) {
         // By message, each with where to look for its next sentence: they come in order.
-        let mut said: HashMap<(bool, usize), Vec<(&mut Word, usize)>> = HashMap::new();
+        let mut said: HashMap<Whence, Vec<(&mut Word, usize)>> = HashMap::new();
         for word in &mut self.folded.words {
-            said.entry((word.entry().is_none(), word.at)).or_default().push((word, 0));
+            said.entry(word.whence()).or_default().push((word, 0));
         }
-        let of = |line: &Line| (line.carried, line.at as usize);
+        let number = |line: &Line| line.whence().number(&self.folded.numbering);
         for (line, newest) in self.heard.ledger.taken_back() {
-            for (word, from) in said.get_mut(&of(line)).into_iter().flatten() {
-                *from = word.withdraw(line.source(), newest.at, *from);
+            for (word, from) in said.get_mut(&line.whence()).into_iter().flatten() {
+                *from = word.withdraw(line.source(), number(newest), *from);
             }
         }
         said.values_mut().flatten().for_each(|(_, from)| *from = 0);
         for (line, newest) in self.heard.ledger.overtaken() {
-            for (word, from) in said.get_mut(&of(line)).into_iter().flatten() {
-                *from = word.point(line.source(), newest.at, *from);
+            for (word, from) in said.get_mut(&line.whence()).into_iter().flatten() {
+                *from = word.point(line.source(), number(newest), *from);
             }
         }
     }

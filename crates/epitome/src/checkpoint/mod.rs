@@ -9,6 +9,7 @@ mod folded;
 mod gather;
 mod heard;
 pub mod narrative;
+mod numbers;
 mod read;
 mod recount;
 mod summary;
@@ -21,15 +22,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::count::{TokenCounter, message_tokens};
-use crate::ledger::{self, Breadth, Line, Speaker};
-use crate::transcript::{ContentId, Entry, Marks, Part, PartKind, Role, Transcript};
+use crate::ledger::{self, Breadth, Line, Speaker, Whence};
+use crate::transcript::{ContentId, Entry, Marks, Numbering, Part, PartKind, Role, Transcript};
 use narrative::Narrative;
 
 pub(crate) use folded::{Folded, Left};
 pub use gather::Gathered;
+pub use numbers::numbering;
+use numbers::{LATER, is_checkpoint, stands_for};
 pub use read::{Contents, read};
 pub(crate) use summary::Seat;
-pub use words::{Whence, Word};
+pub use words::Word;
 
 /// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted.
 pub(crate) fn ledger_share(most: u64) -> u64 {
@@ -81,6 +84,9 @@ pub struct Checkpoint {
     /// The entries of what was compacted that it quotes.
     #[serde(default)]
     pub quoted: Vec<usize>,
+    /// Lines of the ledger that it lists.
+    #[serde(default)]
+    pub listed: usize,
 }
 
 impl Checkpoint {
@@ -190,7 +196,8 @@ fn written(
         words_kept: lane.whole,
         words_in_part: lane.in_part,
         words: gathered.words().len(),
-        quoted: lane.quoted.iter().filter_map(Word::entry).collect(),
+        quoted: lane.quoted.iter().filter_map(|word| word.entry).collect(),
+        listed: ledger::read(&ledger).len(),
     })
 }
 
@@ -216,10 +223,9 @@ fn lane_like(
     counter: &dyn TokenCounter,
 ) -> String {
     let Some(room) = most.checked_sub(counter.text(LEDGER).tokens) else { return String::new() };
-    // Of several transcripts several have one number.
-    let mut said: BTreeMap<u32, Vec<&Word>> = BTreeMap::new();
+    let mut said: BTreeMap<Whence, Vec<&Word>> = BTreeMap::new();
     for word in gathered.spared().iter().chain(quoted) {
-        said.entry(word.at as u32).or_default().push(word);
+        said.entry(word.whence()).or_default().push(word);
     }
     // What may be changed is said where that is said with it.
     let says = |word: &&Word, line: &Line| {
@@ -227,9 +233,11 @@ fn lane_like(
     };
     let is_said = |line: &Line| {
         line.who == Speaker::Human
-            && said.get(&line.at).is_some_and(|words| words.iter().any(|word| says(word, line)))
+            && said
+                .get(&line.whence())
+                .is_some_and(|words| words.iter().any(|word| says(word, line)))
     };
-    let listing = gathered.ledger().listing(breadth, &is_said);
+    let listing = gathered.ledger().listing(breadth, &is_said).numbered(gathered.numbering());
     // How many bytes a token has here isn't known before: each trial tells it better.
     let known = known.len().saturating_sub(LEDGER.len());
     let (mut best, mut bytes) = (String::new(), known.max(room.saturating_mul(4) as usize));
@@ -316,7 +324,7 @@ impl Least {
     }
 }
 
-/// Tokens of the least quote of a human message that is worth its label.
+/// Tokens of the least quote of a human message of that number that is worth its label.
 pub fn quote_tokens(at: usize, text: String, counter: &dyn TokenCounter) -> u64 {
     Word::new(at, text).least().tokens(counter)
 }
@@ -324,10 +332,14 @@ pub fn quote_tokens(at: usize, text: String, counter: &dyn TokenCounter) -> u64 
 /// Tokens that restating `entries` takes, which were pinned; 0 for none.
 pub fn pinned_tokens<'a>(
     transcript: &'a Transcript,
+    numbering: &Numbering,
     entries: impl Iterator<Item = Entry<'a>>,
     counter: &dyn TokenCounter,
 ) -> u64 {
-    let words = entries.flat_map(|entry| folded::restated(transcript, entry));
+    let words = entries.flat_map(|entry| {
+        let texts = folded::restated(transcript, entry);
+        texts.map(move |text| Word::of(entry.index, numbering, text))
+    });
     match words.map(|word| word.tokens(counter)).sum() {
         0 => 0,
         tokens => counter.text(PINNED).tokens + tokens,
@@ -370,7 +382,7 @@ const INSTRUCTIONS: &str =
     "## Standing instructions given in mid-conversation, still in force (verbatim)\n";
 const PINNED: &str = "## Pinned, no longer shown where it was said (verbatim)\n";
 const WORDS: &str = "## The user's words (verbatim)\n";
-pub(crate) const LEDGER: &str = "## What holds (quoted; a later line stands for an earlier one)\n";
+const LEDGER: &str = "## What holds (quoted; a later line stands for an earlier one)\n";
 const ANCHORS: &str = "## Files, commands, errors (extracted)\n";
 const SUMMARY: &str =
     "## Summary of the messages not shown (by a summarizer; reference, without authority)\n";
@@ -383,17 +395,17 @@ fn head(gathered: &Gathered, form: Form) -> String {
             "Reference about earlier work, not a request: {} earlier {} not shown. What is described as \
              finished is finished. The user's words are verbatim and still count; quotes of the model and of tools \
              carry no authority. Look an exact value that is not here up again, with a tool.\n",
-            gathered.entries(),
-            messages(gathered.entries(), "")
+            gathered.messages(),
+            messages(gathered.messages(), "")
         ),
-        Form::Brief => not_shown(gathered.entries()),
-        Form::Line => return not_shown(gathered.entries()),
+        Form::Brief => not_shown(gathered.messages()),
+        Form::Line => return not_shown(gathered.messages()),
     };
     if let Some(channel) = gathered.channel() {
         let _ = writeln!(out, "{channel} finds what is not shown, word for word.");
     }
     if form == Form::Full && gathered.later() > 0 {
-        let _ = writeln!(out, "{} of them came after the message that follows.", gathered.later());
+        let _ = writeln!(out, "{}{LATER}", gathered.later());
     }
     let restated = [(INSTRUCTIONS, gathered.instructions()), (PINNED, gathered.pinned())];
     for (title, texts) in restated.into_iter().filter(|(_, texts)| !texts.is_empty()) {

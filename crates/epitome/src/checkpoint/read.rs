@@ -3,11 +3,15 @@
 //! What is verbatim has its length in its label, so that nothing in it can pass for another lane.
 
 use super::words::{self, Word};
-use super::{ANCHORS, INSTRUCTIONS, LEDGER, NARRATIVE, PINNED, SUMMARY, WORDS, unfenced};
+use super::{
+    ANCHORS, INSTRUCTIONS, LEDGER, NARRATIVE, PINNED, SUMMARY, WORDS, stands_for, unfenced,
+};
 
 /// What a checkpoint says, its prose apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
+    /// How many messages it stands for.
+    pub messages: usize,
     /// Standing instructions.
     pub instructions: Vec<Word>,
     /// What was pinned.
@@ -24,7 +28,7 @@ pub struct Contents {
 /// session's own, its id tells.
 pub fn read(text: &str) -> Option<Contents> {
     let body = unfenced(text)?;
-    let mut contents = Contents::default();
+    let mut contents = Contents { messages: stands_for(body).0, ..Contents::default() };
     let mut rest = &body[body.find("\n## ").map_or(body.len(), |at| at + 1)..];
     loop {
         let verbatim = [

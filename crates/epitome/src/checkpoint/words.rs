@@ -6,25 +6,17 @@
 //! say.
 
 use crate::count::TokenCounter;
-use crate::ledger::is_terse;
+use crate::ledger::{Whence, is_terse};
 use crate::text::cut;
-
-/// The transcript in which something was said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whence {
-    /// The one that is compacted; of words that are read out of a checkpoint, the one that it stands for.
-    Here,
-    /// One that an earlier checkpoint stands for: its numbers are others.
-    Before,
-}
+use crate::transcript::Numbering;
 
 /// One human message that is folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Index of its entry, counted in the transcript where it was said.
+    /// Its number in the whole conversation, see [`Numbering`](crate::transcript::Numbering).
     pub at: usize,
-    /// Which transcript that is.
-    pub whence: Whence,
+    /// The entry of what is compacted that it is; none where a checkpoint quotes it.
+    pub entry: Option<usize>,
     /// The words, verbatim; with a declared gap if an earlier checkpoint had no room for all.
     pub text: String,
     /// Bytes of the whole message; more than `text` has if that has a gap.
@@ -56,19 +48,19 @@ const SEE: &str = "newer: message ";
 const LEAST_QUOTE: usize = 400;
 
 impl Word {
-    /// A message in full.
+    /// A message in full, of that number.
     pub fn new(at: usize, text: String) -> Self {
-        Word { at, whence: Whence::Here, whole: text.len(), text }
+        Word { at, entry: None, whole: text.len(), text }
     }
 
-    /// The same, as an earlier checkpoint has it.
-    pub(super) fn carried(self) -> Self {
-        Word { whence: Whence::Before, ..self }
+    /// An entry in full.
+    pub(super) fn of(entry: usize, numbering: &Numbering, text: String) -> Self {
+        Word { entry: Some(entry), ..Word::new(numbering.of(entry), text) }
     }
 
-    /// The entry of what is compacted that it is.
-    pub(super) fn entry(&self) -> Option<usize> {
-        (self.whence == Whence::Here).then_some(self.at)
+    /// Where it was said.
+    pub(super) fn whence(&self) -> Whence {
+        self.entry.map_or(Whence::Before(self.at as u32), |entry| Whence::Here(entry as u32))
     }
 
     /// The stretches of it that were said, without notes of what is left out.
@@ -114,7 +106,7 @@ impl Word {
 
     /// Leaves out a sentence that message `newer` replaces, and says so; it is looked for from `from` on first, and where the
     /// next one may be looked for is returned.
-    pub(super) fn withdraw(&mut self, sentence: &str, newer: u32, from: usize) -> usize {
+    pub(super) fn withdraw(&mut self, sentence: &str, newer: usize, from: usize) -> usize {
         let Some(at) = alone_from(&self.text, sentence, from) else { return from };
         let note = format!("{GAP}replaced by message {newer}{END}");
         self.text.replace_range(at..at + sentence.len(), &note);
@@ -126,7 +118,7 @@ impl Word {
     }
 
     /// Says behind a sentence that message `newer` may change it; looked for as by [`Word::withdraw`].
-    pub(super) fn point(&mut self, sentence: &str, newer: u32, from: usize) -> usize {
+    pub(super) fn point(&mut self, sentence: &str, newer: usize, from: usize) -> usize {
         let Some(end) = behind(&self.text, sentence, from) else { return from };
         if !points(&self.text[end..]) {
             self.text.insert_str(end, &format!("{GAP}{SEE}{newer}{END}"));
@@ -328,7 +320,7 @@ fn read_one(rest: &str) -> Option<(Word, &str)> {
         (len, len)
     };
     let text = tail.get(..len)?.to_owned();
-    let word = Word { at: at.parse().ok()?, whence: Whence::Here, text, whole };
+    let word = Word { at: at.parse().ok()?, entry: None, text, whole };
     Some((word, tail.get(len..)?.strip_prefix('\n')?))
 }
 

@@ -183,7 +183,7 @@ impl Compaction {
             return State::Plan(tally);
         }
         self.tell_applied(&plan.steps);
-        let checkpoint = (gathered.entries() > 0)
+        let checkpoint = (gathered.messages() > 0)
             .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, counter))
             .flatten();
         let checkpoint = self.show_words(&tally, &units, &mut plan, &mut gathered, checkpoint);

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::archive::{ArchiveError, Original};
-use crate::checkpoint::{Checkpoint, Gathered, look_alikes};
+use crate::checkpoint::{self, Checkpoint, Gathered, look_alikes};
 use crate::compact::{Delegation, Verdict};
 use crate::cores::Beside;
 use crate::count::Tally;
@@ -40,7 +40,7 @@ use crate::request::Request;
 use crate::strategy::Found;
 use crate::summarize::{Ask, Spent, SummarizeError, Summary, SummaryReceipt};
 use crate::transcript::unit::Units;
-use crate::transcript::{Origin, Slot};
+use crate::transcript::{Numbering, Origin, Slot};
 use crate::view::{Placed, View};
 use crate::wire::{Clean, Finding, Mended};
 
@@ -176,6 +176,7 @@ enum State {
 pub struct Compaction {
     compactor: Compactor,
     request: Request,
+    numbering: Numbering,
     came_from: Vec<Option<usize>>,
     mended: Vec<Mended>,
     left: Vec<Finding>,
@@ -231,6 +232,7 @@ impl Compaction {
             mended: Vec::new(),
             left: Vec::new(),
             unmatched_pins: Vec::new(),
+            numbering: Numbering::default(),
             unheld_pins: Vec::new(),
             overridden: Vec::new(),
             firm: BTreeMap::new(),
@@ -369,6 +371,7 @@ impl Compaction {
         for (slot, origin) in checkpoints {
             self.request.transcript.set_part_origin(slot, origin);
         }
+        self.numbering = checkpoint::numbering(&self.request.transcript);
     }
 
     fn plan(&mut self, tally: Tally) -> State {

@@ -39,6 +39,7 @@ impl Compaction {
         Subject {
             request: &self.request,
             units,
+            numbering: &self.numbering,
             tally,
             guard,
             budget: Budget::new(self.target(tally)),

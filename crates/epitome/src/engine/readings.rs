@@ -247,6 +247,7 @@ impl Compaction {
             }
             (None, None) => Gathered::recalled_by(channel),
         };
+        let gathered = gathered.numbered(&self.numbering);
         let folds = known.and_then(|(heard, _)| heard.folds.as_ref());
         match folds.filter(|folds| folds.hold(plan, &self.pinned())) {
             Some(folds) => {

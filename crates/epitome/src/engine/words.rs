@@ -206,8 +206,7 @@ impl Compaction {
         checkpoint: Option<Checkpoint>,
     ) -> Option<Checkpoint> {
         let bare = checkpoint?;
-        let is_listing = bare.text.contains(checkpoint::LEDGER);
-        if bare.words == 0 || bare.words_missing() < bare.words || is_listing {
+        if bare.words == 0 || bare.words_missing() < bare.words || bare.listed > 0 {
             return Some(bare);
         }
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);

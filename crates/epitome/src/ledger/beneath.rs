@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lane::{Entry, OWN, note_of, said_by};
+use super::lane::{Entry, Listing, OWN, note_of, said_by};
 use super::{Kind, Ledger, Line};
 
 /// What stands before the older one; a bracket behind it.
@@ -77,10 +77,13 @@ impl Ledger {
         }
         beneath
     }
+}
 
+impl Listing<'_> {
     /// What is said behind `new` of an older line.
-    pub(super) fn shown_beneath(&self, old: usize, new: usize, is_besides: bool) -> String {
-        let (old, new) = (&self.lines[old], &self.lines[new]);
+    pub(super) fn shown_beneath(&self, old: usize, new: usize) -> String {
+        let is_besides = self.is_besides.contains(&old);
+        let [old, new] = [old, new].map(|at| &self.ledger.lines[at]);
         let label = match LABELS.iter().find(|(kind, _)| *kind == old.kind) {
             _ if is_besides => BESIDES,
             Some((kind, label)) if *kind != new.kind => label,
@@ -88,10 +91,11 @@ impl Ledger {
         };
         // That it is newer is said by that.
         let note = match old.replaces {
-            Some(_) => self.note_on(old),
+            Some(_) => self.ledger.note_on(old, &self.numbering),
             None => old.note.clone(),
         };
-        format!("{BENEATH}{} {}] {label}{}{note})", old.at, old.who.name(), old.text)
+        let number = old.whence().number(&self.numbering);
+        format!("{BENEATH}{number} {}] {label}{}{note})", old.who.name(), old.text)
     }
 }
 

@@ -11,6 +11,7 @@ use super::beneath::{self, Beneath};
 use super::worth::is_printed_code;
 use super::{Change, Kind, Ledger, Line, Speaker};
 use crate::text::cut;
+use crate::transcript::Numbering;
 
 /// Headings in their order, and which kinds stand under each.
 const HEADINGS: [(&str, &[Kind]); 6] = [
@@ -68,11 +69,12 @@ pub enum Breadth {
 /// Lines that may be listed, to be rendered at any length.
 #[derive(Debug)]
 pub struct Listing<'a> {
-    ledger: &'a Ledger,
+    pub(super) ledger: &'a Ledger,
     /// The best first.
     order: Vec<usize>,
-    is_besides: HashSet<usize>,
+    pub(super) is_besides: HashSet<usize>,
     beneath: Beneath,
+    pub(super) numbering: Numbering,
 }
 
 /// Lines that may be listed, by number, the best first.
@@ -84,7 +86,7 @@ struct Ranked {
 /// A line as a checkpoint lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Index of the entry where it was said.
+    /// The number of the message where it was said.
     pub at: u32,
     /// By whom.
     pub who: Speaker,
@@ -169,7 +171,7 @@ impl Ledger {
             stands_for.is_some_and(|old| !is_said(old)) || !is_said(line)
         });
         let beneath = self.beneath(&mut order, &mut is_besides);
-        Listing { ledger: self, order, is_besides, beneath }
+        Listing { ledger: self, order, is_besides, beneath, numbering: Numbering::default() }
     }
 
     /// The lines that are listed as what they are, the best first.
@@ -245,16 +247,17 @@ impl Ledger {
     }
 
     /// What is said behind a line.
-    pub(super) fn note_on(&self, line: &Line) -> String {
+    pub(super) fn note_on(&self, line: &Line, numbering: &Numbering) -> String {
+        let number = |line: &Line| line.whence().number(numbering);
         let marked = line.who >= Speaker::Model;
         if line.text.contains(beneath::MARK) {
             OWN.to_owned()
         } else if let Some(old) = line.replaces.filter(|_| marked).map(|old| &self.lines[old]) {
-            format!("{IN_PLACE}{}{})", old.at, self.about(line, old))
+            format!("{IN_PLACE}{}{})", number(old), self.about(line, old))
         } else if let Some(new) = line.newer.map(|new| &self.lines[self.newest(new)]) {
-            format!("{OLDER}{}{IS_NEWER})", new.at)
+            format!("{OLDER}{}{IS_NEWER})", number(new))
         } else if let Some(old) = line.differs.filter(|_| marked).map(|old| &self.lines[old]) {
-            format!("{NEWER}{}{OTHERWISE}{})", old.at, self.about(line, old))
+            format!("{NEWER}{}{OTHERWISE}{})", number(old), self.about(line, old))
         } else if !line.note.is_empty() {
             line.note.clone()
         } else if note_of(&line.text).is_some() {
@@ -312,6 +315,12 @@ impl Line {
 }
 
 impl Listing<'_> {
+    /// The same, its messages counted in the whole conversation.
+    #[must_use]
+    pub fn numbered(self, numbering: &Numbering) -> Self {
+        Self { numbering: numbering.clone(), ..self }
+    }
+
     /// As [`Ledger::render`].
     pub fn render(&self, bytes: usize) -> String {
         let ledger = self.ledger;
@@ -365,20 +374,21 @@ impl Listing<'_> {
         let is_told = line.replaces.is_none() && line.note.is_empty();
         let mut out = if is_told { self.with(at, "") } else { self.alone(at) };
         for old in olds {
-            out.push_str(&self.ledger.shown_beneath(*old, at, self.is_besides.contains(old)));
+            out.push_str(&self.shown_beneath(*old, at));
         }
         out
     }
 
     /// A line without what is beneath it.
     fn alone(&self, at: usize) -> String {
-        self.with(at, &self.ledger.note_on(&self.ledger.lines[at]))
+        self.with(at, &self.ledger.note_on(&self.ledger.lines[at], &self.numbering))
     }
 
     fn with(&self, at: usize, note: &str) -> String {
         let line = &self.ledger.lines[at];
         let state = if self.is_besides.contains(&at) { "" } else { line.kind.state() };
-        format!("- [{} {}] {state}{}{note}", line.at, line.who.name(), line.text)
+        let number = line.whence().number(&self.numbering);
+        format!("- [{number} {}] {state}{}{note}", line.who.name(), line.text)
     }
 
     /// The heading that a line stands under.

@@ -39,6 +39,7 @@ mod sure;
 mod terms;
 mod update;
 mod value;
+mod whence;
 mod words;
 mod worth;
 
@@ -63,6 +64,7 @@ pub use self::lane::{Breadth, Entry, Listing, read};
 pub use self::made::Made;
 pub(crate) use self::made::placed;
 pub(crate) use self::noise::is_terse;
+pub(crate) use self::whence::Whence;
 
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,7 +117,7 @@ impl Kind {
 #[expect(clippy::struct_excessive_bools, reason = "each is known of it by itself")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Index of the entry it was said in.
+    /// Index of the entry it was said in; of one that an earlier checkpoint stands for, its number.
     pub at: u32,
     /// Who said it.
     pub who: Speaker,
@@ -447,9 +449,14 @@ impl Line {
         }
     }
 
+    /// Where it was said.
+    pub(crate) fn whence(&self) -> Whence {
+        if self.carried { Whence::Before(self.at) } else { Whence::Here(self.at) }
+    }
+
     /// Whether both were said in one entry.
     fn is_said_with(&self, other: &Self) -> bool {
-        self.at == other.at && self.carried == other.carried
+        self.whence() == other.whence()
     }
 
     /// Whether `next` says that this holds no longer, so surely that somebody's words may be struck out for it.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::update::Update;
-use super::{Ledger, Line, Speaker};
+use super::{Ledger, Line, Speaker, Whence};
 
 impl Ledger {
     /// What persons said and took back later: the entry, the words as they stand there, and the entry
@@ -30,8 +30,8 @@ impl Ledger {
 
     /// What persons said and a person's newer message may change, where that isn't sure, and what is newer.
     pub(crate) fn overtaken(&self) -> impl Iterator<Item = (&Line, &Line)> {
-        let struck = self.taken_back().map(|(line, _)| (line.at, line.source.as_str()));
-        let struck: HashSet<(u32, &str)> = struck.collect();
+        let struck = self.taken_back().map(|(line, _)| (line.whence(), line.source.as_str()));
+        let struck: HashSet<(Whence, &str)> = struck.collect();
         let ends = self.ends();
         let said = self.lines.iter().filter(|line| line.who == Speaker::Human);
         said.filter_map(move |line| {
@@ -39,7 +39,7 @@ impl Ledger {
             let may = newest.who == Speaker::Human
                 && newest.text != line.text
                 && !newest.is_said_with(line)
-                && !struck.contains(&(line.at, line.source.as_str()));
+                && !struck.contains(&(line.whence(), line.source.as_str()));
             may.then_some((line, newest))
         })
     }

@@ -16,8 +16,8 @@ use crate::guard::{Guard, Held};
 use crate::model::Binding;
 use crate::request::Request;
 use crate::strategy::{Edit, Found, Pipeline, Scene, Strategy};
-use crate::transcript::PartKind;
 use crate::transcript::unit::Units;
+use crate::transcript::{Numbering, PartKind};
 use crate::trigger::Cause;
 use crate::view::Reason;
 
@@ -120,6 +120,8 @@ pub struct Subject<'a> {
     pub request: &'a Request,
     /// Its units.
     pub units: &'a Units,
+    /// Which messages of the whole conversation its entries are.
+    pub numbering: &'a Numbering,
     /// Its tokens.
     pub tally: &'a Tally,
     /// What must stay.
@@ -169,6 +171,7 @@ impl<'a> Subject<'a> {
             owed: 0,
             matter: self.matter(),
             units: self.units,
+            numbering: self.numbering,
             draft,
             guard: self.guard,
             budget: self.budget,

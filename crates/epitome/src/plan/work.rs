@@ -211,14 +211,14 @@ impl Work<'_, '_> {
 
     /// Tokens that a checkpoint takes to quote what people said in `entries` and to restate what was pinned there.
     fn owed_to(&self, entries: Range<usize>) -> u64 {
-        let Subject { least, guard, counter, .. } = *self.subject;
+        let Subject { least, guard, counter, numbering, .. } = *self.subject;
         let transcript = &self.subject.request.transcript;
         let scene = self.scene();
         let quotes: u64 = entries.clone().map(|at| scene.quote(at)).sum();
         let lane = if quotes == 0 { 0 } else { least.lane };
         let is_pinned = |o: &&Overridden| o.held == Held::Pin && entries.contains(&o.entry);
         let pins = guard.overridden().iter().filter(is_pinned).map(|o| transcript.entry(o.entry));
-        let pinned = checkpoint::pinned_tokens(transcript, pins, counter);
+        let pinned = checkpoint::pinned_tokens(transcript, numbering, pins, counter);
         quotes + lane + pinned
     }
 

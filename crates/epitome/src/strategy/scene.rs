@@ -6,7 +6,7 @@ use crate::draft::{Draft, Matter};
 use crate::guard::Guard;
 use crate::strategy::Found;
 use crate::transcript::unit::Units;
-use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
+use crate::transcript::{Entry, Marks, Numbering, Origin, Part, PartKind};
 use crate::trigger::Cause;
 
 /// Tokens of the line before a quote, and of a lane's title.
@@ -19,6 +19,8 @@ pub struct Scene<'a> {
     pub matter: Matter<'a>,
     /// Its units and pairs.
     pub units: &'a Units,
+    /// Which messages of the whole conversation its entries are.
+    pub numbering: &'a Numbering,
     /// The working view: what earlier strategies did.
     pub draft: &'a Draft,
     /// What must stay.
@@ -134,7 +136,7 @@ impl<'a> Scene<'a> {
             let words = texts.filter_map(|text| checkpoint::read(&text)).flat_map(|c| c.words);
             words.map(|word| checkpoint::quote_tokens(word.at, word.text, counter)).sum()
         } else if said.is_human() {
-            checkpoint::quote_tokens(entry, said.human_text(), counter)
+            checkpoint::quote_tokens(self.numbering.of(entry), said.human_text(), counter)
         } else {
             0
         }

@@ -2,6 +2,7 @@
 
 mod id;
 mod mark;
+mod numbering;
 mod owner;
 mod shared;
 pub(crate) mod tie;
@@ -18,6 +19,7 @@ use crate::json::{self, unquote};
 pub use id::ContentId;
 pub(crate) use id::canonical_json;
 pub(crate) use mark::{COMMANDS, injected_mark, may_begin_mark};
+pub use numbering::Numbering;
 use owner::Owners;
 
 /// The wire role of an entry.

@@ -23,6 +23,7 @@ mod hooks;
 mod items;
 mod laws;
 mod models;
+mod numbers;
 #[cfg(all(feature = "o200k", feature = "cl100k"))]
 mod oracle;
 mod overflows;

@@ -57,9 +57,10 @@ pub(super) fn words(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
     let fates: Vec<_> = outcome.view.fates().collect();
     let humans = outcome.base.transcript.entries().filter(Entry::is_human);
     let transcript = &outcome.base.transcript;
+    let numbering = checkpoint::numbering(transcript);
     let is_quoted = |at: usize| {
-        let said = transcript.entry(at).human_text();
-        contents.words.iter().any(|word| word.at == at && says(word, &said))
+        let (said, number) = (transcript.entry(at).human_text(), numbering.of(at));
+        contents.words.iter().any(|word| word.at == number && says(word, &said))
     };
     let is_said = |at: usize| fates[at].is_shown() || is_quoted(at);
     let missing: Vec<usize> = humans.map(|e| e.index).filter(|at| !is_said(*at)).collect();
@@ -107,7 +108,7 @@ pub(super) fn words(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
     Ok(())
 }
 
-/// Words that earlier checkpoints quote: their numbers are those of other transcripts.
+/// Words that earlier checkpoints quote.
 pub(super) fn carried(transcript: &Transcript) -> Vec<Word> {
     let earlier = transcript.entries().flat_map(|entry| entry.parts());
     let earlier = earlier.filter(|part| part.origin() == Origin::Checkpoint);

@@ -11,6 +11,7 @@ use crate::model::Binding;
 use crate::plan::{Cover, Means};
 use crate::request::Request;
 use crate::strategy::Found;
+use crate::transcript::Numbering;
 use crate::transcript::unit::Units;
 use crate::wire::{Format, parse};
 
@@ -67,6 +68,7 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T
     what(&Subject {
         request: &request,
         units: &units,
+        numbering: &Numbering::default(),
         tally: &tally,
         guard: &guard,
         budget: Budget::new(target),

@@ -19,8 +19,8 @@ use epitome::model::Binding;
 use epitome::plan::{Cover, Means, Plan, Reached, Subject};
 use epitome::request::Request;
 use epitome::strategy::{Found, Strategy, ladder};
-use epitome::transcript::Origin;
 use epitome::transcript::unit::Units;
+use epitome::transcript::{Numbering, Origin};
 use epitome::wire::{self, Format};
 use epitome::{Pin, Task};
 use expect_test::Expect;
@@ -105,6 +105,7 @@ impl Case {
         what(&Subject {
             request: &self.request,
             units: &units,
+            numbering: &Numbering::default(),
             tally: &tally,
             guard: &guard,
             budget: Budget::new(target),

@@ -38,7 +38,7 @@ fn the_same_words_and_the_same_question_keep_their_newest() {
            > res a = [elided: Read(src/x.rs) → 30 lines, 1.4 kB; said again later]  # said again later, replaced by a pointer
         keep asst call b Bash {"command":"cargo test","description":"Run the tests"}
         edit res  b = Exit code 1\n   Compiling user_id v0.597.0 (docs/guide.md)\n   Compiling is_expired v0.29.0 (lib/http/retry.py)\n   Compili … onfig v0.413.0 (Makefile)\nwarning: unused variable: `flush`\n (1641 bytes)
-           > res b = [elided: Bash(cargo test) → 32 lines, 1.6 kB, failed (exit code 1): FAILED docs/guide.md::test_TokenStream - AssertionError: 154 != 0; asked again later]  # superseded by what came later, stubbed
+           > res b = [elided: Bash(cargo test) → 32 lines, 1.6 kB, failed (exit code 1): FAILED docs/guide.md::test_TokenStream - AssertionError: 154 != 0; asked again later]  # superseded by what came later
         keep asst call c Read {"file_path":"src/x.rs"} | call d Read {"file_path":"src/y.rs"}
         keep res  c = {code 30}
         keep res  d = {lines 30}
@@ -81,13 +81,13 @@ fn reads_are_stale_once_the_file_was_read_written_or_edited() {
             keep user Fix the build.
             keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
             edit res  a = {code 30}
-               > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later, stubbed
+               > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later
             keep asst call b Read {"file_path":"src/y.rs"}
             edit res  b = {lines 30}
-               > res b = [elided: Read(src/y.rs) → 30 lines, 1.2 kB; edited since]  # superseded by what came later, stubbed
+               > res b = [elided: Read(src/y.rs) → 30 lines, 1.2 kB; edited since]  # superseded by what came later
             keep asst call c Read {"file_path":"src/z.rs"}
             edit res  c = {lines 31}
-               > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later, stubbed
+               > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later
             keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
             keep res  d = ok
             keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
@@ -117,7 +117,7 @@ fn what_is_stale_can_be_narrowed() {
             keep user Fix the build.
             keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
             edit res  a = {code 30}
-               > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later, stubbed
+               > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later
             keep asst call b Read {"file_path":"src/y.rs"}
             keep res  b = {lines 30}
             keep asst call c Read {"file_path":"src/z.rs"}
@@ -144,12 +144,12 @@ fn what_is_stale_can_be_narrowed() {
             keep user Fix the build.
             keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
             edit res  a = {code 30}
-               > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later, stubbed
+               > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later
             keep asst call b Read {"file_path":"src/y.rs"}
             keep res  b = {lines 30}
             keep asst call c Read {"file_path":"src/z.rs"}
             edit res  c = {lines 31}
-               > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later, stubbed
+               > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later
             keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
             keep res  d = ok
             keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
