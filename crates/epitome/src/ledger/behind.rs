@@ -245,7 +245,7 @@ impl Subject {
     }
 
     /// Its values that have digits.
-    fn figures(&self) -> impl Iterator<Item = &Value> {
+    pub(super) fn figures(&self) -> impl Iterator<Item = &Value> {
         let is_figure = |value: &&Value| {
             value.sort != Sort::Code && value.text.contains(|c: char| c.is_ascii_digit())
         };

@@ -3,6 +3,8 @@
 //! Whoever strikes out a person's words has to be sure. Where one of these holds both lines stay, and the older says which
 //! one is newer.
 
+use std::collections::HashSet;
+
 use super::behind::words;
 use super::cues::Cues;
 use super::judge::asks;
@@ -22,14 +24,20 @@ const PARTS: [&str; 8] = [", ", "; ", ": ", " and ", " or ", " nor ", " but ", "
 const REACH: usize = 3;
 
 impl Ledger {
-    /// An update without the lines that say the same of another thing.
+    /// An update without the lines that say the same of another thing, and that replaces none which may.
     pub(super) fn apart(&self, line: &Line, update: Update) -> Update {
         let is_another = |at: &usize| line.is_of_another_than(&self.lines[*at]);
+        let may_be_another = |at: &usize| line.names_its_own(&self.lines[*at]);
         match update {
             Update::Replaces(mut olds) => {
                 olds.retain(|at| !is_another(at));
-                if olds.is_empty() { Update::New } else { Update::Replaces(olds) }
+                match olds.iter().rfind(|at| may_be_another(at)) {
+                    Some(old) => Update::Differs(*old),
+                    None if olds.is_empty() => Update::New,
+                    None => Update::Replaces(olds),
+                }
             }
+            Update::Corrects(old) if may_be_another(&old) => Update::Differs(old),
             update if update.olds().any(|at| is_another(&at)) => Update::New,
             update => update,
         }
@@ -122,6 +130,22 @@ impl Line {
         let both = |own: &[_], theirs: &[_]| apart(own, theirs) && apart(theirs, own);
         both(&lettered(&self.text), &lettered(&old.text))
             || both(&opposites(&self.text), &opposites(&old.text))
+    }
+
+    /// Whether it gives a figure in the place of one, and names somebody or something of its own: `make Bob 45 seconds`,
+    /// `make the export one 9090`. It may be of that, or only told by it.
+    fn names_its_own(&self, old: &Self) -> bool {
+        let (own, theirs) = (&self.subject, &old.subject);
+        let gives = |of: &Subject| of.figures().next().is_some();
+        if !gives(own) || !gives(theirs) {
+            return false;
+        }
+        let said: HashSet<u64> = words(&old.text).map(|word| meaning(&word)).collect();
+        let is_new = |word: &str| !said.contains(&meaning(word)) && !own.gone.has(digest(word));
+        let is_name = |value: &Value| value.sort == Sort::Literal && is_new(&value.text);
+        let all: Vec<String> = words(&self.text).collect();
+        let is_one = |three: &[String]| three[0] == "the" && three[2] == "one" && is_new(&three[1]);
+        own.values.iter().any(is_name) || all.windows(3).any(is_one)
     }
 
     /// Whether a rule is lifted for a part only, on a condition, or not what it forbids: `you don't need to`.

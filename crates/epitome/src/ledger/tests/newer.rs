@@ -181,6 +181,31 @@ fn the_same_few_words_in_a_row_tell_what_a_line_is_about() {
     }
 }
 
+/// Somebody or something of its own may be what it is of.
+#[test]
+fn a_figure_of_another_name_replaces_none_and_says_that_it_is_newer() {
+    for said in [
+        "user: Alice's timeout is 30 seconds.
+         user: Actually, make Bob 45 seconds.",
+        "user: In Berlin the limit is 30 km/h.
+         user: Actually, make Munich 50 km/h.",
+        "user: The port of ingest is 8080.
+         user: Actually make the export one 9090.",
+    ] {
+        assert!(!is_struck(said) && is_told(said), "{said}: {}", ledger(said).render(4_000));
+    }
+    for said in [
+        "user: Alice's timeout is 30 seconds.
+         user: Actually, make Alice 45 seconds.",
+        "user: The port of ingest is 8080.
+         user: Actually make the ingest one 9090.",
+        "user: Alice's timeout is 30 seconds.
+         user: Actually, make it 45 seconds.",
+    ] {
+        assert!(is_struck(said), "{said}: {}", ledger(said).render(4_000));
+    }
+}
+
 /// What is still shown is read behind the checkpoint that takes it back.
 #[test]
 fn what_a_person_took_back_holds_no_more_for_being_read_again() {
