@@ -231,7 +231,7 @@ fn cost(read: &[Read]) -> Result<()> {
             let started = Instant::now();
             let mut gathered = Gathered::recalled_by(None);
             for entry in transcript.entries() {
-                gathered.add(transcript, &units, entry, usize::MAX);
+                gathered.add(transcript, &units, entry);
                 gathered.see(transcript, entry, |_| Shown::Elsewhere);
             }
             read_in += started.elapsed();

@@ -77,9 +77,9 @@ async fn a_long_session_stays_inside_and_nothing_is_compacted_twice() {
             let (before, after) = (messages(&pair[0]), messages(&pair[1]));
             after.get(..before.len()) != Some(&before[..])
         });
-        // The last one may be adopted behind the last request.
+        // The last one may be adopted behind the last request, or told of behind it.
         let breaks = breaks.count();
-        assert!(breaks == adopted || breaks + 1 == adopted, "{breaks} breaks, {adopted} adopted");
+        assert!(breaks.abs_diff(adopted) < 2, "{breaks} breaks, {adopted} adopted");
     }
 }
 

@@ -3,12 +3,15 @@
 //! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and
 //! standing instructions are restated as they are, because that is what they are for.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use super::anchors::{Anchors, Asked};
 use super::narrative::Who;
 use super::read::read;
 use super::words::{self, Word};
-use super::{is_checkpoint, unfenced};
-use crate::draft::part_text;
+use super::{Following, is_checkpoint, unfenced};
+use crate::draft::{Draft, part_text};
 use crate::ledger;
 use crate::text::secrets::{into_masked, masked};
 use crate::text::{Outcome, cut};
@@ -25,8 +28,10 @@ const TOOL_BYTES: usize = 1024;
 pub(crate) struct Folded {
     /// Messages, with those that earlier checkpoints stand for.
     pub(super) messages: usize,
-    pub(super) numbering: Numbering,
-    pub(super) later: usize,
+    pub(super) numbering: Arc<Numbering>,
+    /// Messages that left and that nothing of it speaks of.
+    pub(super) dropped: usize,
+    pub(super) following: Option<Following>,
     pub(super) words: Vec<Word>,
     /// Words that are shown after all.
     pub(super) spared: Vec<Word>,
@@ -42,9 +47,37 @@ pub(crate) struct Folded {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Left {
     /// Of earlier checkpoints what they quote and list.
-    pub(super) earlier: Vec<(Vec<Word>, Vec<ledger::Entry>)>,
+    pub(super) earlier: Vec<Earlier>,
     /// Its texts, masked.
     pub(super) masked: Vec<(Slot, String)>,
+}
+
+/// What an earlier checkpoint quotes and lists.
+#[derive(Clone, Debug)]
+pub(super) struct Earlier {
+    /// The part that it is.
+    pub(super) slot: Slot,
+    words: Vec<Word>,
+    listed: Vec<ledger::Entry>,
+    /// What all of these lines say.
+    pub(super) texts: HashSet<String>,
+}
+
+impl Earlier {
+    fn of(slot: Slot, words: Vec<Word>, listed: Vec<ledger::Entry>) -> Self {
+        Earlier { slot, words, texts: ledger::texts(&listed), listed }
+    }
+
+    /// Takes out what was said before message `number`.
+    pub(super) fn before(&mut self, number: usize) -> (Vec<Word>, Vec<ledger::Entry>) {
+        let words = self.words.extract_if(.., |word| word.at < number).collect();
+        let listed = self.listed.extract_if(.., |entry| (entry.at as usize) < number).collect();
+        (words, listed)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.listed.is_empty()
+    }
 }
 
 impl Left {
@@ -66,22 +99,12 @@ impl Folded {
         ANCHORS + words.sum::<usize>() + said.sum::<usize>() + called.sum::<usize>()
     }
 
-    /// Adds a folded entry; `next` is the first entry shown behind the checkpoint.
-    pub(crate) fn add(
-        &mut self,
-        transcript: &Transcript,
-        units: &Units,
-        entry: Entry<'_>,
-        next: usize,
-    ) -> Left {
+    /// Adds a folded entry.
+    pub(crate) fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>) -> Left {
         let mut left = Left::default();
-        let before = self.messages;
         self.messages += usize::from(!is_checkpoint(entry));
         for part in entry.parts().filter(|p| !p.is(Marks::NESTED)) {
             self.carry_over(&part, &mut left);
-        }
-        if entry.index > next {
-            self.later += self.messages - before;
         }
         let at = entry.index as u32;
         if entry.role().instructs() {
@@ -109,18 +132,39 @@ impl Folded {
                         left.masked.push((part.slot, text));
                     }
                 }
-                PartKind::Call => {
-                    let arguments = into_masked(part.text());
-                    let asked = self.anchors.ask(at, &part.name(), &arguments);
-                    self.called.push((part.slot, asked));
-                }
+                PartKind::Call => self.call(&part, at),
                 PartKind::Result => {
-                    left.masked.push(self.result(transcript, units, &part, at));
+                    let (slot, text) = self.answer(transcript, units, &part, at);
+                    self.said.push((at, Who::Tool, cut::head(&text, TOOL_BYTES).to_owned()));
+                    left.masked.push((slot, text));
                 }
                 PartKind::Reasoning | PartKind::Media | PartKind::Opaque | PartKind::Link => {}
             }
         }
         left
+    }
+
+    /// Adds what leaves of an entry that isn't folded: its calls and how they went.
+    pub(crate) fn leave_out(
+        &mut self,
+        transcript: &Transcript,
+        units: &Units,
+        entry: Entry<'_>,
+        draft: &Draft,
+        left: &mut Left,
+    ) {
+        let is_shown = draft.is_shown(entry.index);
+        self.dropped += usize::from(!is_shown);
+        let leaves = |part: &Part<'_>| !is_shown || draft.is_gone(part.slot);
+        for part in entry.parts().filter(|p| !p.is(Marks::NESTED) && leaves(p)) {
+            match part.kind() {
+                PartKind::Call => self.call(&part, entry.index as u32),
+                PartKind::Result => {
+                    left.masked.push(self.answer(transcript, units, &part, entry.index as u32));
+                }
+                _ => self.carry_over(&part, left),
+            }
+        }
     }
 
     /// Notes that a folded entry was pinned: it is restated verbatim.
@@ -129,11 +173,9 @@ impl Folded {
         self.pinned.extend(restated(transcript, entry).map(word));
     }
 
-    /// Leaves out entries of nothing but what people said, which are shown after all; of the rest so many were said
-    /// `later` than what now follows the checkpoint.
-    pub(super) fn spare(&mut self, entries: &[usize], later: usize) {
+    /// Leaves out entries of nothing but what people said, which are shown after all.
+    pub(super) fn spare(&mut self, entries: &[usize]) {
         self.messages -= entries.len();
-        self.later = later;
         let words = std::mem::take(&mut self.words).into_iter();
         let is_shown = |word: &Word| word.entry.is_some_and(|at| entries.contains(&at));
         let (spared, words): (Vec<_>, _) = words.partition(is_shown);
@@ -141,7 +183,13 @@ impl Folded {
         self.words = words;
     }
 
-    fn result(
+    fn call(&mut self, part: &Part<'_>, at: u32) {
+        let asked = self.anchors.ask(at, &part.name(), &into_masked(part.text()));
+        self.called.push((part.slot, asked));
+    }
+
+    /// Takes in how a call went; its result, masked.
+    fn answer(
         &mut self,
         transcript: &Transcript,
         units: &Units,
@@ -153,7 +201,6 @@ impl Folded {
         let outcome = if part.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
         let text = into_masked(part_text(transcript, part));
         self.anchors.answer(at, &asked, &text, outcome);
-        self.said.push((at, Who::Tool, cut::head(&text, TOOL_BYTES).to_owned()));
         (part.slot, text)
     }
 
@@ -165,13 +212,14 @@ impl Folded {
     }
 
     /// Continues a text that is an earlier checkpoint: its words, ledger and anchors, never its prose.
-    pub(crate) fn carry_over(&mut self, part: &Part<'_>, left: &mut Left) {
+    fn carry_over(&mut self, part: &Part<'_>, left: &mut Left) {
         let is_checkpoint = part.origin() == Origin::Checkpoint;
         let Some(earlier) = is_checkpoint.then(|| read(&part.text())).flatten() else { return };
         self.messages += earlier.messages;
         self.instructions.extend(earlier.instructions);
         self.pinned.extend(earlier.pinned);
-        left.earlier.push((earlier.words.clone(), ledger::read(&earlier.ledger)));
+        let (words, listed) = (earlier.words.clone(), ledger::read(&earlier.ledger));
+        left.earlier.push(Earlier::of(part.slot, words, listed));
         self.words.extend(earlier.words);
         if let Some(older) =
             Anchors::parse(&earlier.anchors).filter(|_| !earlier.anchors.is_empty())
@@ -212,7 +260,7 @@ mod tests {
         let (before, here) = ("Never push to main.".to_owned(), "Go on.".to_owned());
         let words = vec![Word::new(3, before), Word::of(3, &Numbering::default(), here)];
         let mut folded = Folded { messages: 2, words: words.clone(), ..Folded::default() };
-        folded.spare(&[3], 0);
+        folded.spare(&[3]);
         assert_eq!((folded.words, folded.spared), (words[..1].to_vec(), words[1..].to_vec()));
     }
 }

@@ -1,11 +1,12 @@
 //! What the lanes are made of, gathered from the folded entries in one pass.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem::take;
 use std::sync::Arc;
 
 use super::anchors::Anchors;
 use super::folded::{Folded, Left};
+use super::following::Following;
 use super::heard::Heard;
 use super::narrative::Said;
 use super::words::Word;
@@ -31,20 +32,21 @@ impl Gathered {
 
     /// Nothing yet but the ledger, which has read the first `read` entries for another view of them.
     pub(crate) fn again(channel: Option<Arc<str>>, ledger: Ledger, read: usize) -> Self {
-        Gathered { heard: Heard { ledger, read }, channel, ..Gathered::default() }
+        let heard = Heard { ledger, read, ..Heard::default() };
+        Gathered { heard, channel, ..Gathered::default() }
     }
 
-    /// The same, with what was taken from those of the first entries that are folded, of which so many were said `later`.
-    pub(crate) fn with_folded(self, folded: &Folded, later: usize) -> Self {
+    /// The same, with what was taken from those of the first entries that are folded.
+    pub(crate) fn with_folded(self, folded: &Folded) -> Self {
         let mut folded = folded.clone();
-        folded.later = later;
         folded.numbering = self.folded.numbering;
         Gathered { folded, ..self }
     }
 
     /// The same, its messages counted in the whole conversation.
-    pub(crate) fn numbered(mut self, numbering: &Numbering) -> Self {
-        self.folded.numbering = numbering.clone();
+    pub(crate) fn numbered(mut self, numbering: &Arc<Numbering>) -> Self {
+        self.folded.numbering = Arc::clone(numbering);
+        self.heard.numbering = Arc::clone(numbering);
         self
     }
 
@@ -73,14 +75,24 @@ impl Gathered {
         self.channel.as_deref()
     }
 
-    /// Number of messages that it stands for, with those of earlier checkpoints.
+    /// Number of messages that it stands for or that left without it, with those of earlier checkpoints.
     pub fn messages(&self) -> usize {
-        self.folded.messages
+        self.folded.messages + self.folded.dropped
     }
 
-    /// How many of them were said after the entry that is shown behind the checkpoint.
-    pub fn later(&self) -> usize {
-        self.folded.later
+    /// Whether it stands for any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.folded.messages == 0
+    }
+
+    /// Says which messages stand behind the checkpoint, where their places don't tell.
+    pub(crate) fn follow(&mut self, following: Option<Following>) {
+        self.folded.following = following;
+    }
+
+    /// Which messages stand behind the checkpoint, where their places don't tell.
+    pub(super) fn following(&self) -> Option<&Following> {
+        self.folded.following.as_ref()
     }
 
     /// The folded human messages, oldest first.
@@ -113,16 +125,21 @@ impl Gathered {
         &self.heard.ledger
     }
 
+    /// The messages in which people said something that holds and no task speaks of: rules, decisions, facts.
+    pub(crate) fn holding(&self) -> HashSet<Whence> {
+        let lines = self.ledger().lines().iter();
+        lines.filter(|line| line.holds_by_a_person()).map(Line::whence).collect()
+    }
+
     /// What the narrative chooses from.
     pub(super) fn said(&self) -> Vec<Said<'_>> {
         let said = self.folded.said.iter();
         said.map(|(at, who, text)| Said { at: *at, who: *who, text }).collect()
     }
 
-    /// Leaves out entries of nothing but what people said, which are shown after all; of the rest so many were said
-    /// `later` than what now follows the checkpoint.
-    pub(crate) fn spare(&mut self, entries: &[usize], later: usize) {
-        self.folded.spare(entries, later);
+    /// Leaves out entries of nothing but what people said, which are shown after all.
+    pub(crate) fn spare(&mut self, entries: &[usize]) {
+        self.folded.spare(entries);
     }
 
     /// The same with another ledger.
@@ -137,24 +154,16 @@ impl Gathered {
         (&mut self.folded, &mut self.heard)
     }
 
-    /// Adds a folded entry; `next` is the first entry shown behind the checkpoint. What an earlier checkpoint in it
-    /// remembers is there once the entry is [seen](Self::see).
-    pub fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>, next: usize) {
-        self.left = self.folded.add(transcript, units, entry, next);
+    /// Adds a folded entry. What an earlier checkpoint in it remembers is there once the entry is [seen](Self::see), and
+    /// what it stands for was said.
+    pub fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>) {
+        self.left = self.folded.add(transcript, units, entry);
     }
 
     /// Adds a folded entry of nothing but what people said, of which the ledger has heard, behind others that come after
     /// it.
-    pub(crate) fn add_late(
-        &mut self,
-        transcript: &Transcript,
-        units: &Units,
-        entry: Entry<'_>,
-        next: usize,
-    ) {
-        self.folded.add(transcript, units, entry, next);
-        // Those of earlier checkpoints stand first.
-        self.folded.words.sort_by_key(|word| word.entry.map_or(0, |at| at + 1));
+    pub(crate) fn add_late(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>) {
+        self.folded.add(transcript, units, entry);
     }
 
     /// Hears what an entry says, `shown` tells how much of it is shown: it may replace what was said before,
@@ -179,8 +188,16 @@ impl Gathered {
         self.heard.show(shown);
     }
 
+    /// Once all was read, hears what earlier checkpoints remember of what was said last.
+    pub(crate) fn end(&mut self) {
+        self.heard.end();
+    }
+
     /// Once all was read: what people took back is no longer quoted as if it held.
     pub fn settle(&mut self) {
+        self.end();
+        // Where some are shown behind a checkpoint, these come after what it quotes.
+        self.folded.words.sort_by_key(|word| word.at);
         // By message, each with where to look for its next sentence: they come in order.
         let mut said: HashMap<Whence, Vec<(&mut Word, usize)>> = HashMap::new();
         for word in &mut self.folded.words {

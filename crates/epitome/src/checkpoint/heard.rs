@@ -1,8 +1,10 @@
 //! What all entries say together: the ledger.
 
-use super::folded::Left;
+use std::sync::Arc;
+
+use super::folded::{Earlier, Left};
 use crate::ledger::{Ledger, Made, Shown, spoken};
-use crate::transcript::{Entry, Part, Slot, Transcript};
+use crate::transcript::{Entry, Numbering, Part, Slot, Transcript};
 
 /// The ledger, as far as the entries were heard.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +12,9 @@ pub(crate) struct Heard {
     pub(super) ledger: Ledger,
     /// So many first entries the ledger has read before, for another view: of these it is only told what is shown.
     pub(super) read: usize,
+    pub(super) numbering: Arc<Numbering>,
+    /// What earlier checkpoints remember, until that was said.
+    pub(super) waiting: Vec<Earlier>,
 }
 
 impl Heard {
@@ -29,14 +34,53 @@ impl Heard {
         if entry.index < self.read {
             return;
         }
-        for (words, listed) in left.earlier {
+        let Left { earlier, masked } = left;
+        let checkpoint = earlier.last().map(|earlier| earlier.slot);
+        self.waiting.extend(earlier);
+        if self.waiting.is_empty() {
+            return self.ledger.observe_masked(transcript, entry, shown, &masked, |_| true);
+        }
+        // What is shown behind a checkpoint may have come before some of what that stands for.
+        let slots: Vec<Slot> = entry.parts().map(|part| part.slot).collect();
+        let numbers = self.numbering.shared(entry.index).unwrap_or_default().to_vec();
+        let own = self.numbering.of(entry.index);
+        let behind = slots.iter().filter(|slot| checkpoint.is_none_or(|at| **slot > at)).count();
+        for (nth, slot) in slots.iter().enumerate() {
+            // The last parts are those of the last messages.
+            let number = match (checkpoint, numbers.len()) {
+                (Some(at), _) if *slot <= at => None,
+                (_, 0) => Some(own),
+                (_, len) => {
+                    let from_end = slots.len() - 1 - nth;
+                    debug_assert!(from_end < behind);
+                    Some(numbers[len.saturating_sub(from_end + 1)])
+                }
+            };
+            if let Some(number) = number {
+                self.hear_before(number);
+            }
+            self.ledger.observe_masked(transcript, entry, &shown, &masked, |of| of == *slot);
+        }
+    }
+
+    /// Hears what earlier checkpoints remember of what was said before message `number`.
+    fn hear_before(&mut self, number: usize) {
+        for earlier in &mut self.waiting {
+            let (words, listed) = earlier.before(number);
             let said = words.iter().flat_map(|word| {
                 let at = word.at as u32;
                 word.stretches().map(move |text| (at, text))
             });
-            self.ledger.resume(said, listed);
+            if !(words.is_empty() && listed.is_empty()) {
+                self.ledger.resume_some(said, listed, &earlier.texts);
+            }
         }
-        self.ledger.observe_masked(transcript, entry, shown, &left.masked);
+        self.waiting.retain(|earlier| !earlier.is_empty());
+    }
+
+    /// Once all was read: the same of all of it.
+    pub(super) fn end(&mut self) {
+        self.hear_before(usize::MAX);
     }
 
     /// Makes the changes of the ledger that earlier compactions made and this entry bears out, once it was heard.

@@ -6,6 +6,7 @@
 
 pub mod anchors;
 mod folded;
+mod following;
 mod gather;
 mod heard;
 pub mod narrative;
@@ -27,9 +28,10 @@ use crate::transcript::{ContentId, Entry, Marks, Numbering, Part, PartKind, Role
 use narrative::Narrative;
 
 pub(crate) use folded::{Folded, Left};
+pub(crate) use following::Following;
 pub use gather::Gathered;
 pub use numbers::numbering;
-use numbers::{LATER, is_checkpoint, stands_for};
+use numbers::{is_checkpoint, stands_for};
 pub use read::{Contents, read};
 pub(crate) use summary::Seat;
 pub use words::Word;
@@ -132,6 +134,8 @@ fn written(
     let tokens = |body: &str| message_tokens(&fenced(body), counter);
     let mut room = most.checked_sub(tokens(&head))?;
     let kept_free = if form == Form::Full { firm_tokens(gathered, most) } else { 0 };
+    let holding = gathered.holding();
+    let says = |word: &Word| holding.contains(&word.whence());
     // Texts side by side may count a little more than each by itself.
     let (lane, body, mut ledger) = loop {
         let (words, share) = match form {
@@ -142,7 +146,7 @@ fn written(
         };
         let beside = |ledger: &str| {
             let left = room.saturating_sub(counter.text(ledger).tokens);
-            words::lane(WORDS, words, left, most * 7 / 10, counter)
+            words::lane(WORDS, words, (left, most * 7 / 10), &says, counter)
         };
         let mut ledger = ledger_lane(gathered, &[], share, Breadth::Sure, counter);
         let mut lane = beside(&ledger);
@@ -404,8 +408,8 @@ fn head(gathered: &Gathered, form: Form) -> String {
     if let Some(channel) = gathered.channel() {
         let _ = writeln!(out, "{channel} finds what is not shown, word for word.");
     }
-    if form == Form::Full && gathered.later() > 0 {
-        let _ = writeln!(out, "{}{LATER}", gathered.later());
+    if let Some(following) = gathered.following() {
+        out.push_str(&following.line());
     }
     let restated = [(INSTRUCTIONS, gathered.instructions()), (PINNED, gathered.pinned())];
     for (title, texts) in restated.into_iter().filter(|(_, texts)| !texts.is_empty()) {

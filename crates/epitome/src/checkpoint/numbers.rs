@@ -1,30 +1,62 @@
 //! Which messages a checkpoint stands for, and so which ones of the whole conversation those behind it are.
 
+use super::following::Following;
 use super::unfenced;
-use crate::transcript::{Entry, Numbering, Origin, PartKind, Transcript};
-
-/// What stands behind the number of those that came later.
-pub(super) const LATER: &str = " of them came after the message that follows.";
+use crate::transcript::{Entry, Numbering, Origin, Part, PartKind, Slot, Transcript};
 
 /// Which messages of the whole conversation the entries of a view are, where checkpoints whose origin is known stand for
 /// some: by these numbers a checkpoint names them.
 pub fn numbering(transcript: &Transcript) -> Numbering {
     let mut numbering = Numbering::default();
-    for entry in transcript.entries() {
-        for part in entry.parts().filter(|part| part.origin() == Origin::Checkpoint) {
-            let text = part.text();
-            let Some(body) = unfenced(&text) else { continue };
-            let (messages, later) = stands_for(body);
-            // What is said beside it in one entry comes behind it.
-            let (behind, more) = if is_checkpoint(entry) {
-                (entry.index + 1, messages - 1)
-            } else {
-                (entry.index, messages)
-            };
-            numbering.skip(behind, more, later);
+    let parts = (0..transcript.part_count() as u32).map(|slot| transcript.part(Slot(slot)));
+    for part in parts.filter(|part| part.origin() == Origin::Checkpoint) {
+        if let Some(body) = unfenced(&part.text()) {
+            let entry = transcript.entry(transcript.entry_of(part.slot));
+            go_on_behind(&mut numbering, entry, &part, body);
         }
     }
     numbering
+}
+
+/// Goes on behind the checkpoint that a part of `entry` is.
+fn go_on_behind(numbering: &mut Numbering, entry: Entry<'_>, part: &Part<'_>, body: &str) {
+    let head = &body[..body.find("\n## ").unwrap_or(body.len())];
+    let own = numbering.of(entry.index);
+    let next = own.saturating_add(stands_for(body));
+    let (mut messages, then) =
+        Following::read(head).unwrap_or(Following::of(Vec::new(), next)).numbers();
+    // What is said behind it in one entry is the first that follows.
+    let parts = || entry.parts().filter(|other| other.kind() != PartKind::Link);
+    let is_behind = parts().any(|other| other.slot > part.slot);
+    let is_first = parts().all(|other| other.slot >= part.slot);
+    let mut from = entry.index + 1;
+    if is_behind {
+        let shared = if messages.is_empty() { vec![then] } else { messages.remove(0) };
+        let number = shared.first().copied().unwrap_or(then);
+        let then = if shared == [then] { then + 1 } else { then };
+        if is_first {
+            numbering.go_on(entry.index, number);
+        }
+        numbering.share(entry.index, shared);
+        from = told(numbering, from, messages);
+        return numbering.go_on(from, then);
+    }
+    from = told(numbering, from, messages);
+    numbering.go_on(from, then);
+}
+
+/// Tells which messages the entries from `from` on are made of; which one comes behind them.
+fn told(numbering: &mut Numbering, from: usize, messages: Vec<Vec<usize>>) -> usize {
+    let behind = from + messages.len();
+    for (entry, numbers) in (from..).zip(messages) {
+        if let Some(first) = numbers.first() {
+            numbering.go_on(entry, *first);
+        }
+        if numbers.len() > 1 {
+            numbering.share(entry, numbers);
+        }
+    }
+    behind
 }
 
 /// Whether a checkpoint is all that the entry says.
@@ -33,18 +65,12 @@ pub(super) fn is_checkpoint(entry: Entry<'_>) -> bool {
     parts.peek().is_some() && parts.all(|part| part.origin() == Origin::Checkpoint)
 }
 
-/// How many messages a checkpoint says that it stands for, one at the least; and how many of them it says came
-/// after the message that follows it.
-pub(super) fn stands_for(body: &str) -> (usize, usize) {
-    let number = |text: &str| {
-        let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
-        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        digits[..end].parse().unwrap_or(0)
-    };
-    let head = &body[..body.find("\n## ").unwrap_or(body.len())];
-    let later = head.lines().find(|line| line.ends_with(LATER)).map_or(0, number);
-    let messages = number(head.lines().next().unwrap_or_default()).max(1);
-    (messages, later.min(messages - 1))
+/// How many messages a checkpoint says that it stands for, one at the least.
+pub(super) fn stands_for(body: &str) -> usize {
+    let line = body.lines().next().unwrap_or_default();
+    let digits = line.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().unwrap_or(0).max(1)
 }
 
 #[cfg(test)]
@@ -55,20 +81,18 @@ mod tests {
     #[test]
     fn every_head_says_how_many_it_stands_for() {
         let mut gathered = Gathered::default();
-        let (folded, _) = gathered.halves();
-        (folded.messages, folded.later) = (31, 4);
-        assert_eq!(stands_for(&head(&gathered, Form::Full)), (31, 4));
-        assert_eq!(stands_for(&head(&gathered, Form::Brief)), (31, 0));
-        assert_eq!(stands_for(&head(&gathered, Form::Line)), (31, 0));
-        assert_eq!(
-            stands_for("No number.\n7 of them came after the message that follows.\n"),
-            (1, 0)
-        );
+        gathered.halves().0.messages = 31;
+        for form in [Form::Full, Form::Brief, Form::Line] {
+            assert_eq!(stands_for(&head(&gathered, form)), 31);
+        }
+        assert_eq!(stands_for("No number.\n7 of them\n"), 1);
     }
 
     #[test]
     fn messages_behind_a_checkpoint_go_on_from_it() {
         let text = fenced("5 messages of before are not shown here.\n");
+        let told = "The messages that follow are 1+4, 5, and those from 9 on.\n";
+        let told = fenced(&format!("5 messages of before are not shown here.\n{told}"));
         let numbers = |checkpoint: &[&str]| {
             let parts: Vec<String> = checkpoint
                 .iter()
@@ -87,6 +111,8 @@ mod tests {
         };
         assert_eq!(numbers(&[&text]), [1, 2, 7]);
         assert_eq!(numbers(&[&text, "Go on."]), [1, 7, 8]);
+        assert_eq!(numbers(&[&told, "So.", "Go on."]), [1, 1, 5]);
+        assert_eq!(numbers(&[&told]), [1, 2, 1]);
         assert_eq!(numbers(&["<checkpoint 0>\n5 messages\n</checkpoint 0>"]), [1, 2, 3]);
     }
 }

@@ -28,7 +28,7 @@ pub struct Contents {
 /// session's own, its id tells.
 pub fn read(text: &str) -> Option<Contents> {
     let body = unfenced(text)?;
-    let mut contents = Contents { messages: stands_for(body).0, ..Contents::default() };
+    let mut contents = Contents { messages: stands_for(body), ..Contents::default() };
     let mut rest = &body[body.find("\n## ").map_or(body.len(), |at| at + 1)..];
     loop {
         let verbatim = [

@@ -1,21 +1,22 @@
 //! A checkpoint after some of what it stood for is shown after all: its lanes stay, and it says how much isn't shown now.
 
-use super::{Checkpoint, Form, Gathered, WORDS, fenced, head, unfenced, words};
+use super::{Checkpoint, Following, Form, Gathered, WORDS, fenced, head, unfenced, words};
 use crate::count::{TokenCounter, message_tokens};
 use crate::transcript::ContentId;
 
 impl Checkpoint {
-    /// The same without `shown`, entries of nothing but words that it doesn't quote; `later` is as [`Gathered::spare`]
-    /// has it. It takes as many tokens, but for its numbers and its fence.
+    /// The same without `shown`, entries of nothing but words that it doesn't quote; `following` is as [`Gathered::follow`]
+    /// has it then. It takes as many tokens, but for its numbers and its fence.
     pub(crate) fn sparing(
         self,
         shown: &[usize],
-        later: usize,
+        following: Option<Following>,
         gathered: &mut Gathered,
         counter: &dyn TokenCounter,
     ) -> Checkpoint {
         let heads = [Form::Full, Form::Brief, Form::Line].map(|form| (form, head(gathered, form)));
-        gathered.spare(shown, later);
+        gathered.spare(shown);
+        gathered.follow(following);
         let words = gathered.words().len();
         let missing = words.saturating_sub(self.words_kept + self.words_in_part);
         let Some(text) = unfenced(&self.text).and_then(|body| {

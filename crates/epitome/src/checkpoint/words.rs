@@ -42,6 +42,8 @@ const LEAST_PART: usize = 160;
 /// What stands around the size of what is left out.
 const GAP: &str = "[… ";
 const END: &str = " …]";
+/// What stands in a label before the length of a quote with notes that are longer than what they stand for.
+const NOTED: &str = ", with notes ";
 /// What stands there behind a sentence that something newer may change.
 const SEE: &str = "newer: message ";
 /// Of a longer message so many bytes are quoted before anything else is.
@@ -97,10 +99,11 @@ impl Word {
     /// Its label, and the words.
     fn lines(&self) -> String {
         let Word { at, text, whole, .. } = self;
-        if self.is_whole() {
-            format!("[message {at}, {whole} bytes]\n{text}\n")
-        } else {
-            format!("[message {at}, {} bytes of {whole}]\n{text}\n", text.len())
+        match text.len() {
+            len if len == *whole => format!("[message {at}, {whole} bytes]\n{text}\n"),
+            len if len < *whole => format!("[message {at}, {len} bytes of {whole}]\n{text}\n"),
+            // What is said of it takes more than what is left out.
+            len => format!("[message {at}, {whole} bytes{NOTED}{len}]\n{text}\n"),
         }
     }
 
@@ -230,22 +233,22 @@ fn from_a_sentence(tail: &str) -> &str {
 }
 
 /// The lane within `most` tokens, in the order the words were said; quotes are lengthened as long as
-/// all of it takes less than `long`.
+/// all of it takes less than `long`. What says something that `holds` is quoted before the rest.
 pub(super) fn lane(
     title: &str,
     words: &[Word],
-    most: u64,
-    long: u64,
+    (most, long): (u64, u64),
+    holds: &dyn Fn(&Word) -> bool,
     counter: &dyn TokenCounter,
 ) -> Lane {
     if words.is_empty() {
         return Lane::default();
     }
     let room = most.saturating_sub(counter.text(title).tokens);
-    let mut picked = chosen(words, room, long, counter);
+    let mut picked = chosen(words, (room, long), holds, counter);
     if picked.iter().any(Option::is_none) {
         let note = counter.text(&note(words.len())).tokens;
-        picked = chosen(words, room.saturating_sub(note), long, counter);
+        picked = chosen(words, (room.saturating_sub(note), long), holds, counter);
     }
     let quoted: Vec<Word> = picked.into_iter().flatten().collect();
     let missing = words.len() - quoted.len();
@@ -262,13 +265,24 @@ pub(super) fn note(missing: usize) -> String {
     format!("({missing} of the user's messages are not quoted here.)\n")
 }
 
-fn chosen(words: &[Word], room: u64, long: u64, counter: &dyn TokenCounter) -> Vec<Option<Word>> {
+fn chosen(
+    words: &[Word],
+    (room, long): (u64, u64),
+    holds: &dyn Fn(&Word) -> bool,
+    counter: &dyn TokenCounter,
+) -> Vec<Option<Word>> {
     let mut left = room;
     let mut quotes: Vec<Option<Word>> = vec![None; words.len()];
     // What says next to nothing comes last.
-    for comes_last in [false, true] {
-        let slots = quotes.iter_mut().zip(words).rev();
-        for (slot, word) in slots.filter(|(_, word)| is_terse(&word.text) == comes_last) {
+    let turn = |word: &Word| match () {
+        () if holds(word) => 0,
+        () if is_terse(&word.text) => 2,
+        () => 1,
+    };
+    let turns: Vec<u8> = words.iter().map(turn).collect();
+    for now in 0..3 {
+        let slots = quotes.iter_mut().zip(words).zip(&turns).rev();
+        for ((slot, word), _) in slots.filter(|(_, turn)| **turn == now) {
             let least = word.least();
             if let Some(rest) = left.checked_sub(least.tokens(counter)) {
                 left = rest;
@@ -315,6 +329,8 @@ fn read_one(rest: &str) -> Option<(Word, &str)> {
     let (at, size) = label.split_once(", ")?;
     let (len, whole) = if let Some((len, whole)) = size.split_once(" bytes of ") {
         (len.parse().ok()?, whole.parse().ok()?)
+    } else if let Some((whole, len)) = size.split_once(NOTED) {
+        (len.parse().ok()?, whole.strip_suffix(" bytes")?.parse().ok()?)
     } else {
         let len = size.strip_suffix(" bytes")?.parse().ok()?;
         (len, len)
@@ -353,7 +369,7 @@ mod tests {
 
     fn lane_in(words: &[Word], most: u64) -> Lane {
         let counter = counter("chars4").expect("a known name");
-        lane("", words, most, most, counter.as_ref())
+        lane("", words, (most, most), &|_| false, counter.as_ref())
     }
 
     #[test]

@@ -78,7 +78,6 @@ impl Compaction {
         let Gathering {
             units, plan, gathered, folded: taken, source, given, remembered, next, ..
         } = gathering.as_mut();
-        let behind = plan.behind(transcript.len());
         let beside = self.compactor.beside();
         // Who writes a summary reads what is known, too.
         let is_told = source.is_some() || given.as_ref().is_some_and(|given| given.said.is_some());
@@ -101,7 +100,7 @@ impl Compaction {
             let mut left = Left::default();
             if plan.draft.is_folded(at) {
                 if at >= *taken {
-                    left = folded.add(transcript, units, entry, behind);
+                    left = folded.add(transcript, units, entry);
                 }
                 if let Some(source) = source.as_mut() {
                     source.add(transcript, units, entry);
@@ -110,9 +109,9 @@ impl Compaction {
                     folded.pin(transcript, entry);
                 }
             } else {
-                let is_gone = |part: &Part<'_>| at >= *taken && plan.draft.is_gone(part.slot);
-                let gone = entry.parts().filter(is_gone);
-                gone.for_each(|part| folded.carry_over(&part, &mut left));
+                if at >= *taken {
+                    folded.leave_out(transcript, units, entry, &plan.draft, &mut left);
+                }
                 // As much as can be done beside the ledger.
                 if beside.is_some() && at >= read {
                     left.take_texts(transcript, entry);
@@ -164,6 +163,7 @@ impl Compaction {
             remembered,
             ..
         } = *gathering;
+        gathered.end();
         self.keep_reading(&tally, &gathered, (&plan, &remembered), folded);
         let transcript = &self.request.transcript;
         gathered.keep_changes(&remembered);
@@ -183,7 +183,9 @@ impl Compaction {
             return State::Plan(tally);
         }
         self.tell_applied(&plan.steps);
-        let checkpoint = (gathered.messages() > 0)
+        let following = self.following(&plan, gathered.messages());
+        gathered.follow(following);
+        let checkpoint = (!gathered.is_empty())
             .then(|| crate::checkpoint::write(&gathered, plan.checkpoint, counter))
             .flatten();
         let checkpoint = self.show_words(&tally, &units, &mut plan, &mut gathered, checkpoint);

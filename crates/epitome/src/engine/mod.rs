@@ -9,6 +9,7 @@ mod delegate;
 mod deltas;
 mod drive;
 mod finish;
+mod following;
 mod gather;
 mod hooks;
 mod options;
@@ -176,7 +177,7 @@ enum State {
 pub struct Compaction {
     compactor: Compactor,
     request: Request,
-    numbering: Numbering,
+    numbering: Arc<Numbering>,
     came_from: Vec<Option<usize>>,
     mended: Vec<Mended>,
     left: Vec<Finding>,
@@ -232,7 +233,7 @@ impl Compaction {
             mended: Vec::new(),
             left: Vec::new(),
             unmatched_pins: Vec::new(),
-            numbering: Numbering::default(),
+            numbering: Arc::default(),
             unheld_pins: Vec::new(),
             overridden: Vec::new(),
             firm: BTreeMap::new(),
@@ -371,7 +372,7 @@ impl Compaction {
         for (slot, origin) in checkpoints {
             self.request.transcript.set_part_origin(slot, origin);
         }
-        self.numbering = checkpoint::numbering(&self.request.transcript);
+        self.numbering = Arc::new(checkpoint::numbering(&self.request.transcript));
     }
 
     fn plan(&mut self, tally: Tally) -> State {

@@ -75,9 +75,13 @@ struct Heard {
 
 /// What was taken from folded entries.
 pub(super) struct Folds {
-    /// Of so many first entries; of the rest none was folded.
+    /// Of so many first entries; of the rest none was folded, and nothing left.
     upto: usize,
     entries: Vec<Range<usize>>,
+    /// Those that left otherwise.
+    dropped: Vec<Range<usize>>,
+    /// Parts that left entries which are shown.
+    gone: Vec<Slot>,
     /// Those that were pinned.
     pins: Vec<usize>,
     folded: Folded,
@@ -184,17 +188,24 @@ impl Folds {
         carried: &[Slot],
         folded: Folded,
     ) -> Self {
-        let entries = runs((0..transcript.len()).filter(|at| plan.draft.is_folded(*at)));
-        let last = carried.last().map_or(0, |slot| transcript.entry_of(*slot) + 1);
-        let upto = entries.last().map_or(0, |run| run.end).max(last);
-        Folds { upto, entries, pins: pins.to_vec(), folded }
+        let (entries, dropped) = hidden(plan, transcript.len());
+        let gone = gone(plan, transcript.part_count());
+        let end = |runs: &[Range<usize>]| runs.last().map_or(0, |run| run.end);
+        let last = carried.last().max(gone.last());
+        let last = last.map_or(0, |slot| transcript.entry_of(*slot) + 1);
+        let upto = end(&entries).max(end(&dropped)).max(last);
+        Folds { upto, entries, dropped, gone, pins: pins.to_vec(), folded }
     }
 
     /// Whether `plan` folds the same of the first entries, of which `pins` are pinned.
-    fn hold(&self, plan: &Plan, pins: &[usize]) -> bool {
-        let folded = (0..self.upto).filter(|at| plan.draft.is_folded(*at));
+    fn hold(&self, plan: &Plan, transcript: &Transcript, pins: &[usize]) -> bool {
         let pins = pins.iter().filter(|at| **at < self.upto);
-        runs(folded) == self.entries && self.pins.iter().eq(pins)
+        let parts = match self.upto.checked_sub(1) {
+            Some(last) => transcript.entry(last).slots().end as usize,
+            None => 0,
+        };
+        let is_same = hidden(plan, self.upto) == (self.entries.clone(), self.dropped.clone());
+        is_same && gone(plan, parts) == self.gone && self.pins.iter().eq(pins)
     }
 }
 
@@ -249,12 +260,8 @@ impl Compaction {
         };
         let gathered = gathered.numbered(&self.numbering);
         let folds = known.and_then(|(heard, _)| heard.folds.as_ref());
-        match folds.filter(|folds| folds.hold(plan, &self.pinned())) {
-            Some(folds) => {
-                let behind = plan.behind(transcript.len());
-                let later = (behind + 1..folds.upto).filter(|at| plan.draft.is_folded(*at));
-                (gathered.with_folded(&folds.folded, later.count()), folds.upto)
-            }
+        match folds.filter(|folds| folds.hold(plan, transcript, &self.pinned())) {
+            Some(folds) => (gathered.with_folded(&folds.folded), folds.upto),
             None => (gathered, 0),
         }
     }
@@ -330,6 +337,18 @@ fn runs(all: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
         }
     }
     runs
+}
+
+/// Of so many first entries those that `plan` folds, and those that leave otherwise.
+fn hidden(plan: &Plan, entries: usize) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let folded = runs((0..entries).filter(|at| plan.draft.is_folded(*at)));
+    let leaves = |at: &usize| !plan.draft.is_folded(*at) && !plan.draft.is_shown(*at);
+    (folded, runs((0..entries).filter(leaves)))
+}
+
+/// Of so many first parts those that `plan` takes away.
+fn gone(plan: &Plan, parts: usize) -> Vec<Slot> {
+    (0..parts as u32).map(Slot).filter(|slot| plan.draft.is_gone(*slot)).collect()
 }
 
 /// Changes that are made while the first `entries` entries are read.

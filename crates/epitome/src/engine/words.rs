@@ -7,6 +7,7 @@ use crate::budget::{Budget, Stop};
 use crate::checkpoint::{self, Checkpoint, Gathered, LEAST_TOKENS};
 use crate::count::{AROUND_MESSAGE, Tally};
 use crate::draft::Matter;
+use crate::ledger::Whence;
 use crate::plan::{Plan, Reached};
 use crate::strategy::Edit;
 use crate::transcript::Entry;
@@ -14,8 +15,10 @@ use crate::transcript::unit::{Unit, Units};
 use crate::view::Reason;
 use crate::wire;
 
-/// So many tokens more a checkpoint may take, written anew to stand for less.
+/// So many tokens more a checkpoint may take, written anew to stand for less; and for each message that it tells the
+/// number of.
 const ANOTHER_NONCE: u64 = 16;
+const NUMBER: u64 = 4;
 
 impl Compaction {
     /// The tokens that a checkpoint needs for what edits hide and ought to be remembered, where the plan has
@@ -58,9 +61,8 @@ impl Compaction {
         for at in &outdated {
             plan.draft.apply(&Edit::Fold(*at..*at + 1, Reason::Superseded), &matter);
         }
-        let behind = plan.behind(transcript.len());
         for at in outdated {
-            gathered.add_late(transcript, units, transcript.entry(at), behind);
+            gathered.add_late(transcript, units, transcript.entry(at));
         }
     }
 
@@ -87,23 +89,26 @@ impl Compaction {
         let first = tokens(&checkpoint);
         loop {
             let own = tokens(&checkpoint);
-            let shown = self.show_unquoted(tally, &said, plan, checkpoint.as_ref());
+            let shown = self.show_unquoted(tally, &said, plan, gathered, checkpoint.as_ref());
             if shown.is_empty() || checkpoint.is_none() {
                 return checkpoint;
             }
-            let later = plan.folded_behind(self.request.transcript.len());
+            let following = self.following(plan, gathered.messages() - shown.len());
             if own + ANOTHER_NONCE < first {
                 // Each lane has its share: written anew once more, the ledger would be shorter, and nobody's words longer.
-                checkpoint = checkpoint.map(|bare| bare.sparing(&shown, later, gathered, counter));
+                checkpoint =
+                    checkpoint.map(|bare| bare.sparing(&shown, following, gathered, counter));
                 continue;
             }
-            gathered.spare(&shown, later);
+            gathered.spare(&shown);
+            gathered.follow(following);
             let write = |most: u64| checkpoint::write(gathered, plan.checkpoint.min(most), counter);
             let missing =
                 |c: &Option<Checkpoint>| c.as_ref().map_or(usize::MAX, Checkpoint::words_missing);
             let most = self.target(tally) + self.shared(plan, checkpoint.as_ref());
             let most = most.saturating_sub(plan.draft.total());
-            checkpoint = write(most.min(own + ANOTHER_NONCE));
+            let numbers = NUMBER * shown.len() as u64;
+            checkpoint = write(most.min(own + ANOTHER_NONCE + numbers));
             // What is left is for words before it goes back to what was cut.
             if missing(&checkpoint) > 0 {
                 let longer = write(most);
@@ -120,6 +125,7 @@ impl Compaction {
         tally: &Tally,
         said: &[usize],
         plan: &mut Plan,
+        gathered: &Gathered,
         checkpoint: Option<&Checkpoint>,
     ) -> Vec<usize> {
         let quoted = quoted(checkpoint);
@@ -131,9 +137,15 @@ impl Compaction {
         let Some(mut free) = room(plan) else { return Vec::new() };
         let before = self.request.format.alternates().then(|| plan.draft.clone());
         let mut shown = Vec::new();
-        for at in said.iter().rev().copied().filter(|at| !quoted.contains(at)) {
+        let holding = gathered.holding();
+        let holds = |at: &usize| holding.contains(&Whence::Here(*at as u32));
+        let (first, rest): (Vec<usize>, Vec<usize>) = said.iter().partition(|at| holds(at));
+        let in_turn = first.iter().rev().chain(rest.iter().rev()).copied();
+        for at in in_turn.filter(|at| !quoted.contains(at)) {
             let was_folded = plan.draft.is_folded(at);
             if plan.draft.show(at, &mut free) && was_folded {
+                // The checkpoint may have to say which one it is.
+                free = free.saturating_sub(NUMBER);
                 shown.push(at);
             }
         }

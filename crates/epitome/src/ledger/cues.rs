@@ -124,6 +124,8 @@ impl Cues {
                     self.add(Cue::Revises);
                 }
             }
+            // `As you can see, it works now`
+            Cue::Lifts if at.start > 0 && words.low(at.start - 1) == "as" => return,
             Cue::Lifts => {
                 self.count += 1;
                 let before = self.lifts.take().unwrap_or(at.clone());

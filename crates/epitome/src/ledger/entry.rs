@@ -14,21 +14,22 @@ impl Ledger {
         entry: Entry<'_>,
         shown: impl Fn(&Part<'_>) -> Shown,
     ) {
-        self.observe_masked(transcript, entry, shown, &[]);
+        self.observe_masked(transcript, entry, shown, &[], |_| true);
     }
 
-    /// The same, where some of the texts are there already, masked.
+    /// The same of some of its parts, where some of the texts are there already, masked.
     pub(crate) fn observe_masked(
         &mut self,
         transcript: &Transcript,
         entry: Entry<'_>,
         shown: impl Fn(&Part<'_>) -> Shown,
         known: &[(Slot, String)],
+        reads: impl Fn(Slot) -> bool,
     ) {
         let at = entry.index as u32;
         // Both are in order.
         let mut known = known.iter().peekable();
-        for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
+        for part in entry.parts().filter(|p| !p.is(Marks::NESTED) && reads(p.slot)) {
             let Some(who) = speaker(entry, &part) else { continue };
             self.reading = Some(self.parts.len() as u32);
             self.parts.push(part.slot);

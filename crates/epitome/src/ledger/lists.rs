@@ -49,6 +49,8 @@ lists! {
     Terse = "terse",
     /// What stands before a noun and tells no two things apart.
     Determiners = "determiners",
+    /// Things that a number behind them tells apart.
+    Numbered = "numbered",
     /// What says that something is so, besides.
     Besides = "besides",
     /// What says by when, or if what, something would be so.

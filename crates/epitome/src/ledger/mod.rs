@@ -6,6 +6,7 @@
 //! over a person's. Where that isn't sure both stay, and the newer says so.
 
 mod again;
+mod apart;
 mod behind;
 mod beneath;
 mod cues;
@@ -64,6 +65,7 @@ pub use self::lane::{Breadth, Entry, Listing, read};
 pub use self::made::Made;
 pub(crate) use self::made::placed;
 pub(crate) use self::noise::is_terse;
+pub(crate) use self::resume::texts;
 pub(crate) use self::whence::Whence;
 
 /// Who said something.
@@ -288,7 +290,12 @@ impl Ledger {
         let is_known = line.is_sure;
         let update = match restored {
             Some((_, update)) => update,
-            None if is_known => self.apart(&line, self.update(&line)),
+            None if is_known => match self.apart(&line, self.update(&line)) {
+                update @ (Update::New | Update::Touches(_)) => {
+                    self.named_as_past(&line).map_or(update, Update::Differs)
+                }
+                update => update,
+            },
             None => self.apart(&line, self.update_besides(&line)),
         };
         if !is_known && update == Update::New && line.weight < LEAST_BESIDES {

@@ -2,8 +2,21 @@
 
 use std::collections::HashSet;
 
-use super::update::Update;
-use super::{Ledger, Line, Speaker, Whence};
+use super::update::{LOOK_BACK, Update, may_replace};
+use super::value::Value;
+use super::{Change, Ledger, Line, Speaker, Whence};
+
+impl Line {
+    /// Whether a person says for sure what is so or to be so, and nothing newer may be otherwise; or that something is
+    /// otherwise by now.
+    pub(crate) fn holds_by_a_person(&self) -> bool {
+        if self.who != Speaker::Human || self.replaced.is_some() {
+            return false;
+        }
+        let holds = self.is_sure && self.is_state() && self.newer.is_none();
+        holds || self.change >= Change::Said || self.differs.is_some()
+    }
+}
 
 impl Ledger {
     /// What persons said and took back later: the entry, the words as they stand there, and the entry
@@ -69,6 +82,36 @@ impl Ledger {
             None => Update::Touches(newest),
         };
         (is_again && is_other).then_some((at, update))
+    }
+
+    /// The only line with a value that this one names as past, and gives another one for: `9090 instead of 8080`. It may be of
+    /// something else, so that nothing is replaced.
+    pub(super) fn named_as_past(&self, line: &Line) -> Option<usize> {
+        let own = &line.subject;
+        if own.gone.is_empty() || line.who < Speaker::Model {
+            return None;
+        }
+        let is_past = |old: &Line| {
+            let gives = |value: &Value| {
+                own.gone.has(value.digest)
+                    && own.values.iter().any(|it| it != value && it.is_like(value))
+            };
+            old.subject.values.iter().any(gives)
+        };
+        let lines = own.gone.iter().flat_map(|word| {
+            let about = [&self.about, &self.besides].map(|about| about.get(&word));
+            about.into_iter().flatten().flat_map(|of| of.iter().rev().take(LOOK_BACK))
+        });
+        let holds = |at: &usize| {
+            let old = &self.lines[*at];
+            let holds = old.replaced.is_none() && old.is_state() && old.who >= Speaker::Model;
+            holds && !old.is_said_with(line) && is_past(old)
+        };
+        let mut found: Vec<usize> = lines.map(|at| *at as usize).filter(holds).collect();
+        found.sort_unstable();
+        found.dedup();
+        let [at] = found[..] else { return None };
+        may_replace(line, &self.lines[at]).then_some(at)
     }
 
     /// The line that stands at the end of a row of replacements.

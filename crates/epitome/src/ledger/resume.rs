@@ -1,6 +1,7 @@
 //! Going on from an earlier checkpoint.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 
 use super::cues::Cues;
 use super::lane::{Entry, IN_PLACE};
@@ -11,6 +12,12 @@ use super::words::Words;
 use super::worth::worth;
 use super::{Change, Ledger, Line, REPLACING, Shown, Speaker};
 
+/// What these lines say.
+pub(crate) fn texts(entries: &[Entry]) -> HashSet<String> {
+    let all = entries.iter().flat_map(|entry| entry.older.iter().chain([entry]));
+    all.map(|entry| entry.text.clone()).collect()
+}
+
 /// A line that an earlier checkpoint listed is worth so much more: it was the better of many.
 const CARRIED: i32 = 5;
 
@@ -18,10 +25,20 @@ impl Ledger {
     /// Takes over an earlier checkpoint: what people said that it quotes, with the index of its entry each, and
     /// the lines that it listed. Entries were counted elsewhere then.
     pub fn resume<'a>(&mut self, words: impl Iterator<Item = (u32, &'a str)>, entries: Vec<Entry>) {
+        let listed = texts(&entries);
+        self.resume_some(words, entries, &listed);
+    }
+
+    /// The same of some of it, where all of it lists these texts.
+    pub(crate) fn resume_some<'a>(
+        &mut self,
+        words: impl Iterator<Item = (u32, &'a str)>,
+        entries: Vec<Entry>,
+        listed: &HashSet<String>,
+    ) {
         self.since = self.lines.len();
         // What is listed was understood where it was said.
-        let all = entries.iter().flat_map(|entry| entry.older.iter().chain([entry]));
-        self.listed = all.map(|entry| entry.text.clone()).collect();
+        self.listed.clone_from(listed);
         for (at, text) in words {
             self.observe(at, Speaker::Human, Shown::Elsewhere, text);
         }

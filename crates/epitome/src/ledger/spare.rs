@@ -3,46 +3,21 @@
 //! Whoever strikes out a person's words has to be sure. Where one of these holds both lines stay, and the older says which
 //! one is newer.
 
-use std::collections::HashSet;
-
 use super::behind::words;
 use super::cues::Cues;
 use super::judge::asks;
 use super::language::english;
 use super::lists::List;
-use super::stem::Term;
 use super::subject::Subject;
-use super::terms::{Terms, digest};
-use super::update::Update;
+use super::terms::Terms;
 use super::value::{Sort, Value};
 use super::words::Words;
-use super::{Change, Kind, Ledger, Line, Speaker};
+use super::{Change, Kind, Line, Speaker};
 
 /// What parts a sentence that says several things.
 const PARTS: [&str; 8] = [", ", "; ", ": ", " and ", " or ", " nor ", " but ", " – "];
 /// Words behind one of these that it may be about.
 const REACH: usize = 3;
-
-impl Ledger {
-    /// An update without the lines that say the same of another thing, and that replaces none which may.
-    pub(super) fn apart(&self, line: &Line, update: Update) -> Update {
-        let is_another = |at: &usize| line.is_of_another_than(&self.lines[*at]);
-        let may_be_another = |at: &usize| line.names_its_own(&self.lines[*at]);
-        match update {
-            Update::Replaces(mut olds) => {
-                olds.retain(|at| !is_another(at));
-                match olds.iter().rfind(|at| may_be_another(at)) {
-                    Some(old) => Update::Differs(*old),
-                    None if olds.is_empty() => Update::New,
-                    None => Update::Replaces(olds),
-                }
-            }
-            Update::Corrects(old) if may_be_another(&old) => Update::Differs(old),
-            update if update.olds().any(|at| is_another(&at)) => Update::New,
-            update => update,
-        }
-    }
-}
 
 impl Line {
     /// Whether `old`, which a person said, stays whatever this one says of it.
@@ -83,69 +58,6 @@ impl Line {
         let is_bare = !said.bag.iter().any(|word| !is_value(word) && self.subject.bag.has(word));
         let ends = !said.gone.is_empty() && said.names_value_of(&self.subject);
         !is_bare && !ends && own.without(&deeds).next().is_some()
-    }
-
-    /// Whether both say the same of two things: `server A has 16 GB`, `server B has 32 GB`. Each names its own, or they differ
-    /// before the verb, by no word that only says when, and behind it.
-    pub(super) fn is_of_another_than(&self, old: &Self) -> bool {
-        if self.names_another_than(old) {
-            return true;
-        }
-        let of = |text: &str| -> Vec<String> {
-            words(text).filter(|word| !english().has(List::Fillers, word)).collect()
-        };
-        let (own, theirs) = (of(&self.text), of(&old.text));
-        if own.len() != theirs.len() {
-            return false;
-        }
-        let is_bare = |word: &str| english().has(List::Determiners, word);
-        let is_same = |(a, b): &(&String, &String)| {
-            a == b || meaning(a) == meaning(b) || is_bare(a) || is_bare(b)
-        };
-        let pairs = own.iter().zip(&theirs);
-        let verb = pairs.clone().position(|(a, b)| a == b && english().has(List::Predicates, a));
-        let Some(verb) = verb else { return false };
-        // One word, and the rest is the same.
-        let differ = pairs.clone().take(verb).filter(|pair| !is_same(pair)).count();
-        let rest = pairs.skip(verb).filter(|pair| !is_same(pair));
-        let is_figure = |word: &str| word.contains(|c: char| c.is_ascii_digit());
-        let figures = rest.clone().filter(|(a, b)| is_figure(a) && is_figure(b)).count();
-        differ == 1 && figures > 0 && rest.count() == figures
-    }
-
-    /// Whether each gives a figure of another thing of one kind, however it puts it: of `server A` and `server B`, of staging
-    /// and production.
-    fn names_another_than(&self, old: &Self) -> bool {
-        let gives = |line: &Self| line.subject.values.iter().any(|value| !value.is_literal());
-        if !gives(self) || !gives(old) {
-            return false;
-        }
-        let apart = |own: &[(String, String)], theirs: &[(String, String)]| {
-            let is_new = |(kind, name): &&(String, String)| {
-                let of_kind = || theirs.iter().filter(|(of, _)| of == kind);
-                of_kind().next().is_some() && of_kind().all(|(_, other)| other != name)
-            };
-            own.iter().any(|one| is_new(&one))
-        };
-        let both = |own: &[_], theirs: &[_]| apart(own, theirs) && apart(theirs, own);
-        both(&lettered(&self.text), &lettered(&old.text))
-            || both(&opposites(&self.text), &opposites(&old.text))
-    }
-
-    /// Whether it gives a figure in the place of one, and names somebody or something of its own: `make Bob 45 seconds`,
-    /// `make the export one 9090`. It may be of that, or only told by it.
-    fn names_its_own(&self, old: &Self) -> bool {
-        let (own, theirs) = (&self.subject, &old.subject);
-        let gives = |of: &Subject| of.figures().next().is_some();
-        if !gives(own) || !gives(theirs) {
-            return false;
-        }
-        let said: HashSet<u64> = words(&old.text).map(|word| meaning(&word)).collect();
-        let is_new = |word: &str| !said.contains(&meaning(word)) && !own.gone.has(digest(word));
-        let is_name = |value: &Value| value.sort == Sort::Literal && is_new(&value.text);
-        let all: Vec<String> = words(&self.text).collect();
-        let is_one = |three: &[String]| three[0] == "the" && three[2] == "one" && is_new(&three[1]);
-        own.values.iter().any(is_name) || all.windows(3).any(is_one)
     }
 
     /// Whether a rule is lifted for a part only, on a condition, or not what it forbids: `you don't need to`.
@@ -207,10 +119,11 @@ impl Line {
     }
 
     /// Whether it says that something is so, too.
-    fn adds_to(&self, old: &Self) -> bool {
+    pub(super) fn adds_to(&self, old: &Self) -> bool {
         let is_last = |word: &str| self.text.trim_end_matches(['.', '!']).ends_with(word);
         let says = |word: &str| match word {
             "too" | "either" => is_last(" too") || is_last(" either"),
+            "well" => is_last(" as well"),
             word => english().has(List::Besides, word),
         };
         let ends = !self.subject.gone.is_empty() && self.subject.names_value_of(&old.subject);
@@ -222,6 +135,15 @@ impl Line {
 
     /// Whether the older one says something more, with a value or a rule of its own, that this one doesn't speak of.
     fn leaves_part(&self, old: &Self) -> bool {
+        // `At 10:00 in room 5` gives two.
+        let is_given = |old: &Value| {
+            self.subject.values.iter().any(|own| own.sort == old.sort)
+                || self.subject.gone.has(old.digest)
+        };
+        let has_figure = |of: &Subject| of.figures().next().is_some();
+        if has_figure(&self.subject) && old.subject.figures().any(|value| !is_given(value)) {
+            return true;
+        }
         let parts = parted(&old.text);
         if parts.len() < 2 || self.change == Change::OfLast && !self.subject.has_topic {
             return false;
@@ -248,6 +170,16 @@ impl Line {
         let is_named = |(of, _): &(Subject, bool)| {
             of.values.iter().any(|it| it.is_literal() && said(it.digest))
         };
+        // `Alice's limit is 10, Bob's limit is 20`, of which one is named.
+        let shared = |of: &Subject| {
+            let is_value = |word: u64| of.values.iter().any(|value| value.digest == word);
+            of.bag.iter().filter(|word| !is_value(*word) && own.bag.has(*word)).count()
+        };
+        let most = parts.iter().map(|(of, _)| shared(of)).max().unwrap_or(0);
+        let is_fewer = |of: &Subject| has_figure(of) && !gives(of) && shared(of) < most;
+        if parts.iter().any(|(of, _)| is_fewer(of)) {
+            return true;
+        }
         is_partial || parts.iter().any(is_named) && parts.iter().any(|(of, _)| is_other(of))
     }
 }
@@ -257,35 +189,6 @@ fn deeds(text: &str) -> Terms {
     let mut deeds = Terms::default();
     words(text).filter_map(|word| english().deed(&word)).for_each(|deed| deeds.push(deed));
     deeds
-}
-
-/// What a word means, whatever its form.
-fn meaning(word: &str) -> u64 {
-    let word = word.strip_suffix("'s").unwrap_or(word);
-    Term::of(word, english().id(word)).map_or_else(|| digest(word), |term| term.digest)
-}
-
-/// Things that a letter tells apart, each with its kind: `server A`.
-fn lettered(text: &str) -> Vec<(String, String)> {
-    let bare = |word: &str| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        word.strip_suffix("'s").unwrap_or(word).to_owned()
-    };
-    let all: Vec<String> = text.split_whitespace().map(bare).collect();
-    let is_letter = |word: &str| matches!(word.as_bytes(), [b'A'..=b'H' | b'J'..=b'Z']);
-    let pairs = all.windows(2).filter(|pair| is_letter(&pair[1]) && !is_letter(&pair[0]));
-    pairs.map(|pair| (pair[0].to_lowercase(), pair[1].clone())).collect()
-}
-
-/// Things of one kind that it names, each with the first of that kind.
-fn opposites(text: &str) -> Vec<(String, String)> {
-    let known = words(text).filter_map(|word| {
-        let known = english().known(english().id(word.strip_suffix("'s").unwrap_or(&word)));
-        let name = known.alike().map_or(word, str::to_owned);
-        let kind = english().known(english().id(&name)).opposite()?;
-        Some((kind.to_owned(), name))
-    });
-    known.collect()
 }
 
 /// A sentence's parts.

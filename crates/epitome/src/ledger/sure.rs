@@ -290,7 +290,10 @@ impl<'a> Pair<'a> {
             return self.alike || self.covers(if is_exact { 20 } else { 34 }, 0);
         }
         let is_rule = old.kind == Kind::Constraint && lifts;
-        if is_rule && self.shared + self.exact > 1 && self.covers(60, 50) {
+        // `Never deploy on Fridays` says when, too.
+        let figures = old.subject.values.iter().filter(|value| !value.is_literal());
+        let figures = figures.filter(|value| new.subject.values.contains(value)).count();
+        if is_rule && self.shared + self.exact + figures > 1 && self.covers(60, 50) {
             return true;
         }
         // Whoever may say less says what it was.

@@ -148,19 +148,6 @@ pub struct Subject<'a> {
     pub found: &'a Found,
 }
 
-impl Plan {
-    /// Of so many entries the first that is shown behind the checkpoint.
-    pub(crate) fn behind(&self, entries: usize) -> usize {
-        let mut behind = self.place..entries;
-        behind.find(|at| self.draft.is_shown(*at)).unwrap_or(entries)
-    }
-
-    /// How many of so many entries are folded behind that one.
-    pub(crate) fn folded_behind(&self, entries: usize) -> usize {
-        (self.behind(entries) + 1..entries).filter(|at| self.draft.is_folded(*at)).count()
-    }
-}
-
 impl<'a> Subject<'a> {
     fn matter(&self) -> Matter<'a> {
         Matter { transcript: &self.request.transcript, tally: self.tally, counter: self.counter }

@@ -1,33 +1,37 @@
-//! Which message of the whole conversation an entry is, where checkpoints stand for the messages before it.
+//! Which message of the whole conversation an entry is, where checkpoints stand for some.
 
-/// Entries by the numbers that messages had before any of them was compacted. Of entries that are shown before others
-/// which a checkpoint stands for, only the first one's is exact.
+use std::collections::BTreeMap;
+
+/// Entries by the numbers that messages had before any of them was compacted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbering {
-    /// From this entry on so many more than its index, in order.
+    /// From this entry on they go on from this number, in order.
     steps: Vec<(usize, usize)>,
+    /// Of entries that several messages became, or that a checkpoint is in, the numbers of what stands behind that.
+    shared: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Numbering {
-    /// From `entry` on there are so many `more` messages before an entry, `later` of which came after it itself.
-    pub(crate) fn skip(&mut self, entry: usize, more: usize, later: usize) {
-        let before = self.more(entry);
-        let all = before.saturating_add(more);
-        self.steps.retain(|(from, _)| *from < entry);
-        self.steps.push((entry, all.saturating_sub(later).max(before)));
-        if later > 0 {
-            self.steps.push((entry + 1, all));
-        }
+    /// From `entry` on, which comes behind all that was told, numbers go on from this one.
+    pub(crate) fn go_on(&mut self, entry: usize, number: usize) {
+        self.steps.push((entry, number));
     }
 
-    /// The number of the entry at `index`; the first message has 0.
+    /// The entry is made of several messages.
+    pub(crate) fn share(&mut self, entry: usize, numbers: Vec<usize>) {
+        self.shared.insert(entry, numbers);
+    }
+
+    /// The number of the entry at `index`, the first one where it is made of several messages; the first message has 0.
     pub fn of(&self, index: usize) -> usize {
-        index.saturating_add(self.more(index))
+        let begun = self.steps.partition_point(|(from, _)| *from <= index);
+        let (from, number) = self.steps[..begun].last().copied().unwrap_or_default();
+        number.saturating_add(index - from)
     }
 
-    fn more(&self, index: usize) -> usize {
-        let begun = self.steps.partition_point(|(from, _)| *from <= index);
-        self.steps[..begun].last().map_or(0, |(_, more)| *more)
+    /// The numbers of the messages that the entry at `index` is made of, if there are several.
+    pub(crate) fn shared(&self, index: usize) -> Option<&[usize]> {
+        self.shared.get(&index).map(Vec::as_slice)
     }
 }
 
@@ -36,15 +40,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_go_on_behind_what_is_skipped() {
+    fn numbers_go_on_from_the_last_one_told() {
         let mut numbering = Numbering::default();
         assert_eq!(numbering.of(7), 7);
-        // The entry before stands for 24 messages, 3 of which came after the one that follows.
-        numbering.skip(3, 23, 3);
+        numbering.go_on(3, 23);
+        numbering.go_on(4, 27);
         assert_eq!([2, 3, 4, 5].map(|at| numbering.of(at)), [2, 23, 27, 28]);
-        numbering.skip(5, 10, 0);
-        assert_eq!([4, 5, 6].map(|at| numbering.of(at)), [27, 38, 39]);
-        numbering.skip(6, usize::MAX, 1);
+        numbering.go_on(6, usize::MAX);
         assert_eq!(numbering.of(9), usize::MAX);
     }
 }

@@ -408,7 +408,7 @@ fn words_of_before_have_numbers_of_their_own() {
     let units = Units::of(&first.transcript, first.format.instructions());
     let mut gathered = Gathered::default();
     for entry in first.transcript.entries() {
-        gathered.add(&first.transcript, &units, entry, 4);
+        gathered.add(&first.transcript, &units, entry);
     }
     let before = checkpoint::write(&gathered, 300, counter.as_ref()).expect("it has room");
     assert_eq!(before.quoted, [0, 3]);

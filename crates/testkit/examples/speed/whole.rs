@@ -190,7 +190,7 @@ fn extracted(request: &Request) -> Gathered {
     let units = Units::of(transcript, request.format.instructions());
     let mut gathered = Gathered::recalled_by(None);
     for entry in transcript.entries() {
-        gathered.add(transcript, &units, entry, transcript.len());
+        gathered.add(transcript, &units, entry);
         gathered.see(transcript, entry, |_| Shown::Elsewhere);
     }
     gathered.settle();

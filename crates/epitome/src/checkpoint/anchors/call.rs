@@ -64,6 +64,8 @@ pub(crate) struct Asked {
     pub(super) path: Option<String>,
     /// As [`Call::only_looks`].
     pub(super) only_looks: bool,
+    /// Whether it is about the list of what is to be done.
+    pub(super) is_todo: bool,
 }
 
 impl Asked {
@@ -86,6 +88,7 @@ impl From<Call<'_>> for Asked {
             act: call.act,
             path: path.map(Cow::into_owned),
             only_looks: call.only_looks(),
+            is_todo: false,
             name: call.name,
         }
     }
@@ -139,7 +142,9 @@ impl Act {
         if arguments.patch().is_some() || has(&["apply_patch"]) {
             return Self::Edit;
         }
-        if has(&["think", "todo", "plan", "update_task", "submit", "exit_plan"]) {
+        if has(&["think", "todo", "plan", "update_task", "submit", "exit_plan", "task_tracker"])
+            || matches!(name.as_str(), "taskcreate" | "taskupdate" | "tasklist" | "taskget")
+        {
             return Self::Idle;
         }
         let asks = has(&[

@@ -1,5 +1,5 @@
 //! What is extracted mechanically, never by a model: files and how they were touched, commands and
-//! how they went, errors, ids, addresses, figures.
+//! how they went, errors, ids, addresses, figures, and the list of what is to be done.
 //!
 //! Anchors grow with the transcript and are merged from one compaction to the next: their rendering
 //! can be read back, so what a checkpoint says is not lost when it is itself folded. Each kind is
@@ -12,6 +12,7 @@ mod note;
 mod render;
 mod scan;
 mod shell;
+mod todo;
 
 use std::borrow::Cow;
 
@@ -21,6 +22,7 @@ use self::note::{Label, Runs, Slips, Touches};
 use self::scan::{Find, scan};
 pub(crate) use self::shell::Deed as Done;
 use self::shell::Deed;
+use self::todo::Todo;
 use crate::text::arguments::{Arguments, Patched, patched_files};
 use crate::text::outcome::judge;
 use crate::text::split::lines;
@@ -37,6 +39,7 @@ pub struct Anchors {
     ids: Lane<Label>,
     urls: Lane<()>,
     numbers: Lane<()>,
+    todo: Todo,
     /// What earlier renderings only counted, for each of their sections.
     unlisted: [u32; render::Section::COUNT],
     /// The folder that most paths of a rendering stood below; decided anew once there are more
@@ -68,6 +71,7 @@ impl Default for Anchors {
             ids: Lane::new(240),
             urls: Lane::new(120),
             numbers: Lane::new(100),
+            todo: Todo::default(),
             unlisted: [0; render::Section::COUNT],
             root: None,
             open: None,
@@ -87,6 +91,8 @@ impl Anchors {
     pub(crate) fn ask(&mut self, at: u32, tool: &str, arguments_json: &str) -> Asked {
         self.now = self.now.max(at);
         let call = Call::read(tool, arguments_json);
+        let may_list = call.act == Act::Idle || call.arguments.get(&[todo::PROGRESS]).is_some();
+        let is_todo = may_list && self.todo.take(tool, &call.arguments);
         self.touch_files(at, &call, arguments_json);
         if let Some(name) = &call.name {
             let runs = self.commands.see(name, at, if call.only_looks() { 1 } else { 2 });
@@ -102,7 +108,7 @@ impl Anchors {
                 self.take(at, &format!("\"{key}\": {raw}"), Taken::Exact, 3);
             }
         }
-        Asked::from(call)
+        Asked { is_todo, ..Asked::from(call) }
     }
 
     /// Notes the result of a call at entry `at`: how it went, its error lines, ids and addresses in
@@ -127,6 +133,9 @@ impl Anchors {
         } else {
             outcome
         };
+        if asked.is_todo {
+            self.todo.answer(output);
+        }
         let verdict = judge(output, reported);
         let name = asked.name.as_deref();
         if let Some(name) = name {
@@ -175,6 +184,7 @@ impl Anchors {
         self.ids.merge(older.ids);
         self.urls.merge(older.urls);
         self.numbers.merge(older.numbers);
+        self.todo.merge(older.todo);
         self.open = self.open.take().or(older.open);
     }
 
@@ -186,6 +196,7 @@ impl Anchors {
             && self.ids.is_empty()
             && self.urls.is_empty()
             && self.numbers.is_empty()
+            && self.todo.is_empty()
     }
 
     fn touch_files(&mut self, at: u32, call: &Call<'_>, arguments_json: &str) {

@@ -20,6 +20,7 @@ const SECTIONS: [(Section, &str, Form, usize); Section::COUNT] = [
     (Section::Ids, "Ids", Form::Row, 9),
     (Section::Urls, "URLs", Form::Row, 4),
     (Section::Numbers, "Figures", Form::Row, 3),
+    (Section::Todo, "To do", Form::List, 30),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,10 +33,11 @@ pub(super) enum Section {
     Ids,
     Urls,
     Numbers,
+    Todo,
 }
 
 impl Section {
-    pub(super) const COUNT: usize = 8;
+    pub(super) const COUNT: usize = 9;
 }
 
 /// How the entries of a section stand.
@@ -65,6 +67,8 @@ impl Anchors {
     /// Errors:
     /// - error[E0308]: mismatched types (fixed)
     /// Ids: reservation_id=4OG6T3
+    /// To do:
+    /// - [~] write the parser
     /// ```
     pub fn render(&self, max_bytes: usize) -> String {
         let root = self.root.clone().unwrap_or_else(|| self.best_root().into());
@@ -79,13 +83,16 @@ impl Anchors {
             left -= cost;
         }
         let whole = left;
-        let commands = Section::Commands as usize;
-        let (_, title, form, share) = SECTIONS[commands];
-        // Whatever else there is to list, commands that went well in the end have their share.
-        let mut recovered = self.recovered_bytes().min(whole.saturating_mul(share) / 100);
-        let spared = recovered;
-        drafts[commands].fill(title, form, &mut recovered);
-        left -= spared - recovered;
+        // Whatever else there is to list, what is to be done and commands that went well in the end have their share.
+        let kept =
+            [(Section::Todo, self.todo_bytes()), (Section::Commands, self.recovered_bytes())];
+        for (section, bytes) in kept {
+            let (_, title, form, share) = SECTIONS[section as usize];
+            let mut free = bytes.min(whole.saturating_mul(share) / 100).min(left);
+            let before = free;
+            drafts[section as usize].fill(title, form, &mut free);
+            left -= before - free;
+        }
         for ((_, title, form, share), draft) in SECTIONS.iter().zip(&mut drafts) {
             let mut share = (whole.saturating_mul(*share) / 100).min(left);
             let before = share;
@@ -105,14 +112,14 @@ impl Anchors {
         out
     }
 
-    /// Bytes of what doesn't give way to quotes: the files that were changed, and the commands that failed
-    /// before they went well.
+    /// Bytes of what doesn't give way to quotes: what is to be done, the files that were changed, and the commands that
+    /// failed before they went well.
     pub fn firm_bytes(&self) -> usize {
         let root = self.root.clone().unwrap_or_else(|| self.best_root().into());
         let changed = self.draft(Section::Changed, &root).entries;
         let root = if root.is_empty() { 0 } else { ROOT.len() + root.len() + 1 };
         let changed = if changed.is_empty() { 0 } else { root + list_bytes(&changed) };
-        changed + self.recovered_bytes()
+        changed + self.recovered_bytes() + self.todo_bytes()
     }
 
     /// Bytes of the list of commands that failed before they went well.
@@ -121,6 +128,12 @@ impl Anchors {
         let recovered: Vec<String> =
             recovered.map(|item| entry_text(&item.text, &item.note.note(), &read_run)).collect();
         if recovered.is_empty() { 0 } else { list_bytes(&recovered) }
+    }
+
+    /// Bytes of the list of what is to be done.
+    fn todo_bytes(&self) -> usize {
+        let lines = self.todo.lines();
+        if lines.is_empty() { 0 } else { list_bytes(&lines) }
     }
 
     /// Reads a rendering. `None` if a line is none of one.
@@ -195,6 +208,7 @@ impl Anchors {
                 list(&self.numbers, now, |text, ()| row_text(text, "", &read_plain)),
                 self.numbers.pruned(),
             ),
+            Section::Todo => (self.todo.lines(), 0),
         };
         let unlisted = self.unlisted[section as usize].saturating_add(pruned);
         Draft { chosen: vec![false; entries.len()], entries, unlisted, begun: false }
@@ -230,6 +244,10 @@ impl Anchors {
             }
             Section::Urls => self.urls.carry(&read_plain(entry)?.0, (), 2, *rank),
             Section::Numbers => self.numbers.carry(&read_plain(entry)?.0, (), 2, *rank),
+            Section::Todo => {
+                self.todo.carry(entry)?;
+                *rank
+            }
         };
         Some(())
     }
@@ -515,7 +533,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_rendering_fits_and_reads_back_the_same(
-            seen in prop::collection::vec((value(), 0_u32..6, 0_u32..100, 1_u32..9), 0..40),
+            seen in prop::collection::vec((value(), 0_u32..7, 0_u32..100, 1_u32..9), 0..40),
             max in 0_usize..1_500,
         ) {
             let mut anchors = Anchors::default();
@@ -526,6 +544,7 @@ mod tests {
                     1 => anchors.observe_call(at, "Edit", &json("file_path")),
                     2 => anchors.observe_call(at, "Bash", &json("command")),
                     3 => anchors.observe_result(at, "Bash", &json("command"), &format!("Error: {value}\nexit code 2"), Outcome::Unknown),
+                    5 => anchors.observe_call(at, "todo_write", &serde_json::json!({"merge": true, "todos": [{"id": weight.to_string(), "content": value, "status": if at % 2 == 0 { "completed" } else { "pending" }}]}).to_string()),
                     4 => anchors.observe_text(at, &format!("https://x.org/{value} id: {value}1 {weight} ms")),
                     _ => anchors.observe_result(at, "Bash", &json("command"), "", Outcome::Ok),
                 }

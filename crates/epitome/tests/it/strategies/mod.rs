@@ -230,15 +230,16 @@ fn a_preserved_tool_keeps_its_calls() {
         options,
         BUILD,
         &expect![[r#"
-            1511 → 1432 tokens, target 1490
+            1511 → 1445 tokens, target 1490
             keep sys  You are terse.
             keep user Fix the build.
             keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
             keep res  a = {code 60}
             keep res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-            here <checkpoint 97a81e3d62b7>
+            here <checkpoint 12194a69abf7>
                | 4 messages of before are not shown here.
-               | </checkpoint 97a81e3d62b7>
+               | The messages that follow are 7, and those from 10 on.
+               | </checkpoint 12194a69abf7>
             fold asst think the types differ | call c Edit {"file_path":"src/x.rs"}  # folded into the checkpoint
             fold res  c = ok  # folded into the checkpoint
             keep user And the docs.

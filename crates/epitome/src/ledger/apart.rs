@@ -1,0 +1,180 @@
+//! What comes next is about another thing of the same shape, or may be: `server A has 16 GB`, `server B has 32 GB`.
+//!
+//! Of another thing nothing is said that this one said; of one that may be another both stay, and the older says which
+//! one is newer.
+
+use std::collections::HashSet;
+
+use super::behind::words;
+use super::language::english;
+use super::lists::List;
+use super::stem::Term;
+use super::subject::Subject;
+use super::terms::digest;
+use super::update::Update;
+use super::value::{Sort, Value};
+use super::{Change, Ledger, Line, Speaker};
+
+impl Ledger {
+    /// An update without the lines that say the same of another thing, and that replaces none which may.
+    pub(super) fn apart(&self, line: &Line, update: Update) -> Update {
+        let is_another = |at: &usize| {
+            let old = &self.lines[*at];
+            let goes_on = line.kind != old.kind && line.kind.is_task() && old.kind.is_task();
+            line.is_of_another_than(old) || !goes_on && line.adds_to(old)
+        };
+        let may_be_another = |at: &usize| line.may_be_of_another_than(&self.lines[*at]);
+        match update {
+            Update::Replaces(mut olds) => {
+                olds.retain(|at| !is_another(at));
+                match olds.iter().rfind(|at| may_be_another(at)) {
+                    Some(old) => Update::Differs(*old),
+                    None if olds.is_empty() => Update::New,
+                    None => Update::Replaces(olds),
+                }
+            }
+            Update::Corrects(old) if may_be_another(&old) => Update::Differs(old),
+            update if update.olds().any(|at| is_another(&at)) => Update::New,
+            update => update,
+        }
+    }
+}
+
+impl Line {
+    /// Whether both say the same of two things: `server A has 16 GB`, `server B has 32 GB`. Each names its own, or they differ
+    /// before the verb, by no word that only says when, and behind it.
+    pub(super) fn is_of_another_than(&self, old: &Self) -> bool {
+        if self.names_another_than(old) {
+            return true;
+        }
+        let of = |text: &str| -> Vec<String> {
+            words(text).filter(|word| !english().has(List::Fillers, word)).collect()
+        };
+        let (own, theirs) = (of(&self.text), of(&old.text));
+        if own.len() != theirs.len() {
+            return false;
+        }
+        let is_bare = |word: &str| english().has(List::Determiners, word);
+        let is_same = |(a, b): &(&String, &String)| {
+            a == b || meaning(a) == meaning(b) || is_bare(a) || is_bare(b)
+        };
+        let pairs = own.iter().zip(&theirs);
+        let verb = pairs.clone().position(|(a, b)| a == b && english().has(List::Predicates, a));
+        let Some(verb) = verb else { return false };
+        // One word, and the rest is the same.
+        let differ = pairs.clone().take(verb).filter(|pair| !is_same(pair)).count();
+        let rest = pairs.skip(verb).filter(|pair| !is_same(pair));
+        let is_figure = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+        let figures = rest.clone().filter(|(a, b)| is_figure(a) && is_figure(b)).count();
+        differ == 1 && figures > 0 && rest.count() == figures
+    }
+
+    /// Whether each gives a figure of another thing of one kind, however it puts it: of `server A` and `server B`, of staging
+    /// and production.
+    fn names_another_than(&self, old: &Self) -> bool {
+        let gives = |line: &Self| line.subject.values.iter().any(|value| !value.is_literal());
+        if !gives(self) || !gives(old) {
+            return false;
+        }
+        let apart = |own: &[(String, String)], theirs: &[(String, String)]| {
+            let is_new = |(kind, name): &&(String, String)| {
+                let of_kind = || theirs.iter().filter(|(of, _)| of == kind);
+                of_kind().next().is_some() && of_kind().all(|(_, other)| other != name)
+            };
+            own.iter().any(|one| is_new(&one))
+        };
+        let both = |own: &[_], theirs: &[_]| apart(own, theirs) && apart(theirs, own);
+        // `Actually, room 8` may well be in the place of room 7.
+        let are_numbered =
+            || self.change < Change::Said && both(&numbered(&self.text), &numbered(&old.text));
+        both(&lettered(&self.text), &lettered(&old.text))
+            || both(&opposites(&self.text), &opposites(&old.text))
+            || are_numbered()
+    }
+
+    /// Whether it may be of something else, or comes from whom a person isn't overruled by.
+    fn may_be_of_another_than(&self, old: &Self) -> bool {
+        let is_overruled =
+            old.who == Speaker::Human && self.who == Speaker::Model && old.is_state();
+        // `If 8080 is taken, the port is 9090 instead.`
+        let is_case = words(&self.text).next();
+        let is_case = is_case.is_some_and(|word| english().has(List::Conditions, &word));
+        is_overruled || is_case || self.names_its_own(old) || self.is_of_its_own_kind(old)
+    }
+
+    /// Whether it is said as if of the last, and each speaks of a thing that the other doesn't name:
+    /// `keep backups for 30 days`, `actually, keep audit logs for 365 days`.
+    fn is_of_its_own_kind(&self, old: &Self) -> bool {
+        let (own, theirs) = (&self.subject, &old.subject);
+        let is_of_last = self.who == Speaker::Human && self.change == Change::OfLast;
+        let names_it = own.names_value_of(theirs) || own.gone.shared(&theirs.bag) > 0;
+        if !is_of_last || names_it || own.lifts || own.is_aside || !own.has_topic {
+            return false;
+        }
+        let adds = |one: &Subject, other: &Subject| {
+            let is_said = |word: u64| {
+                other.bag.has(word)
+                    || own.gone.has(word)
+                    || one.values.iter().any(|value| value.digest == word)
+            };
+            one.specific.iter().any(|word| !is_said(word))
+        };
+        adds(own, theirs) && adds(theirs, own)
+    }
+
+    /// Whether it gives a figure in the place of one, and names somebody or something of its own: `make Bob 45 seconds`,
+    /// `make the export one 9090`. It may be of that, or only told by it.
+    fn names_its_own(&self, old: &Self) -> bool {
+        let (own, theirs) = (&self.subject, &old.subject);
+        let gives = |of: &Subject| of.figures().next().is_some();
+        if !gives(own) || !gives(theirs) {
+            return false;
+        }
+        let said: HashSet<u64> = words(&old.text).map(|word| meaning(&word)).collect();
+        let is_new = |word: &str| !said.contains(&meaning(word)) && !own.gone.has(digest(word));
+        let is_name =
+            |value: &Value| value.sort == Sort::Literal && value.text.split(' ').all(is_new);
+        let all: Vec<String> = words(&self.text).collect();
+        let is_one = |three: &[String]| three[0] == "the" && three[2] == "one" && is_new(&three[1]);
+        own.values.iter().any(is_name) || all.windows(3).any(is_one)
+    }
+}
+
+/// What a word means, whatever its form.
+fn meaning(word: &str) -> u64 {
+    let word = word.strip_suffix("'s").unwrap_or(word);
+    Term::of(word, english().id(word)).map_or_else(|| digest(word), |term| term.digest)
+}
+
+/// Things that a letter tells apart, each with its kind: `server A`.
+fn lettered(text: &str) -> Vec<(String, String)> {
+    let bare = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        word.strip_suffix("'s").unwrap_or(word).to_owned()
+    };
+    let all: Vec<String> = text.split_whitespace().map(bare).collect();
+    let is_letter = |word: &str| matches!(word.as_bytes(), [b'A'..=b'H' | b'J'..=b'Z']);
+    let pairs = all.windows(2).filter(|pair| is_letter(&pair[1]) && !is_letter(&pair[0]));
+    pairs.map(|pair| (pair[0].to_lowercase(), pair[1].clone())).collect()
+}
+
+/// Things that a number tells apart, each with its kind: `room 7`.
+fn numbered(text: &str) -> Vec<(String, String)> {
+    let all: Vec<String> = words(text).collect();
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let pairs = all
+        .windows(2)
+        .filter(|pair| is_number(&pair[1]) && english().has(List::Numbered, &pair[0]));
+    pairs.map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+}
+
+/// Things of one kind that it names, each with the first of that kind.
+fn opposites(text: &str) -> Vec<(String, String)> {
+    let known = words(text).filter_map(|word| {
+        let known = english().known(english().id(word.strip_suffix("'s").unwrap_or(&word)));
+        let name = known.alike().map_or(word, str::to_owned);
+        let kind = english().known(english().id(&name)).opposite()?;
+        Some((kind.to_owned(), name))
+    });
+    known.collect()
+}
