@@ -376,6 +376,10 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) pin: Vec<String>,
 
+    /// Keep the message at this place; the first has 0, as `stats` and receipts count (may be repeated).
+    #[arg(long, value_name = "N")]
+    pub(crate) pin_message: Vec<usize>,
+
     /// Keep the calls of this tool, with their results (may be repeated).
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) preserve_tool: Vec<String>,

@@ -185,7 +185,8 @@ fn judged(file: &str, read: &[Read]) -> Result<()> {
         "# How precise the ledger is\n\nOf the lines that would be listed of every session in [`examples`](../examples) and the last request of each \
          capture, 320 were drawn\n(`ledger sample 20261125 320`) and given to two readers, who didn't know of each other: is this a constraint, decision, fact, \
          preference, goal,\ntask or open question that somebody who goes on with the session would want remembered? No rule was changed by what they said of \
-         the\nlines they took for noise; the kinds of a few others were. The table counts the lines that are still listed. It is made by\n\n```sh\n\
+         the\nlines they took for noise; the kinds of a few others were. What stands under *Said besides* says \
+         of itself\nthat it may be nothing, and wasn't drawn. The table counts the lines that are still listed. It is made by\n\n```sh\n\
          cargo run -p epitome-recordings --example ledger -- judged crates/testkit/data/ledger/judged.tsv > docs/precision.md\n```\n"
     );
     println!("{all} lines judged; the readers agree on {agreed} of them (kappa {kappa:.2}).\n");

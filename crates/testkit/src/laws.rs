@@ -1,4 +1,4 @@
-//! The laws of DESIGN.md §3, as checks of one compaction; property tests run them over generated
+//! The laws of ARCHITECTURE.md, as checks of one compaction; property tests run them over generated
 //! transcripts, and over real ones.
 
 use std::collections::HashMap;

@@ -64,6 +64,7 @@ impl Layers {
             stop: shape.stop,
             counting: shape.counting,
             pins: said(&shape.pin),
+            pinned: (!shape.pin_message.is_empty()).then(|| shape.pin_message.clone()),
             preserved_tools: said(&shape.preserve_tool),
             counter: counter.counter.clone(),
             model: counting.model.clone(),

@@ -58,6 +58,9 @@ pub(crate) struct Settings {
     pub(crate) counter: Option<String>,
     /// The model that will read it.
     pub(crate) model: Option<String>,
+    /// Messages that are pinned by their places, which no file can know.
+    #[serde(skip)]
+    pub(crate) pinned: Option<Vec<usize>>,
     /// The model's context window, in tokens.
     #[serde(deserialize_with = "window")]
     pub(crate) window: Option<u64>,
@@ -159,11 +162,13 @@ impl Settings {
     /// As the engine wants them, with `target` where none was said, for a model with this window.
     pub(crate) fn options(&self, target: Target, window: Option<u64>) -> Options {
         let preset = self.preset(window).map(|preset| preset.options).unwrap_or_default();
+        let texts = self.pins.iter().flatten().cloned().map(Pin::Text);
+        let places = self.pinned.iter().flatten().copied().map(Pin::Entry);
         Options {
             target: self.target.unwrap_or(target),
             tail: self.tail.unwrap_or(preset.tail),
             task: self.task.unwrap_or(preset.task),
-            pins: self.pins.iter().flatten().cloned().map(Pin::Text).collect(),
+            pins: texts.chain(places).collect(),
             preserved_tools: self.preserved_tools.clone().unwrap_or_default(),
             strategies: self.strategies.clone().unwrap_or(preset.strategies),
             stop: self.stop.unwrap_or(preset.stop),
@@ -186,6 +191,7 @@ impl Settings {
             stop: self.stop.or(lower.stop),
             counting: self.counting.or(lower.counting),
             pins: self.pins.or(lower.pins),
+            pinned: self.pinned.or(lower.pinned),
             preserved_tools: self.preserved_tools.or(lower.preserved_tools),
             counter: self.counter.or(lower.counter.filter(|_| !is_other)),
             model: self.model.or(lower.model),

@@ -104,6 +104,18 @@ fn what_must_stay_stays() {
     let out = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(out.contains(pin) && out.contains("\"Skill\""), "{out}");
     let whole = bench.run("convert session.jsonl --to anthropic").out;
+    let messages = |body: &str| -> Vec<serde_json::Value> {
+        let body: serde_json::Value = serde_json::from_str(body).expect("a body");
+        body["messages"].as_array().expect("messages").clone()
+    };
+    let all = messages(&whole);
+    bench.write("whole.json", &whole);
+    // Of the model and of a tool, in the middle.
+    for at in [60, 61] {
+        let out = bench.run(&format!("compact whole.json --target 10% --pin-message {at}")).out;
+        assert!(messages(&out).contains(&all[at]), "{at}");
+    }
+    assert!(!messages(&bench.run("compact whole.json --target 10%").out).contains(&all[61]));
     let tail = bench.run("compact session.jsonl --target 10% --keep-recent 4items").out;
     let ends: Vec<&str> = whole.lines().rev().take(5).collect();
     let kept: Vec<&str> = tail.lines().rev().take(5).collect();

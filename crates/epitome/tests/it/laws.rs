@@ -1,4 +1,4 @@
-//! The laws of DESIGN.md §3, over generated transcripts.
+//! The laws of ARCHITECTURE.md, over generated transcripts.
 
 use std::sync::Arc;
 

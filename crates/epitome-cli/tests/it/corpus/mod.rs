@@ -24,15 +24,15 @@ const COMMANDS: [&str; 5] =
     ["stats", "count --counter bytes4", "check", "plan --target 50% --counter chars4", COMPACT];
 const COMPACT: &str = "compact --target 50% --counter chars4 -o out";
 
-/// Runs a command on a case within the bounds.
-fn run(bench: &Bench, command: &str, case: &Case) -> Ran {
+/// Runs a command on a case within bounds of memory, as `ulimit` has it, and time.
+fn run(bench: &Bench, command: &str, case: &Case, (memory, longest): (&str, Duration)) -> Ran {
     let epitome = env!("CARGO_BIN_EXE_epitome");
-    let line = format!("ulimit -v {MEMORY}; exec '{epitome}' {command} input");
+    let line = format!("ulimit -v {memory}; exec '{epitome}' {command} input");
     let mut shell = Command::new("sh");
     shell.args(["-c", &line]).current_dir(bench.path(".")).env_clear().env("HOME", bench.path("."));
     let begun = Instant::now();
     let output = shell.output().expect("it runs");
-    assert!(begun.elapsed() < LONGEST, "{command}, {}: {:?}", case.name, begun.elapsed());
+    assert!(begun.elapsed() < longest, "{command}, {}: {:?}", case.name, begun.elapsed());
     assert!(output.status.code().is_some(), "{command}, {}: {}", case.name, output.status);
     Ran::of(&output)
 }
@@ -73,7 +73,7 @@ fn every_bad_input_ends_well() {
         let mut said = String::new();
         for command in COMMANDS {
             bench.write("out", OLD);
-            let ran = run(&bench, command, case);
+            let ran = run(&bench, command, case, (MEMORY, LONGEST));
             codes.push(judge(command, case, &ran));
             let first = ran.err.lines().next().unwrap_or_default();
             if said.is_empty()
@@ -116,6 +116,28 @@ fn every_bad_input_ends_well() {
         );
     }
     expect_file!["../../../../../docs/bad-input.md"].assert_eq(&page);
+}
+
+/// What is sound, and larger than anybody's window.
+#[test]
+#[ignore = "minutes; `./test full` runs it"]
+fn the_largest_inputs_end_well() {
+    const HUGE: (&str, Duration) = ("6000000", Duration::from_secs(300));
+    let message = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let chat = |messages: &str| format!(r#"{{"model":"gpt-4o","messages":[{messages}]}}"#);
+    let million = vec![message("hi"); 1_000_000].join(",");
+    let string = message(&"word ".repeat(40 << 20));
+    for (name, messages) in [("a million messages", million), ("a string of 200 MB", string)] {
+        let bytes = chat(&messages).into_bytes();
+        let case = Case { family: "Huge", name: name.to_owned(), bytes };
+        let bench = Bench::new();
+        bench.write("input", &case.bytes);
+        for command in COMMANDS {
+            let ran = run(&bench, command, &case, HUGE);
+            judge(command, &case, &ran);
+        }
+        assert_eq!(bench.run("check out").code, 0, "{name}");
+    }
 }
 
 const PAGE: &str = "\
