@@ -18,6 +18,12 @@ use super::{Change, Ledger, Line, Speaker};
 impl Ledger {
     /// An update without the lines that say the same of another thing, and that replaces none which may.
     pub(super) fn apart(&self, line: &Line, update: Update) -> Update {
+        // `No, 9021.` names nothing, and is of whatever was said.
+        let own = &line.subject;
+        let is_figure = |word: u64| own.figures().any(|value| value.digest == word);
+        if line.who == Speaker::Human && !own.bag.is_empty() && own.bag.iter().all(is_figure) {
+            return update;
+        }
         let is_another = |at: &usize| {
             let old = &self.lines[*at];
             let goes_on = line.kind != old.kind && line.kind.is_task() && old.kind.is_task();
