@@ -14,6 +14,8 @@ const ON: &str = " on.";
 const OTHERS: &str = " others";
 /// So many numbers, or runs of them, are told.
 const MOST: usize = 24;
+/// So many numbers are read of one run.
+const MOST_IN_A_ROW: usize = 1 << 20;
 
 /// The messages behind a checkpoint by their numbers in the whole conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,26 +85,26 @@ impl Following {
     pub(super) fn read(head: &str) -> Option<Self> {
         let line = head.lines().find_map(|line| line.strip_prefix(MESSAGES)?.strip_suffix(ON))?;
         let (first, then) = line.rsplit_once(THEN)?;
-        let then: usize = then.parse().ok()?;
+        let number = |text: &str| Some(text.parse::<u32>().ok()? as usize);
+        let then = number(then)?;
         let Some(first) = first.strip_suffix(AND) else {
             return first.is_empty().then(|| Following { first: Vec::new(), then });
         };
         if let Some(others) = first.strip_suffix(OTHERS) {
-            let others: usize = others.parse().ok().filter(|others| *others <= then)?;
+            let others = number(others).filter(|others| *others <= then)?;
             // Which, nobody knows; they came before.
             return Some(Following::of(Vec::new(), then - others));
         }
         let mut all = Vec::new();
         for part in first.split(", ") {
             if let Some((from, to)) = part.split_once('-') {
-                let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
-                if from > to || to >= then {
+                let (from, to) = (number(from)?, number(to)?);
+                if from > to || to >= then || to - from > MOST_IN_A_ROW {
                     return None;
                 }
                 all.extend((from..=to).map(|number| vec![number]));
             } else {
-                let several: Result<_, _> = part.split('+').map(str::parse).collect();
-                all.push(several.ok()?);
+                all.push(part.split('+').map(number).collect::<Option<_>>()?);
             }
         }
         Some(Following { first: all, then })

@@ -44,22 +44,23 @@ impl Heard {
         let slots: Vec<Slot> = entry.parts().map(|part| part.slot).collect();
         let numbers = self.numbering.shared(entry.index).unwrap_or_default().to_vec();
         let own = self.numbering.of(entry.index);
-        let behind = slots.iter().filter(|slot| checkpoint.is_none_or(|at| **slot > at)).count();
-        for (nth, slot) in slots.iter().enumerate() {
+        let number = |nth: usize| match (checkpoint, numbers.len()) {
+            (Some(at), _) if slots[nth] <= at => None,
+            (_, 0) => Some(own),
             // The last parts are those of the last messages.
-            let number = match (checkpoint, numbers.len()) {
-                (Some(at), _) if *slot <= at => None,
-                (_, 0) => Some(own),
-                (_, len) => {
-                    let from_end = slots.len() - 1 - nth;
-                    debug_assert!(from_end < behind);
-                    Some(numbers[len.saturating_sub(from_end + 1)])
-                }
-            };
-            if let Some(number) = number {
+            (_, len) => Some(numbers[len.saturating_sub(slots.len() - nth)]),
+        };
+        let mut from = 0;
+        while from < slots.len() {
+            let next = (from..slots.len()).find(|nth| number(*nth) != number(from));
+            let next = next.unwrap_or(slots.len());
+            if let Some(number) = number(from) {
                 self.hear_before(number);
             }
-            self.ledger.observe_masked(transcript, entry, &shown, &masked, |of| of == *slot);
+            let range = slots[from]..=slots[next - 1];
+            self.ledger
+                .observe_masked(transcript, entry, &shown, &masked, |of| range.contains(&of));
+            from = next;
         }
     }
 

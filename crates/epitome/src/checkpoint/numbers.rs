@@ -22,7 +22,7 @@ pub fn numbering(transcript: &Transcript) -> Numbering {
 fn go_on_behind(numbering: &mut Numbering, entry: Entry<'_>, part: &Part<'_>, body: &str) {
     let head = &body[..body.find("\n## ").unwrap_or(body.len())];
     let own = numbering.of(entry.index);
-    let next = own.saturating_add(stands_for(body));
+    let next = own + stands_for(body);
     let (mut messages, then) =
         Following::read(head).unwrap_or(Following::of(Vec::new(), next)).numbers();
     // What is said behind it in one entry is the first that follows.
@@ -33,7 +33,7 @@ fn go_on_behind(numbering: &mut Numbering, entry: Entry<'_>, part: &Part<'_>, bo
     if is_behind {
         let shared = if messages.is_empty() { vec![then] } else { messages.remove(0) };
         let number = shared.first().copied().unwrap_or(then);
-        let then = if shared == [then] { then + 1 } else { then };
+        let then = then + usize::from(shared == [then]);
         if is_first {
             numbering.go_on(entry.index, number);
         }
@@ -70,7 +70,8 @@ pub(super) fn stands_for(body: &str) -> usize {
     let line = body.lines().next().unwrap_or_default();
     let digits = line.trim_start_matches(|c: char| !c.is_ascii_digit());
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-    digits[..end].parse().unwrap_or(0).max(1)
+    // Numbers stay far from where they end.
+    digits[..end].parse::<u32>().unwrap_or(0).max(1) as usize
 }
 
 #[cfg(test)]

@@ -238,9 +238,12 @@ impl Compaction {
 
 /// Entries that say what a person took back in one that isn't shown.
 fn outdated(plan: &Plan, gathered: &Gathered) -> BTreeSet<usize> {
-    // The numbers of what an earlier checkpoint stands for are others.
-    let gone = gathered.ledger().taken_back().filter(|(old, new)| !old.carried && !new.carried);
-    let gone = gone.map(|(old, new)| (old.at as usize, new.at as usize));
+    let gone = gathered.ledger().taken_back().filter_map(|(old, new)| {
+        let (Whence::Here(at), Whence::Here(newer)) = (old.whence(), new.whence()) else {
+            return None;
+        };
+        Some((at as usize, newer as usize))
+    });
     gone.filter(|(at, newer)| at < newer && plan.draft.is_folded(*newer))
         .map(|(at, _)| at)
         .collect()

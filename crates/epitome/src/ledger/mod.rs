@@ -137,7 +137,7 @@ pub struct Line {
     /// The newer line that stands in its place.
     pub replaced: Option<usize>,
     /// Whether an earlier checkpoint listed or quoted it: its entry was counted elsewhere.
-    pub(crate) carried: bool,
+    carried: bool,
     /// What an earlier checkpoint said behind it.
     note: String,
     /// The words as they stand in the transcript.

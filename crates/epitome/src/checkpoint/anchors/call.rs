@@ -64,8 +64,8 @@ pub(crate) struct Asked {
     pub(super) path: Option<String>,
     /// As [`Call::only_looks`].
     pub(super) only_looks: bool,
-    /// Whether it is about the list of what is to be done.
-    pub(super) is_todo: bool,
+    /// Whether it adds to what is to be done, and its answer tells by which id.
+    pub(super) adds_todo: bool,
 }
 
 impl Asked {
@@ -88,7 +88,7 @@ impl From<Call<'_>> for Asked {
             act: call.act,
             path: path.map(Cow::into_owned),
             only_looks: call.only_looks(),
-            is_todo: false,
+            adds_todo: false,
             name: call.name,
         }
     }

@@ -92,7 +92,7 @@ impl Anchors {
         self.now = self.now.max(at);
         let call = Call::read(tool, arguments_json);
         let may_list = call.act == Act::Idle || call.arguments.get(&[todo::PROGRESS]).is_some();
-        let is_todo = may_list && self.todo.take(tool, &call.arguments);
+        let adds_todo = may_list && self.todo.take(tool, &call.arguments);
         self.touch_files(at, &call, arguments_json);
         if let Some(name) = &call.name {
             let runs = self.commands.see(name, at, if call.only_looks() { 1 } else { 2 });
@@ -108,7 +108,7 @@ impl Anchors {
                 self.take(at, &format!("\"{key}\": {raw}"), Taken::Exact, 3);
             }
         }
-        Asked { is_todo, ..Asked::from(call) }
+        Asked { adds_todo, ..Asked::from(call) }
     }
 
     /// Notes the result of a call at entry `at`: how it went, its error lines, ids and addresses in
@@ -133,7 +133,7 @@ impl Anchors {
         } else {
             outcome
         };
-        if asked.is_todo {
+        if asked.adds_todo {
             self.todo.answer(output);
         }
         let verdict = judge(output, reported);

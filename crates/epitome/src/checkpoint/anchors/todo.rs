@@ -74,7 +74,7 @@ pub(super) struct Todo {
 }
 
 impl Todo {
-    /// Takes in what a call does to the list; whether it is about one.
+    /// Takes in what a call does to the list; whether it adds an item whose id its answer tells.
     pub(super) fn take(&mut self, tool: &str, arguments: &Arguments<'_>) -> bool {
         let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase().replace('_', "");
         let get = |names: &[&str]| arguments.get(names).map(|value| line(&value));
@@ -90,7 +90,7 @@ impl Todo {
             "taskupdate" => {
                 let Some(id) = get(&IDS) else { return false };
                 self.update(&id, get(&STATES).as_deref().map(State::of), get(&["subject"]));
-                return true;
+                return false;
             }
             _ => {}
         }
@@ -115,7 +115,7 @@ impl Todo {
             self.items = found;
             self.items.truncate(MAX_ITEMS);
         }
-        true
+        false
     }
 
     /// Takes in what a call that adds an item answers: its id, `Task #3 created`.
@@ -286,7 +286,8 @@ mod tests {
             ("book", r#"{"plan":"economy"}"#),
             ("TodoWrite", r#"{"todos":["broken""#),
         ] {
-            assert!(!Todo::default().take(tool, &Arguments::read(arguments)), "{tool}");
+            let mut none = Todo::default();
+            assert!(!none.take(tool, &Arguments::read(arguments)) && !none.is_known, "{tool}");
         }
     }
 
@@ -294,8 +295,9 @@ mod tests {
     fn single_items_change_by_their_ids() {
         let mut todo = Todo::default();
         let mut call = |tool: &str, arguments: &str, output: &str| {
-            todo.take(tool, &Arguments::read(arguments));
-            todo.answer(output);
+            if todo.take(tool, &Arguments::read(arguments)) {
+                todo.answer(output);
+            }
         };
         call("TaskCreate", r#"{"subject":"read the spec"}"#, "Task #1 created successfully: read");
         call("TaskCreate", r#"{"subject":"test it"}"#, "Task #2 created successfully: test it");
