@@ -186,7 +186,7 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
         put(out, "warning:", &format!("a change of the ledger isn't made again{why}: {text}"));
     }
     for pin in &receipt.unmatched_pins {
-        put(out, "warning:", &format!("no message says the pinned {:?}", line(pin, 60)));
+        put(out, "warning:", &format!("no message matches the pin {:?}", line(pin, 60)));
     }
     for pin in &receipt.unheld_pins {
         put(out, "warning:", &unheld(pin));

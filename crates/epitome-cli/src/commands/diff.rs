@@ -127,7 +127,7 @@ fn warn_of(done: &Done) {
         output::warn(&format!("these strategies don't reach the target of {target}"));
     }
     for pin in &receipt.unmatched_pins {
-        output::warn(&format!("no message says the pinned {:?}", line(pin, 60)));
+        output::warn(&format!("no message matches the pin {:?}", line(pin, 60)));
     }
     for pin in &receipt.unheld_pins {
         output::warn(&unheld(pin));

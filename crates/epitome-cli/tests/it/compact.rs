@@ -128,7 +128,7 @@ fn a_pin_that_nothing_says_is_a_warning() {
     bench.copy(SHORT, "s.jsonl");
     let ran = bench.run("compact s.jsonl --pin zzzzqqqq --preserve-tool Bsah");
     assert_eq!(ran.code, 0);
-    assert!(ran.err.contains("warning: no message says the pinned \"zzzzqqqq\""), "{}", ran.err);
+    assert!(ran.err.contains("warning: no message matches the pin \"zzzzqqqq\""), "{}", ran.err);
     assert!(ran.err.contains("warning: no message calls the tool \"Bsah\""), "{}", ran.err);
 }
 

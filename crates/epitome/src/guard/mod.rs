@@ -313,20 +313,20 @@ impl Guard {
                 let may_stay =
                     |p: &Part<'_>| binding == Binding::Free || p.kind() != PartKind::Reasoning;
                 let says = |e: &Entry<'_>| e.parts().any(|p| may_stay(&p) && says(&p, text));
+                // What a stub repeats of its call's arguments is said there.
+                let says_first = |e: &Entry<'_>| {
+                    e.parts().any(|p| !begins_as_stub(&p) && may_stay(&p) && self::says(&p, text))
+                };
                 let mut found =
                     transcript.entries().filter(|e| e.is_human() || e.role().instructs());
                 let mut any = request.system_says(text);
-                for entry in found.by_ref().filter(says) {
+                for entry in found.by_ref().filter(says_first) {
                     self.hold_pin(entry.index, Some(text));
                     any = true;
                 }
                 if any {
                     return;
                 }
-                // What a stub repeats of its call's arguments is said there.
-                let says_first = |e: &Entry<'_>| {
-                    e.parts().any(|p| !begins_as_stub(&p) && may_stay(&p) && self::says(&p, text))
-                };
                 let newest_first = || transcript.entries().rev();
                 let newest = newest_first().find(says_first).or_else(|| newest_first().find(says));
                 let Some(newest) = newest else {

@@ -147,6 +147,39 @@ fn words_that_leave_with_bound_reasoning_are_quoted_before_older_steps_stay() {
     }
 }
 
+/// Found by chance: the stub of a result that a person's message carries repeated a pin, so that a next compaction
+/// took the pin for that person's words and let go of where it was said.
+#[test]
+fn what_a_stub_repeats_is_no_persons_word() {
+    let lines = |n: usize| "lorem elit labore veniam amet tempor\\n".repeat(n);
+    let query = "刉🤊券😖滿扉🦲🕰壳🌏譞🦭🌽Þ9Е".repeat(8);
+    let body = format!(
+        r#"{{"model":"claude-opus-4-8","max_tokens":4096,"messages":[
+{{"role":"user","content":"Begin."}},
+{{"role":"assistant","content":"Done."}},
+{{"role":"assistant","content":[{{"type":"tool_use","id":"toolu_01","name":"search","input":{{"q":["Use 2 retries, never 3."]}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_01","content":"{}"}},{{"type":"text","text":"ok"}}]}},
+{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="}},{{"type":"text","text":"Use 2 retries, never 3."}},{{"type":"tool_use","id":"toolu_02","name":"search","input":{{"q":["{query}"]}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_02"}}]}},
+{{"role":"assistant","content":"Done."}},
+{{"role":"assistant","content":[{{"type":"tool_use","id":"toolu_03","name":"Read","input":{{"file_path":"ok"}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_03","content":"{}"}}]}}]}}"#,
+        lines(12),
+        lines(100)
+    );
+    let request = wire::parse(Format::Anthropic, body).expect("messages");
+    for percent in 3..40 {
+        let options = Options {
+            target: Target::Percent(percent),
+            pins: vec![Pin::Text("Use 2 retrie".to_owned())],
+            ..Options::default()
+        };
+        let counter = counter("o200k").expect("a known name");
+        let compactor = Compactor::new(options, counter).expect("in range");
+        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
+    }
+}
+
 #[test]
 fn counters_agree_that_counts_add_up() {
     let runner_cases = ProptestConfig { cases: 100, ..cases() };
