@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::model::{Registry, Thinking};
 use crate::request::Request;
 use crate::transcript::unit::{Unit, Units};
-use crate::transcript::{PartKind, Role, Transcript};
+use crate::transcript::{Marks, Part, PartKind, Role, Transcript};
 use crate::wire::Format;
 
 /// The steps since the newest message that isn't a result, if the model has yet to answer the
@@ -93,7 +93,7 @@ pub(crate) fn turn_start(request: &Request) -> usize {
     0
 }
 
-/// The model's newest words that end a turn which nothing but what `stays` would leave open, of those behind its steps and
+/// The model's newest words, or what a server found for it, that end a turn which nothing but what `stays` would leave open, of those behind its steps and
 /// outside of `leaving`. Bound thinking leaves, and with thinking enabled by hand an open turn must begin with it.
 pub(super) fn end_of_bare_turn(
     request: &Request,
@@ -108,10 +108,15 @@ pub(super) fn end_of_bare_turn(
         entry.has_calls() || entry.has_results()
     };
     let last = (turn..transcript.len()).rev().filter(|at| stays(*at)).find(is_of_loop)?;
+    // What a server's tool found for the model ends it as words do.
+    let answers = |part: Part<'_>| match part.kind() {
+        PartKind::Text => !part.text().trim().is_empty(),
+        PartKind::Call | PartKind::Result => part.is(Marks::SERVER),
+        _ => false,
+    };
     let is_answer = |at: usize| {
         let entry = transcript.entry(at);
-        let mut texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
-        entry.role() == Role::Assistant && texts.any(|part| !part.text().trim().is_empty())
+        entry.role() == Role::Assistant && entry.parts().any(answers)
     };
     let ends = |unit: &&Unit| {
         let mut entries = unit.entries.clone();

@@ -64,30 +64,45 @@ pub(crate) fn characters(literal: &str) -> usize {
     said + rest.chars().count()
 }
 
+/// What each escape of two characters says, by its second one; 0 for what is none. By a table: which one comes
+/// next can't be foretold.
+const SHORT_ESCAPES: [u8; 256] = {
+    let mut said = [0; 256];
+    let pairs = *b"\"\"\\\\//b\x08f\x0Cn\nr\rt\t";
+    let mut at = 0;
+    while at < pairs.len() {
+        said[pairs[at] as usize] = pairs[at + 1];
+        at += 2;
+    }
+    said
+};
+
+/// Whether a backslash and `sign` are a whole escape.
+pub(super) fn is_short(sign: u8) -> bool {
+    SHORT_ESCAPES[usize::from(sign)] != 0
+}
+
 /// The length of the escape that `text` begins with, of a surrogate pair both, and what it says.
 pub(crate) fn escape(text: &str) -> (usize, char) {
-    let (length, said) = match text.as_bytes().get(1) {
-        Some(b'n') => return (2, '\n'),
-        Some(b't') => return (2, '\t'),
-        Some(b'r') => return (2, '\r'),
-        Some(sign @ (b'"' | b'\\')) => return (2, char::from(*sign)),
-        Some(b'b') => return (2, '\u{8}'),
-        Some(b'f') => return (2, '\u{c}'),
-        Some(b'u') => {
-            let unit = hex_unit(text).unwrap_or(0xFFFD);
-            let low = (0xD800..0xDC00)
-                .contains(&unit)
-                .then(|| text.get(6..).and_then(hex_unit))
-                .flatten()
-                .filter(|low| (0xDC00..0xE000).contains(low));
-            let (length, code) = match low {
-                Some(low) => (12, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)),
-                None => (6, unit),
-            };
-            (length, char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
-        }
-        Some(&other) => (2, char::from(other)),
-        None => (1, '\\'),
+    let Some(&sign) = text.as_bytes().get(1) else { return (text.floor_char_boundary(1), '\\') };
+    let said = SHORT_ESCAPES[usize::from(sign)];
+    if said != 0 {
+        return (2, char::from(said));
+    }
+    let (length, said) = if sign == b'u' {
+        let unit = hex_unit(text).unwrap_or(0xFFFD);
+        let low = (0xD800..0xDC00)
+            .contains(&unit)
+            .then(|| text.get(6..).and_then(hex_unit))
+            .flatten()
+            .filter(|low| (0xDC00..0xE000).contains(low));
+        let (length, code) = match low {
+            Some(low) => (12, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)),
+            None => (6, unit),
+        };
+        (length, char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+    } else {
+        (2, char::from(sign))
     };
     (text.floor_char_boundary(length), said)
 }

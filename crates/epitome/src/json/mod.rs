@@ -201,7 +201,7 @@ impl<'a> Scanner<'a> {
                 Some(b'\\') => {
                     // Where one is others are.
                     while bytes.get(at) == Some(&b'\\') {
-                        if let Some(b'n' | b'"' | b'\\' | b't') = bytes.get(at + 1) {
+                        if bytes.get(at + 1).is_some_and(|sign| literal::is_short(*sign)) {
                             at += 2;
                         } else {
                             self.at = at;

@@ -180,6 +180,46 @@ fn what_a_stub_repeats_is_no_persons_word() {
     }
 }
 
+/// Found by chance: with bound thinking stripped, what a server's tool had found was folded though it alone ended a turn
+/// whose steps stayed; the plan that does least took over, and the next compaction went on.
+#[test]
+fn what_a_server_found_ends_a_turn() {
+    let long = "lorem elit labore veniam amet tempor\\n".repeat(40);
+    let search = |id: &str, found: &str| {
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="}},
+{{"type":"server_tool_use","id":"{id}","name":"web_search","input":{{"query":"x"}}}},
+{{"type":"web_search_tool_result","tool_use_id":"{id}","content":[{{"type":"web_search_result","title":"ok","url":"https://example.org/","encrypted_content":"{found}"}}]}}]}}"#
+        )
+    };
+    let body = format!(
+        r#"{{"model":"claude-opus-5-5","max_tokens":4096,"thinking":{{"type":"enabled","budget_tokens":2048}},
+"tools":[{{"name":"Read","description":"Reads a file.","input_schema":{{"type":"object"}}}}],"messages":[
+{{"role":"user","content":"ok"}},
+{{"role":"assistant","content":[{{"type":"compaction","content":"{long}"}}]}},
+{},
+{{"role":"assistant","content":[{{"type":"tool_use","id":"toolu_05","name":"Read","input":{{"file_path":"ok"}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_05","content":"{long}"}},{{"type":"text","text":"ok"}}]}},
+{{"role":"user","content":"Agnes asks for it. {long}"}},
+{},
+{{"role":"user","content":"Go on."}},
+{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="}},{{"type":"tool_use","id":"toolu_07","name":"Read","input":{{"file_path":"ok"}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_07","content":"{long}{long}"}}]}},
+{{"role":"user","content":"The id is 7f3a-99."}}]}}"#,
+        search("srvtoolu_04", "EqgfCioIARgB"),
+        search("srvtoolu_06", &"EqgfCioIARgB".repeat(20)),
+    );
+    let request = wire::parse(Format::Anthropic, body).expect("messages");
+    for percent in 3..70 {
+        let options = Options { target: Target::Percent(percent), ..Options::default() };
+        let counter = counter("o200k").expect("a known name");
+        let compactor = Compactor::new(options, counter).expect("in range");
+        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
+        let receipt = compactor.compact(&request).expect("it compacts").receipt;
+        assert!(receipt.fallbacks.is_empty(), "{percent} %: {:?}", receipt.fallbacks);
+    }
+}
+
 #[test]
 fn counters_agree_that_counts_add_up() {
     let runner_cases = ProptestConfig { cases: 100, ..cases() };
