@@ -82,7 +82,14 @@ impl Ledger {
         let is_sure = |at: usize| line.surely_means(&self.lines[at]);
         let sure = found.iter().filter(|(_, at)| is_sure(*at)).count();
         let (how, at) = found.iter().max().copied()?;
-        Some(Meant { at, is_sure: how > WEAK && sure == 1 && is_sure(at) })
+        let is_sure = how > WEAK && sure == 1 && is_sure(at) && !self.answers(line, at);
+        Some(Meant { at, is_sure })
+    }
+
+    /// Whether the model asked something between the two, of which `line` may be the answer.
+    fn answers(&self, line: &Line, old: usize) -> bool {
+        let is_between = |asked: u32| self.lines[old].at < asked && asked < line.at;
+        line.change == Change::None && self.asked.is_some_and(is_between)
     }
 
     /// How surely a brief sentence means the line just before it.
@@ -195,7 +202,10 @@ impl Line {
             || words(&self.text).next().is_some_and(|word| english().has(List::Gives, &word));
         let is_wish = self.kind.is_task() && !own.takes_up && !is_set();
         let is_all = || own.is_aside || !is_wish && !names_more();
-        let sets = || is_last && own.sets(theirs) && (says || !is_rule && is_all());
+        let sets = || {
+            let is_set = || !is_rule && own.sets_alike(theirs) && is_all();
+            is_last && own.sets(theirs) && (says || is_set())
+        };
         names || says && strikes(&self.text, &old.text, self.change) || sets()
     }
 }
@@ -242,6 +252,13 @@ impl Subject {
         other.figures().count() <= MOST_FIGURES
             && other.figures().filter(|old| new.is_one_with(old)).count() == 1
             && self.has_for(new, other)
+    }
+
+    /// Whether its figure, where that is a name, is written as one of the other's: `db-9` for `db-7`, not `eu-west1`.
+    fn sets_alike(&self, other: &Self) -> bool {
+        let is_alike =
+            |new: &Value| !new.is_literal() || other.figures().any(|old| new.has_shape_of(old));
+        self.figures().all(is_alike)
     }
 
     /// Its values that have digits.

@@ -188,6 +188,8 @@ pub struct Ledger {
     last: Option<(usize, u32)>,
     /// What was just said no longer holds, and what does is to follow.
     withdrawn: bool,
+    /// Where the model asked something last.
+    asked: Option<u32>,
     /// What an earlier checkpoint lists, while its quotes are read.
     listed: HashSet<String>,
     /// The first line that was said after an earlier checkpoint.

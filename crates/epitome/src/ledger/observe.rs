@@ -89,6 +89,9 @@ impl Ledger {
             let next = shown_only.partition_point(|range| range.end <= at);
             shown_only.get(next).is_some_and(|range| range.contains(&at))
         };
+        if who == Speaker::Model && judge::asks(text) {
+            self.asked = Some(at);
+        }
         let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };
         for sentence in parts {
             let mut raw = &text[sentence.range.clone()];

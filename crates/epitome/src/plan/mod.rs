@@ -248,7 +248,7 @@ impl<'a> Subject<'a> {
             work.take_up(Reason::LastResort);
         }
         if work.landing() > target {
-            let is_over = work.draft.total() > target;
+            let is_over = work.draft.total() > target && self.cover == Cover::Folds;
             let shares = if is_over { self.shares() } else { self.shares_beside() };
             let edits = self.squeezes(&work.draft, shares);
             work.make("squeeze", edits);

@@ -220,6 +220,31 @@ fn what_a_server_found_ends_a_turn() {
     }
 }
 
+/// Found by chance: a pinned message that fit whole was cut so that a checkpoint of what had been dropped might stand
+/// beside it.
+#[test]
+fn what_fits_whole_is_not_cut_for_a_checkpoint() {
+    let long = "lorem elit labore veniam amet tempor aliqua ipsum sed et quis ".repeat(53);
+    let body = format!(
+        r#"{{"model":"gpt-5.4","messages":[
+{{"role":"assistant","content":"The id is 7f3a-99, see https://example.org/a?b=1"}},
+{{"role":"user","content":"ok"}},
+{{"role":"assistant","content":"{long}","tool_calls":[{{"id":"call_01","type":"function","function":{{"name":"Read","arguments":"{{}}"}}}}]}},
+{{"role":"tool","tool_call_id":"call_01","content":"ok"}}]}}"#
+    );
+    let request = wire::parse(Format::OpenaiChat, body).expect("messages");
+    for percent in 90..100 {
+        let options = Options {
+            target: Target::Percent(percent),
+            pins: vec![Pin::Entry(2)],
+            ..Options::default()
+        };
+        let counter = counter("o200k").expect("a known name");
+        let compactor = Compactor::new(options, counter).expect("in range");
+        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
+    }
+}
+
 #[test]
 fn counters_agree_that_counts_add_up() {
     let runner_cases = ProptestConfig { cases: 100, ..cases() };

@@ -316,6 +316,17 @@ fn what_only_stands_right_behind_a_statement_strikes_nothing() {
         "user: The session timeout is 30 minutes.
          model: Noted.
          user: Wait 5 minutes.",
+        // What answers a question is about that.
+        "user: The id is 7f3a-99.
+         model: Which region?
+         user: eu-west1",
+        "user: The ticket is ab-12.
+         model: Noted. And the parent ticket?
+         user: It's ab-14",
+        // A name of another make isn't one either.
+        "user: The id is 7f3a-99.
+         model: Noted.
+         user: gpt4",
     ] {
         assert!(!is_struck(said), "{said}: {}", ledger(said).render(4_000));
     }
