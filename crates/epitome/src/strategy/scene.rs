@@ -5,7 +5,7 @@ use crate::checkpoint::{self, LEAST_TOKENS, Least};
 use crate::draft::{Draft, Matter};
 use crate::guard::Guard;
 use crate::strategy::Found;
-use crate::transcript::unit::Units;
+use crate::transcript::unit::{Unit, Units};
 use crate::transcript::{Entry, Marks, Numbering, Origin, Part, PartKind};
 use crate::trigger::Cause;
 
@@ -61,7 +61,7 @@ impl<'a> Scene<'a> {
         stays && self.draft.is_shown(entry)
     }
 
-    /// Index of the first entry of the newest units that fit in `tokens`. The newest step (without any,
+    /// Index of the first entry of the newest units that fit in `tokens`. The newest step that is shown (without any,
     /// the newest unit), which the model has yet to answer, is new however large it is; without any
     /// `tokens` nothing is.
     pub fn newest_from(&self, tokens: u64) -> usize {
@@ -69,7 +69,8 @@ impl<'a> Scene<'a> {
             return self.matter.transcript.len();
         }
         let units = self.units.all();
-        let step = units.iter().rfind(|unit| unit.is_step).or(units.last());
+        let is_shown = |unit: &&Unit| unit.entries.clone().any(|at| self.draft.is_shown(at));
+        let step = units.iter().rfind(|unit| unit.is_step && is_shown(unit)).or(units.last());
         let newest = step.map_or(self.matter.transcript.len(), |unit| unit.entries.start);
         self.fitting_from(tokens).min(newest)
     }

@@ -245,6 +245,28 @@ fn what_fits_whole_is_not_cut_for_a_checkpoint() {
     }
 }
 
+/// Found by chance: an image in the newest message was kept for a newer step's sake that had left, and the next
+/// compaction took it out.
+#[test]
+fn a_step_that_left_is_not_the_newest() {
+    let image = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAAAAAA";
+    let body = format!(
+        r#"{{"model":"gpt-5.4","store":false,"input":[
+{{"type":"computer_call","id":"cu_1","action":{{"type":"screenshot"}},"call_id":"comp_1"}},
+{{"type":"computer_call_output","output":{{"type":"computer_screenshot","image_url":"{image}"}},"call_id":"comp_1"}},
+{{"role":"user","content":"ok"}},
+{{"role":"tool","content":[{{"type":"input_image","image_url":"{image}","detail":"auto"}},{{"type":"input_text","text":"ok"}}]}},
+{{"type":"compaction_trigger"}}]}}"#
+    );
+    let request = wire::parse(Format::OpenaiResponses, body).expect("items");
+    for percent in 1..60 {
+        let options = Options { target: Target::Percent(percent), ..Options::default() };
+        let counter = counter("o200k").expect("a known name");
+        let compactor = Compactor::new(options, counter).expect("in range");
+        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
+    }
+}
+
 #[test]
 fn counters_agree_that_counts_add_up() {
     let runner_cases = ProptestConfig { cases: 100, ..cases() };
