@@ -67,8 +67,10 @@ pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String>
     let is_stuck = matches!(outcome.receipt.reached, Reached::Unreachable { .. } | Reached::Short);
     // What is pinned between turns of a model that binds by hand can leave no whole turn.
     let is_bound = Binding::of(&outcome.base) == Binding::PrefixManual;
+    // Nor what nobody but its author can mend.
+    let is_left = !outcome.receipt.left.is_empty();
     let fallbacks = &outcome.receipt.fallbacks;
-    holds!(fallbacks.is_empty() || is_stuck || is_bound, "{fallbacks:?}");
+    holds!(fallbacks.is_empty() || is_stuck || is_bound || is_left, "{fallbacks:?}");
     nobodys_mouth(&outcome)?;
     honest_counts(&outcome)
 }

@@ -12,6 +12,8 @@ pub(super) enum Attempt {
     Asked,
     /// By the compactor's strategies, to the least that can be reached.
     Least,
+    /// By the compactor's strategies that take no entry away, where that is enough.
+    Edits,
     /// By dropping the oldest units.
     Oldest,
     /// Not at all: everything stays.
@@ -24,7 +26,8 @@ impl Attempt {
     pub(super) fn next(self) -> Self {
         match self {
             Attempt::Delegated => Attempt::Asked,
-            Attempt::Asked | Attempt::Least => Attempt::Oldest,
+            Attempt::Asked | Attempt::Least => Attempt::Edits,
+            Attempt::Edits => Attempt::Oldest,
             Attempt::Oldest | Attempt::Nothing | Attempt::Declined | Attempt::Pass => {
                 Attempt::Nothing
             }

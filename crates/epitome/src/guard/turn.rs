@@ -111,7 +111,7 @@ pub(super) fn end_of_bare_turn(
     // What a server's tool found for the model ends it as words do.
     let answers = |part: Part<'_>| match part.kind() {
         PartKind::Text => !part.text().trim().is_empty(),
-        PartKind::Call | PartKind::Result => part.is(Marks::SERVER),
+        PartKind::Result => part.is(Marks::SERVER),
         _ => false,
     };
     let is_answer = |at: usize| {

@@ -310,7 +310,7 @@ impl<'a> Scanner<'a> {
     fn escape(&mut self) -> Result<()> {
         let hex = |b: Option<&u8>| b.is_some_and(u8::is_ascii_hexdigit);
         match self.bytes.get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(sign) if literal::is_short(*sign) => self.at += 2,
             Some(b'u') if (2..6).all(|i| hex(self.bytes.get(self.at + i))) => self.at += 6,
             _ => return Err(self.error("unknown escape in a string")),
         }

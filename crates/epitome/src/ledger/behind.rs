@@ -14,6 +14,7 @@ use super::sure::{ONE_OF, RARE};
 use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Update, is_near, may_replace};
 use super::value::{Sort, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
+use crate::text::cut;
 
 /// Entries between what was just said and what takes it up.
 pub(super) const JUST: u32 = 2;
@@ -23,6 +24,8 @@ const MOST_BESIDES: usize = 7;
 const MOST_FIGURES: usize = 2;
 /// Words before what a brief sentence strikes: `lose X, take Y`.
 const MOST_BEFORE: usize = 2;
+/// Bytes at the end of a text in which it may ask for something.
+const MOST_ASKED: usize = 240;
 
 /// Words besides its values of one that says hardly more than another value; and all words of one that says nothing more.
 const MOST_LIGHT: usize = 4;
@@ -86,10 +89,10 @@ impl Ledger {
         Some(Meant { at, is_sure })
     }
 
-    /// Whether the model asked something between the two, of which `line` may be the answer.
+    /// Whether the model asked for a value behind `old`, which `line` may be.
     fn answers(&self, line: &Line, old: usize) -> bool {
-        let is_between = |asked: u32| self.lines[old].at < asked && asked < line.at;
-        line.change == Change::None && self.asked.is_some_and(is_between)
+        let is_between = |asked: u32| self.lines[old].at <= asked && asked < line.at;
+        line.change < Change::OfLast && self.asked.is_some_and(is_between)
     }
 
     /// How surely a brief sentence means the line just before it.
@@ -208,6 +211,22 @@ impl Line {
         };
         names || says && strikes(&self.text, &old.text, self.change) || sets()
     }
+}
+
+/// Whether a text ends with a question that a value answers: `And the width?`, not `Is 30 cm right?` or `Anything else?`.
+pub(super) fn wants_value(text: &str) -> bool {
+    let end = cut::tail(text, MOST_ASKED);
+    if memchr::memchr(b'?', end.as_bytes()).is_none() {
+        return false;
+    }
+    let sentences = end.split_inclusive(['.', '?', '!', '\n']).rev();
+    let said = sentences.map(str::trim).filter(|sentence| !sentence.is_empty()).take(2);
+    let mut asked = said.filter(|sentence| asks(sentence));
+    asked.any(|question| {
+        let wants = |word: &String| english().has(List::Wants, word);
+        let gives = question.contains(|c: char| c.is_ascii_digit());
+        !gives && words(question).take(MOST_BEFORE + 1).any(|word| wants(&word))
+    })
 }
 
 /// Whether a brief sentence begins with words of the older one, says no more of them and goes on with others:

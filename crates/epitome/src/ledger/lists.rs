@@ -97,6 +97,8 @@ lists! {
     DoneAlone = "done-alone",
     /// What a question begins with.
     AskFirst = "ask-first",
+    /// What is among the first words of a question that a value answers.
+    Wants = "wants",
     /// Who is asked, or asks: such a question is none that stays open.
     Readers = "readers",
     /// What a sentence doesn't end with.

@@ -188,7 +188,7 @@ pub struct Ledger {
     last: Option<(usize, u32)>,
     /// What was just said no longer holds, and what does is to follow.
     withdrawn: bool,
-    /// Where the model asked something last.
+    /// Where the model asked for a value last.
     asked: Option<u32>,
     /// What an earlier checkpoint lists, while its quotes are read.
     listed: HashSet<String>,

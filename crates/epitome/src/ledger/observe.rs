@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::mem::take;
 
+use super::behind::wants_value;
 use super::cues::Cues;
 use super::judge::{self, judge};
 use super::lane::{Breadth, LEAST_BESIDES, note_of};
@@ -89,7 +90,7 @@ impl Ledger {
             let next = shown_only.partition_point(|range| range.end <= at);
             shown_only.get(next).is_some_and(|range| range.contains(&at))
         };
-        if who == Speaker::Model && judge::asks(text) {
+        if who == Speaker::Model && wants_value(text) {
             self.asked = Some(at);
         }
         let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };

@@ -204,7 +204,15 @@ impl<'a> Subject<'a> {
         let folded = (0..all).filter(|at| plan.draft.is_folded(*at)).count();
         // Not worth it where the room is had by folding what would have stayed.
         let is_cheap = folded <= all / COVERED;
-        let covers = plan.reached == Reached::Target && plan.draft.folds() && is_cheap;
+        // Nor where what must stay, and fits whole, is cut for it.
+        let cuts = |at: &usize| {
+            let is_whole = |draft: &Draft| draft.entry_tokens(*at) == self.tally.entry(*at);
+            self.before.is_some_and(is_whole) && !is_whole(&plan.draft)
+        };
+        let covers = plan.reached == Reached::Target
+            && plan.draft.folds()
+            && is_cheap
+            && !self.guard.firm().keys().any(cuts);
         let free = self.budget.target.saturating_sub(plan.draft.total());
         let checkpoint = free.min(self.budget.checkpoint().max(LEAST_TOKENS));
         covers.then_some(Plan { checkpoint, ..plan })
@@ -248,7 +256,7 @@ impl<'a> Subject<'a> {
             work.take_up(Reason::LastResort);
         }
         if work.landing() > target {
-            let is_over = work.draft.total() > target && self.cover == Cover::Folds;
+            let is_over = work.draft.total() > target;
             let shares = if is_over { self.shares() } else { self.shares_beside() };
             let edits = self.squeezes(&work.draft, shares);
             work.make("squeeze", edits);

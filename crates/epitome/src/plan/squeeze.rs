@@ -5,7 +5,7 @@
 //! message) is cut first, to the room that is left beside people's words; what people said and stays only for
 //! what the provider demands around those comes next.
 
-use super::{Cover, Subject};
+use super::Subject;
 use crate::checkpoint::LEAST_TOKENS;
 use crate::draft::{Draft, result_of};
 use crate::guard::Held;
@@ -120,14 +120,9 @@ impl Subject<'_> {
         let room = target.saturating_sub(fixed + whole + words + reserve);
         let soft_level = level(&soft, room).unwrap_or(0).max(least.soft);
         let fixed = fixed + cut_to(&soft, soft_level);
-        // Words that fit whole aren't cut so that a checkpoint of what edits hide may stand beside them.
-        let most = match self.cover {
-            Cover::Folds => target,
-            Cover::Edits => target.max(self.budget.asked),
-        };
-        let room = most.saturating_sub(fixed + whole);
+        let room = target.saturating_sub(fixed + whole);
         let spoken_level = whole_or(&spoken, room, least.spoken);
-        let room = most.saturating_sub(fixed + cut_to(&spoken, spoken_level));
+        let room = target.saturating_sub(fixed + cut_to(&spoken, spoken_level));
         let firm_level = whole_or(&firm, room, least.firm);
         Levels { firm: firm_level, spoken: spoken_level, soft: soft_level }
     }

@@ -267,6 +267,52 @@ fn a_step_that_left_is_not_the_newest() {
     }
 }
 
+/// Found by chance: where folding would have broken a rule the oldest plan, which edits nothing, missed a target that edits
+/// alone reach, as the next compaction showed.
+#[test]
+fn edits_are_tried_before_the_oldest_leaves() {
+    let lines = |n: usize| "lorem elit labore veniam amet tempor\\n".repeat(n);
+    let call = |id: u32| {
+        format!(
+            r#"{{"toolUse":{{"toolUseId":"call_0{id}","name":"Read","input":{{"file_path":"ok"}}}}}}"#
+        )
+    };
+    let result = |id: u32, text: &str| {
+        format!(r#"{{"toolResult":{{"toolUseId":"call_0{id}","content":[{{"text":"{text}"}}]}}}}"#)
+    };
+    let body = format!(
+        r#"{{"modelId":"eu.anthropic.claude-opus-4-8-v1:0","inferenceConfig":{{"maxTokens":4096}},
+"toolConfig":{{"tools":[{{"toolSpec":{{"name":"Read","description":"Reads a file.","inputSchema":{{"json":{{"type":"object"}}}}}}}}]}},
+"additionalModelRequestFields":{{"thinking":{{"type":"enabled","budget_tokens":2048}}}},"messages":[
+{{"role":"user","content":[{{"text":"ok"}}]}},
+{{"role":"assistant","content":[{}]}},
+{{"role":"user","content":[{}]}},
+{{"role":"assistant","content":[{},{}]}},
+{{"role":"user","content":[{},{},{{"text":"Go on."}}]}},
+{{"role":"tool","content":[{{"text":"x"}},{}]}},
+{{"role":"user","content":[{},{{"text":"And now?"}}]}}]}}"#,
+        call(1),
+        result(1, &lines(15)),
+        call(2),
+        call(3),
+        result(2, &lines(40)),
+        result(3, &lines(90)),
+        call(4),
+        result(4, "ok"),
+    );
+    let request = wire::parse(Format::Bedrock, body).expect("messages");
+    for percent in 5..95 {
+        let options = Options {
+            target: Target::Percent(percent),
+            tail: Tail::Turns(0),
+            ..Options::default()
+        };
+        let counter = counter("o200k").expect("a known name");
+        let compactor = Compactor::new(options, counter).expect("in range");
+        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
+    }
+}
+
 #[test]
 fn counters_agree_that_counts_add_up() {
     let runner_cases = ProptestConfig { cases: 100, ..cases() };

@@ -320,15 +320,22 @@ fn what_only_stands_right_behind_a_statement_strikes_nothing() {
         "user: The id is 7f3a-99.
          model: Which region?
          user: eu-west1",
-        "user: The ticket is ab-12.
-         model: Noted. And the parent ticket?
-         user: It's ab-14",
+        "user: The shelf is 30 cm deep.
+         model: How wide? I need it to order.
+         user: 80 cm",
+        "model: The shelf is 30 cm deep. And the width?
+         user: 80 cm",
         // A name of another make isn't one either.
         "user: The id is 7f3a-99.
          model: Noted.
          user: gpt4",
     ] {
         assert!(!is_struck(said), "{said}: {}", ledger(said).render(4_000));
+    }
+    // What asks for no value isn't answered by one.
+    for asked in ["Is 30 cm right?", "Noted. Anything else?", "Noted."] {
+        let said = format!("user: The shelf is 30 cm deep.\nmodel: {asked}\nuser: 40 cm");
+        assert!(is_struck(&said), "{said}: {}", ledger(&said).render(4_000));
     }
     let said = "user: We decided to keep the wood chips because the council pays.
          model: Noted.
