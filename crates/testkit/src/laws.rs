@@ -192,7 +192,9 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     // What a message shares isn't told apart any more by why it had to stay.
     let is_shared = laid.windows(2).any(|pair| pair[0].message == pair[1].message);
     let goes_on = is_list && compactor.options().stop == Stop::AtEnd;
-    if goes_on || is_short && (is_list || is_shared) {
+    // Where no plan of ours keeps the rules around what only its author can mend, the least was done, not the best.
+    let is_least = !outcome.receipt.left.is_empty() && !outcome.receipt.fallbacks.is_empty();
+    if goes_on || is_short && (is_list || is_shared || is_least) {
         let (first, second) = (&outcome.receipt.after, &second.receipt.after);
         holds!(second.count.tokens <= first.count.tokens, "again made it larger");
         return Ok(());

@@ -34,3 +34,17 @@ impl Attempt {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Attempt;
+
+    #[test]
+    fn less_and_less_is_taken_away_until_nothing_is() {
+        let each = std::iter::successors(Some(Attempt::Delegated), |attempt| Some(attempt.next()));
+        let expected =
+            [Attempt::Delegated, Attempt::Asked, Attempt::Edits, Attempt::Oldest, Attempt::Nothing];
+        assert_eq!(each.take(5).collect::<Vec<_>>(), expected);
+        assert_eq!(Attempt::Least.next(), Attempt::Edits);
+    }
+}

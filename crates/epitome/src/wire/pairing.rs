@@ -35,6 +35,8 @@ pub(super) struct Pairing<'a> {
     /// The same for whom ids are made up; those that were met since somebody was are in `met`.
     taken: Taken,
     met: Vec<Cow<'a, str>>,
+    /// Calls elsewhere that are answered here.
+    elsewhere: HashSet<Cow<'a, str>>,
     dangling: Vec<Stray>,
     orphans: Vec<Stray>,
     findings: Vec<Finding>,
@@ -84,6 +86,7 @@ impl<'a> Pairing<'a> {
             used: HashSet::new(),
             taken: Taken::new(),
             met: Vec::new(),
+            elsewhere: HashSet::new(),
             dangling: Vec::new(),
             orphans: Vec::new(),
             findings: Vec::new(),
@@ -155,6 +158,16 @@ impl<'a> Pairing<'a> {
             let mend = Mend::MoveResult { result: slot, call: *call };
             let rule = self.rules.place;
             self.find(rule, at, slot, format!("`{id}` comes behind other content"), mend);
+        }
+    }
+
+    /// A result came in entry `at` for a call of the history that the provider holds: whether there is one isn't known, but
+    /// it is answered once.
+    pub(super) fn result_elsewhere(&mut self, at: usize, result: &Part<'a>) {
+        let id = result.id();
+        if !id.is_empty() && !self.elsewhere.insert(id.clone()) {
+            let detail = format!("`{id}` is already answered");
+            self.find(self.rules.duplicate, at, result.slot, detail, Mend::DropPart(result.slot));
         }
     }
 

@@ -77,10 +77,13 @@ pub(super) fn pairs(
         } else if role != Role::User {
             pairing.speak();
         }
-        // What stands first answers the history that the provider holds, which isn't here to be judged.
+        // What stands first answers calls of the history that the provider holds, which isn't here to be judged.
         let goes_on = run.start == 0 && role == Role::User && request.keeper().is_some();
         for (at, part) in parts {
             if goes_on {
+                if is_client(&part, PartKind::Result) {
+                    pairing.result_elsewhere(at, &part);
+                }
                 continue;
             }
             if is_client(&part, PartKind::Result) {

@@ -267,10 +267,10 @@ fn a_step_that_left_is_not_the_newest() {
     }
 }
 
-/// Found by chance: where folding would have broken a rule the oldest plan, which edits nothing, missed a target that edits
-/// alone reach, as the next compaction showed.
+/// A turn that came in without thinking, around a message of no known role: what stands there only its author can mend, and
+/// each view of it is sound or as it came.
 #[test]
-fn edits_are_tried_before_the_oldest_leaves() {
+fn what_only_its_author_can_mend_keeps_the_laws() {
     let lines = |n: usize| "lorem elit labore veniam amet tempor\\n".repeat(n);
     let call = |id: u32| {
         format!(
@@ -284,7 +284,7 @@ fn edits_are_tried_before_the_oldest_leaves() {
         r#"{{"modelId":"eu.anthropic.claude-opus-4-8-v1:0","inferenceConfig":{{"maxTokens":4096}},
 "toolConfig":{{"tools":[{{"toolSpec":{{"name":"Read","description":"Reads a file.","inputSchema":{{"json":{{"type":"object"}}}}}}}}]}},
 "additionalModelRequestFields":{{"thinking":{{"type":"enabled","budget_tokens":2048}}}},"messages":[
-{{"role":"user","content":[{{"text":"ok"}}]}},
+{{"role":"user","content":[{{"text":""}}]}},
 {{"role":"assistant","content":[{}]}},
 {{"role":"user","content":[{}]}},
 {{"role":"assistant","content":[{},{}]}},

@@ -4,6 +4,8 @@ use epitome::transcript::{
     Marks, PartKind, Transcript,
     unit::{Instructions, Units},
 };
+use epitome::view::View;
+use epitome::{Format, Request, wire};
 use proptest::prelude::*;
 use testkit::generate::{Case, broken, cases, valid};
 
@@ -66,4 +68,26 @@ proptest! {
     fn of_broken_transcripts(case in broken()) {
         units_cover_and_cut_no_pair(&case)?;
     }
+}
+
+/// A thread that Anthropic keeps: whether there is such a call nobody here knows, but nobody may answer it twice.
+#[test]
+fn a_call_elsewhere_is_answered_once() {
+    let body = |results: &str| {
+        format!(
+            r#"{{"model":"claude-opus-5-5","max_tokens":64,"thread":{{"type":"continue","previous_message_id":"msg_1"}},
+"messages":[{{"role":"user","content":[{results}]}}]}}"#
+        )
+    };
+    let one = r#"{"type":"tool_result","tool_use_id":"toolu_01","content":"ok"}"#;
+    let other = r#"{"type":"tool_result","tool_use_id":"toolu_02","content":"ok"}"#;
+    let sound = wire::parse(Format::Anthropic, body(&format!("{one},{other}"))).expect("a body");
+    assert_eq!(wire::check(&sound), []);
+    let twice = body(&format!("{one},{other},{one}"));
+    let request = wire::parse(Format::Anthropic, twice).expect("a body");
+    let found: Vec<String> = wire::check(&request).iter().map(|f| f.rule.to_string()).collect();
+    assert_eq!(found, ["anthropic/duplicate-result"]);
+    let mended = wire::repair(&request).request;
+    let whole = |request: &Request| wire::render(request, &View::whole(1));
+    assert_eq!(whole(&mended), whole(&sound));
 }
