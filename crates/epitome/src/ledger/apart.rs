@@ -18,18 +18,29 @@ use super::{Change, Ledger, Line, Speaker};
 impl Ledger {
     /// An update without the lines that say the same of another thing, and that replaces none which may.
     pub(super) fn apart(&self, line: &Line, update: Update) -> Update {
-        // `No, 9021.` names nothing, and is of whatever was said.
         let own = &line.subject;
+        // What was asked for behind it may be something else, unless it is named.
+        let is_unit = |word: u64| own.units.iter().any(|(_, unit)| *unit == word);
+        let names =
+            |old: &Subject| own.topic.iter().any(|word| !is_unit(word) && old.bag.has(word));
+        let may_answer = |at: usize| !names(&self.lines[at].subject) && self.answers(line, at);
+        // `No, 9021.` names nothing, and is of whatever was said.
         let is_figure = |word: u64| own.figures().any(|value| value.digest == word);
         if line.who == Speaker::Human && !own.bag.is_empty() && own.bag.iter().all(is_figure) {
-            return update;
+            return match update {
+                Update::Replaces(olds) if olds.iter().any(|at| may_answer(*at)) => {
+                    Update::Differs(olds[0])
+                }
+                update => update,
+            };
         }
         let is_another = |at: &usize| {
             let old = &self.lines[*at];
             let goes_on = line.kind != old.kind && line.kind.is_task() && old.kind.is_task();
             line.is_of_another_than(old) || !goes_on && line.adds_to(old)
         };
-        let may_be_another = |at: &usize| line.may_be_of_another_than(&self.lines[*at]);
+        let may_be_another =
+            |at: &usize| line.may_be_of_another_than(&self.lines[*at]) || may_answer(*at);
         match update {
             Update::Replaces(mut olds) => {
                 olds.retain(|at| !is_another(at));

@@ -90,9 +90,9 @@ impl Ledger {
     }
 
     /// Whether the model asked for a value behind `old`, which `line` may be.
-    fn answers(&self, line: &Line, old: usize) -> bool {
+    pub(super) fn answers(&self, line: &Line, old: usize) -> bool {
         let is_between = |asked: u32| self.lines[old].at <= asked && asked < line.at;
-        line.change < Change::OfLast && self.asked.is_some_and(is_between)
+        self.asked.is_some_and(is_between) && (line.change < Change::OfLast || line.is_set())
     }
 
     /// How surely a brief sentence means the line just before it.
@@ -176,6 +176,11 @@ impl Ledger {
 }
 
 impl Line {
+    /// Whether it begins as what gives a value does: `put 5 minutes`.
+    fn is_set(&self) -> bool {
+        words(&self.text).next().is_some_and(|word| english().has(List::Gives, &word))
+    }
+
     /// Whether a brief sentence surely means a line just before it: it names that one's value, or says nothing of its
     /// own but another one of the same make.
     fn surely_means(&self, old: &Self) -> bool {
@@ -201,9 +206,7 @@ impl Line {
         // `It is 80 cm wide` is about something else than `30 cm deep`.
         let names_more = || own.bag.without(&theirs.bag).any(|word| !own.is_value(word));
         // `Wait 5 minutes` is a wish; `wait, 5 minutes` and `put 5 minutes` aren't.
-        let is_set =
-            || words(&self.text).next().is_some_and(|word| english().has(List::Gives, &word));
-        let is_wish = self.kind.is_task() && !own.takes_up && !is_set();
+        let is_wish = self.kind.is_task() && !own.takes_up && !self.is_set();
         let is_all = || own.is_aside || !is_wish && !names_more();
         let sets = || {
             let is_set = || !is_rule && own.sets_alike(theirs) && is_all();

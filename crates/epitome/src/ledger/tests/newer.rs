@@ -325,6 +325,12 @@ fn what_only_stands_right_behind_a_statement_strikes_nothing() {
          user: 80 cm",
         "model: The shelf is 30 cm deep. And the width?
          user: 80 cm",
+        "user: The shelf is 30 cm deep.
+         model: And the width?
+         user: Let's go with 80 cm",
+        "user: The shelf is 30 cm deep.
+         model: And the width?
+         user: Make it 80 cm",
         // A name of another make isn't one either.
         "user: The id is 7f3a-99.
          model: Noted.
