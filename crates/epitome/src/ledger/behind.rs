@@ -92,7 +92,8 @@ impl Ledger {
     /// Whether the model asked for a value behind `old`, which `line` may be.
     pub(super) fn answers(&self, line: &Line, old: usize) -> bool {
         let is_between = |asked: u32| self.lines[old].at <= asked && asked < line.at;
-        self.asked.is_some_and(is_between) && (line.change < Change::OfLast || line.is_set())
+        let may_be_one = line.change < Change::OfLast || line.is_set();
+        may_be_one && line.subject.gives_any() && self.asked.is_some_and(is_between)
     }
 
     /// How surely a brief sentence means the line just before it.
