@@ -246,12 +246,12 @@ fn what_an_agent_writes_meanwhile_stays() {
         let agent = scope.spawn(|| {
             let (mut written, mut last, mut set_back) = (0_u64, 3, 0_u64);
             while !is_over.load(Ordering::Relaxed) {
-                let least = began.load(Ordering::SeqCst);
+                let floor = began.load(Ordering::SeqCst);
                 let text = fs::read_to_string(&path).expect("it is always there");
                 let mut settings: Value = serde_json::from_str(&text).expect("whole");
                 let count = settings["numStartups"].as_u64().expect("a number");
                 // It reads the new file in the very moment before that goes back: seldom, and never one from before the run.
-                assert!((least..=last).contains(&count), "{count} behind {last}, {least} at least");
+                assert!((floor..=last).contains(&count), "{count} behind {last}, {floor} at least");
                 set_back += u64::from(count != last);
                 last = count + 1;
                 settings["numStartups"] = json!(last);
