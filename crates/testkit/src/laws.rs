@@ -67,10 +67,8 @@ pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String>
     let is_stuck = matches!(outcome.receipt.reached, Reached::Unreachable { .. } | Reached::Short);
     // What is pinned between turns of a model that binds by hand can leave no whole turn.
     let is_bound = Binding::of(&outcome.base) == Binding::PrefixManual;
-    // Nor what nobody but its author can mend.
-    let is_left = !outcome.receipt.left.is_empty();
     let fallbacks = &outcome.receipt.fallbacks;
-    holds!(fallbacks.is_empty() || is_stuck || is_bound || is_left, "{fallbacks:?}");
+    holds!(fallbacks.is_empty() || is_stuck || is_bound, "{fallbacks:?}");
     nobodys_mouth(&outcome)?;
     honest_counts(&outcome)
 }
@@ -192,9 +190,7 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     // What a message shares isn't told apart any more by why it had to stay.
     let is_shared = laid.windows(2).any(|pair| pair[0].message == pair[1].message);
     let goes_on = is_list && compactor.options().stop == Stop::AtEnd;
-    // Where no plan of ours keeps the rules around what only its author can mend, the least was done, not the best.
-    let is_least = !outcome.receipt.left.is_empty() && !outcome.receipt.fallbacks.is_empty();
-    if goes_on || is_short && (is_list || is_shared || is_least) {
+    if goes_on || is_short && (is_list || is_shared) {
         let (first, second) = (&outcome.receipt.after, &second.receipt.after);
         holds!(second.count.tokens <= first.count.tokens, "again made it larger");
         return Ok(());

@@ -12,8 +12,6 @@ pub(super) enum Attempt {
     Asked,
     /// By the compactor's strategies, to the least that can be reached.
     Least,
-    /// By the compactor's strategies that take no entry away, where that is enough.
-    Edits,
     /// By dropping the oldest units.
     Oldest,
     /// Not at all: everything stays.
@@ -26,25 +24,10 @@ impl Attempt {
     pub(super) fn next(self) -> Self {
         match self {
             Attempt::Delegated => Attempt::Asked,
-            Attempt::Asked | Attempt::Least => Attempt::Edits,
-            Attempt::Edits => Attempt::Oldest,
+            Attempt::Asked | Attempt::Least => Attempt::Oldest,
             Attempt::Oldest | Attempt::Nothing | Attempt::Declined | Attempt::Pass => {
                 Attempt::Nothing
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Attempt;
-
-    #[test]
-    fn less_and_less_is_taken_away_until_nothing_is() {
-        let each = std::iter::successors(Some(Attempt::Delegated), |attempt| Some(attempt.next()));
-        let expected =
-            [Attempt::Delegated, Attempt::Asked, Attempt::Edits, Attempt::Oldest, Attempt::Nothing];
-        assert_eq!(each.take(5).collect::<Vec<_>>(), expected);
-        assert_eq!(Attempt::Least.next(), Attempt::Edits);
     }
 }

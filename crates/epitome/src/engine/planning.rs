@@ -8,7 +8,7 @@ use crate::checkpoint::Least;
 use crate::count::Tally;
 use crate::guard::{Guard, Overridden, Wishes};
 use crate::plan::{Cover, Means, Plan, Reached, Subject};
-use crate::strategy::{Found, Head, Strategy};
+use crate::strategy::{Found, Head};
 use crate::transcript::unit::Units;
 
 impl Compaction {
@@ -73,17 +73,6 @@ impl Compaction {
                 covering.unwrap_or_else(|| subject.plan(strategies))
             }
             Attempt::Least => subject.least(self.compactor.strategies()),
-            Attempt::Edits => {
-                let strategies = self.compactor.strategies().iter();
-                let edits: Vec<Arc<dyn Strategy>> =
-                    strategies.filter(|strategy| !strategy.takes_oldest()).cloned().collect();
-                let plan = subject.least(&edits);
-                if plan.reached != Reached::Target {
-                    self.attempt = Attempt::Oldest;
-                    return self.draw_up(tally);
-                }
-                plan
-            }
             Attempt::Oldest => subject.plan(&[Arc::new(Head::oldest())]),
             Attempt::Nothing => subject.leave(),
             Attempt::Declined => Plan { reached: Reached::Declined, ..subject.leave() },

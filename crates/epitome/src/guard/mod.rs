@@ -132,7 +132,7 @@ impl Guard {
         guard.lead(request);
         guard.parted_models(request, units);
         guard.companions(units);
-        if wishes.binding == Binding::PrefixManual && (is_closed || leaving.is_some()) {
+        if wishes.binding == Binding::PrefixManual {
             let stays = |at: usize| guard.held.has(at);
             let end = turn::end_of_bare_turn(request, units, leaving.as_ref(), stays);
             end.into_iter().flatten().for_each(|at| guard.hold(at, Held::Companion));
@@ -398,7 +398,10 @@ impl Guard {
         }
         let transcript = &request.transcript;
         let mut is_bare = false;
-        for unit in units.all().iter().filter(|unit| unit.is_step) {
+        // What has no known role is nobody's turn, and parts two of them as the model's step does.
+        let parts =
+            |unit: &Unit| unit.entries.clone().any(|at| transcript.entry(at).role() == Role::Other);
+        for unit in units.all().iter().filter(|unit| unit.is_step || parts(unit)) {
             if is_bare {
                 unit.entries.clone().for_each(|at| self.hold(at, Held::Companion));
             }

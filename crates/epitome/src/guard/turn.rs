@@ -93,8 +93,8 @@ pub(crate) fn turn_start(request: &Request) -> usize {
     0
 }
 
-/// The model's newest words, or what a server found for it, that end a turn which nothing but what `stays` would leave open, of those behind its steps and
-/// outside of `leaving`. Bound thinking leaves, and with thinking enabled by hand an open turn must begin with it.
+/// The model's newest words, or what a server found for it, that end a turn which nothing but what `stays` would leave
+/// open, of those behind its steps and outside of `leaving`. Bound thinking leaves, and with thinking enabled by hand an open turn must begin with it.
 pub(super) fn end_of_bare_turn(
     request: &Request,
     units: &Units,
@@ -114,9 +114,11 @@ pub(super) fn end_of_bare_turn(
         PartKind::Result => part.is(Marks::SERVER),
         _ => false,
     };
+    // So does what has no known role, as it parts turns.
     let is_answer = |at: usize| {
         let entry = transcript.entry(at);
-        entry.role() == Role::Assistant && entry.parts().any(answers)
+        let speaks = || entry.role() == Role::Assistant && entry.parts().any(answers);
+        entry.role() == Role::Other || speaks()
     };
     let ends = |unit: &&Unit| {
         let mut entries = unit.entries.clone();

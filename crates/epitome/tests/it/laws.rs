@@ -1,5 +1,6 @@
 //! The laws of ARCHITECTURE.md, over generated transcripts.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use epitome::count::counter;
@@ -85,6 +86,19 @@ fn the_laws_hold_for_broken_input() {
     }
 }
 
+/// The laws hold at each of these targets, by no plan but the first.
+fn hold(format: Format, body: &str, percents: Range<u8>, options: &Options) {
+    let request = wire::parse(format, body.to_owned()).expect("a body");
+    for percent in percents {
+        let options = Options { target: Target::Percent(percent), ..options.clone() };
+        let counter = counter("o200k").expect("a known name");
+        let compactor = Compactor::new(options, counter).expect("in range");
+        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
+        let receipt = compactor.compact(&request).expect("it compacts").receipt;
+        assert!(receipt.fallbacks.is_empty(), "{percent} %: {:?}", receipt.fallbacks);
+    }
+}
+
 /// Found by chance: the excerpt of a reminder lost its mark, so that a next compaction took it for a person's newest words.
 #[test]
 fn an_excerpt_of_what_was_injected_is_no_persons_words() {
@@ -134,17 +148,8 @@ fn words_that_leave_with_bound_reasoning_are_quoted_before_older_steps_stay() {
 {"content":[{"tool_use_id":"toolu_07","type":"tool_result"}],"role":"user"},
 {"content":[{"content":"ok","tool_use_id":"toolu_08","type":"tool_result"}],"role":"user"},
 {"content":[{"content":"ok","tool_use_id":"toolu_09","type":"tool_result"},{"text":"\ud9b0\udf18-'\u0005\uda1a\udf86$\ufeffGy","type":"text"}],"role":"user"}]}"#;
-    let request = wire::parse(Format::Anthropic, body.to_owned()).expect("messages");
-    for percent in 3..40 {
-        let options = Options {
-            target: Target::Percent(percent),
-            tail: Tail::Items(4),
-            ..Options::default()
-        };
-        let counter = counter("o200k").expect("a known name");
-        let compactor = Compactor::new(options, counter).expect("in range");
-        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
-    }
+    let options = Options { tail: Tail::Items(4), ..Options::default() };
+    hold(Format::Anthropic, body, 3..40, &options);
 }
 
 /// Found by chance: the stub of a result that a person's message carries repeated a pin, so that a next compaction
@@ -167,17 +172,9 @@ fn what_a_stub_repeats_is_no_persons_word() {
         lines(12),
         lines(100)
     );
-    let request = wire::parse(Format::Anthropic, body).expect("messages");
-    for percent in 3..40 {
-        let options = Options {
-            target: Target::Percent(percent),
-            pins: vec![Pin::Text("Use 2 retrie".to_owned())],
-            ..Options::default()
-        };
-        let counter = counter("o200k").expect("a known name");
-        let compactor = Compactor::new(options, counter).expect("in range");
-        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
-    }
+    let options =
+        Options { pins: vec![Pin::Text("Use 2 retrie".to_owned())], ..Options::default() };
+    hold(Format::Anthropic, &body, 3..40, &options);
 }
 
 /// Found by chance: with bound thinking stripped, what a server's tool had found was folded though it alone ended a turn
@@ -209,15 +206,8 @@ fn what_a_server_found_ends_a_turn() {
         search("srvtoolu_04", "EqgfCioIARgB"),
         search("srvtoolu_06", &"EqgfCioIARgB".repeat(20)),
     );
-    let request = wire::parse(Format::Anthropic, body).expect("messages");
-    for percent in 3..70 {
-        let options = Options { target: Target::Percent(percent), ..Options::default() };
-        let counter = counter("o200k").expect("a known name");
-        let compactor = Compactor::new(options, counter).expect("in range");
-        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
-        let receipt = compactor.compact(&request).expect("it compacts").receipt;
-        assert!(receipt.fallbacks.is_empty(), "{percent} %: {:?}", receipt.fallbacks);
-    }
+    let options = Options::default();
+    hold(Format::Anthropic, &body, 3..70, &options);
 }
 
 /// Found by chance: a pinned message that fit whole was cut so that a checkpoint of what had been dropped might stand
@@ -232,17 +222,8 @@ fn what_fits_whole_is_not_cut_for_a_checkpoint() {
 {{"role":"assistant","content":"{long}","tool_calls":[{{"id":"call_01","type":"function","function":{{"name":"Read","arguments":"{{}}"}}}}]}},
 {{"role":"tool","tool_call_id":"call_01","content":"ok"}}]}}"#
     );
-    let request = wire::parse(Format::OpenaiChat, body).expect("messages");
-    for percent in 90..100 {
-        let options = Options {
-            target: Target::Percent(percent),
-            pins: vec![Pin::Entry(2)],
-            ..Options::default()
-        };
-        let counter = counter("o200k").expect("a known name");
-        let compactor = Compactor::new(options, counter).expect("in range");
-        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
-    }
+    let options = Options { pins: vec![Pin::Entry(2)], ..Options::default() };
+    hold(Format::OpenaiChat, &body, 90..100, &options);
 }
 
 /// Found by chance: an image in the newest message was kept for a newer step's sake that had left, and the next
@@ -258,19 +239,51 @@ fn a_step_that_left_is_not_the_newest() {
 {{"role":"tool","content":[{{"type":"input_image","image_url":"{image}","detail":"auto"}},{{"type":"input_text","text":"ok"}}]}},
 {{"type":"compaction_trigger"}}]}}"#
     );
-    let request = wire::parse(Format::OpenaiResponses, body).expect("items");
-    for percent in 1..60 {
-        let options = Options { target: Target::Percent(percent), ..Options::default() };
-        let counter = counter("o200k").expect("a known name");
-        let compactor = Compactor::new(options, counter).expect("in range");
-        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
-    }
+    let options = Options::default();
+    hold(Format::OpenaiResponses, &body, 1..60, &options);
 }
 
-/// A turn that came in without thinking, around a message of no known role: what stands there only its author can mend, and
-/// each view of it is sound or as it came.
+/// Found by chance: a message of no known role was folded though it alone parted a turn without thinking from the newest
+/// message, so that the view broke a rule, the oldest plan took over, and the next compaction went on.
 #[test]
-fn what_only_its_author_can_mend_keeps_the_laws() {
+fn what_has_no_known_role_parts_turns_that_lose_their_thinking() {
+    let long = "lorem elit labore veniam amet tempor\\n".repeat(40);
+    let think = r#"{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="}"#;
+    let call = |id: u32| {
+        format!(
+            r#"{{"type":"tool_use","id":"toolu_{id}","name":"Read","input":{{"file_path":"ok"}}}}"#
+        )
+    };
+    let result = |id: u32| {
+        format!(r#"{{"type":"tool_result","tool_use_id":"toolu_{id}","content":"{long}"}}"#)
+    };
+    let body = format!(
+        r#"{{"model":"claude-opus-5-5","max_tokens":4096,"thinking":{{"type":"enabled","budget_tokens":2048}},
+"tools":[{{"name":"Read","description":"Reads a file.","input_schema":{{"type":"object"}}}}],"messages":[
+{{"role":"user","content":"ok"}},
+{{"role":"assistant","content":[{think},{}]}},
+{{"role":"user","content":[{},{{"type":"text","text":"ok"}}]}},
+{{"role":"assistant","content":[{{"type":"compaction","content":"{long}"}}]}},
+{{"role":"assistant","content":[{think}]}},
+{{"role":"assistant","content":[{}]}},
+{{"role":"user","content":[{}]}},
+{{"role":"assistant","content":[{think}]}},
+{{"role":"assistant","content":[{}]}},
+{{"role":"critic","content":[{},{{"type":"text","text":"ok"}}]}},
+{{"role":"user","content":"<system-reminder>lorem elit labore</system-reminder>"}}]}}"#,
+        call(1),
+        result(1),
+        call(2),
+        result(2),
+        call(3),
+        result(3),
+    );
+    hold(Format::Anthropic, &body, 3..100, &Options::default());
+}
+
+/// The same, of a turn that came in without.
+#[test]
+fn what_has_no_known_role_parts_turns_without_thinking() {
     let lines = |n: usize| "lorem elit labore veniam amet tempor\\n".repeat(n);
     let call = |id: u32| {
         format!(
@@ -300,17 +313,8 @@ fn what_only_its_author_can_mend_keeps_the_laws() {
         call(4),
         result(4, "ok"),
     );
-    let request = wire::parse(Format::Bedrock, body).expect("messages");
-    for percent in 5..95 {
-        let options = Options {
-            target: Target::Percent(percent),
-            tail: Tail::Turns(0),
-            ..Options::default()
-        };
-        let counter = counter("o200k").expect("a known name");
-        let compactor = Compactor::new(options, counter).expect("in range");
-        check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
-    }
+    let options = Options { tail: Tail::Turns(0), ..Options::default() };
+    hold(Format::Bedrock, &body, 5..95, &options);
 }
 
 #[test]
