@@ -183,6 +183,7 @@ fn hostile() -> Vec<(&'static str, String)> {
         ("emoji", random("😀😁😂🤣😃😄😅😆😉😊😋😎😍😘🥰😗😙😚🙂🤗🤩🤔🤨😐😑😶🙄😏😣😥")),
         ("rules", "You must never do it. ".to_owned()),
         ("questions", "Why? ".to_owned()),
+        ("corrections", (1000..).map(|n| format!("No, {n}. ")).take(100_000).collect()),
     ]
 }
 

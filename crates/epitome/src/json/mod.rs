@@ -201,13 +201,9 @@ impl<'a> Scanner<'a> {
                 Some(b'\\') => {
                     // Where one is others are.
                     while bytes.get(at) == Some(&b'\\') {
-                        if bytes.get(at + 1).is_some_and(|sign| literal::is_short(*sign)) {
-                            at += 2;
-                        } else {
-                            self.at = at;
-                            self.escape()?;
-                            at = self.at;
-                        }
+                        self.at = at;
+                        self.escape()?;
+                        at = self.at;
                     }
                 }
                 found => {
@@ -307,6 +303,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    #[inline]
     fn escape(&mut self) -> Result<()> {
         let hex = |b: Option<&u8>| b.is_some_and(u8::is_ascii_hexdigit);
         match self.bytes.get(self.at + 1) {

@@ -27,11 +27,12 @@ impl Ledger {
         // `No, 9021.` names nothing, and is of whatever was said.
         let is_figure = |word: u64| own.figures().any(|value| value.digest == word);
         if line.who == Speaker::Human && !own.bag.is_empty() && own.bag.iter().all(is_figure) {
-            return match update {
-                Update::Replaces(olds) if olds.iter().any(|at| may_answer(*at)) => {
-                    Update::Differs(olds[0])
-                }
-                update => update,
+            return match &update {
+                Update::Replaces(olds) => match olds.iter().rfind(|at| may_answer(**at)) {
+                    Some(old) => Update::Differs(*old),
+                    None => update,
+                },
+                _ => update,
             };
         }
         let is_another = |at: &usize| {

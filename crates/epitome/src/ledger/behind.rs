@@ -14,7 +14,7 @@ use super::sure::{ONE_OF, RARE};
 use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Update, is_near, may_replace};
 use super::value::{Sort, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
-use crate::text::cut;
+use crate::text::split::Sentence;
 
 /// Entries between what was just said and what takes it up.
 pub(super) const JUST: u32 = 2;
@@ -24,8 +24,9 @@ const MOST_BESIDES: usize = 7;
 const MOST_FIGURES: usize = 2;
 /// Words before what a brief sentence strikes: `lose X, take Y`.
 const MOST_BEFORE: usize = 2;
-/// Bytes at the end of a text in which it may ask for something.
-const MOST_ASKED: usize = 240;
+/// Sentences at the end of a text of which one may ask for a value, and its first words, of which one says so.
+const LAST: usize = 2;
+const FIRST: usize = 3;
 
 /// Words besides its values of one that says hardly more than another value; and all words of one that says nothing more.
 const MOST_LIGHT: usize = 4;
@@ -217,19 +218,15 @@ impl Line {
     }
 }
 
-/// Whether a text ends with a question that a value answers: `And the width?`, not `Is 30 cm right?` or `Anything else?`.
-pub(super) fn wants_value(text: &str) -> bool {
-    let end = cut::tail(text, MOST_ASKED);
-    if memchr::memchr(b'?', end.as_bytes()).is_none() {
-        return false;
-    }
-    let sentences = end.split_inclusive(['.', '?', '!', '\n']).rev();
-    let said = sentences.map(str::trim).filter(|sentence| !sentence.is_empty()).take(2);
-    let mut asked = said.filter(|sentence| asks(sentence));
+/// Whether the sentences of a text end with a question that a value answers: `And the width?`, not `Is 30 cm right?` or
+/// `Anything else?`.
+pub(super) fn wants_value(text: &str, sentences: &[Sentence]) -> bool {
+    let last = sentences.iter().rev().take(LAST).map(|sentence| &text[sentence.range.clone()]);
+    let mut asked = last.filter(|said| asks(said));
     asked.any(|question| {
-        let wants = |word: &String| english().has(List::Wants, word);
+        let wants = |word: String| english().has(List::Wants, &word);
         let gives = question.contains(|c: char| c.is_ascii_digit());
-        !gives && words(question).take(MOST_BEFORE + 1).any(|word| wants(&word))
+        !gives && words(question).take(FIRST).any(wants)
     })
 }
 

@@ -90,7 +90,7 @@ impl Ledger {
             let next = shown_only.partition_point(|range| range.end <= at);
             shown_only.get(next).is_some_and(|range| range.contains(&at))
         };
-        if who == Speaker::Model && wants_value(text) {
+        if who == Speaker::Model && wants_value(text, &parts) {
             self.asked = Some(at);
         }
         let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };
