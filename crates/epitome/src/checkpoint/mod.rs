@@ -16,6 +16,7 @@ mod recount;
 mod summary;
 mod words;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -36,12 +37,13 @@ pub use read::{Contents, read};
 pub(crate) use summary::Seat;
 pub use words::Word;
 
-/// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted.
+/// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted: some lines of a small
+/// one, most of a large one. What is restated comes before either.
 pub(crate) fn ledger_share(most: u64) -> u64 {
-    most.saturating_sub(LEAST_TOKENS) * 4 / 5
+    most.min(LEDGER_LEAST).max(most.saturating_sub(LEAST_TOKENS) * 4 / 5)
 }
 
-/// The least checkpoint that has so many tokens beside what it leaves to the ledger.
+/// The least checkpoint that has so many tokens beside what it leaves to the ledger; in a small one they come first.
 pub(crate) fn beside_ledger(tokens: u64) -> u64 {
     tokens + tokens.saturating_sub(LEAST_TOKENS) * 4
 }
@@ -60,13 +62,15 @@ fn firm_tokens(gathered: &Gathered, most: u64) -> u64 {
     needed.min(most / FIRM)
 }
 
-/// The part of a checkpoint that anchors and telling lines, or a summary, have before lines that aren't sure;
-/// [`LEAST_TOKENS`] at the least.
+/// The part of a checkpoint that anchors and telling lines, or a summary, have before lines that aren't sure.
 const EXTRACTS: u64 = 5;
 /// Percent that the ledger may take of what is left beside all of these.
 const LEDGER_REST: u64 = 70;
-/// Below this many tokens a checkpoint has the user's words and no other lane, or none at all.
+/// Of so many tokens a checkpoint has room for all that it says of itself, and for a lane.
 pub const LEAST_TOKENS: u64 = 160;
+
+/// What a small checkpoint leaves to the ledger: a title and some lines.
+pub(crate) const LEDGER_LEAST: u64 = 80;
 
 /// A rendered checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,15 +116,17 @@ enum Form {
 /// Writes a checkpoint of at most `most` tokens; `None` if not even its first line fits.
 ///
 /// The ledger has its share; then come the user's words, before everything else that is extracted: while one
-/// of them isn't quoted, nothing is, and where a short frame leaves room for more of them, it has a short frame.
+/// of them isn't quoted, nothing is, and where a short frame leaves room for more of them, or in a small checkpoint for
+/// more of the ledger, it has a short frame.
 pub fn write(gathered: &Gathered, most: u64, counter: &dyn TokenCounter) -> Option<Checkpoint> {
     let full = written(gathered, Form::Full, most, counter);
-    if full.as_ref().is_some_and(|full| full.words_missing() == 0) {
+    let is_large = most >= 2 * LEAST_TOKENS;
+    if full.as_ref().is_some_and(|full| full.words_missing() == 0 && is_large) {
         return full;
     }
     let brief = written(gathered, Form::Brief, most, counter);
-    let missing = |c: &Option<Checkpoint>| c.as_ref().map_or(usize::MAX, Checkpoint::words_missing);
-    let best = if missing(&brief) < missing(&full) { brief } else { full };
+    let lacks = |c: &Checkpoint| (c.words_missing(), Reverse(if is_large { 0 } else { c.listed }));
+    let best = [full, brief].into_iter().flatten().min_by_key(lacks);
     best.or_else(|| written(gathered, Form::Line, most, counter))
 }
 
@@ -174,7 +180,7 @@ fn written(
         // What is quoted needn't be listed; and of what the words left over, it may have more.
         let own = counter.text(&ledger).tokens;
         let left = most.saturating_sub(tokens(&format!("{body}{ledger}")) + kept_free);
-        let besides = left.saturating_sub((most / EXTRACTS).max(LEAST_TOKENS)) * LEDGER_REST / 100;
+        let besides = left.saturating_sub(most / EXTRACTS) * LEDGER_REST / 100;
         let most_of_it = own + besides;
         let longer = ledger_lane(gathered, &lane.quoted, most_of_it, Breadth::Any, counter);
         // What is quoted apart it lists no fewer lines than the first.

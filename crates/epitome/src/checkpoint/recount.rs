@@ -34,13 +34,9 @@ impl Checkpoint {
 /// The lanes with another number of messages that aren't quoted.
 fn renoted(lanes: &str, before: usize, now: usize) -> String {
     let note = |missing| if missing == 0 { String::new() } else { words::note(missing) };
-    let Some(quotes) = lanes.strip_prefix(WORDS) else { return lanes.to_owned() };
-    let behind = words::read(quotes).1;
+    let behind = lanes.strip_prefix(WORDS).map_or(lanes, |quotes| words::read(quotes).1);
     let Some(rest) = behind.strip_prefix(note(before).as_str()) else { return lanes.to_owned() };
-    let quotes = &quotes[..quotes.len() - behind.len()];
-    // Without a quote and a note there is no lane.
-    let title = if quotes.is_empty() && now == 0 { "" } else { WORDS };
-    format!("{title}{quotes}{}{rest}", note(now))
+    format!("{}{}{rest}", &lanes[..lanes.len() - behind.len()], note(now))
 }
 
 #[cfg(test)]
@@ -56,8 +52,8 @@ mod tests {
         let (two, one) = (words::note(2), words::note(1));
         assert_eq!(renoted(&lanes(&two), 2, 1), lanes(&one));
         assert_eq!(renoted(&lanes(&two), 2, 0), lanes(""));
-        assert_eq!(renoted(&format!("{WORDS}{two}"), 2, 0), "");
-        assert_eq!(renoted(&format!("{WORDS}{two}"), 2, 1), format!("{WORDS}{one}"));
+        assert_eq!(renoted(&format!("{two}## What holds\n"), 2, 0), "## What holds\n");
+        assert_eq!(renoted(&two, 2, 1), one);
         assert_eq!(renoted("## What holds\n", 1, 0), "## What holds\n");
     }
 }

@@ -252,7 +252,9 @@ pub(super) fn lane(
     }
     let quoted: Vec<Word> = picked.into_iter().flatten().collect();
     let missing = words.len() - quoted.len();
-    let mut text = format!("{title}{}", lane_of(&quoted));
+    // How many aren't quoted needs no title.
+    let mut text = if quoted.is_empty() { String::new() } else { title.to_owned() };
+    text.push_str(&lane_of(&quoted));
     if missing > 0 {
         text.push_str(&note(missing));
     }

@@ -144,8 +144,11 @@ impl Line {
         if has_figure(&self.subject) && old.subject.figures().any(|value| !is_given(value)) {
             return true;
         }
+        if self.change == Change::OfLast && !self.subject.has_topic {
+            return false;
+        }
         let parts = parted(&old.text);
-        if parts.len() < 2 || self.change == Change::OfLast && !self.subject.has_topic {
+        if parts.len() < 2 {
             return false;
         }
         let own = &self.subject;

@@ -222,29 +222,28 @@ impl Ledger {
             return None;
         }
         let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
-        let near = || {
-            let lines = self
-                .lines
-                .iter()
-                .enumerate()
-                .skip(self.since)
-                .rev()
-                .take(MOST_PASSED)
-                .take_while(|(_, old)| is_near(line.at, old.at))
-                .filter(|(_, old)| old.who >= Speaker::Model)
-                .take(LOOK_BACK);
-            // What a tool printed in between nobody takes back so.
-            lines.filter(|(_, old)| {
-                old.replaced.is_none()
-                    && old.who >= Speaker::Model
-                    && old.who != Speaker::System
-                    && !line.spares(old)
-                    && (old.who < Speaker::System || !self.is_of_another(newer, old))
-                    && (line.who == Speaker::Human || old.at != line.at)
-                    && !matches!(old.kind, Kind::Done | Kind::Question)
-                    && may_replace(line, old)
-            })
-        };
+        let lines = self
+            .lines
+            .iter()
+            .enumerate()
+            .skip(self.since)
+            .rev()
+            .take(MOST_PASSED)
+            .take_while(|(_, old)| is_near(line.at, old.at))
+            .filter(|(_, old)| old.who >= Speaker::Model)
+            .take(LOOK_BACK);
+        // What a tool printed in between nobody takes back so.
+        let near = lines.filter(|(_, old)| {
+            old.replaced.is_none()
+                && old.who != Speaker::System
+                && (line.who == Speaker::Human || old.at != line.at)
+                && !matches!(old.kind, Kind::Done | Kind::Question)
+                && may_replace(line, old)
+                && !line.spares(old)
+                && (old.who < Speaker::System || !self.is_of_another(newer, old))
+        });
+        let near: Vec<(usize, &Line)> = near.collect();
+        let near = || near.iter().copied();
         let gone = |old: &Line| old.subject.says_gone_of(&line.subject);
         if let Some((at, _)) = near().find(|(_, old)| gone(old)) {
             return Some(at);

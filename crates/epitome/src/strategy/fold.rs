@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::excerpts::excerpted;
 use super::{BadOption, Edit, Scene, Strategy};
-use crate::checkpoint::{LEAST_TOKENS, ledger_share};
+use crate::checkpoint::{LEAST_TOKENS, LEDGER_LEAST, ledger_share};
 use crate::ledger::is_terse;
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, Part, PartKind};
@@ -54,14 +54,25 @@ impl Strategy for Fold {
         if free < scene.least.line || leaving.iter().all(|of| is_checkpoint(scene, of.unit)) {
             return Vec::new();
         }
-        // A checkpoint with all its lanes, or, where that would cost anybody's words and leave hardly a line to
-        // the ledger, next to none.
+        // A checkpoint with all its lanes; or, where that would cost anybody's words and leave little to the ledger, one
+        // with hardly more than some lines of that, beside what is newest; or next to none, if no words that say
+        // something are lost then.
         let full = scene.budget.checkpoint().max(LEAST_TOKENS).min(free);
         let is_large = ledger_share(full) >= LEAST_TOKENS;
-        let caps = [(full, full >= LEAST_TOKENS), (scene.due().min(free), !is_large)];
-        let caps = caps.into_iter().filter(|(_, fits)| *fits).map(|(cap, _)| cap);
-        let layouts = caps.map(|cap| Layout::of(scene, &leaving, free - cap, cap));
-        let best = layouts.min_by_key(|layout| layout.lost).expect("the least cap fits");
+        let due = scene.due().min(full);
+        let beside = free.saturating_sub(due + scene.budget.recent()).min(LEDGER_LEAST);
+        let listing = (due + beside).min(full);
+        let layout = |cap: u64| Layout::of(scene, &leaving, free - cap, cap);
+        let mut layouts = Vec::new();
+        if full >= LEAST_TOKENS {
+            layouts.push(layout(full));
+        }
+        if !is_large {
+            layouts.push(layout(listing));
+            layouts.extend(Some(layout(due)).filter(|least| least.lost.0 == 0));
+        }
+        let best = layouts.into_iter().min_by_key(|layout| layout.lost);
+        let best = best.expect("a large checkpoint is at least the least");
         let folded = leaving.iter().zip(&best.stays).filter(|(_, stays)| !**stays);
         let folded: Vec<&Unit> = folded.map(|(leaving, _)| leaving.unit).collect();
         let mut edits = best.cuts;

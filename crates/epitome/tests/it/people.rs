@@ -103,3 +103,36 @@ fn a_persons_thought_is_no_reasoning_to_be_dropped() {
     assert!(shown(&outcome.request).contains("Keep the old name."));
     assert_eq!(outcome.receipt.human_messages.lost, 0);
 }
+
+/// Narrative and anchors go first, then people's words, and what holds last, down to a checkpoint with room for one line.
+#[test]
+fn at_small_targets_what_holds_goes_last() {
+    let rule = "Never push to main.";
+    let mut messages = vec![("user", "Fix the importer.".to_owned()), ("assistant", lorem(90))];
+    messages.push(("user", format!("{rule} Also {}", lorem(60))));
+    for at in 0..4 {
+        messages.push(("assistant", format!("I created the file src/m{at}.rs. {}", lorem(200))));
+        messages.push(("user", format!("Then what about part {at}? Well, {}", lorem(30))));
+    }
+    messages.push(("assistant", lorem(90)));
+    messages.push(("user", "Go on.".to_owned()));
+    let mut kept = [0; 3];
+    for target in 40..600 {
+        let said = shown(&compacted(&messages, Target::Tokens(target)));
+        let holds = said.contains(rule);
+        let is_quoted = said.contains("## The user's words");
+        let is_whole = !said.contains("of the user's messages are not quoted");
+        let has_extracts = said.contains("## Files") || said.contains("## Telling lines");
+        if said.contains("<checkpoint") {
+            assert!(holds || !is_quoted, "{target}: {said}");
+            assert!(is_whole || !has_extracts, "{target}: {said}");
+            // Fence, first line, note and title of a lane are about 70 tokens.
+            assert!(holds || target < 100, "{target}: {said}");
+        }
+        for (kept, is_there) in kept.iter_mut().zip([holds, is_whole, has_extracts]) {
+            *kept += u32::from(is_there);
+        }
+    }
+    let [holds, whole, extracts] = kept;
+    assert!(holds > whole && whole > extracts && extracts > 0, "{kept:?}");
+}

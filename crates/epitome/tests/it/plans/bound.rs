@@ -34,8 +34,7 @@ fn a_model_that_binds_nothing_keeps_it() {
         80-88: lands, 2 excerpts, 3 fold, checkpoint before 1; 35 shown, 45-53 left for it, floor 35
         89-112: lands, 1 reasoning, 2 excerpts, 3 fold, checkpoint before 1; 35 shown, 54-77 left for it, floor 35
         113-121: lands, 1 reasoning, 2 outputs, 1 excerpts, 3 fold, checkpoint before 1; 35 shown, 78-86 left for it, floor 35
-        122-124: lands, 2 reasoning, 2 outputs, 1 excerpts, 3 fold, checkpoint before 1; 35 shown, 87-89 left for it, floor 35
-        125-152: lands, 2 reasoning, 2 outputs, 1 excerpts, 2 fold, checkpoint before 1; 97 shown, 28-55 left for it, floor 35
+        122-152: lands, 2 reasoning, 2 outputs, 1 excerpts, 3 fold, checkpoint before 1; 35 shown, 87-117 left for it, floor 35
         153-190: lands, 2 reasoning, 2 outputs, 1 excerpts; 153 shown, 0 left for it, floor 35
         191-281: lands, 2 reasoning, 2 outputs; 191 shown, 0 left for it, floor 35
         282-416: lands, 2 reasoning, 1 outputs; 282 shown, 0 left for it, floor 35
@@ -57,8 +56,7 @@ fn a_model_that_binds_it_loses_it_with_the_first_edit() {
         47-62: lands, 1 excerpts, 3 unbind, 3 head; 35 shown, 0 left for it, floor 35
         63-79: lands, 1 excerpts, 3 unbind, 3 fold, checkpoint before 1; 35 shown, 28-44 left for it, floor 35
         80-112: lands, 3 unbind, 2 excerpts, 3 fold, checkpoint before 1; 35 shown, 45-77 left for it, floor 35
-        113-122: lands, 3 unbind, 2 outputs, 1 excerpts, 3 fold, checkpoint before 1; 35 shown, 78-87 left for it, floor 35
-        123-150: lands, 3 unbind, 2 outputs, 1 excerpts, 2 fold, checkpoint before 1; 95 shown, 28-55 left for it, floor 35
+        113-150: lands, 3 unbind, 2 outputs, 1 excerpts, 3 fold, checkpoint before 1; 35 shown, 78-115 left for it, floor 35
         151-188: lands, 3 unbind, 2 outputs, 1 excerpts; 151 shown, 0 left for it, floor 35
         189-279: lands, 3 unbind, 2 outputs; 189 shown, 0 left for it, floor 35
         280-414: lands, 3 unbind, 1 outputs; 280 shown, 0 left for it, floor 35
@@ -136,8 +134,7 @@ fn it_stays_before_what_is_edited_and_leaves_where_nothing_else_may() {
         63-67: lands, 1 excerpts, 1 unbind, 4 fold, checkpoint before 1; 35 shown, 28-32 left for it, floor 35
         68-79: lands, 1 excerpts, 1 unbind, 3 fold, checkpoint before 1; 40 shown, 28-39 left for it, floor 35
         80-93: lands, 1 repeats, 1 excerpts, 1 unbind, 3 fold, checkpoint before 1; 40 shown, 40-53 left for it, floor 35
-        94-122: lands, 1 repeats, 1 unbind, 1 excerpts, 3 fold, checkpoint before 1; 40 shown, 54-82 left for it, floor 35
-        123-137: lands, 1 repeats, 1 unbind, 1 excerpts, 2 fold, checkpoint before 1; 95 shown, 28-42 left for it, floor 35
+        94-137: lands, 1 repeats, 1 unbind, 1 excerpts, 3 fold, checkpoint before 1; 40 shown, 54-97 left for it, floor 35
         138-190: lands, 1 repeats, 1 unbind, 1 excerpts; 138 shown, 0 left for it, floor 35
         191-192: lands, 1 repeats, 1 unbind; 191 shown, 0 left for it, floor 35
         193-382: lands, 1 repeats; 193 shown, 0 left for it, floor 35

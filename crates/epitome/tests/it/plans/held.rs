@@ -108,8 +108,8 @@ fn results_share_an_entry_with_a_persons_words() {
         259: lands, 1 repeats, 1 excerpts, 3 head; 259 shown, 0 left for it, floor 259
         260-286: lands, 1 repeats, 1 excerpts, 1 outputs, 3 head; 259 shown, 0 left for it, floor 259
         287-337: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 28-78 left for it, floor 259
-        338-418: lands, 1 repeats, 1 excerpts, 2 fold, checkpoint before 1; 310 shown, 28-108 left for it, floor 259
-        419-539: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 160-280 left for it, floor 259
+        338-441: lands, 1 repeats, 1 excerpts, 2 fold, checkpoint before 1; 310 shown, 28-131 left for it, floor 259
+        442-539: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 183-280 left for it, floor 259
         540-544: lands, 1 repeats, 1 excerpts; 540 shown, 0 left for it, floor 259
         545-547: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 286-288 left for it, floor 259
         548-561: lands, 1 repeats, 1 excerpts; 540-551 shown, 0 left for it, floor 259
@@ -212,9 +212,7 @@ fn a_checkpoint_that_shares_a_message_leaves_it() {
         113 tokens
         1-16: above, 2 head, 1 fold; 17 shown, 0 left for it, floor 17
         17-44: lands, 2 head, 1 fold; 17 shown, 0 left for it, floor 17
-        45-86: lands, 1 fold, 2 fold, checkpoint before 1; 17 shown, 28-69 left for it, floor 17
-        87-104: lands, 1 fold, 1 fold, checkpoint before 1; 59 shown, 28-45 left for it, floor 53
-        105-112: lands, 1 head; 95 shown, 0 left for it, floor 53
+        45-112: lands, 1 fold, 2 fold, checkpoint before 1; 17 shown, 28-95 left for it, floor 17
         113-114: nothing; 113 shown, 0 left for it, floor 53
     "#]],
     );
@@ -248,8 +246,7 @@ fn without_a_task_the_first_words_may_leave() {
         69-80: lands, 1 excerpts, 4 fold, checkpoint before 1; 41 shown, 28-39 left for it, floor 41
         81-84: lands, 1 failed, 1 excerpts, 3 fold, checkpoint before 1; 41 shown, 40-43 left for it, floor 41
         85-120: lands, 1 failed, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 28-63 left for it, floor 41
-        121-149: lands, 1 failed, 1 outputs, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 64-92 left for it, floor 41
-        150-154: lands, 1 failed, 1 outputs, 1 excerpts, 1 fold, checkpoint before 2; 122 shown, 28-32 left for it, floor 41
+        121-154: lands, 1 failed, 1 outputs, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 64-97 left for it, floor 41
         155-317: lands, 1 failed, 1 outputs, 1 excerpts; 155-173 shown, 0 left for it, floor 41
         318-612: lands, 1 failed, 1 outputs; 318 shown, 0 left for it, floor 41
         613-645: lands, 1 failed; 613 shown, 0 left for it, floor 41
@@ -293,14 +290,12 @@ fn images_and_instructions_are_never_cut() {
         1-111: above, 1 squeeze, 2 excerpts, 2 head; 929 shown, 0 left for it, floor 929
         112-499: above, 1 squeeze, 2 excerpts, 2 fold, checkpoint before 1; 917-963 shown, 28-124 left for it, floor 917-963
         500-503: above, 1 squeeze, 2 excerpts, 1 fold, checkpoint before 1; 1059 shown, 28 left for it, floor 962
-        504-639: above, 2 excerpts, 1 fold, checkpoint before 1; 1073 shown, 29-62 left for it, floor 976
-        640-779: above, 2 excerpts, 2 fold, checkpoint before 1; 976 shown, 160-194 left for it, floor 976
+        504-779: above, 2 excerpts, 1 fold, checkpoint before 1; 1073 shown, 29-97 left for it, floor 976
         780-895: above, 2 excerpts; 1171-1173 shown, 0 left for it, floor 976
         896-975: above, 1 excerpts; 1181 shown, 0 left for it, floor 976
         976-1003: lands, 2 excerpts, 2 head; 976 shown, 0 left for it, floor 976
         1004-1100: lands, 2 excerpts, 2 fold, checkpoint before 1; 976 shown, 28-124 left for it, floor 976
-        1101-1135: lands, 2 excerpts, 1 fold, checkpoint before 1; 1073 shown, 28-62 left for it, floor 976
-        1136-1170: lands, 2 excerpts, 2 fold, checkpoint before 1; 976 shown, 160-194 left for it, floor 976
+        1101-1170: lands, 2 excerpts, 1 fold, checkpoint before 1; 1073 shown, 28-97 left for it, floor 976
         1171-1199: lands, 2 excerpts; 1171-1173 shown, 0 left for it, floor 976
         1200-1230: lands, 1 excerpts; 1181 shown, 0 left for it, floor 976
         1231-1232: nothing; 1231 shown, 0 left for it, floor 976

@@ -91,12 +91,9 @@ fn a_turn_in_progress_begins_with_thinking() {
         47-64: lands, 1 excerpts, 5 head; 37 shown, 0 left for it, floor 37
         65-79: lands, 1 excerpts, 5 fold, checkpoint before 1; 37 shown, 28-42 left for it, floor 37
         80-112: lands, 2 excerpts, 5 fold, checkpoint before 1; 37 shown, 43-75 left for it, floor 37
-        113-124: lands, 3 excerpts, 5 fold, checkpoint before 1; 37 shown, 76-87 left for it, floor 37
-        125-145: lands, 3 excerpts, 4 fold, checkpoint before 1; 37 shown, 88-108 left for it, floor 37
-        146-154: lands, 3 outputs, 1 excerpts, 4 fold, checkpoint before 1; 37 shown, 109-117 left for it, floor 37
-        155-182: lands, 3 outputs, 1 excerpts, 3 fold, checkpoint before 1; 127 shown, 28-55 left for it, floor 37
-        183-196: lands, 1 repeats, 3 outputs, 1 excerpts, 2 fold, checkpoint before 1; 127 shown, 56-69 left for it, floor 37
-        197-221: lands, 1 repeats, 3 outputs, 1 excerpts, 5 fold, checkpoint before 1; 37 shown, 160 left for it, floor 37
+        113-145: lands, 3 excerpts, 5 fold, checkpoint before 1; 37 shown, 76-108 left for it, floor 37
+        146-182: lands, 3 outputs, 1 excerpts, 5 fold, checkpoint before 1; 37 shown, 109-145 left for it, floor 37
+        183-221: lands, 1 repeats, 3 outputs, 1 excerpts, 5 fold, checkpoint before 1; 37 shown, 146-160 left for it, floor 37
         222-238: lands, 1 repeats, 3 outputs, 1 excerpts; 222 shown, 0 left for it, floor 37
         239-308: lands, 1 repeats, 3 outputs; 239 shown, 0 left for it, floor 37
         309-399: lands, 1 repeats, 2 outputs; 309 shown, 0 left for it, floor 37

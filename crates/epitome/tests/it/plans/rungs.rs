@@ -28,8 +28,7 @@ fn the_ladder() {
         57-80: lands, 1 excerpts, 3 head; 57 shown, 0 left for it, floor 57
         81-84: lands, 1 failed, 1 excerpts, 2 head; 57 shown, 0 left for it, floor 57
         85-120: lands, 1 failed, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 28-63 left for it, floor 57
-        121-149: lands, 1 failed, 1 outputs, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 64-92 left for it, floor 57
-        150-154: lands, 1 failed, 1 outputs, 1 excerpts, 1 fold, checkpoint before 2; 122 shown, 28-32 left for it, floor 57
+        121-154: lands, 1 failed, 1 outputs, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 64-97 left for it, floor 57
         155-317: lands, 1 failed, 1 outputs, 1 excerpts; 155-173 shown, 0 left for it, floor 57
         318-612: lands, 1 failed, 1 outputs; 318 shown, 0 left for it, floor 57
         613-645: lands, 1 failed; 613 shown, 0 left for it, floor 57
@@ -130,7 +129,7 @@ fn with_room_for_a_checkpoint_of_what_edits_hide() {
             40,
             expect![[r#"
         862 tokens
-        243-300: lands, 1 repeats, 1 failed, 2 outputs, 1 excerpts, 1 fold, checkpoint before 2; 175-180 shown, 68-121 left for it, floor 57
+        248-300: lands, 1 repeats, 1 failed, 2 outputs, 1 excerpts, 1 fold, checkpoint before 2; 175-180 shown, 73-121 left for it, floor 57
         301-492: lands, 1 repeats, 1 failed, 2 outputs, 1 fold, checkpoint before 2; 228 shown, 73-264 left for it, floor 57
         493-787: lands, 1 repeats, 1 failed, 1 outputs, 1 fold, checkpoint before 2; 420 shown, 73-367 left for it, floor 57
         788-820: lands, 1 repeats, 1 failed, 1 fold, checkpoint before 2; 420 shown, 368-400 left for it, floor 57
@@ -179,8 +178,7 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
         57-80: lands, 1 excerpts, 4 head; 57 shown, 0 left for it, floor 57
         81-84: lands, 1 failed, 1 excerpts, 3 head; 57 shown, 0 left for it, floor 57
         85-120: lands, 1 failed, 1 excerpts, 3 fold, checkpoint before 3; 57 shown, 28-63 left for it, floor 57
-        121-149: lands, 1 failed, 1 outputs, 1 excerpts, 3 fold, checkpoint before 3; 57 shown, 64-92 left for it, floor 57
-        150-172: lands, 1 failed, 1 outputs, 1 excerpts, 2 fold, checkpoint before 3; 122 shown, 28-50 left for it, floor 57
+        121-172: lands, 1 failed, 1 outputs, 1 excerpts, 3 fold, checkpoint before 3; 57 shown, 64-115 left for it, floor 57
         173-335: lands, 1 failed, 1 outputs, 1 excerpts; 173-191 shown, 0 left for it, floor 57
         336-630: lands, 1 failed, 1 outputs; 336 shown, 0 left for it, floor 57
         631-663: lands, 1 failed; 631 shown, 0 left for it, floor 57
