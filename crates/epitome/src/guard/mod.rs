@@ -28,6 +28,7 @@ pub struct Guard {
     held: Holds,
     reasoning_from: usize,
     loop_leaves: Option<Range<usize>>,
+    bound_to: usize,
     overridden: Vec<Overridden>,
     excerptable: BTreeMap<usize, Vec<String>>,
     unmatched: Vec<String>,
@@ -56,6 +57,7 @@ impl Guard {
             held: Holds::none_of(transcript.len()),
             reasoning_from: reasoning_from(request, units, open_loop.as_ref()),
             loop_leaves: None,
+            bound_to: 0,
             overridden: Vec::new(),
             excerptable: BTreeMap::new(),
             unmatched: Vec::new(),
@@ -117,9 +119,12 @@ impl Guard {
         guard.elsewhere(request, units);
         guard.companions(units);
         let is_closed = open_loop.is_none();
-        let leaving = open_loop
-            .filter(|_| wishes.binding == Binding::PrefixManual)
-            .filter(|entries| guard.must_leave(request, entries));
+        let bound = open_loop.filter(|_| wishes.binding == Binding::PrefixManual);
+        let bound = bound.filter(|entries| turn::signed_until(transcript, entries).is_some());
+        let (leaving, staying) = match bound {
+            Some(entries) if guard.is_stateful(&entries) => (None, Some(entries)),
+            bound => (bound, None),
+        };
         if let Some(entries) = &leaving {
             guard.release(entries);
         } else {
@@ -129,6 +134,10 @@ impl Guard {
                 guard.turn_starts_with_thinking(request, units);
             }
         }
+        // It stays, and so does what it is bound to.
+        let bound_to = staying.and_then(|entries| turn::signed_until(transcript, &entries));
+        guard.bound_to = bound_to.unwrap_or(0);
+        (0..guard.bound_to).for_each(|at| guard.hold(at, Held::Provider));
         guard.lead(request);
         guard.parted_models(request, units);
         guard.companions(units);
@@ -141,6 +150,7 @@ impl Guard {
         if let Some(entries) = &leaving {
             guard.held.retain(|at, _| !entries.contains(&at));
         }
+        guard.excerptable.retain(|at, _| *at >= guard.bound_to);
         guard.loop_leaves = leaving;
         guard
     }
@@ -151,14 +161,11 @@ impl Guard {
         self.excerptable.retain(|at, _| *at < from || tally.entry(*at) > target);
     }
 
-    /// Whether the open loop has signed thinking that may neither stay (its prefix changes) nor be
-    /// stripped (the turn must start with it), so that it goes as a whole (DESIGN.md §8). State can't
-    /// be restated, so it can't leave.
-    fn must_leave(&self, request: &Request, entries: &Range<usize>) -> bool {
-        let transcript = &request.transcript;
-        let is_signed = |at: usize| transcript.entry(at).parts().any(|p| p.is(Marks::SIGNED));
-        let is_state = |at: usize| self.held(at) == Some(Held::State);
-        entries.clone().any(is_signed) && !entries.clone().any(is_state)
+    /// Whether some of the open loop is state. Signed thinking in it that may neither stay (its prefix changes) nor be
+    /// stripped (the turn must start with it) goes as a whole with it (DESIGN.md §8); state can't be restated, so it can't
+    /// leave.
+    fn is_stateful(&self, entries: &Range<usize>) -> bool {
+        entries.clone().any(|at| self.held(at) == Some(Held::State))
     }
 
     /// Lets the open loop go, with whatever should have stayed in it; what was held only for its sake
@@ -213,6 +220,11 @@ impl Guard {
     /// Entries that must leave if anything changes: reasoning that can neither stay nor be stripped.
     pub fn loop_leaves(&self) -> Option<Range<usize>> {
         self.loop_leaves.clone()
+    }
+
+    /// Whether bound reasoning may be dropped, for the sake of an edit before it or of its own tokens.
+    pub fn may_unbind(&self) -> bool {
+        self.bound_to == 0
     }
 
     /// What should have stayed among these.

@@ -26,6 +26,12 @@ pub(super) fn open_loop(request: &Request, units: &Units) -> Option<Range<usize>
     Some(start..step.entries.end)
 }
 
+/// Where the entries end up to the last one of `open_loop` that has something signed.
+pub(super) fn signed_until(transcript: &Transcript, open_loop: &Range<usize>) -> Option<usize> {
+    let is_signed = |at: &usize| transcript.entry(*at).parts().any(|p| p.is(Marks::SIGNED));
+    open_loop.clone().rev().find(is_signed).map(|at| at + 1)
+}
+
 /// Anthropic demands the newest step's reasoning while its loop is open, and with thinking enabled
 /// by hand the whole turn's (PROVIDERS.md B.1.3); OpenAI-compatible thinking models that of the open
 /// turn, some of them that of every call (B.3); Gemini the signatures of the whole turn (B.4).

@@ -7,7 +7,7 @@
 use super::cues::Cues;
 use super::observe::{MAX_LINE, unmarked};
 use super::output::Standing;
-use super::{Kind, Ledger, MAX_ALIKE, Speaker};
+use super::{Kind, Ledger, Line, Speaker};
 use crate::text::cut;
 
 /// Sentences that are remembered: of those that share a place the newest.
@@ -16,7 +16,9 @@ const PLACES: usize = 1 << 11;
 const LEAST_WORDS: usize = 4;
 /// How a line begins, its figures left out, has so many characters; in bytes at most.
 const FORM: usize = 20;
-pub(super) const FORM_BYTES: usize = 4 * FORM;
+const FORM_BYTES: usize = 4 * FORM;
+/// Lines of tools that begin alike.
+const MAX_ALIKE: u32 = 3;
 /// Bytes and words that a field's name and its value have less of.
 const LABEL: usize = 40;
 const VALUE: usize = 4;
@@ -56,6 +58,28 @@ impl Again {
 }
 
 impl Ledger {
+    /// Whether tools say this again and again, with other figures at most: nobody meant it. The first
+    /// ones stay.
+    pub(super) fn is_boilerplate(&mut self, text: &str) -> bool {
+        if self.said.contains_key(text) {
+            return false;
+        }
+        let mut own = [0; FORM_BYTES];
+        let form = form(text, &mut own);
+        let Some(times) = self.forms.get_mut(form) else {
+            self.forms.insert(form.to_owned(), 1);
+            return false;
+        };
+        *times += 1;
+        *times > MAX_ALIKE
+    }
+
+    /// Whether others begin alike.
+    pub(super) fn is_one_of_many(&self, line: &Line) -> bool {
+        let times = self.forms.get(form(&line.text, &mut [0; FORM_BYTES]));
+        times.is_some_and(|times| *times > MAX_ALIKE)
+    }
+
     /// Whether the sentence comes to nothing for sure, since it did before or no more of its form are taken.
     pub(super) fn is_nothing_again(
         &self,
@@ -148,7 +172,7 @@ fn has_words(text: &[u8], least: usize) -> bool {
 }
 
 /// How a line begins, its figures left out; of a field its name.
-pub(super) fn form<'t>(text: &'t str, form: &'t mut [u8; FORM_BYTES]) -> &'t str {
+fn form<'t>(text: &'t str, form: &'t mut [u8; FORM_BYTES]) -> &'t str {
     let bytes = text.as_bytes();
     let mut colons = memchr::memchr_iter(b':', &bytes[..bytes.len().min(LABEL)]);
     if let Some(label) = colons.find(|at| bytes.get(at + 1) == Some(&b' '))

@@ -10,7 +10,7 @@ use super::language::english;
 use super::lists::List;
 use super::stem::Term;
 use super::subject::Subject;
-use super::terms::digest;
+use super::terms::{Terms, digest};
 use super::update::Update;
 use super::value::{Sort, Value};
 use super::{Change, Ledger, Line, Speaker};
@@ -129,15 +129,15 @@ impl Line {
         if !is_of_last || names_it || own.lifts || own.is_aside || !own.has_topic {
             return false;
         }
-        let adds = |one: &Subject, other: &Subject| {
+        let adds = |words: &Terms, one: &Subject, other: &Subject| {
             let is_said = |word: u64| {
                 other.bag.has(word)
                     || own.gone.has(word)
                     || one.values.iter().any(|value| value.digest == word)
             };
-            one.specific.iter().any(|word| !is_said(word))
+            words.iter().any(|word| !is_said(word))
         };
-        adds(own, theirs) && adds(theirs, own)
+        adds(&own.specific, own, theirs) && adds(&theirs.bag, theirs, own)
     }
 
     /// Whether it gives a figure in the place of one, and names somebody or something of its own: `make Bob 45 seconds`,
@@ -159,7 +159,7 @@ impl Line {
 }
 
 /// What a word means, whatever its form.
-fn meaning(word: &str) -> u64 {
+pub(super) fn meaning(word: &str) -> u64 {
     let word = word.strip_suffix("'s").unwrap_or(word);
     Term::of(word, english().id(word)).map_or_else(|| digest(word), |term| term.digest)
 }

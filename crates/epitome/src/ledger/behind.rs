@@ -26,7 +26,7 @@ const MOST_FIGURES: usize = 2;
 const MOST_BEFORE: usize = 2;
 /// Sentences at the end of a text of which one may ask for a value, and its first words, of which one says so.
 const LAST: usize = 2;
-const FIRST: usize = 3;
+const FIRST: usize = 4;
 
 /// Words besides its values of one that says hardly more than another value; and all words of one that says nothing more.
 const MOST_LIGHT: usize = 4;
@@ -218,15 +218,18 @@ impl Line {
     }
 }
 
-/// Whether the sentences of a text end with a question that a value answers: `And the width?`, not `Is 30 cm right?` or
-/// `Anything else?`.
+/// Whether the sentences of a text end with one that a value answers: `And the width?`, `Please give me the width`, `choose
+/// 60 or 80 cm`; not `Is 30 cm right?`, `Anything else?` or `let me know if 30 cm is wrong`.
 pub(super) fn wants_value(text: &str, sentences: &[Sentence]) -> bool {
-    let last = sentences.iter().rev().take(LAST).map(|sentence| &text[sentence.range.clone()]);
-    let mut asked = last.filter(|said| asks(said));
-    asked.any(|question| {
-        let wants = |word: String| english().has(List::Wants, &word);
-        let gives = question.contains(|c: char| c.is_ascii_digit());
-        !gives && words(question).take(FIRST).any(wants)
+    let mut last = sentences.iter().rev().take(LAST).map(|sentence| &text[sentence.range.clone()]);
+    last.any(|said| {
+        let is = |list: List| move |word: String| english().has(list, &word);
+        let gives = || said.contains(|c: char| c.is_ascii_digit());
+        if asks(said) {
+            return !gives() && words(said).take(FIRST).any(is(List::Wants));
+        }
+        let requests = || !gives() && words(said).take(FIRST).any(is(List::Requests));
+        (requests() || words(said).any(is(List::Offers))) && !words(said).any(is(List::Conditions))
     })
 }
 
@@ -289,7 +292,7 @@ impl Subject {
         self.values.iter().filter(is_figure)
     }
 
-    fn is_value(&self, word: u64) -> bool {
+    pub(super) fn is_value(&self, word: u64) -> bool {
         self.values.iter().any(|value| value.digest == word)
     }
 

@@ -99,6 +99,10 @@ lists! {
     AskFirst = "ask-first",
     /// What is among the first words of a question that a value answers.
     Wants = "wants",
+    /// What is among the first words of a sentence without a question mark that a value answers.
+    Requests = "requests",
+    /// What says anywhere in it that one of several is to be chosen.
+    Offers = "offers",
     /// Who is asked, or asks: such a question is none that stays open.
     Readers = "readers",
     /// What a sentence doesn't end with.

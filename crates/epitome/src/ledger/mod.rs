@@ -30,6 +30,7 @@ mod printed;
 mod quote;
 mod record;
 mod resume;
+mod slot;
 mod spare;
 mod stamp;
 mod statement;
@@ -51,8 +52,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use self::again::{Again, FORM_BYTES, form};
+use self::again::Again;
 use self::lane::LEAST_BESIDES;
+use self::slot::Frames;
 use self::subject::Subject;
 use self::update::{Naming, Update};
 use self::words::Words;
@@ -179,6 +181,8 @@ pub struct Ledger {
     about: HashMap<u64, Vec<u32>>,
     /// The same of lines that aren't sure.
     besides: HashMap<u64, Vec<u32>>,
+    /// How lines begin and end.
+    frames: Frames,
     /// For each sentence that is a line, which one.
     said: HashMap<String, u32>,
     /// Lines of tools taken so far, and those that aren't sure and that no person said.
@@ -215,32 +219,7 @@ pub struct Ledger {
 const REPLACING: i32 = 6;
 /// What a person says once more is worth so much more.
 const AGAIN: i32 = 2;
-/// Lines of tools that begin alike.
-const MAX_ALIKE: u32 = 3;
-
 impl Ledger {
-    /// Whether tools say this again and again, with other figures at most: nobody meant it. The first
-    /// ones stay.
-    fn is_boilerplate(&mut self, text: &str) -> bool {
-        if self.said.contains_key(text) {
-            return false;
-        }
-        let mut own = [0; FORM_BYTES];
-        let form = form(text, &mut own);
-        let Some(times) = self.forms.get_mut(form) else {
-            self.forms.insert(form.to_owned(), 1);
-            return false;
-        };
-        *times += 1;
-        *times > MAX_ALIKE
-    }
-
-    /// Whether others begin alike.
-    fn is_one_of_many(&self, line: &Line) -> bool {
-        let times = self.forms.get(form(&line.text, &mut [0; FORM_BYTES]));
-        times.is_some_and(|times| *times > MAX_ALIKE)
-    }
-
     /// Notes that a line says the same again, if one does: the first source stays, the better speaker counts.
     fn is_said_again(&mut self, line: &Line) -> bool {
         let Some(at) = self.said.get(&line.text).map(|at| *at as usize) else { return false };
@@ -376,6 +355,7 @@ impl Ledger {
         for term in line.subject.bag.iter() {
             about.entry(term).or_default().push(own as u32);
         }
+        self.frames.take(&line, own);
         self.said.insert(line.text.clone(), own as u32);
         self.lines.push(line);
     }

@@ -40,7 +40,40 @@ impl Ledger {
             let shared = self.shares(newer, old, least).or_else(touches);
             found = shared.map(|shared| (shared, at)).or(found);
         }
-        found.map(|(_, at)| noted(at)).or(behind)
+        let found = found.map(|(_, at)| noted(at)).or(behind);
+        let framed = || self.framed(newer.line);
+        found.or_else(|| framed().or_else(|| self.alone_of(newer, candidates)).map(noted))
+    }
+
+    /// The only one of `candidates` that speaks of all that the line is about, be it no more than what many things are
+    /// called, and gives a value that the line's may stand for: `Tests live in test/`, `Tests were moved to spec/`.
+    fn alone_of(&self, newer: &Newer<'_>, candidates: &[usize]) -> Option<usize> {
+        let new = newer.line;
+        let own = &new.subject;
+        // Models and tools say much of things that are called so.
+        let says = new.who == Speaker::Human && new.says_so() && own.words < MOST_BRIEF;
+        if !says || asks(&new.text) {
+            return None;
+        }
+        let is_name = |word: u64| own.is_value(word) || own.names.has(word);
+        let topic: Vec<u64> = own.topic.iter().filter(|word| !is_name(*word)).collect();
+        let is_of_it = |at: &usize| {
+            let old = &self.lines[*at];
+            let theirs = &old.subject;
+            let gives_another = || own.stands_for(theirs) || own.gives_other_name(theirs);
+            topic.iter().all(|word| theirs.bag.has(*word))
+                && matches!(old.who, Speaker::Model | Speaker::Human)
+                && theirs.words < MOST_BRIEF
+                && !new.is_said_with(old)
+                && !own.contrasts(theirs)
+                && !theirs.is_hearsay
+                && gives_another()
+        };
+        if topic.is_empty() {
+            return None;
+        }
+        let mut of_it = candidates.iter().copied().filter(is_of_it);
+        of_it.next().filter(|_| of_it.next().is_none())
     }
 
     /// What a line does of which nobody knows what it is.
@@ -167,6 +200,20 @@ impl Subject {
     /// Whether it gives a value that may stand for one of the other's.
     pub(super) fn stands_for(&self, other: &Self) -> bool {
         self.values.iter().any(|own| self.has_for(own, other))
+    }
+
+    /// Whether each gives a name that the other doesn't say, and neither a figure.
+    fn gives_other_name(&self, other: &Self) -> bool {
+        let other_name = |one: &Self, two: &Self| {
+            let values = one.values.iter().filter(|value| value.is_literal());
+            let names = one.names.iter().chain(values.map(|value| value.digest));
+            names.into_iter().any(|name| !two.bag.has(name))
+        };
+        let has_figure = |of: &Self| of.figures().next().is_some();
+        !has_figure(self)
+            && !has_figure(other)
+            && other_name(self, other)
+            && other_name(other, self)
     }
 
     /// Whether its value `own` may stand for one of the other's, of the same unit or made alike, which it doesn't give.

@@ -236,7 +236,7 @@ impl Work<'_, '_> {
     /// The same, before an edit of entry `first`.
     pub(super) fn unbind_from(&mut self, first: usize) -> bool {
         let subject = self.subject;
-        if subject.binding == Binding::Free {
+        if subject.binding == Binding::Free || !subject.guard.may_unbind() {
             return false;
         }
         let transcript = &subject.request.transcript;

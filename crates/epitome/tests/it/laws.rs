@@ -329,3 +329,24 @@ fn counters_agree_that_counts_add_up() {
         descent(&outcome, &compactor).map_err(TestCaseError::fail)?;
     });
 }
+
+/// Found by chance: a loop that holds state, so that it can't leave, lost the thinking that its turn must begin with to an
+/// edit before it.
+#[test]
+fn what_a_loop_that_cant_leave_is_bound_to_stays() {
+    let lines = |n: usize| "lorem elit labore veniam amet tempor\\n".repeat(n);
+    let body = format!(
+        r#"{{"model":"claude-opus-5-5","max_tokens":4096,"thinking":{{"type":"enabled","budget_tokens":2048}},"messages":[
+{{"role":"user","content":"go on"}},
+{{"role":"assistant","content":[{{"type":"compaction","content":"What was done before."}}]}},
+{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="}}]}},
+{{"role":"assistant","content":[{{"type":"tool_use","id":"toolu_01","name":"Grep","input":{{"q":"a"}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_01","content":"{}"}}]}},
+{{"role":"assistant","content":[{{"type":"compaction","content":"What was done since."}}]}},
+{{"role":"assistant","content":[{{"type":"thinking","thinking":"Why?","signature":"c2lnbmVkIDIgYnl0ZXM="}},{{"type":"tool_use","id":"toolu_02","name":"Read","input":{{"q":"b"}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_02","content":"{}"}}]}}]}}"#,
+        lines(15),
+        lines(120)
+    );
+    hold(Format::Anthropic, &body, 1..60, &Options::default());
+}

@@ -356,3 +356,48 @@ fn what_only_stands_right_behind_a_statement_strikes_nothing() {
     .render(4_000);
     assert!(lane.contains("2 MB") && lane.contains("50 MB"), "{lane}");
 }
+
+/// What the model asked for without a question mark is another value, too, and not what was said before.
+#[test]
+fn what_a_request_asks_for_takes_nothing_back() {
+    for asked in [
+        "Please give me the width.",
+        "I also need the width in cm.",
+        "Let me know the width.",
+        "For the width, choose one of 40 cm and 60 cm.",
+    ] {
+        let said = format!("user: The shelf is 30 cm deep.\nmodel: {asked}\nuser: 40 cm");
+        assert_eq!(ledger(&said).lines()[0].replaced, None, "{asked}");
+    }
+    for said in ["Let me know if 30 cm is wrong.", "Tell me when 30 cm won't do."] {
+        let said = format!("user: The shelf is 30 cm deep.\nmodel: {said}\nuser: 40 cm");
+        assert!(ledger(&said).lines()[0].replaced.is_some(), "{said}");
+    }
+}
+
+/// By words alone that many lines have: the same sentence but for one place, or all that it is about and another name.
+#[test]
+fn what_is_said_again_of_something_else_by_now_is_newer() {
+    for (old, new) in [
+        ("Alice owns billing.", "Bob owns billing now."),
+        ("The migration is still open.", "The migration is done."),
+        ("Tests live in test/.", "Tests were moved to spec/."),
+        ("The config file is app.yaml.", "Config is in settings.toml now."),
+        ("We settled on Postgres for the store.", "The store will be SQLite, we changed our mind."),
+    ] {
+        let talk = "model: Noted.\nuser: Next, look at the parser.\nmodel: Looking at it.";
+        let said = format!("user: {old}\n{talk}\nuser: {new}");
+        assert!(is_told(&said), "{old} {new}: {:#?}", ledger(&said).render(4_000));
+    }
+    for (old, new) in [
+        ("Alice owns billing.", "Bob owns search now."),
+        ("Alice owns billing.", "Bob owns billing?"),
+        ("Server A has 16 GB.", "Server B has 32 GB now."),
+        ("The staging port is 8080.", "The production port is 8080 now."),
+        ("Tests live in test/.", "Tests are slow now."),
+    ] {
+        let talk = "model: Noted.\nuser: Next, look at the parser.\nmodel: Looking at it.";
+        let said = format!("user: {old}\n{talk}\nuser: {new}");
+        assert!(!is_told(&said), "{old} {new}: {:#?}", ledger(&said).render(4_000));
+    }
+}
