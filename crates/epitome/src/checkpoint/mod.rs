@@ -196,8 +196,8 @@ fn written(
         }
     }
     let body = body + &ledger;
-    let is_full = form == Form::Full && lane.missing == 0;
-    let extracts = is_full.then(|| extracts(gathered, &body, most, counter)).flatten();
+    let is_all = form != Form::Line && lane.missing == 0;
+    let extracts = is_all.then(|| extracts(gathered, &body, most, counter)).flatten();
     let text = fenced(&extracts.unwrap_or(body));
     Some(Checkpoint {
         id: ContentId::of_text(&text),

@@ -264,7 +264,8 @@ pub(super) fn lane(
 
 /// What is said of messages that have no room.
 pub(super) fn note(missing: usize) -> String {
-    format!("({missing} of the user's messages are not quoted here.)\n")
+    let are = if missing == 1 { "is" } else { "are" };
+    format!("({missing} of the user's messages {are} not quoted here.)\n")
 }
 
 fn chosen(

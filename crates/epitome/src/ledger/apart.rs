@@ -13,7 +13,7 @@ use super::subject::Subject;
 use super::terms::{Terms, digest};
 use super::update::Update;
 use super::value::{Sort, Value};
-use super::{Change, Ledger, Line, Speaker};
+use super::{Change, Kind, Ledger, Line, Speaker};
 
 impl Ledger {
     /// An update without the lines that say the same of another thing, and that replaces none which may.
@@ -52,6 +52,9 @@ impl Ledger {
                 }
             }
             Update::Corrects(old) if may_be_another(&old) => Update::Differs(old),
+            Update::Touches(old) | Update::Differs(old) if line.forbids_more(&self.lines[old]) => {
+                Update::New
+            }
             update if update.olds().any(|at| is_another(&at)) => Update::New,
             update => update,
         }
@@ -108,6 +111,18 @@ impl Line {
         both(&lettered(&self.text), &lettered(&old.text))
             || both(&opposites(&self.text), &opposites(&old.text))
             || are_numbered()
+    }
+
+    /// Whether both forbid something, and it takes nothing of that back: both hold.
+    fn forbids_more(&self, old: &Self) -> bool {
+        let forbids = |line: &Self| {
+            let first = words(&line.text).take(2);
+            line.kind == Kind::Constraint
+                && first.into_iter().any(|word| english().has(List::Negations, &word))
+        };
+        let own = &self.subject;
+        let changes = own.lifts || !own.gone.is_empty() || own.figures().next().is_some();
+        !changes && forbids(self) && forbids(old)
     }
 
     /// Whether it may be of something else, or comes from whom a person isn't overruled by.

@@ -101,6 +101,8 @@ lists! {
     Wants = "wants",
     /// What is among the first words of a sentence without a question mark that a value answers.
     Requests = "requests",
+    /// What only one can do, or be.
+    Alone = "alone",
     /// What says anywhere in it that one of several is to be chosen.
     Offers = "offers",
     /// Who is asked, or asks: such a question is none that stays open.

@@ -51,7 +51,10 @@ impl Ledger {
         let new = newer.line;
         let own = &new.subject;
         // Models and tools say much of things that are called so.
-        let says = new.who == Speaker::Human && new.says_so() && own.words < MOST_BRIEF;
+        let says = new.who == Speaker::Human
+            && new.change >= Change::Said
+            && new.kind != Kind::Constraint
+            && own.words < MOST_BRIEF;
         if !says || asks(&new.text) {
             return None;
         }

@@ -120,10 +120,13 @@ impl Line {
 
     /// Whether it says that something is so, too.
     pub(super) fn adds_to(&self, old: &Self) -> bool {
-        let is_last = |word: &str| self.text.trim_end_matches(['.', '!']).ends_with(word);
+        let is_filler = |word: &String| english().has(List::Fillers, word);
         let says = |word: &str| match word {
-            "too" | "either" => is_last(" too") || is_last(" either"),
-            "well" => is_last(" as well"),
+            // `Too many` says nothing of another one; `too now` does.
+            "too" | "either" => {
+                words(&self.text).filter(|word| !is_filler(word)).last().as_deref() == Some(word)
+            }
+            "well" => self.text.trim_end_matches(['.', '!']).ends_with(" as well"),
             word => english().has(List::Besides, word),
         };
         let ends = !self.subject.gone.is_empty() && self.subject.names_value_of(&old.subject);

@@ -3,12 +3,14 @@
 //! What people said goes last: the checkpoint quotes it beside its ledger, what it can't quote stays where it is,
 //! and only then is room given to older steps. The newest, three tenths of the target, come before that.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use super::excerpts::excerpted;
 use super::{BadOption, Edit, Scene, Strategy};
-use crate::checkpoint::{LEAST_TOKENS, LEDGER_LEAST, ledger_share};
-use crate::ledger::is_terse;
+use crate::checkpoint::{self, LEAST_TOKENS, LEDGER_LEAST, ledger_share};
+use crate::ledger::{Ledger, Shown, is_terse};
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, Part, PartKind};
 use crate::view::Reason;
@@ -47,32 +49,28 @@ impl Strategy for Fold {
             return Vec::new();
         }
         let units = scene.units.all().iter().filter(|unit| may_leave(scene, unit));
-        let leaving: Vec<Leaving<'_>> = units.map(|unit| Leaving::of(scene, unit)).collect();
+        let mut leaving: Vec<Leaving<'_>> = units.map(|unit| Leaving::of(scene, unit)).collect();
         let loose: u64 = leaving.iter().map(|unit| unit.size).sum();
         let fixed = scene.draft.total() - loose - taken_up(scene);
         let free = scene.budget.target.saturating_sub(fixed);
         if free < scene.least.line || leaving.iter().all(|of| is_checkpoint(scene, of.unit)) {
             return Vec::new();
         }
-        // A checkpoint with all its lanes; or, where that would cost anybody's words and leave little to the ledger, one
-        // with hardly more than some lines of that, beside what is newest; or next to none, if no words that say
-        // something are lost then.
         let full = scene.budget.checkpoint().max(LEAST_TOKENS).min(free);
         let is_large = ledger_share(full) >= LEAST_TOKENS;
-        let due = scene.due().min(full);
-        let beside = free.saturating_sub(due + scene.budget.recent()).min(LEDGER_LEAST);
-        let listing = (due + beside).min(full);
-        let layout = |cap: u64| Layout::of(scene, &leaving, free - cap, cap);
-        let mut layouts = Vec::new();
-        if full >= LEAST_TOKENS {
-            layouts.push(layout(full));
-        }
+        let mut caps = vec![full];
         if !is_large {
-            layouts.push(layout(listing));
-            layouts.extend(Some(layout(due)).filter(|least| least.lost.0 == 0));
+            // Where that would lose what people said: one with hardly more than some lines of the ledger, beside what is
+            // newest, half of the room at most; or one with next to none.
+            hold(scene, &mut leaving);
+            let due = scene.due().min(full);
+            let newest = scene.budget.recent().min(free / 2);
+            let lines = free.saturating_sub(due + newest).min(scene.least.lane + LEDGER_LEAST);
+            caps.extend([(due + lines).min(full), due]);
+            caps.retain(|cap| *cap < full || full >= LEAST_TOKENS || full == due);
         }
-        let best = layouts.into_iter().min_by_key(|layout| layout.lost);
-        let best = best.expect("a large checkpoint is at least the least");
+        let layouts = caps.into_iter().map(|cap| Layout::of(scene, &leaving, free - cap, cap));
+        let best = layouts.min_by_key(|layout| layout.lost).expect("the least is one of them");
         let folded = leaving.iter().zip(&best.stays).filter(|(_, stays)| !**stays);
         let folded: Vec<&Unit> = folded.map(|(leaving, _)| leaving.unit).collect();
         let mut edits = best.cuts;
@@ -90,6 +88,9 @@ struct Leaving<'a> {
     size: u64,
     /// Tokens that a checkpoint takes to say what people said in it.
     quote: u64,
+    /// Tokens that the ledger takes to list what they said in it that holds, where that is told; an earlier checkpoint's
+    /// lines count as some.
+    lines: u64,
     /// Whether it is nothing but what people said.
     is_plain: bool,
     /// Whether it says next to nothing: `yes`, `go on`.
@@ -102,7 +103,7 @@ impl<'a> Leaving<'a> {
         let is_plain = unit.is_turn && !unit.is_step;
         let said = |at: usize| scene.matter.transcript.entry(at).human_text();
         let is_terse = is_plain && unit.entries.clone().all(|at| is_terse(&said(at)));
-        Leaving { unit, size: size(scene, unit), quote, is_plain, is_terse }
+        Leaving { unit, size: size(scene, unit), quote, lines: 0, is_plain, is_terse }
     }
 }
 
@@ -110,15 +111,16 @@ impl<'a> Leaving<'a> {
 struct Layout {
     stays: Vec<bool>,
     cuts: Vec<Edit>,
-    /// Units with people's words that are neither shown nor quoted: those that say something, and all of them.
-    lost: (usize, usize),
+    /// Units with people's words that are neither shown nor quoted: those that say what holds and aren't listed either,
+    /// those that say something and aren't, and all of them.
+    lost: (usize, usize, usize),
 }
 
 impl Layout {
     /// The layout with `room` tokens for units beside a checkpoint of `cap`.
     fn of(scene: &Scene<'_>, leaving: &[Leaving<'_>], room: u64, cap: u64) -> Self {
         let mut layout =
-            Layout { stays: vec![false; leaving.len()], cuts: Vec::new(), lost: (0, 0) };
+            Layout { stays: vec![false; leaving.len()], cuts: Vec::new(), lost: (0, 0, 0) };
         let mut left = room;
         let protected = room.min(scene.budget.recent());
         let mut from = leaving.len();
@@ -129,14 +131,13 @@ impl Layout {
             from -= 1;
             layout.keep(from, unit.size, &mut left);
         }
-        let listed = ledger_share(cap);
-        let quotes = cap.saturating_sub(scene.least.line + scene.least.lane + listed + scene.owed);
+        let room = Room::of(scene, leaving, cap);
         // The step that the model is in the middle of stays, cut, rather than none.
         let newest = leaving.last().filter(|_| from == leaving.len());
         let cut = |room: u64| newest.and_then(|of| shrunk(scene, of.unit, of.size, room));
         let reserve = if cut(protected).is_some() { protected } else { 0 };
         left -= reserve;
-        layout.keep_words(&leaving[..from], quotes, &mut left);
+        layout.keep_words(&leaving[..from], room, &mut left);
         left += reserve;
         if newest.is_some_and(|of| of.size > left)
             && let Some(cuts) = cut(left)
@@ -155,7 +156,7 @@ impl Layout {
             }
             from = at;
         }
-        layout.lost = layout.lost(leaving, quotes);
+        layout.lost = layout.lost(leaving, room);
         layout
     }
 
@@ -165,12 +166,19 @@ impl Layout {
     }
 
     /// What people said and the checkpoint has no room to quote stays, the newest of it first.
-    fn keep_words(&mut self, older: &[Leaving<'_>], quotes: u64, left: &mut u64) {
-        let mut over = older.iter().map(|unit| unit.quote).sum::<u64>().saturating_sub(quotes);
-        let all = || older.iter().enumerate().rev();
-        // What says next to nothing comes last.
-        let telling = all().filter(|(_, unit)| !unit.is_terse);
-        for (at, unit) in telling.chain(all().filter(|(_, unit)| unit.is_terse)) {
+    fn keep_words(&mut self, older: &[Leaving<'_>], room: Room, left: &mut u64) {
+        let all = older.iter().map(|unit| unit.quote).sum::<u64>();
+        let mut over = all.saturating_sub(room.quotes);
+        let listed = room.listed(older.iter().enumerate());
+        // What holds and isn't listed comes first, and what says next to nothing last.
+        let turn = |at: usize| match &older[at] {
+            unit if unit.lines > 0 && !listed.contains(&at) => 0,
+            unit => 1 + u8::from(unit.is_terse),
+        };
+        let mut turns: Vec<usize> = (0..older.len()).rev().collect();
+        turns.sort_by_key(|at| turn(*at));
+        for at in turns {
+            let unit = &older[at];
             if over == 0 {
                 break;
             }
@@ -181,22 +189,104 @@ impl Layout {
         }
     }
 
-    fn lost(&self, leaving: &[Leaving<'_>], quotes: u64) -> (usize, usize) {
-        let mut left = quotes;
-        let folded = || leaving.iter().zip(&self.stays).rev().filter(|(_, stays)| !**stays);
-        let mut lost = |is_terse: bool| {
-            let is_lost = |unit: &&Leaving<'_>| match left.checked_sub(unit.quote) {
-                Some(rest) => {
-                    left = rest;
-                    false
+    fn lost(&self, leaving: &[Leaving<'_>], room: Room) -> (usize, usize, usize) {
+        let folded = || leaving.iter().enumerate().filter(|(at, _)| !self.stays[*at]);
+        let listed = room.listed(folded());
+        let mut left = room.quotes;
+        let mut lost = |is_of: &dyn Fn(usize, &Leaving<'_>) -> bool| {
+            let is_lost = |(at, unit): &(usize, &Leaving<'_>)| {
+                let has_words = unit.quote > 0 || unit.lines > 0 && !listed.contains(at);
+                match left.checked_sub(unit.quote).filter(|_| unit.quote > 0) {
+                    Some(rest) => {
+                        left = rest;
+                        false
+                    }
+                    None => has_words,
                 }
-                None => true,
             };
-            let of = folded().map(|(unit, _)| unit).filter(|unit| unit.is_terse == is_terse);
-            of.filter(is_lost).count()
+            folded()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .filter(|(at, unit)| is_of(*at, unit))
+                .filter(is_lost)
+                .count()
         };
-        let telling = lost(false);
-        (telling, telling + lost(true))
+        let holds = |at: usize, unit: &Leaving<'_>| unit.lines > 0 && !listed.contains(&at);
+        let holding = lost(&|at, unit| holds(at, unit));
+        let telling = lost(&|at, unit| !holds(at, unit) && !unit.is_terse && !listed.contains(&at));
+        let rest = lost(&|at, unit| !holds(at, unit) && (unit.is_terse || listed.contains(&at)));
+        (holding, holding + telling, holding + telling + rest)
+    }
+}
+
+/// What a checkpoint has room for.
+#[derive(Clone, Copy)]
+struct Room {
+    lines: u64,
+    quotes: u64,
+}
+
+impl Room {
+    /// The room in a checkpoint of `cap` tokens. What the ledger doesn't need for what holds is for quotes, as far as that is
+    /// told.
+    fn of(scene: &Scene<'_>, leaving: &[Leaving<'_>], cap: u64) -> Self {
+        let most = cap.saturating_sub(scene.least.line + scene.owed);
+        let lines: u64 = leaving.iter().map(|unit| unit.lines).sum();
+        let share = ledger_share(cap).min(most);
+        let listed = if lines > 0 { share.min(LANE + lines) } else { share };
+        Room {
+            lines: share.saturating_sub(LANE),
+            quotes: most.saturating_sub(scene.least.lane + listed),
+        }
+    }
+
+    /// Those of the units, the newest first, for which the ledger has room.
+    fn listed<'u>(
+        self,
+        units: impl DoubleEndedIterator<Item = (usize, &'u Leaving<'u>)>,
+    ) -> BTreeSet<usize> {
+        let mut left = self.lines;
+        let fits = |(_, unit): &(usize, &Leaving<'_>)| match left.checked_sub(unit.lines) {
+            Some(rest) if unit.lines > 0 => {
+                left = rest;
+                true
+            }
+            _ => false,
+        };
+        units.rev().filter(fits).map(|(at, _)| at).collect()
+    }
+}
+
+/// Tokens of the ledger's title and a heading, and of a line's label.
+const LANE: u64 = 20;
+const LINE: u64 = 8;
+/// An earlier checkpoint's lines are worth so many tokens at most: not all of them are asked for.
+const STANDING: u64 = 40;
+
+/// Tells of each unit what the ledger would list of it.
+fn hold(scene: &Scene<'_>, leaving: &mut [Leaving<'_>]) {
+    let (transcript, counter) = (scene.matter.transcript, scene.matter.counter);
+    let mut ledger = Ledger::default();
+    for entry in
+        leaving.iter().flat_map(|of| of.unit.entries.clone()).map(|at| transcript.entry(at))
+    {
+        if entry.is_human() {
+            ledger.observe_entry(transcript, entry, |_| Shown::Elsewhere);
+        }
+    }
+    let mut lines: BTreeMap<usize, u64> = BTreeMap::new();
+    for line in ledger.ranked() {
+        *lines.entry(line.at as usize).or_default() += counter.text(&line.text).tokens + LINE;
+    }
+    for of in leaving {
+        of.lines = of.unit.entries.clone().filter_map(|at| lines.get(&at)).sum();
+        if is_checkpoint(scene, of.unit) {
+            let texts = of.unit.entries.clone().flat_map(|at| transcript.entry(at).parts());
+            let carried = texts.filter_map(|part| checkpoint::read(&part.text()));
+            let carried: u64 = carried.map(|read| counter.text(&read.ledger).tokens).sum();
+            of.lines += carried.min(STANDING);
+        }
     }
 }
 

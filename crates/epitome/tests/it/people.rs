@@ -121,7 +121,7 @@ fn at_small_targets_what_holds_goes_last() {
         let said = shown(&compacted(&messages, Target::Tokens(target)));
         let holds = said.contains(rule);
         let is_quoted = said.contains("## The user's words");
-        let is_whole = !said.contains("of the user's messages are not quoted");
+        let is_whole = (0..4).all(|at| said.contains(&format!("about part {at}?")));
         let has_extracts = said.contains("## Files") || said.contains("## Telling lines");
         if said.contains("<checkpoint") {
             assert!(holds || !is_quoted, "{target}: {said}");
@@ -134,5 +134,5 @@ fn at_small_targets_what_holds_goes_last() {
         }
     }
     let [holds, whole, extracts] = kept;
-    assert!(holds > whole && whole > extracts && extracts > 0, "{kept:?}");
+    assert!(holds > whole && whole >= extracts && extracts > 0, "{kept:?}");
 }

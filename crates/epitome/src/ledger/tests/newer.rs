@@ -382,7 +382,6 @@ fn what_is_said_again_of_something_else_by_now_is_newer() {
         ("Alice owns billing.", "Bob owns billing now."),
         ("The migration is still open.", "The migration is done."),
         ("Tests live in test/.", "Tests were moved to spec/."),
-        ("The config file is app.yaml.", "Config is in settings.toml now."),
         ("We settled on Postgres for the store.", "The store will be SQLite, we changed our mind."),
     ] {
         let talk = "model: Noted.\nuser: Next, look at the parser.\nmodel: Looking at it.";
@@ -395,6 +394,8 @@ fn what_is_said_again_of_something_else_by_now_is_newer() {
         ("Server A has 16 GB.", "Server B has 32 GB now."),
         ("The staging port is 8080.", "The production port is 8080 now."),
         ("Tests live in test/.", "Tests are slow now."),
+        ("Never push to main.", "Never push to develop from now on."),
+        ("My son is allergic to nuts.", "My daughter is allergic to nuts too now."),
     ] {
         let talk = "model: Noted.\nuser: Next, look at the parser.\nmodel: Looking at it.";
         let said = format!("user: {old}\n{talk}\nuser: {new}");

@@ -108,8 +108,8 @@ fn results_share_an_entry_with_a_persons_words() {
         259: lands, 1 repeats, 1 excerpts, 3 head; 259 shown, 0 left for it, floor 259
         260-286: lands, 1 repeats, 1 excerpts, 1 outputs, 3 head; 259 shown, 0 left for it, floor 259
         287-337: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 28-78 left for it, floor 259
-        338-441: lands, 1 repeats, 1 excerpts, 2 fold, checkpoint before 1; 310 shown, 28-131 left for it, floor 259
-        442-539: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 183-280 left for it, floor 259
+        338-437: lands, 1 repeats, 1 excerpts, 2 fold, checkpoint before 1; 310 shown, 28-127 left for it, floor 259
+        438-539: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 179-280 left for it, floor 259
         540-544: lands, 1 repeats, 1 excerpts; 540 shown, 0 left for it, floor 259
         545-547: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 286-288 left for it, floor 259
         548-561: lands, 1 repeats, 1 excerpts; 540-551 shown, 0 left for it, floor 259
@@ -268,16 +268,16 @@ fn images_and_instructions_are_never_cut() {
         16-31: above, 2 squeeze, 2 excerpts, 2 head; 975 shown, 0 left for it, floor 975
         32-55: above, 2 squeeze, 1 squeeze, 2 excerpts, 2 head; 973-974 shown, 0 left for it, floor 973-974
         56-111: above, 2 squeeze, 2 excerpts, 2 head; 975 shown, 0 left for it, floor 975
-        112-251: above, 2 squeeze, 2 excerpts, 2 fold, checkpoint before 2; 975 shown, 28-62 left for it, floor 975
-        252-375: above, 2 squeeze, 2 excerpts, 1 fold, checkpoint before 2; 998-1033 shown, 28-58 left for it, floor 963-998
+        112-279: above, 2 squeeze, 2 excerpts, 2 fold, checkpoint before 2; 975 shown, 28-69 left for it, floor 975
+        280-375: above, 2 squeeze, 2 excerpts, 1 fold, checkpoint before 2; 998-1033 shown, 35-58 left for it, floor 963-998
         376-503: above, 1 squeeze, 2 excerpts, 1 fold, checkpoint before 2; 1034-1063 shown, 59-90 left for it, floor 999-1028
         504-531: above, 2 excerpts, 1 fold, checkpoint before 2; 1076 shown, 91-97 left for it, floor 1041
         532-635: above, 2 excerpts; 1174-1176 shown, 0 left for it, floor 1041
         636-771: above, 1 excerpts; 1184 shown, 0 left for it, floor 1041
         772-1040: above; 1234 shown, 0 left for it, floor 1041
         1041-1068: lands, 2 excerpts, 2 head; 1041 shown, 0 left for it, floor 1041
-        1069-1103: lands, 2 excerpts, 2 fold, checkpoint before 2; 1041 shown, 28-62 left for it, floor 1041
-        1104-1173: lands, 2 excerpts, 1 fold, checkpoint before 2; 1076 shown, 28-97 left for it, floor 1041
+        1069-1110: lands, 2 excerpts, 2 fold, checkpoint before 2; 1041 shown, 28-69 left for it, floor 1041
+        1111-1173: lands, 2 excerpts, 1 fold, checkpoint before 2; 1076 shown, 35-97 left for it, floor 1041
         1174-1199: lands, 2 excerpts; 1174-1176 shown, 0 left for it, floor 1041
         1200-1233: lands, 1 excerpts; 1184 shown, 0 left for it, floor 1041
         1234-1235: nothing; 1234 shown, 0 left for it, floor 1041

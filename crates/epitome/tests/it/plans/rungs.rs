@@ -140,7 +140,7 @@ fn with_room_for_a_checkpoint_of_what_edits_hide() {
             200,
             expect![[r#"
                 862 tokens
-                403-460: lands, 1 repeats, 1 failed, 2 outputs, 1 excerpts, 1 fold, checkpoint before 2; 175-180 shown, 228-281 left for it, floor 57
+                408-460: lands, 1 repeats, 1 failed, 2 outputs, 1 excerpts, 1 fold, checkpoint before 2; 175-180 shown, 233-281 left for it, floor 57
                 461-652: lands, 1 repeats, 1 failed, 2 outputs, 1 fold, checkpoint before 2; 228 shown, 233-424 left for it, floor 57
                 653-863: lands, 1 repeats, 1 failed, 1 outputs, 1 fold, checkpoint before 2; 420 shown, 233-443 left for it, floor 57
             "#]],
