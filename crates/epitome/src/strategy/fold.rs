@@ -58,7 +58,8 @@ impl Strategy for Fold {
         }
         let full = scene.budget.checkpoint().max(LEAST_TOKENS).min(free);
         let is_large = ledger_share(full) >= LEAST_TOKENS;
-        let mut caps = vec![full];
+        let mut caps: Vec<u64> =
+            Some(full).filter(|full| *full >= LEAST_TOKENS).into_iter().collect();
         if !is_large {
             // Where that would lose what people said: one with hardly more than some lines of the ledger, beside what is
             // newest, half of the room at most; or one with next to none.
@@ -67,7 +68,6 @@ impl Strategy for Fold {
             let newest = scene.budget.recent().min(free / 2);
             let lines = free.saturating_sub(due + newest).min(scene.least.lane + LEDGER_LEAST);
             caps.extend([(due + lines).min(full), due]);
-            caps.retain(|cap| *cap < full || full >= LEAST_TOKENS || full == due);
         }
         let layouts = caps.into_iter().map(|cap| Layout::of(scene, &leaving, free - cap, cap));
         let best = layouts.min_by_key(|layout| layout.lost).expect("the least is one of them");
@@ -204,13 +204,7 @@ impl Layout {
                     None => has_words,
                 }
             };
-            folded()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .rev()
-                .filter(|(at, unit)| is_of(*at, unit))
-                .filter(is_lost)
-                .count()
+            folded().rev().filter(|(at, unit)| is_of(*at, unit)).filter(is_lost).count()
         };
         let holds = |at: usize, unit: &Leaving<'_>| unit.lines > 0 && !listed.contains(&at);
         let holding = lost(&|at, unit| holds(at, unit));
