@@ -37,8 +37,8 @@ pub use read::{Contents, read};
 pub(crate) use summary::Seat;
 pub use words::Word;
 
-/// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted: some lines of a small
-/// one, most of a large one. What is restated comes before either.
+/// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted: some lines of a small one, be
+/// they all that it has room for, and most of a large one. What is restated comes before either.
 pub(crate) fn ledger_share(most: u64) -> u64 {
     most.min(LEDGER_LEAST).max(most.saturating_sub(LEAST_TOKENS) * 4 / 5)
 }

@@ -144,15 +144,13 @@ impl Line {
         if !is_of_last || names_it || own.lifts || own.is_aside || !own.has_topic {
             return false;
         }
-        let adds = |words: &Terms, one: &Subject, other: &Subject| {
-            let is_said = |word: u64| {
-                other.bag.has(word)
-                    || own.gone.has(word)
-                    || one.values.iter().any(|value| value.digest == word)
-            };
+        // Words of one of them, its values apart, that the other one doesn't say.
+        let says_more = |words: &Terms, of: &Subject, other: &Subject| {
+            let is_said =
+                |word: u64| other.bag.has(word) || own.gone.has(word) || of.is_value(word);
             words.iter().any(|word| !is_said(word))
         };
-        adds(&own.specific, own, theirs) && adds(&theirs.bag, theirs, own)
+        says_more(&own.specific, own, theirs) && says_more(&theirs.bag, theirs, own)
     }
 
     /// Whether it gives a figure in the place of one, and names somebody or something of its own: `make Bob 45 seconds`,

@@ -170,25 +170,17 @@ impl Ledger {
         let mut cues = Cues::of(bare, &words);
         cues.lead(&lead.cues);
         self.again.is_nothing = said.standing == Standing::Worded;
-        let mut subject = None;
-        let is_line =
-            said.standing != Standing::Worded && self.takes(said, &words, &cues, &mut subject);
+        let is_line = said.standing != Standing::Worded && self.takes(said, &words, &cues);
         if !is_line && breadth == Breadth::Any {
-            self.keep_besides(said, &words, &cues, subject);
+            self.keep_besides(said, &words, &cues);
             self.remember_nothing(said.at, (said.who, said.standing), said.raw, &lead.cues);
         }
         self.words = words;
         is_line
     }
 
-    /// Keeps what none of the phrases tells, if it says something; `subject` where that was read.
-    fn keep_besides(
-        &mut self,
-        said: &Said<'_>,
-        words: &Words,
-        cues: &Cues,
-        subject: Option<Subject>,
-    ) {
+    /// Keeps what none of the phrases tells, if it says something.
+    fn keep_besides(&mut self, said: &Said<'_>, words: &Words, cues: &Cues) {
         let Said { at, who, shown, raw, standing } = *said;
         if self.unsure >= MAX_UNSURE && who < Speaker::Human {
             return;
@@ -225,7 +217,7 @@ impl Ledger {
         if self.listed.contains(&text) {
             return;
         }
-        let subject = subject.unwrap_or_else(|| Subject::of(words, cues));
+        let subject = Subject::of(words, cues);
         // A person's value is worth something in however few words, if they say of what.
         let is_named = who == Speaker::Human && cues.has(Cue::Value) && subject.words > 0;
         let weight = worth.unwrap_or(if is_named { LEAST_BESIDES } else { 0 });
@@ -239,14 +231,8 @@ impl Ledger {
         });
     }
 
-    /// Whether what is in the words makes a line; where it doesn't, what it is about, if that was read.
-    fn takes(
-        &mut self,
-        said: &Said<'_>,
-        words: &Words,
-        cues: &Cues,
-        read: &mut Option<Subject>,
-    ) -> bool {
+    /// Whether what is in the words makes a line.
+    fn takes(&mut self, said: &Said<'_>, words: &Words, cues: &Cues) -> bool {
         let Said { at, who, shown, raw, standing } = *said;
         if self.belongs_to_last(at, raw, words) {
             return true;
@@ -317,7 +303,6 @@ impl Ledger {
         };
         // What says nothing by itself may still take something back, or answer it.
         if !known && !matches!(self.update(&line), Update::Replaces(_) | Update::Corrects(_)) {
-            *read = Some(line.subject);
             return false;
         }
         if self.is_boilerplate(&line.text) && line.who == Speaker::Tool {

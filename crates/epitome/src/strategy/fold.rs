@@ -63,7 +63,7 @@ impl Strategy for Fold {
         if !is_large {
             // Where that would lose what people said: one with hardly more than some lines of the ledger, beside what is
             // newest, half of the room at most; or one with next to none.
-            hold(scene, &mut leaving);
+            tell_lines(scene, &mut leaving);
             let due = scene.due().min(full);
             let newest = scene.budget.recent().min(free / 2);
             let lines = free.saturating_sub(due + newest).min(scene.least.lane + LEDGER_LEAST);
@@ -259,7 +259,7 @@ const LINE: u64 = 8;
 const STANDING: u64 = 40;
 
 /// Tells of each unit what the ledger would list of it.
-fn hold(scene: &Scene<'_>, leaving: &mut [Leaving<'_>]) {
+fn tell_lines(scene: &Scene<'_>, leaving: &mut [Leaving<'_>]) {
     let (transcript, counter) = (scene.matter.transcript, scene.matter.counter);
     let mut ledger = Ledger::default();
     for entry in

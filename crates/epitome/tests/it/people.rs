@@ -136,3 +136,31 @@ fn at_small_targets_what_holds_goes_last() {
     let [holds, whole, extracts] = kept;
     assert!(holds > whole && whole >= extracts && extracts > 0, "{kept:?}");
 }
+
+/// Where all rules fit as they were said they aren't given for a checkpoint that lists two of them.
+#[test]
+fn a_larger_target_keeps_the_rules_of_a_smaller_one() {
+    let rules = [
+        "Never push to main.",
+        "Always run the linter first.",
+        "The staging port is 8443.",
+        "Use tabs, not spaces.",
+        "Don't touch the lexer.",
+        "We settled on Postgres.",
+    ];
+    for kept in [4, 6] {
+        let mut messages = vec![("user", "Fix the importer.".to_owned())];
+        for rule in &rules[..kept] {
+            messages.push(("assistant", format!("Well, {}.", lorem(60))));
+            messages.push(("user", (*rule).to_owned()));
+        }
+        messages.push(("assistant", format!("So, {}.", lorem(30))));
+        messages.push(("user", "Go on.".to_owned()));
+        for target in 90..600 {
+            let said = shown(&compacted(&messages, Target::Tokens(target)));
+            for rule in &rules[..kept] {
+                assert!(said.contains(rule), "{target}: {rule} of {said}");
+            }
+        }
+    }
+}

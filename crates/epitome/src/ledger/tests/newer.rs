@@ -11,6 +11,12 @@ fn is_told(said: &str) -> bool {
     ledger.lines()[0].newer.or(ledger.lines()[0].replaced).is_some()
 }
 
+/// Both said by a person, with talk of something else between them.
+fn later(old: &str, new: &str) -> String {
+    let talk = "model: Noted.\nuser: Next, look at the parser.\nmodel: Looking at it.";
+    format!("user: {old}\n{talk}\nuser: {new}")
+}
+
 #[test]
 fn another_value_right_behind_one_is_newer_in_any_words() {
     for (old, new) in [
@@ -384,8 +390,7 @@ fn what_is_said_again_of_something_else_by_now_is_newer() {
         ("Tests live in test/.", "Tests were moved to spec/."),
         ("We settled on Postgres for the store.", "The store will be SQLite, we changed our mind."),
     ] {
-        let talk = "model: Noted.\nuser: Next, look at the parser.\nmodel: Looking at it.";
-        let said = format!("user: {old}\n{talk}\nuser: {new}");
+        let said = later(old, new);
         assert!(is_told(&said), "{old} {new}: {:#?}", ledger(&said).render(4_000));
     }
     for (old, new) in [
@@ -397,8 +402,7 @@ fn what_is_said_again_of_something_else_by_now_is_newer() {
         ("Never push to main.", "Never push to develop from now on."),
         ("My son is allergic to nuts.", "My daughter is allergic to nuts too now."),
     ] {
-        let talk = "model: Noted.\nuser: Next, look at the parser.\nmodel: Looking at it.";
-        let said = format!("user: {old}\n{talk}\nuser: {new}");
+        let said = later(old, new);
         assert!(!is_told(&said), "{old} {new}: {:#?}", ledger(&said).render(4_000));
     }
 }
