@@ -204,10 +204,11 @@ fn short(title: &str) -> String {
     known.map_or_else(words, |(_, name)| (*name).to_owned())
 }
 
-/// How many bytes follow a line that is the label of a verbatim message.
+/// How many bytes follow a line that is the label of a verbatim message, the notes in it among them.
 fn labelled(line: &str) -> Option<usize> {
     let (_, size) = line.strip_prefix("[message ")?.strip_suffix(']')?.split_once(", ")?;
-    size.split_once(" bytes")?.0.parse().ok()
+    let (words, more) = size.split_once(" bytes")?;
+    more.rsplit_once("with notes ").map_or(words, |(_, all)| all).parse().ok()
 }
 
 /// What is near `spot`: its line in a lane, two lines more on each side in what people wrote, as far as
@@ -330,6 +331,20 @@ mod tests {
         let lane = |text: &str| Block { whole: false, ..entry(text) };
         assert!(!claim("staging", "8443").is_in(&lane("- staging 9021\n- production 8443\n")));
         assert!(claim("production", "8443").is_in(&lane("- staging 9021\n- production 8443\n")));
+    }
+
+    #[test]
+    fn what_is_noted_in_a_message_is_part_of_it() {
+        let mut blocks = Vec::new();
+        let said = "staging is 8443[… newer: message 9 …]";
+        let text = format!(
+            "## The user's words (verbatim)\n[message 3, 15 bytes of 40, with notes {}]\n{said}\n",
+            said.len()
+        );
+        lanes(&text, &mut blocks);
+        assert_eq!(blocks.len(), 1);
+        let windows = claim("staging", "8443").windows(&blocks[0]);
+        assert!(windows.iter().all(|window| blocks[0].is_marked(window)) && !windows.is_empty());
     }
 
     #[test]

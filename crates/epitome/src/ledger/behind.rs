@@ -66,7 +66,7 @@ impl Ledger {
         let is_wish = line.who == Speaker::Human
             && line.change > Change::None
             && line.subject.gives_any()
-            && (line.kind.is_task() || line.kind == Kind::Preference);
+            && (line.kind.is_task() || line.kind == Kind::Preference || is_offer(&line.text));
         if !says || !is_brief || line.text.ends_with(':') || asks(&line.text) && !is_wish {
             return None;
         }
@@ -111,7 +111,7 @@ impl Ledger {
         // What was just said, and says how something is.
         let differs = || own.stands_for(theirs);
         // What was found or done gives a value, too.
-        let gives = old.is_state() || old.kind == Kind::Done && differs();
+        let gives = old.is_state() || old.kind == Kind::Goal || old.kind == Kind::Done && differs();
         let is_near = line.at - old.at <= JUST && gives;
         let is_last = is_near && old.who == line.who;
         let is_bare = || own.is_aside || !own.has_topic || !own.leaves_topic(theirs);
@@ -154,7 +154,15 @@ impl Ledger {
             return (is_persons && line.change == Change::OfLast && is_near).then_some(WEAK);
         }
         let shared = own.bag.shared(&theirs.bag).min(3) as u32;
-        Some(sure + 4 * shared + 2 * u32::from(line.who == old.who))
+        let is_alike =
+            own.values.iter().any(|value| theirs.values.iter().any(|old| value.has_shape_of(old)));
+        // What gives a value is rather meant than what goes on from there.
+        let tells = u32::from(old.is_sure) + u32::from(theirs.gives_any());
+        Some(
+            sure + 4 * shared
+                + 3 * u32::from(is_alike)
+                + 2 * (tells + u32::from(line.who == old.who)),
+        )
     }
 
     /// The lines that have words of a sentence which are neither its values nor said by `theirs`, and how many; what many
@@ -218,6 +226,15 @@ impl Line {
     }
 }
 
+/// Whether a question asks that it be so: `Could we do 10:15 instead?`
+fn is_offer(text: &str) -> bool {
+    let all: Vec<String> = words(text).collect();
+    let begins = all.windows(2).next().is_some_and(|first| {
+        matches!(first[0].as_str(), "could" | "can" | "may" | "shall") && first[1] == "we"
+    });
+    begins && all.last().is_some_and(|last| last == "instead" || last == "please")
+}
+
 /// Whether the sentences of a text end with one that a value answers: `And the width?`, `Please give me the width`, `choose
 /// 60 or 80 cm`; not `Is 30 cm right?`, `Anything else?` or `let me know if 30 cm is wrong`.
 pub(super) fn wants_value(text: &str, sentences: &[Sentence]) -> bool {
@@ -234,10 +251,10 @@ pub(super) fn wants_value(text: &str, sentences: &[Sentence]) -> bool {
 }
 
 /// Whether a brief sentence begins with words of the older one, says no more of them and goes on with others:
-/// `Not X, Y`, `lose X, take Y`; where it says that something changed, `swap X for Y`, too.
+/// `Not X, Y`, `not X. Y`, `lose X, take Y`; where it says that something changed, `swap X for Y`, too.
 fn strikes(new: &str, old: &str, change: Change) -> bool {
-    let marks = [",", ";", " and ", " with ", " for "];
-    let marks = if change > Change::None { &marks[..] } else { &marks[..2] };
+    let marks = [",", ";", ". ", "! ", " and ", " with ", " for "];
+    let marks = if change > Change::None { &marks[..] } else { &marks[..4] };
     let mut parts = marks.iter().filter_map(|mark| new.split_once(mark)).peekable();
     // Most have none of them.
     if parts.peek().is_none() {

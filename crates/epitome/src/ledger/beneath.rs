@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::lane::{Entry, Listing, OWN, note_of, said_by};
-use super::{Kind, Ledger, Line};
+use super::{Kind, Ledger, Line, Speaker};
+use crate::text::cut;
 
 /// What stands before the older one; a bracket behind it.
 pub(super) const BENEATH: &str = " (newer than: [";
@@ -12,6 +13,13 @@ pub(super) const BENEATH: &str = " (newer than: [";
 pub(super) const MARK: &str = "(newer than: ";
 /// So many older ones, the newest.
 const MOST: usize = 2;
+
+/// What is newer is quoted up to so many bytes, where it is pointed to; longer sentences from before their last value.
+const MOST_QUOTED: usize = 120;
+const BEFORE_VALUE: usize = 60;
+/// Around a quote.
+const QUOTE: &str = ": \"";
+const UNQUOTE: char = '"';
 
 /// What the older one is called where the newer one is of another kind.
 const LABELS: [(Kind, &str); 10] = [
@@ -100,6 +108,32 @@ impl Listing<'_> {
 }
 
 impl Line {
+    /// What it says, for the note of an older line that points to it; nothing if it can't be told from the note's end.
+    pub(super) fn quoted(&self) -> String {
+        let text = self.text.as_str();
+        let short = if text.len() <= MOST_QUOTED {
+            text.to_owned()
+        } else {
+            let lower = text.to_lowercase();
+            let same = lower.len() == text.len();
+            let values = self.subject.values.iter().filter(|_| same);
+            let value = values.filter_map(|value| lower.rfind(&value.text)).max().unwrap_or(0);
+            let from = cut::floor(text, value.saturating_sub(BEFORE_VALUE));
+            let from =
+                if from == 0 { 0 } else { text[from..].find(' ').map_or(0, |gap| from + gap + 1) };
+            let lead = if from == 0 { "" } else { "…" };
+            let rest = cut::head(&text[from..], MOST_QUOTED);
+            let tail = if from + rest.len() == text.len() { "" } else { "…" };
+            format!("{lead}{rest}{tail}")
+        };
+        // Of what tools print much is called newer that isn't.
+        if self.who < Speaker::Model || short.contains([')', '\n']) {
+            String::new()
+        } else {
+            format!("{QUOTE}{short}{UNQUOTE}")
+        }
+    }
+
     /// Whether its words can't be taken for a note of ours, nor for a kind that we say.
     fn is_plain(&self) -> bool {
         let names_kind = || LABELS.iter().any(|(_, label)| self.text.starts_with(label));
@@ -109,6 +143,11 @@ impl Line {
             && !names_kind()
             && !self.text.starts_with(BESIDES)
     }
+}
+
+/// Whether a note ends in a quote of what is newer.
+pub(super) fn is_quote(said: &str) -> bool {
+    said.strip_prefix(QUOTE).is_some_and(|said| said.ends_with(UNQUOTE))
 }
 
 /// A line without what is beneath it, and that.

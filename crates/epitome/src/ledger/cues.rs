@@ -245,13 +245,16 @@ const KINDS: u64 = {
 /// Brief words of change that also stand behind what they change.
 const LATE: [&str; 4] = ["instead", "actually", "make it", "correction"];
 
-/// What stands before an arrow, from a mark on: `retries: 3 → 5`, `port: 80 -> 81`.
+/// What stands before an arrow, from a mark on: `retries: 3 → 5`, `tests: unittest -> pytest`; not `decided: storage ->
+/// DynamoDB`, which gives a value to what is none.
 fn before_an_arrow(words: &Words) -> Option<Range<usize>> {
     const MOST: usize = 4;
     let arrow = words.find("→")?.start;
     let begin = (0..arrow).rev().take(MOST + 1);
     let begin = begin.filter(|at| words.get(*at).is_some_and(|word| word.after != ' ')).max()? + 1;
-    (begin < arrow && arrow + 1 < words.len()).then_some(begin..arrow)
+    let is_value = |at: usize| words.get(at).is_some_and(|word| word.form.is_value());
+    let is_change = (begin..arrow).any(is_value) || !is_value(arrow + 1);
+    (begin < arrow && arrow + 1 < words.len() && is_change).then_some(begin..arrow)
 }
 
 /// Whether the word stands behind a semicolon, and a value before that.
@@ -268,11 +271,11 @@ fn is_aside(words: &Words, at: usize) -> bool {
     words.low(before) == "and" || words.get(before).is_some_and(|word| word.after == ',')
 }
 
-/// Whether a value stands between the `not` that it begins with and a comma, and another one behind that.
+/// Whether a value stands between the `not` that it begins with and a comma or a stop, and another one behind that.
 fn is_put_right(words: &Words, at: usize) -> bool {
     let is_value = |at: usize| words.get(at).is_some_and(|word| word.form.is_value());
     let end = gone_up_to(words, at + 1);
-    let is_closed = words.get(end - 1).is_some_and(|word| word.after == ',');
+    let is_closed = words.get(end - 1).is_some_and(|word| matches!(word.after, ',' | '.' | '!'));
     at == 0 && is_value(1) && is_closed && (end..words.len()).any(is_value)
 }
 

@@ -8,6 +8,12 @@ use super::worth::worth;
 use super::{Change, Kind, Speaker};
 use crate::text::telling::{Tell, tell};
 
+/// Words of a sentence within which it says what something is taken for.
+const MOST_TAKEN: usize = 12;
+/// Words of one that only puts right what was said, and one more; and among which one says that something is begun.
+const MOST_PUT_RIGHT: usize = 10;
+const MOST_BEGUN: usize = 4;
+
 /// What became of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
@@ -180,6 +186,12 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Prefers) && !cues.any(&[Cue::Forbids, Cue::Decides]) {
         return Some(Kind::Preference);
     }
+    // `That one's stale, 30 since Thursday` tells a value, not how far something is.
+    let of_last = cues.change() == Change::OfLast && words.len() < MOST_PUT_RIGHT;
+    let corrects = cues.has(Cue::Value) && of_last || cues.has(Cue::Labels) && tells_news(cues);
+    if corrects && !forbids && !cues.any(&[Cue::Decides, Cue::Demands, Cue::Boxed]) {
+        return Some(Kind::Fact);
+    }
     // `Dana is porting it, so stay away`; not `never while it is being ported`.
     let warns = ["never", "don't", "do", "please", "no"].contains(&words.low(0));
     let goes_on = cues.any(&[Cue::Underway, Cue::Blocked]) && !cues.has(Cue::Open);
@@ -200,7 +212,8 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
         return Some(Kind::Constraint);
     }
     if cues.has(Cue::Aims) && !cues.any(&[Cue::Blocked, Cue::Underway, Cue::Open]) {
-        return Some(Kind::Goal);
+        // What it takes the place of says whether it is one.
+        return Some(if tells_news(cues) { Kind::Fact } else { Kind::Goal });
     }
     if cues.any(&[Cue::Blocked, Cue::Underway, Cue::Open])
         || (cues.has(Cue::Done) && !cues.links.is_empty())
@@ -215,7 +228,7 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     {
         return Some(Kind::Fact);
     }
-    if cues.has(Cue::Commands) && cues.has(Cue::Picks) {
+    if cues.has(Cue::Commands) && cues.has(Cue::Picks) && words.len() > 3 {
         return Some(Kind::Preference);
     }
     if cues.has(Cue::Commands) || cues.has(Cue::Ought) {
@@ -264,20 +277,41 @@ fn is_talk(cues: &Cues, words: &Words) -> bool {
         "let's" | "now" | "first" | "next" => cues.has(Cue::Probes),
         "i'll" | "i" | "i'm" => {
             let bounds = cues.has(Cue::Bounds) && cues.has(Cue::Value);
-            cues.has(Cue::Demands) && !cues.has(Cue::Forbids) && !bounds
+            cues.has(Cue::Demands) && !cues.any(&[Cue::Forbids, Cue::Prefers]) && !bounds
         }
         _ => cues.has(Cue::Courts),
     }
 }
 
+/// Whether it says at once that something is begun: `I've begun filing it`, `I'm in the middle of it`.
+fn begins_underway(words: &Words) -> bool {
+    const SAID: [&str; 6] =
+        ["begun", "started", "halfway", "in the process of", "in the middle of", "working on"];
+    (1..MOST_BEGUN).any(|at| SAID.iter().any(|said| words.matches(at, said).is_some()))
+}
+
+/// Whether it says what it takes for something: `I'll work with the old gym as the rehearsal room`.
+fn takes_as(words: &Words) -> bool {
+    let is_as = |at: usize| {
+        let is_named = words.get(at + 2).is_some();
+        is_named && words.low(at) == "as" && words.is(at + 1, List::Articles)
+    };
+    let takes = matches!(words.low(1), "work" | "go" | "use" | "take" | "treat" | "keep" | "stick");
+    words.low(0) == "i'll" && takes && (3..words.len().min(MOST_TAKEN)).any(is_as)
+}
+
 /// The model: it decides, finds and reports, and announces a good deal.
 fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
+    if takes_as(words) && !asks {
+        return Some(Kind::Fact);
+    }
     let announces = cues.announces.is_some_and(|at| at < 3)
         || words.find("let me").is_some()
-        || words.low(0) == "i'll" && !cues.any(&[Cue::Forbids, Cue::Bounds, Cue::Decides])
+        || words.low(0) == "i'll"
+            && !cues.any(&[Cue::Forbids, Cue::Bounds, Cue::Decides, Cue::Prefers])
         || is_talk(cues, words);
     let bounds = cues.has(Cue::Bounds) && cues.has(Cue::Value);
-    let rules = bounds || cues.any(&[Cue::Forbids, Cue::Decides, Cue::Blocked]);
+    let rules = bounds || cues.any(&[Cue::Forbids, Cue::Decides, Cue::Blocked, Cue::Prefers]);
     if announces && (is_talk(cues, words) || !rules) {
         return None;
     }
@@ -291,18 +325,28 @@ fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     if cues.has(Cue::Lifts) && (cues.has(Cue::Social) || cues.has(Cue::Changes)) {
         return Some(Kind::Constraint);
     }
+    // `I've begun filing it`, whatever else is said of it.
+    let tells_state = matches!(words.low(0), "i've" | "i'm" | "i") && begins_underway(words);
+    if tells_state && !cues.any(&[Cue::Forbids, Cue::Decides]) {
+        return Some(Kind::Underway);
+    }
+    // `It took longer than I thought, but it's done` limits nothing.
+    let is_report = cues.has(Cue::Blocked) || cues.has(Cue::Done) && is_reported(words);
     if cues.has(Cue::Bounds)
         && cues.has(Cue::Value)
         && (cues.has(Cue::Commands) || cues.has(Cue::Ought) || !cues.links.is_empty())
         && !cues.has(Cue::Decides)
+        && !is_report
     {
         return Some(Kind::Constraint);
     }
     if cues.has(Cue::Asks) && is_undecided(words) {
         return Some(Kind::Question);
     }
+    // `Got it, I'll steer clear of it` says whose rule it is.
+    let vows = || words.find("i'll").is_some();
     let never = cues.has(Cue::Forbids)
-        && (cues.count > 1 || cues.has(Cue::Social) || cues.has(Cue::Commands));
+        && (cues.count > 1 || cues.has(Cue::Social) || cues.has(Cue::Commands) || vows());
     let negated = cues.has(Cue::Negates) && words.find("must").or(words.find("should")).is_some();
     if (never || negated) && !cues.has(Cue::Decides) {
         return Some(Kind::Constraint);
@@ -321,7 +365,9 @@ fn of_model(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     {
         return Some(Kind::Constraint);
     }
-    if cues.has(Cue::Aims) && (cues.has(Cue::Social) || !cues.links.is_empty()) {
+    // `I can't benchmark it until we have the key` waits.
+    let aims = cues.has(Cue::Aims) && !cues.has(Cue::Blocked);
+    if aims && (cues.has(Cue::Social) || !cues.links.is_empty()) {
         return Some(Kind::Goal);
     }
     if let Some(state) = state(cues, words) {

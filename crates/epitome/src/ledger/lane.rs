@@ -255,7 +255,7 @@ impl Ledger {
         } else if let Some(old) = line.replaces.filter(|_| marked).map(|old| &self.lines[old]) {
             format!("{IN_PLACE}{}{})", number(old), self.about(line, old))
         } else if let Some(new) = line.newer.map(|new| &self.lines[self.newest(new)]) {
-            format!("{OLDER}{}{IS_NEWER})", number(new))
+            format!("{OLDER}{}{IS_NEWER}{})", number(new), new.quoted())
         } else if let Some(old) = line.differs.filter(|_| marked).map(|old| &self.lines[old]) {
             format!("{NEWER}{}{OTHERWISE}{})", number(old), self.about(line, old))
         } else if !line.note.is_empty() {
@@ -282,14 +282,20 @@ impl Ledger {
         {
             first = &self.lines[before];
         }
-        if let Some((_, subject)) = first.note.split_once(": ") {
-            return format!(": {}", subject.trim_end_matches(')'));
+        if let Some(subject) = first.noted_subject() {
+            return format!(": {subject}");
         }
         format!(": {}", first.without_values())
     }
 }
 
 impl Line {
+    /// What a note carried from an earlier checkpoint says that it is about.
+    pub(super) fn noted_subject(&self) -> Option<&str> {
+        let (before, subject) = self.note.split_once(": ")?;
+        (!before.starts_with(OLDER)).then(|| subject.trim_end_matches(')'))
+    }
+
     /// What it says, its values left out, in as many words as a note has.
     pub(super) fn without_values(&self) -> String {
         // Of a long sentence what stands before its value: that says of what.
@@ -414,7 +420,10 @@ pub(super) fn note_of(line: &str) -> Option<&str> {
         let rest = inner.strip_prefix(mark).unwrap_or_default();
         let said = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         let subject = said.strip_prefix(says).filter(|_| said.len() < rest.len());
-        subject.is_some_and(|it| it.is_empty() || *mark != OLDER && it.starts_with(": "))
+        subject.is_some_and(|it| match *mark {
+            OLDER => it.is_empty() || beneath::is_quote(it),
+            _ => it.is_empty() || it.starts_with(": "),
+        })
     });
     is_one.then_some(note)
 }

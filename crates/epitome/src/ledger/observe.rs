@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::mem::take;
 
-use super::behind::wants_value;
+use super::behind::{wants_value, words};
 use super::cues::Cues;
 use super::judge::{self, judge};
 use super::lane::{Breadth, LEAST_BESIDES, note_of};
@@ -31,6 +31,11 @@ const MAX_SENTENCE: usize = 1_200;
 const MAX_LEAD: usize = 60;
 /// In a longer message each sentence says by itself what it is about.
 pub(super) const MAX_BRIEF: usize = 200;
+/// What stands behind a sentence that only says what isn't so, and is no longer, says what is.
+const MAX_PUT_RIGHT: usize = 60;
+/// Words of a question that only names something, and one more; the same of what only says that something was wrong.
+const MOST_NAMING: usize = 8;
+const MOST_DISMISSING: usize = 6;
 /// Longer labels are sentences.
 const MAX_LABEL: usize = 40;
 /// So much behind a question belongs to it.
@@ -94,11 +99,13 @@ impl Ledger {
             self.asked = Some(at);
         }
         let often = if who == Speaker::Model { labels_again(text, &parts) } else { HashSet::new() };
-        for sentence in parts {
+        let mut parts = parts.into_iter().peekable();
+        while let Some(sentence) = parts.next() {
             let mut raw = &text[sentence.range.clone()];
-            // `Who signs it? Answered: Dana.` is one.
+            // `Who signs it? Answered: Dana.` is one, and `The lease? M-2043.`
             if let Some(question) = asked.take().filter(|from| {
                 answers(raw)
+                    || raw.len() < MAX_PUT_RIGHT && names(&text[*from..sentence.range.start])
                     || raw.trim_end_matches('.').ends_with(" there")
                     || self.is_asked(&text[*from..sentence.range.start])
             }) {
@@ -108,12 +115,21 @@ impl Ledger {
             // `About the upload limit. It's 40 MB now.` is one, too.
             if is_brief && sentence.kind == Place::Prose {
                 let before = named.take();
+                let is_denied =
+                    before.is_some_and(|from| denies(text[from..sentence.range.start].trim_end()));
                 match gives(raw) {
-                    Gives::Subject => named = Some(sentence.range.start),
-                    // `Not 20. It's 30.` is one, too.
-                    Gives::Value if before.is_none() && denies(raw) => {
-                        named = Some(sentence.range.start);
+                    // `Not Nadia. Lorenz.` is one, too.
+                    Gives::Subject | Gives::Both if is_denied && raw.len() < MAX_PUT_RIGHT => {
+                        raw = &text[before.unwrap_or(sentence.range.start)..sentence.range.end];
                     }
+                    // `Not 20. It's 30.` is one, too, and `That's last year's. The old gym.`
+                    _ if before.is_none() && denies(raw) => {
+                        named = Some(sentence.range.start);
+                        if parts.peek().is_some_and(|next| next.range.len() < MAX_PUT_RIGHT) {
+                            continue;
+                        }
+                    }
+                    Gives::Subject => named = Some(sentence.range.start),
                     Gives::Value => {
                         raw = &text[before.unwrap_or(sentence.range.start)..sentence.range.end];
                     }
@@ -145,7 +161,10 @@ impl Ledger {
             // `No, 9021.` is all that somebody says.
             let is_all = who == Speaker::Human && text.len() < MAX_LEAD;
             let least = if is_all { 4 } else { 10 };
-            if raw.len() > MAX_SENTENCE || raw.len() < least || is_others || is_code(raw) {
+            if raw.len() > MAX_SENTENCE || raw.len() < least || is_others {
+                continue;
+            }
+            if is_code(raw) && put_right(raw).is_none() {
                 continue;
             }
             // `Price: $280` under each of several offers: of what, only its place tells.
@@ -161,6 +180,8 @@ impl Ledger {
         let mut words = take(&mut self.words);
         // What ends like a note of ours takes the place of nothing by that.
         let bare = said.raw.strip_suffix(note_of(said.raw).unwrap_or_default()).unwrap_or(said.raw);
+        let put_right = put_right(bare);
+        let bare = put_right.as_deref().unwrap_or(bare);
         words.read(unmarked(bare));
         if words.known(1).owning.iter().any(|verb| words.follows(1, verb).is_some())
             && !words.is(0, List::Pronouns)
@@ -401,7 +422,30 @@ impl Standing {
 /// Whether a sentence only says what isn't so.
 fn denies(sentence: &str) -> bool {
     let start = cut::head(sentence, 5).to_ascii_lowercase();
-    start.starts_with("not ") || start.starts_with("no, ")
+    start.starts_with("not ") || start.starts_with("no, ") || dismisses(sentence)
+}
+
+/// Whether it only says that something was wrong: `way too optimistic.`, `That's last year's.`
+fn dismisses(sentence: &str) -> bool {
+    let all = Words::of(sentence);
+    let cues = Cues::of(sentence, &all);
+    all.len() < MOST_DISMISSING && !cues.has(Cue::Value) && cues.change() == Change::OfLast
+}
+
+/// `s/45 days/21 days/`, as who corrects himself writes, in words.
+fn put_right(text: &str) -> Option<String> {
+    let mut parts = text.strip_prefix("s/")?.splitn(3, '/');
+    let (old, new, rest) = (parts.next()?, parts.next()?, parts.next().unwrap_or_default());
+    let is_one = |part: &str| !part.trim().is_empty() && part.len() < MAX_PUT_RIGHT;
+    (is_one(old) && is_one(new) && rest.len() < 3).then(|| format!("Not {old}, {new}."))
+}
+
+/// Whether a question only names a thing: `The tenancy contact?`
+fn names(question: &str) -> bool {
+    let is = |list: List| move |word: &String| english().has(list, word);
+    let all: Vec<String> = words(question).collect();
+    let begins = all.first().is_some_and(|word| is(List::Articles)(word) || word == "my");
+    begins && all.len() > 1 && all.len() < MOST_NAMING && !all.iter().any(is(List::Predicates))
 }
 
 fn answers(sentence: &str) -> bool {

@@ -82,8 +82,7 @@ impl Ledger {
             if current.next_back().is_some_and(|value| old.subject.values.contains(value)) {
                 return false;
             }
-            let subject = line.note.split_once(": ").map(|(_, it)| it.trim_end_matches(')'));
-            if let Some(subject) = subject {
+            if let Some(subject) = line.noted_subject() {
                 return subject == words.get_or_init(|| old.without_values());
             }
             let counts = line.subject.bag.iter().map(|word| self.lines_about(word)).collect();

@@ -59,7 +59,7 @@ pub(super) fn stem(low: &str) -> &str {
             "s" => low.ends_with("ss") || low.ends_with("us") || low.ends_with("is"),
             // `uses`, `caches`: only the s goes, so that they meet `use` and `cache` with it.
             "es" => !["sh", "ch", "ss", "x", "z"].iter().any(|end| rest.ends_with(end)),
-            _ => rest.len() < 4 || !vowel(rest),
+            _ => rest.len() < 3 || !vowel(rest),
         };
         if keeps {
             continue;
@@ -73,7 +73,50 @@ pub(super) fn stem(low: &str) -> &str {
     low
 }
 
-/// A stem as it is compared: `retiring` and `retire` are one.
+/// A stem as it is compared: `retiring` and `retire` are one, `moving` and `move`, `policies` and `policy`, `migration` and
+/// `migrate`, `flakiness` and `flaky`.
 pub(super) fn root(stem: &str) -> &str {
-    stem.strip_suffix('e').filter(|rest| rest.len() > 3 && stem.is_ascii()).unwrap_or(stem)
+    if !stem.is_ascii() {
+        return stem;
+    }
+    let without =
+        |ending: &str, least: usize| stem.strip_suffix(ending).filter(|rest| rest.len() >= least);
+    let noun = match stem.as_bytes() {
+        [.., b'i', b'o', b'n'] => without("ation", 4).or_else(|| without("ion", 5)),
+        [.., b'a', b't', b'e'] => without("ate", 4),
+        [.., b'a', b't'] if stem != "format" => without("at", 4),
+        [.., b'n', b'e', b's', b's'] => without("ness", 5),
+        _ => None,
+    };
+    let bare = noun.unwrap_or(stem);
+    let rest = bare.strip_suffix("ie").or_else(|| bare.strip_suffix(['e', 'y', 'i']));
+    rest.filter(|rest| rest.len() > 2).unwrap_or(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_one_word_are_compared_as_one() {
+        let of = |word: &'static str| root(stem(word));
+        for (one, other) in [
+            ("adding", "add"),
+            ("moving", "move"),
+            ("retired", "retire"),
+            ("policies", "policy"),
+            ("migrating", "migration"),
+            ("migrate", "migration"),
+            ("configuration", "configure"),
+            ("flakiness", "flaky"),
+            ("caches", "cache"),
+        ] {
+            assert_eq!(of(one), of(other), "{one}, {other}");
+        }
+        for (one, other) in
+            [("format", "form"), ("station", "state"), ("day", "date"), ("test", "tests/")]
+        {
+            assert_ne!(of(one), of(other), "{one}, {other}");
+        }
+    }
 }

@@ -228,6 +228,7 @@ fn only_what_is_a_note_is_read_as_one() {
     };
     for note in [
         "(see message 40, which is newer)",
+        "(see message 40, which is newer: \"Now it is 30 Hz.\")",
         "(in place of message 4)",
         "(in place of message 4: the rate is …)",
         "(newer than message 4, which says otherwise)",

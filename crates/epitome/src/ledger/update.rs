@@ -273,7 +273,7 @@ impl Ledger {
         };
         let fitting = near().filter(|(_, old)| fits(old)).max_by_key(|(at, old)| {
             let shared = subject.bag.shared(&old.subject.bag).min(2);
-            (shared, old.who == line.who, shape(old), sort(old) == sort(line), *at)
+            (shared, shape(old), old.who == line.who, sort(old) == sort(line), *at)
         });
         if let Some((at, _)) = fitting.filter(|(_, old)| {
             is_brief || line.who == Speaker::Human || subject.values.len() < 3 && shape(old)

@@ -2,7 +2,7 @@
 //!
 //! Prose is split into sentences; lines of code, list items, headings and table rows stay lines. A
 //! full stop ends a sentence only before white space, so `v1.2`, `main.rs` and `e.g.` don't; a CJK
-//! full stop always does.
+//! full stop always does. Many write without capitals: before a small letter a single stop ends what a whole word ends.
 
 use std::ops::Range;
 
@@ -172,7 +172,8 @@ fn flush(text: &str, prose: Option<Range<usize>>, found: &mut Vec<Sentence>) {
         }
         let after = rest[c.len_utf8()..].trim_start_matches(|c| is_stop(c) || is_closer(c));
         let end = prose.end - after.len();
-        if ends_sentence(&text[start..at], c, after) {
+        let is_run = rest.starts_with('.') && rest[1..].starts_with(|c| is_stop(c) || is_closer(c));
+        if ends_sentence(&text[start..at], c, after) && !(is_run && begins_small(after)) {
             push(text, start..end, found);
             start = end;
         }
@@ -213,6 +214,27 @@ const ABBREVIATIONS: [&str; 17] = [
     "eq", "approx", "resp",
 ];
 
+/// Words after which one may end nothing where a small letter follows.
+const SHORTENED: [&str; 29] = [
+    "etc", "incl", "excl", "min", "max", "avg", "vol", "est", "ext", "tel", "dept", "temp", "std",
+    "def", "dev", "inc", "ltd", "corp", "conf", "config", "arg", "args", "param", "params", "spec",
+    "misc", "orig", "prev", "cont",
+];
+
+fn begins_small(after: &str) -> bool {
+    after.trim_start().starts_with(char::is_lowercase)
+}
+
+/// Whether a stop behind the word is surely no mark of a shorter one: `Fridays`, `tea`, `9021`.
+fn is_whole_word(word: &str) -> bool {
+    let is_number = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_word = word.len() > 2
+        && word.chars().all(char::is_alphabetic)
+        && word.chars().skip(1).all(char::is_lowercase)
+        && !SHORTENED.contains(&word.to_lowercase().as_str());
+    is_number || is_word
+}
+
 /// Whether the stop `mark` between `before` and `after` (what closes quotes skipped) ends a
 /// sentence.
 fn ends_sentence(before: &str, mark: char, after: &str) -> bool {
@@ -226,11 +248,11 @@ fn ends_sentence(before: &str, mark: char, after: &str) -> bool {
     if mark != '.' {
         return true;
     }
-    // What goes on in lower case was not at its end.
-    if after.trim_start().starts_with(char::is_lowercase) {
+    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(before);
+    // What goes on in lower case behind anything else was not at its end.
+    if begins_small(after) && !is_whole_word(word) {
         return false;
     }
-    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(before);
     let initial = word.len() == 1 && word.starts_with(|c: char| c.is_ascii_uppercase());
     !initial && (word.len() > 6 || !ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str()))
 }
@@ -256,6 +278,14 @@ mod tests {
         );
         check("He said \"no.\" Then (yes.) it", &["He said \"no.\"", "Then (yes.) it"]);
         check("Wait... what? J. Smith came.", &["Wait... what?", "J. Smith came."]);
+        check(
+            "it rains on fridays. the port is 9021. bring tea etc. and no. rope of foo.rs. then go",
+            &[
+                "it rains on fridays.",
+                "the port is 9021.",
+                "bring tea etc. and no. rope of foo.rs. then go",
+            ],
+        );
         check("修好了。下一步！end", &["修好了。", "下一步！", "end"]);
     }
 

@@ -85,7 +85,10 @@ impl Units {
             for part in entry.parts().filter(|p| !p.is(Marks::SERVER)) {
                 match part.kind() {
                     PartKind::Call => {
-                        open.call(&part, pairs.len());
+                        // Nothing answers what somebody unknown calls: no provider takes it.
+                        if entry.role() != Role::Other {
+                            open.call(&part, pairs.len());
+                        }
                         pairs.push(Pair { call: part.slot, result: None });
                     }
                     PartKind::Result => match open.answered_by_id(&part, &pairs) {
@@ -374,6 +377,24 @@ mod tests {
         for pair in units.pairs() {
             assert_eq!(pair.result, answered[pair.call.0 as usize]);
         }
+    }
+
+    /// A message in a role that no provider has: what its calls are called like may be called again by the model.
+    #[test]
+    fn what_somebody_unknown_calls_is_answered_by_nothing() {
+        let call = |role: &str| {
+            format!(
+                r#"{{"role":"{role}","content":[{{"toolUse":{{"toolUseId":"c","name":"f","input":{{}}}}}}]}}"#
+            )
+        };
+        let result = r#"{"role":"user","content":[{"toolResult":{"toolUseId":"c","content":[{"text":"ok"}]}}]}"#;
+        let body =
+            format!(r#"{{"messages":[{},{},{result}]}}"#, call("developer"), call("assistant"));
+        let request = read(Format::Bedrock, &body);
+        let units = Units::of(&request.transcript, Instructions::Anywhere);
+        let answered: Vec<bool> = units.pairs().iter().map(|pair| pair.result.is_some()).collect();
+        assert_eq!(answered, [false, true]);
+        assert_eq!(runs_of(&units), [0..1, 1..3]);
     }
 
     /// Two calls of one tool, far from each other, and one result that names the tool alone.

@@ -29,6 +29,8 @@ pub enum Mend {
         /// The call that it answers.
         call: Slot,
     },
+    /// The result is moved before all else that its turn says.
+    Lead(Slot),
     /// The id literals are replaced.
     Rename {
         /// The call and, if there is one, its result.

@@ -70,6 +70,13 @@ impl<'a> Batch<'a> {
     }
 }
 
+/// What stands before a result in its turn, besides results.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spoken {
+    Nothing,
+    Something,
+}
+
 /// A call without result, or a result without call.
 struct Stray {
     id: String,
@@ -162,12 +169,18 @@ impl<'a> Pairing<'a> {
     }
 
     /// A result came in entry `at` for a call of the history that the provider holds: whether there is one isn't known, but
-    /// it is answered once.
-    pub(super) fn result_elsewhere(&mut self, at: usize, result: &Part<'a>) {
-        let id = result.id();
-        if !id.is_empty() && !self.elsewhere.insert(id.clone()) {
+    /// it is answered once, and before anything else is said.
+    pub(super) fn result_elsewhere(&mut self, at: usize, result: &Part<'a>, spoken: Spoken) {
+        let (id, slot) = (result.id(), result.slot);
+        if id.is_empty() {
+            let detail = "it names no call".to_owned();
+            self.find(self.rules.orphan, at, slot, detail, Mend::DropPart(slot));
+        } else if !self.elsewhere.insert(id.clone()) {
             let detail = format!("`{id}` is already answered");
-            self.find(self.rules.duplicate, at, result.slot, detail, Mend::DropPart(result.slot));
+            self.find(self.rules.duplicate, at, slot, detail, Mend::DropPart(slot));
+        } else if spoken == Spoken::Something {
+            let detail = format!("`{id}` comes behind other content");
+            self.find(self.rules.place, at, slot, detail, Mend::Lead(slot));
         }
     }
 

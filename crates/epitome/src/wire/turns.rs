@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::clean::Past;
-use super::pairing::{PairRules, Pairing};
+use super::pairing::{PairRules, Pairing, Spoken};
 use super::rules::{Finding, Mend, RuleId};
 use crate::model::Thinking;
 use crate::request::Request;
@@ -79,13 +79,18 @@ pub(super) fn pairs(
         }
         // What stands first answers calls of the history that the provider holds, which isn't here to be judged.
         let goes_on = run.start == 0 && role == Role::User && request.keeper().is_some();
-        for (at, part) in parts {
-            if goes_on {
-                if is_client(&part, PartKind::Result) {
-                    pairing.result_elsewhere(at, &part);
+        if goes_on {
+            let mut spoken = Spoken::Nothing;
+            for (at, part) in &parts {
+                if is_client(part, PartKind::Result) {
+                    pairing.result_elsewhere(*at, part, spoken);
+                } else {
+                    spoken = Spoken::Something;
                 }
-                continue;
             }
+            continue;
+        }
+        for (at, part) in parts {
             if is_client(&part, PartKind::Result) {
                 if role == Role::User {
                     pairing.result(at, &part);

@@ -90,4 +90,37 @@ fn a_call_elsewhere_is_answered_once() {
     let mended = wire::repair(&request).request;
     let whole = |request: &Request| wire::render(request, &View::whole(1));
     assert_eq!(whole(&mended), whole(&sound));
+    // One that names none answers nothing.
+    let nameless = r#"{"type":"tool_result","tool_usE_id":"toolu_03","content":"ok"}"#;
+    let request =
+        wire::parse(Format::Anthropic, body(&format!("{one},{nameless},{other},{nameless}")));
+    let request = request.expect("a body");
+    let found: Vec<String> = wire::check(&request).iter().map(|f| f.rule.to_string()).collect();
+    assert_eq!(found, ["anthropic/orphan", "anthropic/orphan"]);
+    assert_eq!(whole(&wire::repair(&request).request), whole(&sound));
+}
+
+/// What answers the calls of such a thread comes before anything else, in its own message or a later one of the turn.
+#[test]
+fn what_answers_elsewhere_leads_its_turn() {
+    let body = |messages: &str| {
+        format!(
+            r#"{{"model":"claude-opus-5-5","max_tokens":64,"thread":{{"type":"continue","previous_message_id":"msg_1"}},
+"messages":[{messages}]}}"#
+        )
+    };
+    let user = |blocks: &str| format!(r#"{{"role":"user","content":[{blocks}]}}"#);
+    let (text, odd) = (r#"{"type":"text","text":"Go on."}"#, r#"{"type":"t/ol_result","x":1}"#);
+    let result = r#"{"type":"tool_result","tool_use_id":"toolu_01","content":"ok"}"#;
+    let whole = |request: &Request| wire::render(request, &View::whole(request.transcript.len()));
+    for (messages, mended) in [
+        (user(&format!("{odd},{result}")), user(&format!("{result},{odd}"))),
+        (user(&format!("{text},{odd},{result}")), user(&format!("{result},{text},{odd}"))),
+        (format!("{},{}", user(text), user(result)), user(&format!("{result},{text}"))),
+    ] {
+        let request = wire::parse(Format::Anthropic, body(&messages)).expect("a body");
+        let found: Vec<String> = wire::check(&request).iter().map(|f| f.rule.to_string()).collect();
+        assert_eq!(found, ["anthropic/result-place"], "{messages}");
+        assert_eq!(whole(&wire::repair(&request).request), body(&mended));
+    }
 }

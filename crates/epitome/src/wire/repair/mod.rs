@@ -119,6 +119,7 @@ fn words(mend: &Mend) -> &'static str {
         Mend::DropEntry => "dropped the message",
         Mend::Answer(_) => "added a result that says that there is none",
         Mend::MoveResult { .. } => "moved the result behind its call",
+        Mend::Lead(_) => "moved the result to the front",
         Mend::Rename { .. } => "gave the call and its result a fresh id",
         Mend::CallTool { .. } => "gave the call's tool a name that is allowed",
         Mend::Retype { .. } => "gave the text the type of its side",

@@ -49,7 +49,7 @@ impl Patch {
             Mend::DropEntry => {
                 self.dropped.insert(finding.entry);
             }
-            Mend::DropPart(slot) | Mend::MoveResult { result: slot, .. } => {
+            Mend::DropPart(slot) | Mend::Lead(slot) | Mend::MoveResult { result: slot, .. } => {
                 self.drop_part(request, *slot);
             }
             _ => {}
@@ -76,6 +76,16 @@ impl Patch {
                     let block = element(entry, *result).to_owned();
                     self.put_result(request, *call, MissingResult::Block(block), None);
                 }
+            }
+            Mend::Lead(result) => {
+                let from = transcript.entry_of(*result);
+                let block = element(transcript.entry(from), *result).to_owned();
+                // Where all messages of the turn leave, its own one stays for it.
+                let first = (0..from).find(|at| !self.dropped.contains(at)).unwrap_or(from);
+                if first == from {
+                    self.dropped.remove(&from);
+                }
+                self.prepended.entry(first).or_default().push(block);
             }
             Mend::Rename { slots, to } => {
                 for slot in slots {
