@@ -11,8 +11,9 @@ use super::lists::List;
 use super::newer::Meant;
 use super::subject::Subject;
 use super::sure::{ONE_OF, RARE};
-use super::update::{LOOK_BACK, MOST_BRIEF, MOST_PASSED, Update, is_near, may_replace};
+use super::update::{LOOK_BACK, MOST_BRIEF, Update, is_near, may_replace};
 use super::value::{Sort, Value};
+use super::worth::is_code;
 use super::{Change, Kind, Ledger, Line, Speaker};
 use crate::text::split::Sentence;
 
@@ -70,13 +71,11 @@ impl Ledger {
         if !says || !is_brief || line.text.ends_with(':') || asks(&line.text) && !is_wish {
             return None;
         }
-        let near = self.lines.iter().enumerate().skip(self.since).rev().take(MOST_PASSED);
-        let near = near
+        let near = self
+            .said_here()
             .take_while(|(_, old)| is_near(line.at, old.at))
-            // Its number is one of another transcript.
-            .filter(|(_, old)| !old.carried)
             .filter(|(_, old)| old.who >= line.who.min(Speaker::Model) && may_replace(line, old))
-            .filter(|(_, old)| old.who != Speaker::System)
+            .filter(|(_, old)| old.who != Speaker::System && !is_pasted(&old.text))
             .filter(|(_, old)| old.replaced.is_none() && !old.is_said_with(line))
             .filter(|(_, old)| old.kind != Kind::Question || !asks(&old.text))
             .take(LOOK_BACK);
@@ -224,6 +223,14 @@ impl Line {
         };
         names || says && strikes(&self.text, &old.text, self.change) || sets()
     }
+}
+
+/// Whether a line in a person's message is a program's: `[File: a.py (5 lines)]`, `.text:00400621 c3 RET`, `6:end`.
+fn is_pasted(text: &str) -> bool {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    text.starts_with(['[', '.', ';', '(', '<', '/', '{'])
+        || digits > 0 && text[digits..].starts_with(':')
+        || is_code(text)
 }
 
 /// Whether a question asks that it be so: `Could we do 10:15 instead?`

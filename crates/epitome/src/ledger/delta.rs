@@ -245,7 +245,7 @@ impl Ledger {
     ) -> Result<(), Refused> {
         let old = &self.lines[index];
         // Lines of earlier checkpoints were counted elsewhere, and are older.
-        let is_counted_here = index >= self.since || !old.said_in.is_empty();
+        let is_counted_here = !old.carried || !old.said_in.is_empty();
         if !is_counted_here || cited.at > old.at {
             return Ok(());
         }

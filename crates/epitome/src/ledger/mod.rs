@@ -196,8 +196,8 @@ pub struct Ledger {
     asked: Option<u32>,
     /// What an earlier checkpoint lists, while its quotes are read.
     listed: HashSet<String>,
-    /// The first line that was said after an earlier checkpoint.
-    since: usize,
+    /// The first line of an earlier checkpoint, while that is read.
+    resuming: Option<usize>,
     /// Lines of earlier checkpoints in which a person took something back.
     standing: Vec<usize>,
     /// Changes that were proposed and made.

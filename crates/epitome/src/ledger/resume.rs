@@ -36,7 +36,8 @@ impl Ledger {
         entries: Vec<Entry>,
         listed: &HashSet<String>,
     ) {
-        self.since = self.lines.len();
+        let since = self.lines.len();
+        self.resuming = Some(since);
         // What is listed was understood where it was said.
         self.listed.clone_from(listed);
         for (at, text) in words {
@@ -50,11 +51,10 @@ impl Ledger {
             let new = self.carry(entry, listed);
             self.join(&olds, new);
         }
-        for line in &mut self.lines[self.since..] {
+        for line in &mut self.lines[since..] {
             line.carried = true;
         }
-        self.since = self.lines.len();
-        self.last = None;
+        (self.resuming, self.last) = (None, None);
     }
 
     /// Says again that `new` is newer than what was listed beneath it.

@@ -59,7 +59,7 @@ pub(super) const MOST_BRIEF: usize = 14;
 const MOST_BESIDES: usize = 4;
 /// Lines looked at for each term, the newest; and of what was just said, tools' lines passed over.
 pub(super) const LOOK_BACK: usize = 32;
-pub(super) const MOST_PASSED: usize = 1 << 10;
+const MOST_PASSED: usize = 1 << 10;
 /// Entries within which `make that 40` is understood.
 const NEARBY: u32 = 6;
 
@@ -173,11 +173,9 @@ impl Ledger {
                 && !old.outlasts(said, subject)
                 && may_take_back(who, Change::OfLast, old)
         };
-        let (before, since) = self.lines.split_at(self.since);
-        let near = since.iter().enumerate().rev().take(MOST_PASSED);
-        let near = near
+        let near = self
+            .said_here()
             .take_while(|(_, old)| is_near(at, old.at))
-            .map(|(line, old)| (line + before.len(), old))
             .filter(|(_, old)| may_mean(old))
             .take(LOOK_BACK);
         let fits = |old: &Line, own: &Value| {
@@ -203,7 +201,8 @@ impl Ledger {
             return Some((found, naming));
         }
         // What an earlier checkpoint lists was said long ago: it is meant if nothing else is.
-        let mut listed = before.iter().enumerate().rev().take(LOOK_BACK).filter(|(_, old)| {
+        let carried = self.lines.iter().enumerate().rev().filter(|(_, old)| old.carried);
+        let mut listed = carried.take(LOOK_BACK).filter(|(_, old)| {
             let differs = subject.values.iter().any(|own| fits(old, own));
             differs && may_mean(old) && is_named(old)
         });
@@ -215,6 +214,17 @@ impl Ledger {
         last.map(|(found, _)| (*found, Naming::Nothing))
     }
 
+    /// The last lines of what is read here, the newest first. What an earlier checkpoint remembers, which may stand between
+    /// them, was counted elsewhere.
+    pub(super) fn said_here(&self) -> impl Iterator<Item = (usize, &Line)> {
+        let newest = self.lines.iter().enumerate().rev();
+        let is_here = |(at, line): &(usize, &Line)| match self.resuming {
+            Some(from) => *at >= from,
+            None => !line.carried,
+        };
+        newest.filter(is_here).take(MOST_PASSED)
+    }
+
     /// What a correction without a topic of its own means.
     fn just_said(&self, newer: &Newer<'_>) -> Option<usize> {
         let line = newer.line;
@@ -223,12 +233,7 @@ impl Ledger {
         }
         let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
         let lines = self
-            .lines
-            .iter()
-            .enumerate()
-            .skip(self.since)
-            .rev()
-            .take(MOST_PASSED)
+            .said_here()
             .take_while(|(_, old)| is_near(line.at, old.at))
             .filter(|(_, old)| old.who >= Speaker::Model)
             .take(LOOK_BACK);

@@ -76,6 +76,12 @@ fn is_from_function(entry: Entry<'_>) -> bool {
     role.is_some_and(|role| json::unquote(role.of(raw)) == "function")
 }
 
+fn has_content(entry: Entry<'_>) -> bool {
+    let raw = entry.raw();
+    let content = json::member(raw, Span::new(0..raw.len()), "content");
+    content.is_some_and(|content| !matches!(content.of(raw), "null" | "[]"))
+}
+
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
         findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
@@ -83,7 +89,9 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let says_something = entry.parts().any(|p| match p.kind() {
         PartKind::Reasoning | PartKind::Link => false,
         PartKind::Call => entry.role() == Role::Assistant,
-        PartKind::Text | PartKind::Media | PartKind::Opaque | PartKind::Result => true,
+        // Only an assistant refuses, or speaks in a member of its own.
+        PartKind::Opaque => entry.role() == Role::Assistant || has_content(entry),
+        PartKind::Text | PartKind::Media | PartKind::Result => true,
     });
     match entry.role() {
         Role::Other => find(rules::CHAT_SHAPE, None, "no known role", stranger(entry)),
@@ -229,6 +237,17 @@ mod tests {
                 format!(r#"{{"role":"user","content":[{{"type":"text","text":"x"}},{element}]}}"#);
             assert_eq!(found(&[&message]), [(0, rules::CHAT_CONTENT)], "{element}");
         }
+    }
+
+    #[test]
+    fn only_an_assistant_says_anything_by_a_refusal() {
+        for (role, rule) in [("system", true), ("user", true), ("assistant", false)] {
+            let message = format!(r#"{{"role":"{role}","refusal":"No."}}"#);
+            let rules: &[_] = if rule { &[(1, rules::CHAT_EMPTY)] } else { &[] };
+            assert_eq!(found(&[USER, &message]), rules, "{role}");
+        }
+        let odd = r#"{"role":"user","content":[{"type":"odd"}]}"#;
+        assert_eq!(found(&[USER, odd]), []);
     }
 
     #[test]
