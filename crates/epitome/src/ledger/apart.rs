@@ -20,9 +20,8 @@ impl Ledger {
     pub(super) fn apart(&self, line: &Line, update: Update) -> Update {
         let own = &line.subject;
         // What was asked for behind it may be something else, unless it is named.
-        let is_unit = |word: u64| own.units.iter().any(|(_, unit)| *unit == word);
         let names =
-            |old: &Subject| own.topic.iter().any(|word| !is_unit(word) && old.bag.has(word));
+            |old: &Subject| own.topic.iter().any(|word| !own.is_unit(word) && old.bag.has(word));
         let may_answer = |at: usize| !names(&self.lines[at].subject) && self.answers(line, at);
         // `No, 9021.` names nothing, and is of whatever was said.
         let is_figure = |word: u64| own.figures().any(|value| value.digest == word);

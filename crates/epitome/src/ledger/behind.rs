@@ -67,7 +67,7 @@ impl Ledger {
         let is_wish = line.who == Speaker::Human
             && line.change > Change::None
             && line.subject.gives_any()
-            && (line.kind.is_task() || line.kind == Kind::Preference || is_offer(&line.text));
+            && (line.kind.is_task() || line.kind == Kind::Preference);
         if !says || !is_brief || line.text.ends_with(':') || asks(&line.text) && !is_wish {
             return None;
         }
@@ -155,13 +155,12 @@ impl Ledger {
         let shared = own.bag.shared(&theirs.bag).min(3) as u32;
         let is_alike =
             own.values.iter().any(|value| theirs.values.iter().any(|old| value.has_shape_of(old)));
-        // What gives a value is rather meant than what goes on from there.
-        let tells = u32::from(old.is_sure) + u32::from(theirs.gives_any());
-        Some(
-            sure + 4 * shared
-                + 3 * u32::from(is_alike)
-                + 2 * (tells + u32::from(line.who == old.who)),
-        )
+        // What gives a value is rather meant than what goes on from there, and what was said last.
+        let is_newest = old.is_state() && line.at - old.at < JUST;
+        let tells = [old.is_sure, theirs.gives_any(), line.who == old.who];
+        let tells: u32 = tells.into_iter().map(u32::from).sum();
+        let place = u32::from(is_alike) + u32::from(is_newest);
+        Some(sure + 4 * shared + 3 * place + 2 * tells)
     }
 
     /// The lines that have words of a sentence which are neither its values nor said by `theirs`, and how many; what many
@@ -228,18 +227,12 @@ impl Line {
 /// Whether a line in a person's message is a program's: `[File: a.py (5 lines)]`, `.text:00400621 c3 RET`, `6:end`.
 fn is_pasted(text: &str) -> bool {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    text.starts_with(['[', '.', ';', '(', '<', '/', '{'])
-        || digits > 0 && text[digits..].starts_with(':')
+    text.starts_with(['[', '.', ';', '<', '{'])
+        || digits > 0
+            && text[digits..]
+                .strip_prefix(':')
+                .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
         || is_code(text)
-}
-
-/// Whether a question asks that it be so: `Could we do 10:15 instead?`
-fn is_offer(text: &str) -> bool {
-    let all: Vec<String> = words(text).collect();
-    let begins = all.windows(2).next().is_some_and(|first| {
-        matches!(first[0].as_str(), "could" | "can" | "may" | "shall") && first[1] == "we"
-    });
-    begins && all.last().is_some_and(|last| last == "instead" || last == "please")
 }
 
 /// Whether the sentences of a text end with one that a value answers: `And the width?`, `Please give me the width`, `choose

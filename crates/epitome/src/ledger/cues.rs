@@ -145,6 +145,13 @@ impl Cues {
                 self.count += 1;
                 self.add(Cue::Reported);
             }
+            // `Hang on 5 minutes`
+            Cue::AnewBriefly
+                if matches!(words.low(at.start), "hang" | "hold")
+                    && words.get(at.end - 1).is_some_and(|word| word.after == ' ') =>
+            {
+                return;
+            }
             // `I don't know the number, sorry` takes nothing back.
             Cue::AnewBriefly
                 if at.start > 2

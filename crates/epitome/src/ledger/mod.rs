@@ -14,6 +14,7 @@ mod delta;
 mod entry;
 mod finished;
 mod judge;
+mod just;
 mod lane;
 mod language;
 mod linked;

@@ -229,8 +229,13 @@ impl Subject {
         !other.values.contains(own) && other.values.iter().any(is_one)
     }
 
+    /// Whether a number of it counts that.
+    pub(super) fn is_unit(&self, word: u64) -> bool {
+        self.units.iter().any(|(_, unit)| *unit == word)
+    }
+
     /// What a number of it counts.
-    fn unit(&self, value: &Value) -> Option<u64> {
+    pub(super) fn unit(&self, value: &Value) -> Option<u64> {
         self.units.iter().find(|(of, _)| *of == value.digest).map(|(_, unit)| *unit)
     }
 }

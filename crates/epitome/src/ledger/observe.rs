@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::mem::take;
 
-use super::behind::{wants_value, words};
+use super::behind::{JUST, wants_value, words};
 use super::cues::Cues;
 use super::judge::{self, judge};
 use super::lane::{Breadth, LEAST_BESIDES, note_of};
@@ -33,9 +33,9 @@ const MAX_LEAD: usize = 60;
 pub(super) const MAX_BRIEF: usize = 200;
 /// What stands behind a sentence that only says what isn't so, and is no longer, says what is.
 const MAX_PUT_RIGHT: usize = 60;
-/// Words of a question that only names something, and one more; the same of what only says that something was wrong.
+/// Words of a question that only names something, and one more; and of what is put in the place of something, likewise.
 const MOST_NAMING: usize = 8;
-const MOST_DISMISSING: usize = 6;
+const MOST_PUT: usize = 5;
 /// Longer labels are sentences.
 const MAX_LABEL: usize = 40;
 /// So much behind a question belongs to it.
@@ -115,17 +115,19 @@ impl Ledger {
             // `About the upload limit. It's 40 MB now.` is one, too.
             if is_brief && sentence.kind == Place::Prose {
                 let before = named.take();
+                // What is denied may be what the model asked, not what was said.
+                let puts = |said: &str| words(said).count() < MOST_PUT && !self.is_asked_at(at);
                 let is_denied =
                     before.is_some_and(|from| denies(text[from..sentence.range.start].trim_end()));
                 match gives(raw) {
                     // `Not Nadia. Lorenz.` is one, too.
-                    Gives::Subject | Gives::Both if is_denied && raw.len() < MAX_PUT_RIGHT => {
+                    Gives::Subject | Gives::Both if is_denied && puts(raw) => {
                         raw = &text[before.unwrap_or(sentence.range.start)..sentence.range.end];
                     }
-                    // `Not 20. It's 30.` is one, too, and `That's last year's. The old gym.`
+                    // `Not 20. It's 30.` is one, too.
                     _ if before.is_none() && denies(raw) => {
                         named = Some(sentence.range.start);
-                        if parts.peek().is_some_and(|next| next.range.len() < MAX_PUT_RIGHT) {
+                        if parts.peek().is_some_and(|next| puts(&text[next.range.clone()])) {
                             continue;
                         }
                     }
@@ -173,6 +175,11 @@ impl Ledger {
             }
             self.note(&Said { at, who, shown, raw, standing }, &lead, Breadth::Any);
         }
+    }
+
+    /// Whether the model asked for something right before message `at`: what is denied there may be its question's.
+    fn is_asked_at(&self, at: u32) -> bool {
+        self.asked.is_some_and(|asked| asked < at && at - asked <= JUST)
     }
 
     /// Whether the sentence became a line.
@@ -422,20 +429,13 @@ impl Standing {
 /// Whether a sentence only says what isn't so.
 fn denies(sentence: &str) -> bool {
     let start = cut::head(sentence, 5).to_ascii_lowercase();
-    start.starts_with("not ") || start.starts_with("no, ") || dismisses(sentence)
-}
-
-/// Whether it only says that something was wrong: `way too optimistic.`, `That's last year's.`
-fn dismisses(sentence: &str) -> bool {
-    let all = Words::of(sentence);
-    let cues = Cues::of(sentence, &all);
-    all.len() < MOST_DISMISSING && !cues.has(Cue::Value) && cues.change() == Change::OfLast
+    start.starts_with("not ") || start.starts_with("no, ")
 }
 
 /// `s/45 days/21 days/`, as who corrects himself writes, in words.
 fn put_right(text: &str) -> Option<String> {
     let mut parts = text.strip_prefix("s/")?.splitn(3, '/');
-    let (old, new, rest) = (parts.next()?, parts.next()?, parts.next().unwrap_or_default());
+    let (old, new, rest) = (parts.next()?, parts.next()?, parts.next()?);
     let is_one = |part: &str| !part.trim().is_empty() && part.len() < MAX_PUT_RIGHT;
     (is_one(old) && is_one(new) && rest.len() < 3).then(|| format!("Not {old}, {new}."))
 }

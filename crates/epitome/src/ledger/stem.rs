@@ -1,5 +1,7 @@
 //! Words by their stems, as subjects are compared by them.
 
+use std::borrow::Cow;
+
 use super::language::{Id, english};
 use super::lists::List;
 use super::terms::digest;
@@ -34,7 +36,7 @@ impl Term {
         let first = of_stem.alike().or_else(|| known.alike());
         let of_first = first.map_or(of_stem, |first| english().known(english().id(first)));
         Some(Self {
-            digest: digest(first.unwrap_or_else(|| root(stem))),
+            digest: first.map_or_else(|| digest(&form(low)), digest),
             contrasts: of_first.is(List::Contrasts),
             is_generic: of_first.is(List::Generic) || known.is(List::Generic),
         })
@@ -59,7 +61,7 @@ pub(super) fn stem(low: &str) -> &str {
             "s" => low.ends_with("ss") || low.ends_with("us") || low.ends_with("is"),
             // `uses`, `caches`: only the s goes, so that they meet `use` and `cache` with it.
             "es" => !["sh", "ch", "ss", "x", "z"].iter().any(|end| rest.ends_with(end)),
-            _ => rest.len() < 3 || !vowel(rest),
+            _ => rest.len() < 4 || !vowel(rest),
         };
         if keeps {
             continue;
@@ -73,25 +75,40 @@ pub(super) fn stem(low: &str) -> &str {
     low
 }
 
-/// A stem as it is compared: `retiring` and `retire` are one, `moving` and `move`, `policies` and `policy`, `migration` and
-/// `migrate`, `flakiness` and `flaky`.
+/// A stem as it is compared: `retiring` and `retire` are one.
 pub(super) fn root(stem: &str) -> &str {
-    if !stem.is_ascii() {
-        return stem;
-    }
-    let without =
-        |ending: &str, least: usize| stem.strip_suffix(ending).filter(|rest| rest.len() >= least);
-    let noun = match stem.as_bytes() {
-        [.., b'i', b'o', b'n'] => without("ation", 4).or_else(|| without("ion", 5)),
-        [.., b'a', b't', b'e'] => without("ate", 4),
-        [.., b'a', b't'] if stem != "format" => without("at", 4),
-        [.., b'n', b'e', b's', b's'] => without("ness", 5),
-        _ => None,
-    };
-    let bare = noun.unwrap_or(stem);
-    let rest = bare.strip_suffix("ie").or_else(|| bare.strip_suffix(['e', 'y', 'i']));
-    rest.filter(|rest| rest.len() > 2).unwrap_or(bare)
+    stem.strip_suffix('e').filter(|rest| rest.len() > 3 && stem.is_ascii()).unwrap_or(stem)
 }
+
+/// A word as subjects are compared by it: its root, and the verb or the singular that a shorter one comes from
+/// (`moving`, `add`ing, `policies`).
+fn form(low: &str) -> Cow<'_, str> {
+    if low.is_ascii() {
+        let plural = low.strip_suffix("ies").filter(|rest| rest.len() > 2);
+        if let Some(rest) = plural.filter(|_| !OWN_PLURALS.contains(&low)) {
+            return Cow::Owned(format!("{rest}y"));
+        }
+        let verb = low.strip_suffix("ing").or_else(|| low.strip_suffix("ed"));
+        if let Some(rest) = verb.filter(|rest| rest.len() == 3 && !NOUNS.contains(&low)) {
+            let is_vowel = |at: usize| b"aeiou".contains(&rest.as_bytes()[at]);
+            let ends = |marks: &[u8]| marks.contains(&rest.as_bytes()[2]);
+            match [is_vowel(0), is_vowel(1), is_vowel(2)] {
+                _ if ends(b"y") => return Cow::Borrowed(rest),
+                // `mov` is of `move`: another one were doubled.
+                [false, true, false] if !ends(b"wx") => return Cow::Owned(format!("{rest}e")),
+                [false, false, false] | [_, _, true] => {}
+                _ => return Cow::Borrowed(rest),
+            }
+        }
+    }
+    Cow::Borrowed(root(stem(low)))
+}
+
+/// What is called by a verb and is another thing than that: a rating, a rate.
+const NOUNS: [&str; 7] = ["rating", "timing", "dating", "coding", "filing", "wiring", "piping"];
+/// Plurals of words that end in `ie` themselves.
+const OWN_PLURALS: [&str; 7] =
+    ["cookies", "movies", "calories", "zombies", "selfies", "rookies", "series"];
 
 #[cfg(test)]
 mod tests {
@@ -99,24 +116,30 @@ mod tests {
 
     #[test]
     fn forms_of_one_word_are_compared_as_one() {
-        let of = |word: &'static str| root(stem(word));
         for (one, other) in [
             ("adding", "add"),
+            ("acted", "act"),
             ("moving", "move"),
+            ("named", "name"),
+            ("fixing", "fix"),
+            ("trying", "try"),
             ("retired", "retire"),
             ("policies", "policy"),
-            ("migrating", "migration"),
-            ("migrate", "migration"),
-            ("configuration", "configure"),
-            ("flakiness", "flaky"),
             ("caches", "cache"),
         ] {
-            assert_eq!(of(one), of(other), "{one}, {other}");
+            assert_eq!(form(one), form(other), "{one}, {other}");
         }
-        for (one, other) in
-            [("format", "form"), ("station", "state"), ("day", "date"), ("test", "tests/")]
-        {
-            assert_ne!(of(one), of(other), "{one}, {other}");
+        for (one, other) in [
+            ("registry", "registration"),
+            ("rate", "rating"),
+            ("time", "timing"),
+            ("node", "nod"),
+            ("party", "part"),
+            ("cookies", "cook"),
+            ("mary", "marie"),
+            ("string", "stre"),
+        ] {
+            assert_ne!(form(one), form(other), "{one}, {other}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod beneath;
 mod newer;
+mod struck;
 mod updates;
 
 use expect_test::{Expect, expect};

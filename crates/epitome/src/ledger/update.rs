@@ -5,7 +5,6 @@
 //! the other doesn't. Without a word of change only the same topic with another value of the same
 //! sort does. `Actually, make that 40` has no topic; it means what was said just before.
 
-use super::behind::JUST;
 use super::cues::Cues;
 use super::language::Cue;
 use super::subject::Subject;
@@ -57,9 +56,8 @@ const MAX_WORDS: usize = 14;
 pub(super) const MOST_BRIEF: usize = 14;
 /// Words besides its values that a sentence which only corrects one has at most.
 const MOST_BESIDES: usize = 4;
-/// Lines looked at for each term, the newest; and of what was just said, tools' lines passed over.
+/// Lines looked at for each term, the newest.
 pub(super) const LOOK_BACK: usize = 32;
-const MOST_PASSED: usize = 1 << 10;
 /// Entries within which `make that 40` is understood.
 const NEARBY: u32 = 6;
 
@@ -99,8 +97,8 @@ impl Ledger {
         if !anew.is_empty() {
             return Update::Replaces(anew);
         }
-        if let Some(at) = self.just_said(&newer) {
-            return Update::Replaces(vec![at]);
+        if let Some(update) = self.just_said(&newer) {
+            return update;
         }
         // One that may fit is meant; of several nobody knows which.
         if maybe.len() == 1
@@ -212,88 +210,6 @@ impl Ledger {
         let is_bare = !subject.has_topic && about.is_empty() && !cues.has(Cue::Commands);
         let last = differing.first().filter(|_| who == Speaker::Human && is_bare);
         last.map(|(found, _)| (*found, Naming::Nothing))
-    }
-
-    /// The last lines of what is read here, the newest first. What an earlier checkpoint remembers, which may stand between
-    /// them, was counted elsewhere.
-    pub(super) fn said_here(&self) -> impl Iterator<Item = (usize, &Line)> {
-        let newest = self.lines.iter().enumerate().rev();
-        let is_here = |(at, line): &(usize, &Line)| match self.resuming {
-            Some(from) => *at >= from,
-            None => !line.carried,
-        };
-        newest.filter(is_here).take(MOST_PASSED)
-    }
-
-    /// What a correction without a topic of its own means.
-    fn just_said(&self, newer: &Newer<'_>) -> Option<usize> {
-        let line = newer.line;
-        if line.change != Change::OfLast || line.who < Speaker::Model || line.text.ends_with(':') {
-            return None;
-        }
-        let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
-        let lines = self
-            .said_here()
-            .take_while(|(_, old)| is_near(line.at, old.at))
-            .filter(|(_, old)| old.who >= Speaker::Model)
-            .take(LOOK_BACK);
-        // What a tool printed in between nobody takes back so.
-        let near = lines.filter(|(_, old)| {
-            old.replaced.is_none()
-                && old.who != Speaker::System
-                && (line.who == Speaker::Human || old.at != line.at)
-                && !matches!(old.kind, Kind::Done | Kind::Question)
-                && may_replace(line, old)
-                && !line.spares(old)
-                && (old.who < Speaker::System || !self.is_of_another(newer, old))
-        });
-        let near: Vec<(usize, &Line)> = near.collect();
-        let near = || near.iter().copied();
-        let gone = |old: &Line| old.subject.says_gone_of(&line.subject);
-        if let Some((at, _)) = near().find(|(_, old)| gone(old)) {
-            return Some(at);
-        }
-        // What has a topic of its own isn't what was said just now, unless it is a mere `X is better`.
-        let subject = &line.subject;
-        let unknown = subject.topic.iter().all(|word| !self.about.contains_key(&word));
-        if (subject.has_topic && !(unknown && subject.bag.len() <= 6)) || subject.bag.len() > 6 {
-            return None;
-        }
-        // A name may be any other one, but of what was said last.
-        let fits = |old: &Line| {
-            let is_last = line.at - old.at <= JUST;
-            let is_one = |own: &Value, value: &Value| {
-                own.is_like(value) && (own.is_one_with(value) || own.is_literal() && is_last)
-            };
-            let values =
-                |value: &Value| subject.values.iter().any(|own| is_one(own, value) && own != value);
-            old.subject.values.iter().any(values)
-        };
-        // A value stands for one of its sort and shape, in a sentence that shares its words; best the
-        // speaker's own, and the newest.
-        let sort = |line: &Line| line.subject.values.first().map(|value| value.sort);
-        let shape = |old: &Line| {
-            let alike = |value: &Value| subject.values.iter().any(|own| own.has_shape_of(value));
-            old.subject.values.iter().any(alike)
-        };
-        let fitting = near().filter(|(_, old)| fits(old)).max_by_key(|(at, old)| {
-            let shared = subject.bag.shared(&old.subject.bag).min(2);
-            (shared, shape(old), old.who == line.who, sort(old) == sort(line), *at)
-        });
-        if let Some((at, _)) = fitting.filter(|(_, old)| {
-            is_brief || line.who == Speaker::Human || subject.values.len() < 3 && shape(old)
-        }) {
-            return Some(at);
-        }
-        let is_number = subject.values.iter().any(|value| matches!(value.sort, Sort::Number(_)));
-        // Words for words: of what the speaker himself said just before.
-        let own = near().next().filter(|(_, old)| {
-            let is_own = line.who == old.who && old.at != line.at && !line.subject.is_field;
-            // A rule is taken back in so many words, not by `No wait, run the tests`.
-            let is_rule = old.who >= Speaker::Human && old.kind == Kind::Constraint;
-            !is_number && is_brief && is_own && !old.kind.is_task() && !is_rule
-        });
-        own.map(|(at, _)| at)
     }
 }
 

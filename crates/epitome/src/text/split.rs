@@ -214,25 +214,30 @@ const ABBREVIATIONS: [&str; 17] = [
     "eq", "approx", "resp",
 ];
 
-/// Words after which one may end nothing where a small letter follows.
-const SHORTENED: [&str; 29] = [
-    "etc", "incl", "excl", "min", "max", "avg", "vol", "est", "ext", "tel", "dept", "temp", "std",
-    "def", "dev", "inc", "ltd", "corp", "conf", "config", "arg", "args", "param", "params", "spec",
-    "misc", "orig", "prev", "cont",
+/// Longer words after which one may end nothing where a small letter follows.
+const SHORTENED: [&str; 10] =
+    ["admin", "assoc", "config", "param", "params", "proto", "alloc", "descr", "inter", "capit"];
+/// Words with which a sentence that goes on begins: `never deploy to production. without my ok`.
+const GOES_ON: [&str; 26] = [
+    "without", "unless", "except", "before", "after", "per", "of", "if", "until", "when", "while",
+    "and", "or", "but", "nor", "to", "for", "in", "on", "at", "by", "with", "from", "than", "as",
+    "then",
 ];
+/// Shorter words may well be shortened: `prod.`, `asst.`
+const LEAST_WHOLE: usize = 5;
 
 fn begins_small(after: &str) -> bool {
     after.trim_start().starts_with(char::is_lowercase)
 }
 
-/// Whether a stop behind the word is surely no mark of a shorter one: `Fridays`, `tea`, `9021`.
-fn is_whole_word(word: &str) -> bool {
-    let is_number = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_digit());
-    let is_word = word.len() > 2
+/// Whether a stop between the two surely ends a sentence, though a small letter follows: `fridays. we`.
+fn parts_small(word: &str, after: &str) -> bool {
+    let next = after.split_whitespace().next().unwrap_or_default();
+    word.len() >= LEAST_WHOLE
         && word.chars().all(char::is_alphabetic)
         && word.chars().skip(1).all(char::is_lowercase)
-        && !SHORTENED.contains(&word.to_lowercase().as_str());
-    is_number || is_word
+        && !SHORTENED.contains(&word.to_lowercase().as_str())
+        && !GOES_ON.contains(&next)
 }
 
 /// Whether the stop `mark` between `before` and `after` (what closes quotes skipped) ends a
@@ -250,7 +255,7 @@ fn ends_sentence(before: &str, mark: char, after: &str) -> bool {
     }
     let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(before);
     // What goes on in lower case behind anything else was not at its end.
-    if begins_small(after) && !is_whole_word(word) {
+    if begins_small(after) && !parts_small(word, after) {
         return false;
     }
     let initial = word.len() == 1 && word.starts_with(|c: char| c.is_ascii_uppercase());
@@ -279,13 +284,19 @@ mod tests {
         check("He said \"no.\" Then (yes.) it", &["He said \"no.\"", "Then (yes.) it"]);
         check("Wait... what? J. Smith came.", &["Wait... what?", "J. Smith came."]);
         check(
-            "it rains on fridays. the port is 9021. bring tea etc. and no. rope of foo.rs. then go",
+            "it rains on fridays. the port is 9021. bring tea etc. and no. rope of foo.rs. that is all",
             &[
                 "it rains on fridays.",
-                "the port is 9021.",
-                "bring tea etc. and no. rope of foo.rs. then go",
+                "the port is 9021. bring tea etc. and no. rope of foo.rs. that is all",
             ],
         );
+        for one in [
+            "never deploy to prod. without my ok",
+            "never merge on fridays. unless it burns",
+            "due on the 15. april",
+        ] {
+            check(one, &[one]);
+        }
         check("修好了。下一步！end", &["修好了。", "下一步！", "end"]);
     }
 

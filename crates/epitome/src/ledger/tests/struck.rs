@@ -1,0 +1,96 @@
+//! What is struck, and what only seems to be corrected.
+
+use super::ledger;
+
+/// Whether the line that says `what` was replaced.
+fn is_struck(said: &str, what: &str) -> bool {
+    let ledger = ledger(said);
+    let line = ledger.lines().iter().find(|line| line.text.contains(what));
+    line.unwrap_or_else(|| panic!("{what} isn't in the ledger of {said}")).replaced.is_some()
+}
+
+#[test]
+fn what_speaks_of_another_thing_strikes_nothing() {
+    for (said, old) in [
+        (
+            "user: The registry port is 5000.\nmodel: Noted.\nuser: The registration port is 6000.",
+            "5000",
+        ),
+        (
+            "user: The read timeout is 30 s.\nmodel: Noted.\nuser: The readiness timeout is 10 s.",
+            "30 s",
+        ),
+        (
+            "user: The rate limit is 100 per minute.\nmodel: Noted.\nuser: The rating limit is 5 per minute.",
+            "100",
+        ),
+        ("user: Marie's room is 204.\nmodel: Noted.\nuser: Mary's room is 311 now.", "204"),
+        ("user: The node budget is 40.\nmodel: Noted.\nuser: The nod budget is 50 now.", "40"),
+        (
+            "user: Use tabs in Makefiles.\nmodel: What does the parser complain about?\nuser: Not tabs. It was the colon.",
+            "tabs in",
+        ),
+        (
+            "user: Dinner is at 7 pm.\nmodel: The tests are green.\nuser: That's wrong. 3 tests fail.",
+            "7 pm",
+        ),
+        (
+            "user: Lunch is at 12 pm.\nmodel: I drafted the plan.\nuser: Too ambitious. Nobody works after 8 pm.",
+            "12 pm",
+        ),
+        ("user: Use Redis for the cache.\nuser: The cache is stale.", "Redis"),
+        (
+            "user: The workshop is 3 days long.\nmodel: Noted.\nuser: The other one was 2 days long.",
+            "3 days",
+        ),
+        ("user: The timeout is 30 minutes.\nuser: Hang on 5 minutes.", "30 minutes"),
+        // Of two that may be meant the newer is noted, and neither is struck.
+        (
+            "user: The ticket is ABC-12.\nmodel: The branch is XYZ-9.\nuser: Make that XYZ-10.",
+            "ABC-12",
+        ),
+        (
+            "user: The ticket is ABC-12.\nmodel: The branch is XYZ-9.\nuser: Make that XYZ-10.",
+            "XYZ-9",
+        ),
+        ("user: The airport is JFK.\nmodel: The currency is EUR.\nuser: Make that USD.", "JFK"),
+    ] {
+        assert!(!is_struck(said, old), "{said}: {:#?}", ledger(said).render(4_000));
+    }
+}
+
+#[test]
+fn what_was_just_said_is_struck_in_all_words_that_say_so() {
+    for (said, old) in [
+        (
+            "user: I REALLY mean it.\nmodel: The owner of billing is Aiko Mori.\nuser: Actually, make that Dana Fuchs.",
+            "Aiko",
+        ),
+        ("model: The standup is at `10:15 CET`.\nuser: not 10:15 CET!! noon CET", "10:15"),
+        (
+            "model: I'll work with Nadia Osei as the desk contact.\nuser: Not Nadia Osei. Lorenz Kuhn.",
+            "desk",
+        ),
+        (
+            "user: The port is 8080.\nmodel: OK, the port is 8080.\nuser: Make that 9090.",
+            "The port",
+        ),
+        ("user: The refund window is 45 days.\nuser: s/45 days/21 days/", "45 days"),
+        (
+            "user: Please also add dark mode to the invoices view.\nmodel: Fine.\nuser: We are in the middle of adding dark mode to the invoices view.",
+            "also",
+        ),
+        (
+            "tool: decided: session storage -> DynamoDB\nmodel: Fine.\nuser: Sessions are kept in Redis Cluster now, not DynamoDB.",
+            "storage",
+        ),
+    ] {
+        assert!(is_struck(said, old), "{said}: {:#?}", ledger(said).render(4_000));
+    }
+    // A model's rule stays, and the newer value is noted.
+    let said = "user: Follow the steps EXACTLY as written.
+         model: The minimum level is API 26.
+         user: My mistake, I should have written API 28.";
+    let lane = ledger(said).render(4_000);
+    assert!(lane.contains("API 28. (newer than: [1 model] rule: The minimum level"), "{lane}");
+}
