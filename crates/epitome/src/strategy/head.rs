@@ -93,9 +93,9 @@ impl Strategy for Head {
             if left <= room {
                 break;
             }
-            let mut entries = unit.entries.clone();
-            let is_shown = entries.clone().any(|at| scene.draft.is_shown(at));
-            if is_shown && entries.all(|at| scene.guard.may_leave(at)) {
+            // What left with its loop needs nobody's leave any more.
+            let mut shown = unit.entries.clone().filter(|at| scene.draft.is_shown(*at)).peekable();
+            if shown.peek().is_some() && shown.all(|at| scene.guard.may_leave(at)) {
                 left -= unit.entries.clone().map(measure).sum::<u64>();
                 edits.push(Edit::Drop(unit.entries.clone(), Reason::LastResort));
             }

@@ -350,3 +350,17 @@ fn what_a_loop_that_cant_leave_is_bound_to_stays() {
     );
     hold(Format::Anthropic, &body, 1..60, &Options::default());
 }
+
+/// Found by chance: the system message in mid-conversation ties the person's message to the loop behind it; that had left,
+/// and what was left of its unit couldn't until the next compaction.
+#[test]
+fn what_left_with_its_loop_holds_nothing_of_its_unit() {
+    let body = r#"{"model":"claude-opus-5-5","max_tokens":4096,"thinking":{"type":"enabled","budget_tokens":2048},"messages":[
+{"role":"user","content":"Fix the build."},
+{"role":"system","content":"ok"},
+{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="},{"type":"tool_use","id":"toolu_01","name":"Grep","input":{"q":["ok",{"deep":{}}]}}]},
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01","content":"lorem"}]},
+{"role":"user","content":"lorem"}]}"#;
+    let options = Options { task: Task::Fold, ..Options::default() };
+    hold(Format::Anthropic, body, 1..100, &options);
+}
