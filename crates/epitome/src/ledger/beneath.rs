@@ -108,30 +108,32 @@ impl Listing<'_> {
 }
 
 impl Line {
-    /// What it says, for the note of an older line that points to it; nothing if it can't be told from the note's end.
+    /// What it says, for the note of an older line that points to it; nothing if it can't be told from the note's end, nor of
+    /// what a tool printed: much of that is called newer that isn't.
     pub(super) fn quoted(&self) -> String {
         let text = self.text.as_str();
-        let short = if text.len() <= MOST_QUOTED {
-            text.to_owned()
-        } else {
-            let lower = text.to_lowercase();
-            let same = lower.len() == text.len();
-            let values = self.subject.values.iter().filter(|_| same);
-            let value = values.filter_map(|value| lower.rfind(&value.text)).max().unwrap_or(0);
-            let from = cut::floor(text, value.saturating_sub(BEFORE_VALUE));
-            let from =
-                if from == 0 { 0 } else { text[from..].find(' ').map_or(0, |gap| from + gap + 1) };
-            let lead = if from == 0 { "" } else { "…" };
-            let rest = cut::head(&text[from..], MOST_QUOTED);
-            let tail = if from + rest.len() == text.len() { "" } else { "…" };
-            format!("{lead}{rest}{tail}")
-        };
-        // Of what tools print much is called newer that isn't.
-        if self.who < Speaker::Model || short.contains([')', '\n']) {
-            String::new()
-        } else {
-            format!("{QUOTE}{short}{UNQUOTE}")
+        if self.who < Speaker::Model {
+            return String::new();
         }
+        let from = if text.len() <= MOST_QUOTED { 0 } else { self.before_last_value() };
+        let rest = cut::head(&text[from..], MOST_QUOTED);
+        if rest.contains([')', '\n']) {
+            return String::new();
+        }
+        let lead = if from == 0 { "" } else { "…" };
+        let tail = if from + rest.len() == text.len() { "" } else { "…" };
+        format!("{QUOTE}{lead}{rest}{tail}{UNQUOTE}")
+    }
+
+    /// Where the words begin that lead to its last value.
+    fn before_last_value(&self) -> usize {
+        let (text, lower) = (self.text.as_str(), self.text.to_lowercase());
+        let values = self.subject.values.iter();
+        let value = values.filter_map(|value| lower.rfind(&value.text)).max().unwrap_or(0);
+        // Few letters are longer in the other case; then it begins some bytes off.
+        let from = cut::floor(text, value.min(text.len()).saturating_sub(BEFORE_VALUE));
+        let gap = text[from..].find(' ').filter(|_| from > 0);
+        gap.map_or(0, |gap| from + gap + 1)
     }
 
     /// Whether its words can't be taken for a note of ours, nor for a kind that we say.

@@ -228,7 +228,7 @@ fn of_authority(cues: &Cues, words: &Words, asks: bool) -> Option<Kind> {
     {
         return Some(Kind::Fact);
     }
-    if cues.has(Cue::Commands) && cues.has(Cue::Picks) && words.len() > 3 {
+    if cues.has(Cue::Commands) && cues.has(Cue::Picks) {
         return Some(Kind::Preference);
     }
     if cues.has(Cue::Commands) || cues.has(Cue::Ought) {

@@ -72,8 +72,8 @@ impl Ledger {
                 |value: &Value| subject.values.iter().any(|own| is_one(own, value) && own != value);
             old.subject.values.iter().any(values)
         };
-        // A value stands for one of its sort and shape, in a sentence that shares its words; best the
-        // speaker's own, and the newest.
+        // A value stands for one of its sort and shape, in a sentence that shares its words; best in what was said last,
+        // and by the speaker himself.
         let sort = |line: &Line| line.subject.values.first().map(|value| value.sort);
         let shape = |old: &Line| {
             let alike = |value: &Value| subject.values.iter().any(|own| own.has_shape_of(value));

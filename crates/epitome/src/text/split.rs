@@ -2,7 +2,8 @@
 //!
 //! Prose is split into sentences; lines of code, list items, headings and table rows stay lines. A
 //! full stop ends a sentence only before white space, so `v1.2`, `main.rs` and `e.g.` don't; a CJK
-//! full stop always does. Many write without capitals: before a small letter a single stop ends what a whole word ends.
+//! full stop always does. Many write without capitals: before a small letter a
+//! single stop ends a sentence behind a longer word, unless what follows goes on (`without`, `unless`).
 
 use std::ops::Range;
 

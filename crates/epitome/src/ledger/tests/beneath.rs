@@ -85,3 +85,21 @@ fn nobody_says_for_others_what_was_said_before() {
         assert_eq!(second.render(4_000), lane);
     }
 }
+
+/// Of a long sentence what leads to its last value, in its own words; nothing that could be taken for the note's end.
+#[test]
+fn what_is_pointed_to_is_quoted_from_before_its_value() {
+    let quoted = |said: &str| ledger(said).lines().last().expect("a line").quoted();
+    assert_eq!(quoted("user: The port is 9021 now."), ": \"The port is 9021 now.\"");
+    assert_eq!(quoted("user: The port is 9021 now (staging)."), "");
+    assert_eq!(quoted("tool: The port is 9021 now."), "");
+    let lead =
+        "We talked about this with everybody in the office for longer than I would have liked";
+    let long = quoted(&format!(
+        "user: {lead}, and in the end the port that staging listens on is 9021 now."
+    ));
+    assert!(
+        long.starts_with(": \"…") && long.ends_with("9021 now.\"") && long.len() < 130,
+        "{long}"
+    );
+}
