@@ -8,6 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::beneath::{self, Beneath};
+use super::subject::Subject;
+use super::value::Value;
 use super::worth::is_printed_code;
 use super::{Change, Kind, Ledger, Line, Speaker};
 use crate::text::cut;
@@ -285,7 +287,7 @@ impl Ledger {
         if let Some(subject) = first.noted_subject() {
             return format!(": {subject}");
         }
-        format!(": {}", first.without_values())
+        format!(": {}", first.without_values(&line.subject))
     }
 }
 
@@ -296,8 +298,9 @@ impl Line {
         (!before.starts_with(OLDER)).then(|| subject.trim_end_matches(')'))
     }
 
-    /// What it says, its values left out, in as many words as a note has.
-    pub(super) fn without_values(&self) -> String {
+    /// What it says, without the values in whose place `newer` gives others, or without any if there are none; in as many
+    /// words as a note has.
+    pub(super) fn without_values(&self, newer: &Subject) -> String {
         // Of a long sentence what stands before its value: that says of what.
         let figure = self
             .subject
@@ -312,11 +315,23 @@ impl Line {
             lower[begin..at].find(' ').map_or(begin, |space| begin + space + 1)
         });
         let mut text = cut::one_line(&lower[from..], MAX_NOTE);
-        for value in &self.subject.values {
-            text = text.replace(&value.text, "…");
+        for value in self.subject.given_anew_by(newer) {
+            text = value.left_out_of(&text);
         }
         let text = text.replace(['(', ')'], "").replace("… …", "…");
         text.trim_end_matches('.').to_owned()
+    }
+}
+
+impl Subject {
+    /// Its values in whose place `newer` gives others, as surely as can be; all, if there are none.
+    fn given_anew_by(&self, newer: &Self) -> Vec<&Value> {
+        let fitting = |fits: fn(&Value, &Value) -> bool| -> Vec<&Value> {
+            let is_given = |old: &&Value| newer.values.iter().any(|new| fits(new, old));
+            self.values.iter().filter(is_given).collect()
+        };
+        let mut fitting = [Value::is_one_with, Value::is_like].into_iter().map(fitting);
+        fitting.find(|found| !found.is_empty()).unwrap_or_else(|| self.values.iter().collect())
     }
 }
 

@@ -244,7 +244,12 @@ impl Value {
     /// Whether both are of one make: two addresses, two codes, two numbers of one measure and much the same length.
     pub(super) fn is_one_with(&self, other: &Self) -> bool {
         match (self.sort, other.sort) {
-            (Sort::Code, _) | (_, Sort::Code) => false,
+            (Sort::Code, Sort::Code) => false,
+            // A person needs no backticks for what the model put into some; what is only a word in code is its name.
+            (Sort::Code, Sort::Literal) | (Sort::Literal, Sort::Code) => {
+                let make = Make::of(&self.text);
+                make == Make::of(&other.text) && !matches!(make, Make::Name | Make::Path)
+            }
             (Sort::Literal, Sort::Literal) => Make::of(&self.text) == Make::of(&other.text),
             (Sort::Number(""), Sort::Number("")) => self.text.len().abs_diff(other.text.len()) < 2,
             (Sort::Number("t" | "d"), Sort::Number("t" | "d")) => true,

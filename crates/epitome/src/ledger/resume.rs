@@ -73,7 +73,7 @@ impl Ledger {
         if old.who >= Speaker::System || !old.is_state() || self.standing.is_empty() {
             return None;
         }
-        let words = OnceCell::new();
+        let lower = OnceCell::new();
         self.standing.iter().copied().find(|at| {
             let line = &self.lines[*at];
             // It gives what that one says; not `swap 20 Hz for 30 Hz`, which gives the last.
@@ -83,7 +83,10 @@ impl Ledger {
                 return false;
             }
             if let Some(subject) = line.noted_subject() {
-                return subject == words.get_or_init(|| old.without_values());
+                // Hardly one begins so.
+                let first = subject.split(' ').find(|word| !word.contains('…')).unwrap_or_default();
+                let lower = lower.get_or_init(|| old.text.to_lowercase());
+                return lower.contains(first) && subject == old.without_values(&line.subject);
             }
             let counts = line.subject.bag.iter().map(|word| self.lines_about(word)).collect();
             let newer = Newer { line, counts };

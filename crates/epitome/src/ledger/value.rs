@@ -1,11 +1,13 @@
 //! Exact values: numbers of a measure, days, names.
 
+use std::cmp::Ordering;
+
 use super::language::english;
 use super::stem::stem;
 use super::terms::digest;
 
-/// An exact value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// An exact value. The same text is the same value, with backticks or without.
+#[derive(Clone, Debug)]
 pub(super) struct Value {
     /// Lower-cased, without what is written between thousands.
     pub(super) text: String,
@@ -14,7 +16,7 @@ pub(super) struct Value {
     pub(super) digest: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// A number of this measure; empty if none is said.
     Number(&'static str),
@@ -24,6 +26,26 @@ pub(super) enum Sort {
     Literal,
     /// A name in code, or whatever stands in backticks.
     Code,
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.digest == other.digest && self.text == other.text
+    }
+}
+
+impl Eq for Value {}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Value {
@@ -64,12 +86,55 @@ impl Value {
     }
 }
 
+impl Value {
+    /// A text in lower case with a sign where the value stands as a word, or as several.
+    pub(super) fn left_out_of(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let is_begun = out.ends_with(char::is_alphanumeric);
+            match self.length_in(rest).filter(|_| !is_begun) {
+                Some(length) => {
+                    out.push('…');
+                    rest = &rest[length..];
+                }
+                None => {
+                    let next = rest.chars().next().map_or(0, char::len_utf8);
+                    out.push_str(&rest[..next]);
+                    rest = &rest[next..];
+                }
+            }
+        }
+        out
+    }
+
+    /// How many bytes the text begins with of the value, as it may be written there: `1,900`.
+    fn length_in(&self, text: &str) -> Option<usize> {
+        let mut left = self.text.chars().peekable();
+        let mut length = 0;
+        for c in text.chars() {
+            let is_between = length > 0 && matches!(self.sort, Sort::Number(_)) && is_dropped(c);
+            if left.peek() == Some(&c) {
+                left.next();
+            } else if left.peek().is_none() {
+                return (!c.is_alphanumeric()).then_some(length);
+            } else if !is_between {
+                return None;
+            }
+            length += c.len_utf8();
+        }
+        left.peek().is_none().then_some(length)
+    }
+}
+
+/// What is written in a number and left out of its value.
+fn is_dropped(c: char) -> bool {
+    matches!(c, ',' | '_' | '$' | '€' | '£' | '~' | '<' | '>' | '=' | '≤' | '≥')
+}
+
 /// The value that a word with digits is, before the next one.
 pub(super) fn number(low: &str, next: &str, in_words: bool) -> Value {
-    let digits: String = low
-        .chars()
-        .filter(|c| !matches!(c, ',' | '_' | '$' | '€' | '£' | '~' | '<' | '>' | '=' | '≤' | '≥'))
-        .collect();
+    let digits: String = low.chars().filter(|c| !is_dropped(*c)).collect();
     if in_words && english().unit(stem(next)).is_none() && low.len() > 5 && !low.ends_with('y')
         || low.ends_with("day")
         || low.ends_with("days")
@@ -92,4 +157,23 @@ pub(super) fn number(low: &str, next: &str, in_words: bool) -> Value {
         unit(suffix).or_else(|| unit(stem(next)))
     };
     Value::new(digits, Sort::Number(class.unwrap_or("")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_a_word_of_its_own() {
+        let weight = Value::new("1900".to_owned(), Sort::Number("kg"));
+        let bay = Value::new("9".to_owned(), Sort::Number(""));
+        let text = "1,900 kg per beam in bay 9, not 11900 or 1900th; (1900)";
+        assert_eq!(weight.left_out_of(text), "… kg per beam in bay 9, not 11900 or 1900th; (…)");
+        assert_eq!(
+            bay.left_out_of(text),
+            "1,900 kg per beam in bay …, not 11900 or 1900th; (1900)"
+        );
+        let name = Value::new("ines caballero".to_owned(), Sort::Literal);
+        assert_eq!(name.left_out_of("ask ines caballero."), "ask ….");
+    }
 }

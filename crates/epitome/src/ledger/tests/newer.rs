@@ -406,3 +406,24 @@ fn what_is_said_again_of_something_else_by_now_is_newer() {
         assert!(!is_told(&said), "{old} {new}: {:#?}", ledger(&said).render(4_000));
     }
 }
+
+#[test]
+fn a_value_in_backticks_is_one_without() {
+    let old = "The matter number for the Hallam lease is `M-20418`.";
+    let new = "With regard to what Hallam is filed under, kindly substitute M-20733 for M-20418.";
+    let said =
+        format!("model: {old}\nuser: Look at the parser.\nmodel: Looking at it.\nuser: {new}");
+    assert!(is_told(&said), "{:#?}", ledger(&said).render(4_000));
+}
+
+#[test]
+fn a_note_leaves_out_only_what_was_given_anew() {
+    let ledger = ledger(
+        "user: 1,900 kg is the limit for load per beam in bay 9, as per Tadeusz.\nmodel: ok\nuser: Strike that, 2,480 kg.",
+    );
+    let lane = ledger.render(4_000);
+    assert!(
+        lane.contains(": … kg is the limit for load per beam in bay 9, as per tadeusz)"),
+        "{lane}"
+    );
+}

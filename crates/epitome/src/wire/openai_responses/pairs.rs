@@ -1,7 +1,7 @@
 //! Calls and outputs, paired by `call_id` wherever they stand (PROVIDERS.md B.2.2).
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque, hash_map};
 
 use super::head::{Group, Head};
 use crate::request::Request;
@@ -25,15 +25,28 @@ pub(super) struct Pairs<'a> {
     /// Calls so far.
     count: usize,
     waiting: HashMap<Key<'a>, VecDeque<usize>>,
-    answered: HashSet<Key<'a>>,
     strays: Vec<Stray<'a>>,
-    /// Call ids so far.
-    used: HashSet<Cow<'a, str>>,
+    /// Call ids so far, and of which groups an output came.
+    used: HashMap<Cow<'a, str>, Answered>,
     /// The first and the last reference: what it refers to may be a call or an output.
     references: Option<(usize, usize)>,
     /// The newest entry that isn't the model's: an output, or what asks it to go on.
     last_asked: Option<usize>,
     findings: Vec<Finding>,
+}
+
+/// The groups of which an output came: one set of ids is less than two.
+#[derive(Clone, Copy, Default)]
+struct Answered(u8);
+
+impl Answered {
+    fn add(&mut self, group: Group) {
+        self.0 |= 1 << group as u8;
+    }
+
+    fn has(self, group: Group) -> bool {
+        self.0 & 1 << group as u8 != 0
+    }
 }
 
 struct Call<'a> {
@@ -64,9 +77,8 @@ impl<'a> Pairs<'a> {
             calls: BTreeMap::new(),
             count: 0,
             waiting: HashMap::new(),
-            answered: HashSet::new(),
             strays: Vec::new(),
-            used: HashSet::new(),
+            used: HashMap::new(),
             references: past.reference.map(|at| (at, at)),
             last_asked: None,
             findings: Vec::new(),
@@ -102,7 +114,14 @@ impl<'a> Pairs<'a> {
         let id = &key.1;
         let is_long = id.chars().count() > LONGEST_ID;
         let is_odd = part.has_odd_id();
-        let is_used = self.past.calls.has(id) || !self.used.insert(id.clone());
+        let is_used = self.past.calls.has(id)
+            || match self.used.entry(id.clone()) {
+                hash_map::Entry::Occupied(_) => true,
+                hash_map::Entry::Vacant(free) => {
+                    free.insert(Answered::default());
+                    false
+                }
+            };
         let is_misnamed = id.is_empty() || is_long || is_used;
         self.waiting.entry(key.clone()).or_default().push_back(self.count);
         let (slot, is_async) = (part.slot, head.is_async());
@@ -131,8 +150,12 @@ impl<'a> Pairs<'a> {
             if !(call.is_odd || call.is_misnamed) {
                 self.calls.remove(&number);
             }
-            self.answered.insert(key);
-        } else if self.answered.contains(&key) || self.past.calls.has(&key.1) {
+            if let Some(answered) = self.used.get_mut(&key.1) {
+                answered.add(group);
+            }
+        } else if self.used.get(&key.1).is_some_and(|answered| answered.has(group))
+            || self.past.calls.has(&key.1)
+        {
             let detail = format!("`{}` is already answered", key.1);
             self.find(rules::RESPONSES_DUPLICATE, at, slot, detail, Mend::DropPart(slot));
         } else {
@@ -160,7 +183,7 @@ impl<'a> Pairs<'a> {
             self.find(rules::RESPONSES_ORPHAN, at, slot, detail, Mend::DropPart(slot));
         }
         let used = std::mem::take(&mut self.used);
-        let all = || used.iter().map(|id| (id.clone().into_owned(), 2)).collect();
+        let all = || used.keys().map(|id| (id.clone().into_owned(), 2)).collect();
         let mut taken: Option<Taken> = None;
         for call in std::mem::take(&mut self.calls).into_values() {
             let Call { key: (group, id), at, slot, answer, is_misnamed, is_odd, is_async } = call;
