@@ -89,6 +89,7 @@ impl Ledger {
             || new.is_said_with(old)
             || phrase.parts
             || own.contrasts(theirs)
+            || own.is_of_others(theirs)
         {
             return false;
         }

@@ -63,6 +63,8 @@ pub(super) struct Said {
     pub(super) word: u64,
     /// The one that it belongs to: `staging` of `staging port`.
     of: Option<u64>,
+    /// The one that stands behind it: `press` of `scrap rate of the press`.
+    behind: Option<u64>,
     /// Whether it goes on with what the word before it says: `port of staging`; not `port, staging`, `port is staging`.
     pub(super) goes_on: bool,
     is_name: bool,
@@ -170,7 +172,7 @@ impl Subject {
                 // `the admin UI`; not `use Redis`.
                 let is_topic = matches!(role, Role::Topic | Role::Named);
                 let of = before(words, terms, at).filter(|_| is_topic);
-                self.chain.push(Said { word, of, goes_on, is_name: true });
+                self.chain.push(Said { word, of, behind: None, goes_on, is_name: true });
             }
             match role {
                 Role::Gone => self.gone_words(&text),
@@ -202,7 +204,8 @@ impl Subject {
             self.marks.push(word);
         }
         let of = before(words, terms, at);
-        self.chain.push(Said { word, of, goes_on: goes_on(words, terms, at), is_name: false });
+        let (behind, goes_on) = (behind(words, terms, at), goes_on(words, terms, at));
+        self.chain.push(Said { word, of, behind, goes_on, is_name: false });
         if !term.is_generic {
             self.specific.push(word);
         }
@@ -242,6 +245,18 @@ impl Subject {
             let is_own = |of: u64| of == own || self.bag.has(of) || self.gone.has(of);
             let differs = |said: &Said| said.of.is_some_and(|of| !is_own(of));
             theirs.peek().is_some() && theirs.all(differs)
+        })
+    }
+
+    /// Whether each says behind one word what the other doesn't say: `scrap rate of the press`, `scrap rate of the lathe`. In
+    /// other words both may still be one thing.
+    pub(super) fn is_of_others(&self, other: &Self) -> bool {
+        let says = |one: &Self, word: u64| one.bag.has(word) || one.gone.has(word);
+        self.chain.iter().any(|Said { word, behind, .. }| {
+            let Some(own) = behind.filter(|own| !says(other, *own)) else { return false };
+            let theirs = other.chain.iter().filter(|same| same.word == *word);
+            let theirs: Vec<u64> = theirs.filter_map(|same| same.behind).collect();
+            !theirs.is_empty() && theirs.iter().all(|of| *of != own && !says(self, *of))
         })
     }
 
@@ -367,6 +382,23 @@ fn before(words: &Words, terms: &Meanings, at: usize) -> Option<u64> {
     // `3.2 arcsec`, `4.7 arcsec`: a number tells no two things apart.
     words.get(before).filter(|word| word.after == ' ' && word.form != Form::Number)?;
     terms.at(before).map(|term| term.digest)
+}
+
+/// The word that says something behind the one at `at` and a preposition.
+fn behind(words: &Words, terms: &Meanings, at: usize) -> Option<u64> {
+    let is_joined = |at: usize| words.get(at).is_some_and(|word| word.after == ' ');
+    if !is_joined(at) || !is_joined(at + 1) || !words.is(at + 1, List::About) {
+        return None;
+    }
+    let at = at + 2 + usize::from(words.is(at + 2, List::Articles) && is_joined(at + 2));
+    let word = words.get(at)?;
+    match terms.at(at) {
+        Some(term) => Some(term.digest),
+        None if word.form.is_value() && word.form != Form::Number => {
+            Some(digest(&name(words, at, word).0))
+        }
+        None => None,
+    }
 }
 
 /// Whether the word at `at` stands right behind another one that says something, or `of` and the like are between.

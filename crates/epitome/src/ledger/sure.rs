@@ -230,6 +230,7 @@ impl<'a> Pair<'a> {
             about.iter().any(|word| !is_said(word) && says(word))
         };
         let is_another = own.contrasts(theirs)
+            || own.is_of_others(theirs)
             || own.names_another(theirs)
             || names(own, theirs) && names(theirs, own);
         self.ends_what_it_doesnt_say() || !self.names_it && is_another

@@ -132,9 +132,11 @@ impl Ledger {
         }
         candidates.sort_unstable();
         candidates.dedup();
-        // A sentence that it begins with is said with it.
+        // A sentence that it begins with is said with it; and what it says once more among others it doesn't change.
         let is_begun = |old: &Line| {
-            line.who == Speaker::Human && old.is_said_with(line) && line.text.starts_with(&old.text)
+            let begins = || old.is_said_with(line) && line.text.starts_with(&old.text);
+            let repeats = || old.text.len() < line.text.len() && line.text.contains(&old.text);
+            line.who == Speaker::Human && (begins() || repeats())
         };
         candidates.retain(|at| {
             let old = &self.lines[*at];

@@ -94,3 +94,29 @@ fn what_was_just_said_is_struck_in_all_words_that_say_so() {
     let lane = ledger(said).render(4_000);
     assert!(lane.contains("API 28. (newer than: [1 model] rule: The minimum level"), "{lane}");
 }
+
+#[test]
+fn what_stands_behind_a_word_tells_two_things_apart() {
+    let talk = "model: Noted.\nuser: Next, look at the parser.\nmodel: Looking at it.";
+    for (old, new) in [
+        (
+            "The goal is below 0.8 % for scrap rate of the lathe.",
+            "Please bring the scrap rate of the press to below 1.2 % instead, whichever way it goes.",
+        ),
+        (
+            "The retention period for audit logs of Marlowe is 30 days.",
+            "The retention period for audit logs of Brent is 90 days now.",
+        ),
+    ] {
+        let said = format!("user: {old}\n{talk}\nuser: {new}");
+        assert!(!is_struck(&said, old), "{said}");
+    }
+}
+
+#[test]
+fn what_is_said_once_more_beside_something_else_isnt_changed_by_it() {
+    let said = "user: The kettle broke, so we had cold tea.\nuser: The scrap rate is 2 %.\nmodel: Noted.\nuser: Lower the scrap rate to 1.2 % now, The kettle broke, so we had cold tea.";
+    let ledger = ledger(said);
+    let kettle = &ledger.lines()[0];
+    assert!(kettle.newer.is_none() && kettle.replaced.is_none(), "{:#?}", ledger.render(4_000));
+}
