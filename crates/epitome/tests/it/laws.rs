@@ -364,3 +364,25 @@ fn what_left_with_its_loop_holds_nothing_of_its_unit() {
     let options = Options { task: Task::Fold, ..Options::default() };
     hold(Format::Anthropic, body, 1..100, &options);
 }
+
+/// Found by chance: a picture of a preserved tool became a note, so that the tail began before its batch; another result of
+/// that batch, which fit whole, was cut as if it stayed for the tail's sake alone.
+#[test]
+fn what_a_preserved_tool_gave_stays_whole_in_the_tail() {
+    let lines = |n: usize| "lorem elit labore veniam amet tempor\\n".repeat(n);
+    let body = format!(
+        r#"{{"model":"gpt-5.4","messages":[
+{{"role":"user","content":"ok"}},
+{{"role":"assistant","content":null,"tool_calls":[{{"id":"call_01","type":"function","function":{{"name":"Grep","arguments":"{{}}"}}}},{{"id":"call_02","type":"function","function":{{"name":"Read","arguments":"{{}}"}}}}]}},
+{{"role":"tool","tool_call_id":"call_01","content":"{}"}},
+{{"role":"tool","tool_call_id":"call_02","content":"{}"}}]}}"#,
+        lines(40),
+        lines(18)
+    );
+    let options = Options {
+        tail: Tail::Tokens(250),
+        preserved_tools: vec!["Grep".to_owned()],
+        ..Options::default()
+    };
+    hold(Format::OpenaiChat, &body, 1..100, &options);
+}
