@@ -386,3 +386,39 @@ fn what_a_preserved_tool_gave_stays_whole_in_the_tail() {
     };
     hold(Format::OpenaiChat, &body, 1..100, &options);
 }
+
+/// Found by chance: a message of no known role that calls was taken for a part of the loop, so that nothing parted a turn
+/// without thinking from the newest message; the oldest plan took over, and the next compaction went on.
+#[test]
+fn what_has_no_known_role_parts_turns_whatever_it_calls() {
+    let lines = |n: usize| "lorem elit labore veniam amet tempor\\n".repeat(n);
+    let step = |id: u32, role: &str| {
+        format!(
+            r#"{{"role":"{role}","content":[{{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="}},{{"type":"tool_use","id":"toolu_{id}","name":"Read","input":{{"file_path":"ok"}}}}]}}"#
+        )
+    };
+    let result = |id: u32| {
+        let text = lines(15);
+        format!(r#"{{"type":"tool_result","tool_use_id":"toolu_{id}","content":"{text}"}}"#)
+    };
+    let body = format!(
+        r#"{{"model":"claude-opus-5-5","max_tokens":4096,"thinking":{{"type":"enabled","budget_tokens":2048}},"messages":[
+{{"role":"user","content":"Fix the build."}},
+{{"role":"system","content":"{}"}},
+{},
+{{"role":"user","content":[{}]}},
+{{"role":"user","content":"And now?"}},
+{},
+{{"role":"user","content":[{}]}},
+{},
+{{"role":"user","content":[{},{{"type":"text","text":"Go on."}}]}}]}}"#,
+        lines(20),
+        step(1, "assistant"),
+        result(1),
+        step(2, "assistant"),
+        result(2),
+        step(3, "critic"),
+        result(3),
+    );
+    hold(Format::Anthropic, &body, 1..100, &Options::default());
+}
