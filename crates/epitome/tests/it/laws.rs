@@ -422,3 +422,14 @@ fn what_has_no_known_role_parts_turns_whatever_it_calls() {
     );
     hold(Format::Anthropic, &body, 1..100, &Options::default());
 }
+
+/// Found by chance: a message left, though there was room for it, because one of its sentences was taken back.
+#[test]
+fn what_else_is_said_stays_where_a_sentence_is_taken_back() {
+    let body = r#"{"model":"gpt-5.4","messages":[
+{"role":"user","content":"Begin."},
+{"role":"user","content":"The port is 8080. The importer reads its files by name."},
+{"role":"user","content":"The tests of this repository fail. Find out why, mend it, and say what you changed.\nActually the port is 8082 now. Then go through what is left of it, and say what you would do next."},
+{"role":"user","content":"Go on."}]}"#;
+    hold(Format::OpenaiChat, body, 1..100, &Options::default());
+}
