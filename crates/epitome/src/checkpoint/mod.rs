@@ -36,6 +36,7 @@ use numbers::{is_checkpoint, stands_for};
 pub use read::{Contents, read};
 pub(crate) use summary::Seat;
 pub use words::Word;
+pub(crate) use words::says_besides;
 
 /// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted: some lines of a small one, be
 /// they all that it has room for, and most of a large one. What is restated comes before either.

@@ -200,6 +200,20 @@ fn alone(text: &str, sentence: &str) -> Option<usize> {
     })
 }
 
+/// Whether `text` says something besides `sentences`, which come in the order they were said.
+pub(crate) fn says_besides<'a>(text: &str, sentences: impl Iterator<Item = &'a str>) -> bool {
+    let says = |text: &str| text.contains(char::is_alphanumeric);
+    let mut rest = text;
+    for sentence in sentences {
+        let Some(at) = alone(rest, sentence) else { continue };
+        if says(&rest[..at]) {
+            return true;
+        }
+        rest = &rest[at + sentence.len()..];
+    }
+    says(rest)
+}
+
 /// Where it does from `from` on, or else at all: what is looked for in the order it was said is found in one pass.
 fn alone_from(text: &str, sentence: &str, from: usize) -> Option<usize> {
     let rest = text.get(from..).and_then(|rest| alone(rest, sentence)).map(|at| from + at);
@@ -418,6 +432,22 @@ mod tests {
         let mut odd = Word::new(5, "é80 80é 80".to_owned());
         odd.withdraw("80", 9, 0);
         assert_eq!(odd.text, "é80 80é [… replaced by message 9 …]");
+    }
+
+    #[test]
+    fn what_is_left_of_a_message_may_say_something() {
+        let taken_back = ["The port is 8080", "The user is bob."];
+        for (text, says) in [
+            ("The port is 8080. The user is bob.", false),
+            ("- The port is 8080\n- The user is bob.", false),
+            ("Yes. The port is 8080. The user is bob.", true),
+            ("The port is 8080. Not so fast. The user is bob.", true),
+            ("The port is 8080. The user is bob. Go to staging.", true),
+            ("The port is 80801. The user is bob.", true),
+            ("", false),
+        ] {
+            assert_eq!(says_besides(text, taken_back.into_iter()), says, "{text}");
+        }
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! What people said and no checkpoint quotes is shown where it was said, if there is room.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Attempt, Compaction};
 use crate::budget::{Budget, Stop};
-use crate::checkpoint::{self, Checkpoint, Gathered, LEAST_TOKENS};
+use crate::checkpoint::{self, Checkpoint, Gathered, LEAST_TOKENS, says_besides};
 use crate::count::{AROUND_MESSAGE, Tally};
 use crate::draft::Matter;
 use crate::ledger::Whence;
 use crate::plan::{Plan, Reached};
 use crate::strategy::Edit;
-use crate::transcript::Entry;
+use crate::text::secrets::masked;
 use crate::transcript::unit::{Unit, Units};
+use crate::transcript::{Entry, Part, PartKind, Transcript};
 use crate::view::Reason;
 use crate::wire;
 
@@ -37,8 +38,8 @@ impl Compaction {
         (lane > 0).then_some(LEAST_TOKENS + lane)
     }
 
-    /// Folds what people said and took back in messages that are folded: behind the checkpoint it would read as newer than
-    /// that.
+    /// Folds messages of nothing but what people took back in ones that are folded: behind the checkpoint it would read as newer
+    /// than that.
     pub(super) fn fold_outdated(
         &self,
         tally: &Tally,
@@ -47,7 +48,7 @@ impl Compaction {
         gathered: &mut Gathered,
     ) {
         let transcript = &self.request.transcript;
-        let mut outdated = outdated(plan, gathered);
+        let mut outdated = outdated(transcript, plan, gathered);
         if self.attempt != Attempt::Asked || outdated.is_empty() {
             return;
         }
@@ -80,7 +81,7 @@ impl Compaction {
             return checkpoint;
         }
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
-        let outdated = outdated(plan, gathered);
+        let outdated = outdated(&self.request.transcript, plan, gathered);
         let said = turns.flat_map(|unit| unit.entries.clone()).filter(|at| !outdated.contains(at));
         let said: Vec<usize> = said.collect();
         let mut checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
@@ -236,17 +237,22 @@ impl Compaction {
     }
 }
 
-/// Entries that say what a person took back in one that isn't shown.
-fn outdated(plan: &Plan, gathered: &Gathered) -> BTreeSet<usize> {
-    let gone = gathered.ledger().taken_back().filter_map(|(old, new)| {
-        let (Whence::Here(at), Whence::Here(newer)) = (old.whence(), new.whence()) else {
-            return None;
-        };
-        Some((at as usize, newer as usize))
-    });
-    gone.filter(|(at, newer)| at < newer && plan.draft.is_folded(*newer))
-        .map(|(at, _)| at)
-        .collect()
+/// Entries that say nothing but what a person took back, some of it in one that isn't shown: what else is said there holds.
+fn outdated(transcript: &Transcript, plan: &Plan, gathered: &Gathered) -> BTreeSet<usize> {
+    let mut gone: BTreeMap<usize, Vec<(&str, usize)>> = BTreeMap::new();
+    for (old, new) in gathered.ledger().taken_back() {
+        if let (Whence::Here(at), Whence::Here(newer)) = (old.whence(), new.whence()) {
+            gone.entry(at as usize).or_default().push((old.source(), newer as usize));
+        }
+    }
+    let is_outdated = |(at, lines): &(usize, Vec<(&str, usize)>)| {
+        let entry = transcript.entry(*at);
+        let is_text = |part: Part<'_>| part.kind() == PartKind::Text;
+        lines.iter().any(|(_, newer)| at < newer && plan.draft.is_folded(*newer))
+            && entry.parts().all(is_text)
+            && !says_besides(&masked(&entry.human_text()), lines.iter().map(|(words, _)| *words))
+    };
+    gone.into_iter().filter(is_outdated).map(|(at, _)| at).collect()
 }
 
 /// The entries that the checkpoint quotes.

@@ -65,9 +65,11 @@ impl Held {
 fn leniency(held: Held) -> u8 {
     match held {
         Held::State | Held::Instructions => 0,
-        Held::Companion | Held::Elsewhere => 3,
-        Held::Task | Held::Newest => 2,
-        _ => 1,
+        // Its results are cut only where they don't fit, wherever the tail begins.
+        Held::Tool => 1,
+        Held::Companion | Held::Elsewhere => 4,
+        Held::Task | Held::Newest => 3,
+        _ => 2,
     }
 }
 

@@ -109,9 +109,10 @@ pub(super) fn end_of_bare_turn(
 ) -> Option<Range<usize>> {
     let transcript = &request.transcript;
     let turn = open_turn(request, &stays)?;
+    // Nobody answers what is called in no known role.
     let is_of_loop = |at: &usize| {
         let entry = transcript.entry(*at);
-        entry.has_calls() || entry.has_results()
+        entry.role() != Role::Other && (entry.has_calls() || entry.has_results())
     };
     let last = (turn..transcript.len()).rev().filter(|at| stays(*at)).find(is_of_loop)?;
     // What a server's tool found for the model ends it as words do.

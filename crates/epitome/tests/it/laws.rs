@@ -364,3 +364,72 @@ fn what_left_with_its_loop_holds_nothing_of_its_unit() {
     let options = Options { task: Task::Fold, ..Options::default() };
     hold(Format::Anthropic, body, 1..100, &options);
 }
+
+/// Found by chance: a picture of a preserved tool became a note, so that the tail began before its batch; another result of
+/// that batch, which fit whole, was cut as if it stayed for the tail's sake alone.
+#[test]
+fn what_a_preserved_tool_gave_stays_whole_in_the_tail() {
+    let lines = |n: usize| "lorem elit labore veniam amet tempor\\n".repeat(n);
+    let body = format!(
+        r#"{{"model":"gpt-5.4","messages":[
+{{"role":"user","content":"ok"}},
+{{"role":"assistant","content":null,"tool_calls":[{{"id":"call_01","type":"function","function":{{"name":"Grep","arguments":"{{}}"}}}},{{"id":"call_02","type":"function","function":{{"name":"Read","arguments":"{{}}"}}}}]}},
+{{"role":"tool","tool_call_id":"call_01","content":"{}"}},
+{{"role":"tool","tool_call_id":"call_02","content":"{}"}}]}}"#,
+        lines(40),
+        lines(18)
+    );
+    let options = Options {
+        tail: Tail::Tokens(250),
+        preserved_tools: vec!["Grep".to_owned()],
+        ..Options::default()
+    };
+    hold(Format::OpenaiChat, &body, 1..100, &options);
+}
+
+/// Found by chance: a message of no known role that calls was taken for a part of the loop, so that nothing parted a turn
+/// without thinking from the newest message; the oldest plan took over, and the next compaction went on.
+#[test]
+fn what_has_no_known_role_parts_turns_whatever_it_calls() {
+    let lines = |n: usize| "lorem elit labore veniam amet tempor\\n".repeat(n);
+    let step = |id: u32, role: &str| {
+        format!(
+            r#"{{"role":"{role}","content":[{{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="}},{{"type":"tool_use","id":"toolu_{id}","name":"Read","input":{{"file_path":"ok"}}}}]}}"#
+        )
+    };
+    let result = |id: u32| {
+        let text = lines(15);
+        format!(r#"{{"type":"tool_result","tool_use_id":"toolu_{id}","content":"{text}"}}"#)
+    };
+    let body = format!(
+        r#"{{"model":"claude-opus-5-5","max_tokens":4096,"thinking":{{"type":"enabled","budget_tokens":2048}},"messages":[
+{{"role":"user","content":"Fix the build."}},
+{{"role":"system","content":"{}"}},
+{},
+{{"role":"user","content":[{}]}},
+{{"role":"user","content":"And now?"}},
+{},
+{{"role":"user","content":[{}]}},
+{},
+{{"role":"user","content":[{},{{"type":"text","text":"Go on."}}]}}]}}"#,
+        lines(20),
+        step(1, "assistant"),
+        result(1),
+        step(2, "assistant"),
+        result(2),
+        step(3, "critic"),
+        result(3),
+    );
+    hold(Format::Anthropic, &body, 1..100, &Options::default());
+}
+
+/// Found by chance: a message left, though there was room for it, because one of its sentences was taken back.
+#[test]
+fn what_else_is_said_stays_where_a_sentence_is_taken_back() {
+    let body = r#"{"model":"gpt-5.4","messages":[
+{"role":"user","content":"Begin."},
+{"role":"user","content":"The port is 8080. The importer reads its files by name."},
+{"role":"user","content":"The tests of this repository fail. Find out why, mend it, and say what you changed.\nActually the port is 8082 now. Then go through what is left of it, and say what you would do next."},
+{"role":"user","content":"Go on."}]}"#;
+    hold(Format::OpenaiChat, body, 1..100, &Options::default());
+}
