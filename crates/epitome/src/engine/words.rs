@@ -81,18 +81,23 @@ impl Compaction {
             return checkpoint;
         }
         let turns = units.all().iter().filter(|unit| unit.is_turn && !unit.is_step);
-        let outdated = outdated(&self.request.transcript, plan, gathered);
-        let said = turns.flat_map(|unit| unit.entries.clone()).filter(|at| !outdated.contains(at));
-        let said: Vec<usize> = said.collect();
+        let said: Vec<usize> = turns.flat_map(|unit| unit.entries.clone()).collect();
         let mut checkpoint = self.worth_its_room(tally, units, plan, checkpoint);
         let counter = self.compactor.counter();
         let tokens = |checkpoint: &Option<Checkpoint>| checkpoint.as_ref().map_or(0, |c| c.tokens);
         let first = tokens(&checkpoint);
         loop {
             let own = tokens(&checkpoint);
+            // What took something back may be shown by now.
+            let outdated = outdated(&self.request.transcript, plan, gathered);
+            let said: Vec<usize> =
+                said.iter().copied().filter(|at| !outdated.contains(at)).collect();
             let shown = self.show_unquoted(tally, &said, plan, gathered, checkpoint.as_ref());
-            if shown.is_empty() || checkpoint.is_none() {
+            if shown.is_empty() {
                 return checkpoint;
+            }
+            if checkpoint.is_none() {
+                continue;
             }
             let following = self.following(plan, gathered.messages() - shown.len());
             if own + ANOTHER_NONCE < first {

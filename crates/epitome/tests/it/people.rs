@@ -5,9 +5,15 @@ use std::fmt::Write as _;
 use epitome::count::counter;
 use epitome::wire::{Format, parse};
 use epitome::{Compactor, Options, Request, Target};
+use testkit::laws::check_all;
 use testkit::prose::lorem;
 
 fn compacted(messages: &[(&str, String)], target: Target) -> Request {
+    let (request, compactor) = posed(messages, target);
+    compactor.compact(&request).expect("a view").request
+}
+
+fn posed(messages: &[(&str, String)], target: Target) -> (Request, Compactor) {
     let messages: Vec<_> = messages
         .iter()
         .map(|(role, content)| serde_json::json!({"role": role, "content": content}))
@@ -16,7 +22,7 @@ fn compacted(messages: &[(&str, String)], target: Target) -> Request {
     let request = parse(Format::OpenaiChat, body).expect("messages");
     let options = Options { target, ..Options::default() };
     let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
-    compactor.compact(&request).expect("a view").request
+    (request, compactor)
 }
 
 /// What was said, a message a line.
@@ -37,19 +43,7 @@ fn what_was_taken_back_is_not_left_behind_what_holds() {
     let mut folded = 0;
     for noise in 2..14 {
         for percent in [6, 9, 14, 20, 30] {
-            let mut messages = vec![
-                ("user", "Hello, help me with this project.".to_owned()),
-                ("assistant", "Sure.".to_owned()),
-                ("user", old.to_owned()),
-                ("assistant", "OK.".to_owned()),
-                ("user", new.to_owned()),
-                ("assistant", lorem(900)),
-            ];
-            for _ in 0..noise {
-                messages.push(("user", lorem(45)));
-                messages.push(("assistant", lorem(300)));
-            }
-            messages.push(("user", "Go on then.".to_owned()));
+            let messages = took_back(old, new, noise);
             let said = shown(&compacted(&messages, Target::Percent(percent)));
             // Whatever else says it, the newer one is read last.
             let lines: Vec<&str> = said.lines().collect();
@@ -63,6 +57,35 @@ fn what_was_taken_back_is_not_left_behind_what_holds() {
         }
     }
     assert!(folded > 0, "the newer one is folded somewhere");
+}
+
+/// A person says something and takes it back; much is said behind that.
+fn took_back(old: &str, new: &str, noise: usize) -> Vec<(&'static str, String)> {
+    let mut messages = vec![
+        ("user", "Hello, help me with this project.".to_owned()),
+        ("assistant", "Sure.".to_owned()),
+        ("user", old.to_owned()),
+        ("assistant", "OK.".to_owned()),
+        ("user", new.to_owned()),
+        ("assistant", lorem(900)),
+    ];
+    for _ in 0..noise {
+        messages.push(("user", lorem(45)));
+        messages.push(("assistant", lorem(300)));
+    }
+    messages.push(("user", "Go on then.".to_owned()));
+    messages
+}
+
+#[test]
+fn what_was_taken_back_breaks_no_law() {
+    for noise in 2..14 {
+        let messages = took_back("The port is 8080.", "Actually the port is 8082 now.", noise);
+        for percent in (3..60).step_by(3) {
+            let (request, compactor) = posed(&messages, Target::Percent(percent));
+            assert_eq!(check_all(&request, &compactor), Ok(()), "{noise}, {percent}");
+        }
+    }
 }
 
 /// A rule is worth more than a hundred times `yes`.

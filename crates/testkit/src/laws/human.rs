@@ -1,9 +1,12 @@
 //! Law 6: what people said stays, and what was to stay.
 
+use std::collections::BTreeSet;
+
 use epitome::budget::Budget;
-use epitome::checkpoint::{self, LEAST_TOKENS, Word};
+use epitome::checkpoint::{self, Gathered, LEAST_TOKENS, Word};
 use epitome::count::Tally;
 use epitome::guard::{Guard, Held, Wishes};
+use epitome::ledger::Shown;
 use epitome::model::Binding;
 use epitome::strategy::Pipeline;
 use epitome::transcript::unit::Units;
@@ -98,7 +101,10 @@ pub(super) fn words(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
         }
         is_newest = false;
     }
-    for at in missing.into_iter().filter(|at| is_plain(*at)) {
+    let missing: Vec<usize> = missing.into_iter().filter(|at| is_plain(*at)).collect();
+    let taken_back =
+        if missing.is_empty() { BTreeSet::new() } else { taken_back(outcome, &stage.units) };
+    for at in missing.into_iter().filter(|at| !taken_back.contains(at)) {
         let tokens = stage.tally.entry(at);
         holds!(
             room < tokens + NONCE,
@@ -106,6 +112,27 @@ pub(super) fn words(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
         );
     }
     Ok(())
+}
+
+/// Entries of which everything that a ledger holds was taken back in entries that aren't shown: behind a checkpoint that
+/// says what holds it would read as newer than that.
+fn taken_back(outcome: &Outcome, units: &Units) -> BTreeSet<usize> {
+    let transcript = &outcome.base.transcript;
+    let mut gathered = Gathered::recalled_by(None);
+    for entry in transcript.entries() {
+        gathered.add(transcript, units, entry);
+        gathered.see(transcript, entry, |_| Shown::Elsewhere);
+    }
+    gathered.settle();
+    let shown: Vec<bool> = outcome.view.fates().map(Fate::is_shown).collect();
+    let lines = gathered.ledger().lines();
+    let (mut gone, mut holds) = (BTreeSet::new(), BTreeSet::new());
+    for line in lines {
+        let newer = line.replaced.map(|newer| lines[newer].at as usize);
+        let of = if newer.is_some_and(|at| !shown[at]) { &mut gone } else { &mut holds };
+        of.insert(line.at as usize);
+    }
+    gone.difference(&holds).copied().collect()
 }
 
 /// Words that earlier checkpoints quote.
