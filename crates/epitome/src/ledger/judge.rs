@@ -1,5 +1,7 @@
 //! What a sentence is: by its cues, by who says it, and by how it stands there.
 
+use std::ops::Range;
+
 use super::cues::Cues;
 use super::language::Cue;
 use super::lists::List;
@@ -12,6 +14,8 @@ use crate::text::telling::{Tell, tell};
 const MOST_TAKEN: usize = 12;
 /// Words of one that only puts right what was said, and one more; and among which one says that something is begun.
 const MOST_PUT_RIGHT: usize = 10;
+/// Words behind a verb that says what something is, of which one is its value.
+const MOST_BEFORE_VALUE: usize = 2;
 const MOST_BEGUN: usize = 4;
 
 /// What became of a sentence.
@@ -48,6 +52,7 @@ pub(super) fn judge(text: &str, words: &Words, cues: &Cues, who: Speaker) -> Opt
         !asks && cues.has(Cue::Answers) && words.find("whether").is_some() && !is_open(words);
     let as_found = |kind| match kind {
         Kind::Done if tells_what_it_found(trimmed, words, cues) => Kind::Fact,
+        Kind::Done | Kind::Underway if gives_value(words, cues) => Kind::Fact,
         kind => kind,
     };
     let kind = match who {
@@ -67,6 +72,19 @@ fn tells_what_it_found(text: &str, words: &Words, cues: &Cues) -> bool {
     words.is(0, List::Looked)
         && cues.has(Cue::Value)
         && text.split_once(": ").is_some_and(|(_, found)| found.contains(' '))
+}
+
+/// `What I have so far: the guest count is 61 people`; not `lot 22 is done`, `it is 80 % done`.
+fn gives_value(words: &Words, cues: &Cues) -> bool {
+    let is_value = |at: usize| {
+        let is_exact = words.get(at).is_some_and(|word| word.form.is_value());
+        is_exact && !words.is(at, List::Months) || words.is(at, List::Numbers)
+    };
+    let gives = |link: &Range<usize>| {
+        let mut said = link.end..words.len().min(link.end + MOST_BEFORE_VALUE);
+        link.start > 0 && said.clone().any(is_value) && !said.any(|at| words.is(at, List::Finished))
+    };
+    !cues.has(Cue::Boxed) && cues.links.iter().any(gives)
 }
 
 /// Whether a tool only says how its own run went, or that it found nothing: the anchors' to say.

@@ -31,6 +31,8 @@ const LEAST: usize = 9;
 const LEAST_UNSAID: usize = 13;
 /// By how much the best one leads.
 const MARGIN: usize = 2;
+/// Rare words that tell what one speaks of by themselves.
+const MOST_TOLD: usize = 2;
 /// Percent of a task's or a question's words that speak of the same one.
 const MOST_OF_DEED: usize = 60;
 const MOST_OF_QUESTION: usize = 50;
@@ -103,11 +105,12 @@ fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
     if old.who == Speaker::System || new.is_said_with(old) {
         return None;
     }
-    let (mut shared, mut about, mut words, mut against) = (0, 0, 0, 0);
+    let (mut shared, mut about, mut words, mut rare, mut against) = (0, 0, 0, 0, 0);
     for (word, worth, _) in worth.iter().filter(|(_, _, is_word)| *is_word) {
         if theirs.bag.has(*word) {
             shared += worth;
             words += 1;
+            rare += usize::from(*worth >= FEW);
             // What both say of something else tells less than what both are about.
             let is_topic = |one: &Subject| !one.has_topic || one.topic.has(*word);
             about += if is_topic(own) && is_topic(theirs) { *worth } else { worth / 2 };
@@ -165,14 +168,18 @@ fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
             let is_one = !own.leaves_out(theirs) || !own.adds_to(theirs);
             let is_chosen = new.who == Speaker::Human && says || new.change >= Change::Said;
             let is_lifted = kind == Kind::Constraint && is_most && says;
+            // Who says so much of what hardly anything else is about says how it is by now, in whatever words.
+            let asks_for = matches!(new.kind, Kind::Constraint | Kind::Open);
+            let is_told = new.who == Speaker::Human && !asks_for && rare >= MOST_TOLD;
             if !(names
+                || is_told
                 || fits && (says || is_one && new.who == Speaker::Human)
                 || is_chosen
                 || is_lifted)
             {
                 return None;
             }
-            if !(new.is_state() && old.is_state() || names || fits) {
+            if !(new.is_state() && old.is_state() || names || fits || is_told) {
                 return None;
             }
             // Words for words: more of them must be the same.

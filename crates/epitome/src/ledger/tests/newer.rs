@@ -427,3 +427,25 @@ fn a_note_leaves_out_only_what_was_given_anew() {
         "{lane}"
     );
 }
+
+/// A person who speaks of what hardly anything else is about says how it is by now, in whatever words.
+#[test]
+fn two_words_that_hardly_another_line_has_tell_what_a_person_speaks_of() {
+    for (old, new) in [
+        (
+            "I've built the prototype for PDF export on WeasyPrint, as agreed, since page breaks came out right.",
+            "WeasyPrint didn't work out for PDF export, we're on Typst since Tuesday.",
+        ),
+        (
+            "The prototype of the seat map is drawn on WebGL, as old tablets cope with it.",
+            "Old tablets choke on WebGL, and the seat map is blank there.",
+        ),
+    ] {
+        let said =
+            format!("model: {old}\nuser: Look at the parser.\nmodel: Looking at it.\nuser: {new}");
+        assert!(is_told(&said), "{:#?}", ledger(&said).render(4_000));
+    }
+    let said =
+        later("The seat map is drawn on WebGL.", "Draw the seat map on WebGL on phones, too.");
+    assert!(!is_told(&said), "{:#?}", ledger(&said).render(4_000));
+}

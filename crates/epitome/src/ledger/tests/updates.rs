@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::super::subject::Subject;
-use super::super::{Ledger, Line, Shown, Speaker, read};
+use super::super::{Kind, Ledger, Line, Shown, Speaker, read};
 use super::{check, ledger};
 
 #[test]
@@ -447,4 +447,20 @@ fn a_second_thought_is_about_what_was_just_said() {
             - [6 user] It is unclear whether tenants need a bucket; nobody has answered so far.
         "]],
     );
+}
+
+/// What says how far something is and gives a value behind its verb is no task; what is finished is one.
+#[test]
+fn a_value_that_is_so_far_known_is_a_fact() {
+    for (said, kind) in [
+        ("model: What I have so far: the guest count for the dinner is 61 people.", Kind::Fact),
+        (
+            "user: quick note, the anneal temperature comes out at 585 °C, i checked in the log",
+            Kind::Fact,
+        ),
+        ("model: Recounting aisle 22 is ongoing, and the first part looks right.", Kind::Underway),
+        ("model: I've moved the invoices of 2023 to the archive.", Kind::Done),
+    ] {
+        assert_eq!(ledger(said).lines()[0].kind, kind, "{said}");
+    }
 }
