@@ -106,6 +106,13 @@ impl Cues {
             Cue::Instead
                 if words.low(at.start) == "from"
                     && words.get(at.end).is_some_and(|word| word.form == Form::Name) => {}
+            // `was 40`; not `was slow on Fridays`.
+            Cue::Instead
+                if matches!(words.low(at.start), "was" | "were")
+                    && !(at.end..words.len().min(at.end + 2)).any(|at| {
+                        words.get(at).is_some_and(|word| word.form.is_value())
+                            || words.is(at, List::Numbers)
+                    }) => {}
             Cue::Instead => {
                 let gone = at.end..gone_up_to(words, at.end);
                 if self.gone.is_none() && !gone.is_empty() {

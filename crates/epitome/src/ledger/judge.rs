@@ -74,17 +74,23 @@ fn tells_what_it_found(text: &str, words: &Words, cues: &Cues) -> bool {
         && text.split_once(": ").is_some_and(|(_, found)| found.contains(' '))
 }
 
-/// `What I have so far: the guest count is 61 people`; not `lot 22 is done`, `it is 80 % done`.
+/// `What I have so far: the guest count is 61 people`; not `lot 22 is done`, `it is 80 % done`, `it is on Monday`, nor what
+/// begins with what was done: `I've fixed the timeout; it's 30 s now`.
 fn gives_value(words: &Words, cues: &Cues) -> bool {
     let is_value = |at: usize| {
         let is_exact = words.get(at).is_some_and(|word| word.form.is_value());
-        is_exact && !words.is(at, List::Months) || words.is(at, List::Numbers)
+        is_exact && !words.is(at, List::Months) && !words.low(at).ends_with("day")
     };
     let gives = |link: &Range<usize>| {
-        let mut said = link.end..words.len().min(link.end + MOST_BEFORE_VALUE);
-        link.start > 0 && said.clone().any(is_value) && !said.any(|at| words.is(at, List::Finished))
+        let within = |most: usize| link.end..words.len().min(link.end + most);
+        let is_share = |at: usize| words.low(at).contains('%') || words.is(at, List::Finished);
+        link.start > 0
+            && within(MOST_BEFORE_VALUE).any(is_value)
+            && !within(2 * MOST_BEFORE_VALUE).any(is_share)
     };
-    !cues.has(Cue::Boxed) && cues.links.iter().any(gives)
+    let begins =
+        matches!(words.low(0), "i" | "i've" | "i'm" | "we" | "we've" | "we're" | "started");
+    !begins && !cues.any(&[Cue::Boxed, Cue::Reported]) && cues.links.iter().any(gives)
 }
 
 /// Whether a tool only says how its own run went, or that it found nothing: the anchors' to say.

@@ -31,11 +31,12 @@ const LEAST: usize = 9;
 const LEAST_UNSAID: usize = 13;
 /// By how much the best one leads.
 const MARGIN: usize = 2;
-/// Rare words that tell what one speaks of by themselves.
-const MOST_TOLD: usize = 2;
+/// Rare words that tell by themselves what a person speaks of in a long session, and a model.
+const TOLD: usize = 2;
+const TOLD_BY_OTHERS: usize = 4;
 /// Percent of a task's or a question's words that speak of the same one.
 const MOST_OF_DEED: usize = 60;
-const MOST_OF_QUESTION: usize = 50;
+const MOST_OF_QUESTION: usize = 40;
 
 impl Ledger {
     /// The line that the newer one most likely speaks of.
@@ -48,10 +49,17 @@ impl Ledger {
         if worth.iter().all(|(_, worth, _)| *worth < FEW) {
             return None;
         }
+        // Among few lines most words are rare.
+        let told = match new.who {
+            Speaker::Human if self.lines.len() >= ONE_OF => TOLD,
+            Speaker::Human => TOLD + 1,
+            Speaker::Model | Speaker::System => TOLD_BY_OTHERS,
+            Speaker::Tool | Speaker::Injected => usize::MAX,
+        };
         let mut best: Option<(usize, usize)> = None;
         let mut second = 0;
         for at in candidates.iter().rev().copied() {
-            let Some(score) = link(new, &self.lines[at], &worth) else { continue };
+            let Some(score) = link(new, &self.lines[at], &worth, told) else { continue };
             match best {
                 Some((most, _)) if score <= most => second = second.max(score),
                 Some((most, _)) => (best, second) = (Some((score, at)), most),
@@ -100,7 +108,9 @@ impl Ledger {
 }
 
 /// How likely `new` speaks of `old`, if it may at all.
-fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
+///
+/// Of `told` rare words it does in whatever words it is put.
+fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)], told: usize) -> Option<usize> {
     let (own, theirs) = (&new.subject, &old.subject);
     if old.who == Speaker::System || new.is_said_with(old) {
         return None;
@@ -169,8 +179,9 @@ fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)]) -> Option<usize> {
             let is_chosen = new.who == Speaker::Human && says || new.change >= Change::Said;
             let is_lifted = kind == Kind::Constraint && is_most && says;
             // Who says so much of what hardly anything else is about says how it is by now, in whatever words.
-            let asks_for = matches!(new.kind, Kind::Constraint | Kind::Open);
-            let is_told = new.who == Speaker::Human && !asks_for && rare >= MOST_TOLD;
+            let asks_for = matches!(new.kind, Kind::Constraint | Kind::Open) && !says;
+            let is_rule = kind == Kind::Constraint && !says;
+            let is_told = rare >= told && !asks_for && !is_rule;
             if !(names
                 || is_told
                 || fits && (says || is_one && new.who == Speaker::Human)

@@ -90,6 +90,7 @@ impl Ledger {
             || phrase.parts
             || own.contrasts(theirs)
             || own.is_of_others(theirs)
+            || own.is_marked_beside(theirs) && theirs.is_marked_beside(own)
         {
             return false;
         }

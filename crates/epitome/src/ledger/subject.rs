@@ -148,7 +148,7 @@ impl Subject {
             match role {
                 Role::Gone => self.gone.push(value.digest),
                 // `phase 2`; not `8 µA`
-                Role::Topic
+                Role::Topic | Role::Named
                     if value.sort == Sort::Number("")
                         && Term::is_one(before)
                         && words.get(next).is_none_or(|unit| unit.form != Form::Name) =>

@@ -132,10 +132,10 @@ impl Ledger {
         }
         candidates.sort_unstable();
         candidates.dedup();
-        // A sentence that it begins with is said with it; and what it says once more among others it doesn't change.
+        // A sentence that it begins with is said with it; and one that it holds whole is said once more.
         let is_begun = |old: &Line| {
             let begins = || old.is_said_with(line) && line.text.starts_with(&old.text);
-            let repeats = || old.text.len() < line.text.len() && line.text.contains(&old.text);
+            let repeats = || old.text.ends_with(['.', '!', '?']) && holds(&line.text, &old.text);
             line.who == Speaker::Human && (begins() || repeats())
         };
         candidates.retain(|at| {
@@ -213,6 +213,16 @@ impl Ledger {
         let last = differing.first().filter(|_| who == Speaker::Human && is_bare);
         last.map(|(found, _)| (*found, Naming::Nothing))
     }
+}
+
+/// Whether a text says a whole sentence among others, and doesn't quote it.
+fn holds(text: &str, sentence: &str) -> bool {
+    let Some(at) = text.find(sentence).filter(|_| sentence.len() < text.len()) else {
+        return false;
+    };
+    let is_apart = |next: Option<char>| next.is_none_or(char::is_whitespace);
+    let (before, behind) = (&text[..at], &text[at + sentence.len()..]);
+    is_apart(before.chars().next_back()) && is_apart(behind.chars().next())
 }
 
 /// Whether the speaker of `new` may change what `old` says.

@@ -6,7 +6,7 @@ use super::language::english;
 use super::stem::stem;
 use super::terms::digest;
 
-/// An exact value. The same text is the same value, with backticks or without.
+/// An exact value. The same text of the same measure is the same value, with backticks or without.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
     /// Lower-cased, without what is written between thousands.
@@ -30,7 +30,7 @@ pub(super) enum Sort {
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
-        self.digest == other.digest && self.text == other.text
+        self.digest == other.digest && self.cmp(other) == Ordering::Equal
     }
 }
 
@@ -38,7 +38,7 @@ impl Eq for Value {}
 
 impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.text.cmp(&other.text)
+        self.text.cmp(&other.text).then_with(|| self.measure().cmp(&other.measure()))
     }
 }
 
@@ -60,6 +60,15 @@ impl Value {
                 a.is_empty() || b.is_empty() || a == b || matches!((a, b), ("t", "d") | ("d", "t"))
             }
             (a, b) => a == b || (self.is_literal() && other.is_literal()),
+        }
+    }
+
+    /// What it measures, if it does.
+    fn measure(&self) -> Option<&'static str> {
+        match self.sort {
+            Sort::Number(measure) => Some(measure),
+            Sort::Day => Some("day"),
+            Sort::Literal | Sort::Code => None,
         }
     }
 
@@ -92,7 +101,10 @@ impl Value {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while !rest.is_empty() {
-            let is_begun = out.ends_with(char::is_alphanumeric);
+            // No part of a longer number: `1,900`, `10:30`.
+            let before = out.trim_end_matches([',', '.', ':']);
+            let is_begun = out.ends_with(char::is_alphanumeric)
+                || before.len() < out.len() && before.ends_with(|c: char| c.is_ascii_digit());
             match self.length_in(rest).filter(|_| !is_begun) {
                 Some(length) => {
                     out.push('…');
@@ -112,12 +124,15 @@ impl Value {
     fn length_in(&self, text: &str) -> Option<usize> {
         let mut left = self.text.chars().peekable();
         let mut length = 0;
-        for c in text.chars() {
+        for (at, c) in text.char_indices() {
             let is_between = length > 0 && matches!(self.sort, Sort::Number(_)) && is_dropped(c);
             if left.peek() == Some(&c) {
                 left.next();
             } else if left.peek().is_none() {
-                return (!c.is_alphanumeric()).then_some(length);
+                let next = text[at + c.len_utf8()..].bytes().next();
+                let goes_on =
+                    matches!(c, ',' | '.' | ':') && next.is_some_and(|b| b.is_ascii_digit());
+                return (!c.is_alphanumeric() && !goes_on).then_some(length);
             } else if !is_between {
                 return None;
             }
@@ -173,6 +188,10 @@ mod tests {
             bay.left_out_of(text),
             "1,900 kg per beam in bay …, not 11900 or 1900th; (1900)"
         );
+        let version = Value::new("v1.2".to_owned(), Sort::Literal);
+        assert_eq!(version.left_out_of("use v1.2 of v1.2.3, or v1.2."), "use … of v1.2.3, or ….");
+        let half = Value::new("30".to_owned(), Sort::Number(""));
+        assert_eq!(half.left_out_of("at 10:30, for 30 minutes"), "at 10:30, for … minutes");
         let name = Value::new("ines caballero".to_owned(), Sort::Literal);
         assert_eq!(name.left_out_of("ask ines caballero."), "ask ….");
     }

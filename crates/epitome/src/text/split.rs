@@ -7,8 +7,6 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
-
 use super::begins_with_one;
 use super::octets::Octets;
 
@@ -61,18 +59,9 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
     let mut prose: Option<Range<usize>> = None;
     let mut fence: Option<&str> = None;
-    let mut is_left_open = false;
     for line in lines(text) {
         let content = text[line.clone()].trim();
         let mark = ["```", "~~~"].into_iter().find(|mark| content.starts_with(mark));
-        if is_left_open && content.is_empty() {
-            (fence, is_left_open) = (None, false);
-        }
-        if fence.is_none()
-            && let Some(mark) = mark
-        {
-            is_left_open = !closes(&text[line.end..], mark);
-        }
         let kind = match (fence, mark) {
             (Some(open), Some(mark)) if open == mark => {
                 fence = None;
@@ -100,13 +89,6 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
     }
     flush(text, prose.take(), &mut found);
     found
-}
-
-/// Whether a line behind a fence closes it. One that was cut leaves it open: what stands behind an empty line
-/// somebody says then.
-fn closes(rest: &str, mark: &str) -> bool {
-    memmem::find_iter(rest.as_bytes(), mark.as_bytes())
-        .any(|at| rest[..at].rsplit('\n').next().is_some_and(|before| before.trim().is_empty()))
 }
 
 /// Whether a text is one sentence, or one line that is no prose, for sure: all that [`sentences`] finds in it.
@@ -326,21 +308,6 @@ mod tests {
             &["# Title. Yes", "- one. two", "- three", "let x = 1. + y;", "End."],
         );
         check("| a | b |\n---\n1. first. second\n", &["| a | b |", "---", "1. first. second"]);
-    }
-
-    #[test]
-    fn a_fence_that_nobody_closes_ends_with_its_paragraph() {
-        let kinds = |text: &str| -> Vec<(String, Kind)> {
-            let found = sentences(text).into_iter();
-            found.map(|sentence| (text[sentence.range].to_owned(), sentence.kind)).collect()
-        };
-        let cut = "```js\nlet a = 1;\n\nThe port is 9021. Use ``` there.";
-        let expected = [("let a = 1;", Kind::Code), ("The port is 9021.", Kind::Prose)];
-        assert_eq!(kinds(cut)[..2], expected.map(|(text, kind)| (text.to_owned(), kind)));
-        let closed = "```js\nlet a = 1;\n\nlet b = 2;\n```\nNo.";
-        let expected =
-            [("let a = 1;", Kind::Code), ("let b = 2;", Kind::Code), ("No.", Kind::Prose)];
-        assert_eq!(kinds(closed), expected.map(|(text, kind)| (text.to_owned(), kind)));
     }
 
     #[test]

@@ -107,6 +107,10 @@ fn what_stands_behind_a_word_tells_two_things_apart() {
             "The retention period for audit logs of Marlowe is 30 days.",
             "The retention period for audit logs of Brent is 90 days now.",
         ),
+        ("The test of pump 3 is on Monday.", "The test of pump 4 is now on Tuesday."),
+        ("The deadline for chapter 3 is March 4.", "The deadline for chapter 4 is now March 11."),
+        ("Never deploy the shop on Fridays.", "The shop was slow on Fridays."),
+        ("Never feed the cat after 8 pm.", "The cat was hungry after 8 pm."),
     ] {
         let said = format!("user: {old}\n{talk}\nuser: {new}");
         assert!(!is_struck(&said, old), "{said}");
@@ -119,4 +123,25 @@ fn what_is_said_once_more_beside_something_else_isnt_changed_by_it() {
     let ledger = ledger(said);
     let kettle = &ledger.lines()[0];
     assert!(kettle.newer.is_none() && kettle.replaced.is_none(), "{:#?}", ledger.render(4_000));
+}
+
+#[test]
+fn what_quotes_a_sentence_may_take_it_back() {
+    let talk = "model: Noted.\nuser: Next, look at the parser.\nmodel: Looking at it.";
+    for (old, new) in [
+        ("Always squash commits.", "The rule \"Always squash commits.\" is lifted."),
+        ("the color is blue", "the color is blue no longer but green"),
+    ] {
+        assert!(is_struck(&format!("user: {old}\n{talk}\nuser: {new}"), old), "{new}");
+    }
+}
+
+#[test]
+fn a_report_with_a_figure_ends_its_task() {
+    for done in
+        ["I've fixed the login bug; it was 1 line.", "Fixed the login bug: the limit is 3 now."]
+    {
+        let said = format!("user: Please fix the login bug.\nmodel: Looking.\nmodel: {done}");
+        assert!(is_struck(&said, "Please fix"), "{said}");
+    }
 }

@@ -460,6 +460,9 @@ fn a_value_that_is_so_far_known_is_a_fact() {
         ),
         ("model: Recounting aisle 22 is ongoing, and the first part looks right.", Kind::Underway),
         ("model: I've moved the invoices of 2023 to the archive.", Kind::Done),
+        ("model: The migration of the tables is 80 % complete.", Kind::Underway),
+        ("user: started recounting aisle 22 at six, about half so far", Kind::Underway),
+        ("model: I've begun filing the motion to dismiss; the rest comes later.", Kind::Underway),
     ] {
         assert_eq!(ledger(said).lines()[0].kind, kind, "{said}");
     }
