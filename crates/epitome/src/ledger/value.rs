@@ -105,17 +105,10 @@ impl Value {
             let before = out.trim_end_matches([',', '.', ':']);
             let is_begun = out.ends_with(char::is_alphanumeric)
                 || before.len() < out.len() && before.ends_with(|c: char| c.is_ascii_digit());
-            match self.length_in(rest).filter(|_| !is_begun) {
-                Some(length) => {
-                    out.push('…');
-                    rest = &rest[length..];
-                }
-                None => {
-                    let next = rest.chars().next().map_or(0, char::len_utf8);
-                    out.push_str(&rest[..next]);
-                    rest = &rest[next..];
-                }
-            }
+            let found = self.length_in(rest).filter(|_| !is_begun);
+            let length = found.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8));
+            out.push_str(if found.is_some() { "…" } else { &rest[..length] });
+            rest = &rest[length..];
         }
         out
     }
