@@ -216,9 +216,10 @@ impl Work<'_, '_> {
         let Subject { least, guard, counter, numbering, .. } = *self.subject;
         let transcript = &self.subject.request.transcript;
         let scene = self.scene();
-        let quotes: u64 = entries.clone().map(|at| scene.quote(at)).sum();
+        let quotes: u64 = entries.map(|at| scene.quote(at)).sum();
         let lane = if quotes == 0 { 0 } else { least.lane };
-        let is_pinned = |o: &&Overridden| o.held == Held::Pin && entries.contains(&o.entry);
+        // Only what leaves with that loop is overridden.
+        let is_pinned = |o: &&Overridden| o.held == Held::Pin;
         let pins = guard.overridden().iter().filter(is_pinned).map(|o| transcript.entry(o.entry));
         let pinned = checkpoint::pinned_tokens(transcript, numbering, pins, counter);
         quotes + lane + pinned
