@@ -261,9 +261,7 @@ impl<'a> Subject<'a> {
             let edits = self.squeezes(&work.draft, shares);
             work.make("squeeze", edits);
             // With that room a strategy may have more to do, and would have it the next time.
-            if self.stop == Stop::AtEnd || work.landing() > target {
-                work.run(strategies);
-            }
+            work.run(strategies);
         }
         if is_small && work.steps.is_empty() {
             return Self::nothing(work.draft, floor);

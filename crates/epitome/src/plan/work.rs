@@ -92,12 +92,14 @@ impl Work<'_, '_> {
         let transcript = &subject.request.transcript;
         let is_shown = |at: usize| draft.is_shown(at);
         let Some(turn) = open_turn(subject.request, is_shown) else { return Vec::new() };
+        // What prompts the model may be of the unit of its step.
+        let says = |at: usize| is_shown(at) && transcript.entry(at).role() == Role::Assistant;
         let steps = subject.units.all()[subject.units.index_of(turn)..]
             .iter()
-            .filter(|unit| unit.is_step && unit.entries.clone().any(is_shown));
+            .filter(|unit| unit.entries.clone().any(says));
         let is_bare = |unit: &&Unit| {
-            let shown = unit.entries.clone().filter(|at| *at >= turn && is_shown(*at));
-            let mut parts = shown.flat_map(|at| transcript.entry(at).parts());
+            let said = unit.entries.clone().filter(|at| says(*at));
+            let mut parts = said.flat_map(|at| transcript.entry(at).parts());
             let first = parts.find(|p| !draft.is_gone(p.slot) && p.name() != "compaction");
             first.is_some_and(|part| part.kind() != PartKind::Reasoning)
         };
@@ -214,9 +216,10 @@ impl Work<'_, '_> {
         let Subject { least, guard, counter, numbering, .. } = *self.subject;
         let transcript = &self.subject.request.transcript;
         let scene = self.scene();
-        let quotes: u64 = entries.clone().map(|at| scene.quote(at)).sum();
+        let quotes: u64 = entries.map(|at| scene.quote(at)).sum();
         let lane = if quotes == 0 { 0 } else { least.lane };
-        let is_pinned = |o: &&Overridden| o.held == Held::Pin && entries.contains(&o.entry);
+        // Only what leaves with that loop is overridden.
+        let is_pinned = |o: &&Overridden| o.held == Held::Pin;
         let pins = guard.overridden().iter().filter(is_pinned).map(|o| transcript.entry(o.entry));
         let pinned = checkpoint::pinned_tokens(transcript, numbering, pins, counter);
         quotes + lane + pinned

@@ -153,19 +153,21 @@ fn it_stays_before_what_is_edited_and_leaves_where_nothing_else_may() {
     );
 }
 
+/// Words of a person in the message before the step with thinking about `id`.
+fn interrupted(case: Case, id: &str) -> Case {
+    let said = r#"{"type":"text","text":"And keep the port as it is, whatever they say of it."}"#;
+    let body = case.request.source();
+    let step =
+        format!(r#"{{"role":"assistant","content":[{{"type":"thinking","thinking":"about {id}""#);
+    let (before, behind) = body.split_at(body.find(&step).expect("that step"));
+    let before = before.strip_suffix("]},").expect("results before it");
+    let body = format!("{before},{said}]}},{behind}");
+    Case { request: wire::parse(Format::Anthropic, body).expect("a body"), ..case }
+}
+
 #[test]
 fn a_loop_that_leaves_owes_what_people_said_in_it() {
-    let words = |case: Case| {
-        let said =
-            r#"{"type":"text","text":"And keep the port as it is, whatever they say of it."}"#;
-        let body = case.request.source().clone();
-        let at =
-            body.find(r#"{"role":"assistant","content":[{"type":"thinking","thinking":"about c""#);
-        let (before, behind) = body.split_at(at.expect("a third step"));
-        let before = before.strip_suffix("]},").expect("results before it");
-        let body = format!("{before},{said}]}},{behind}");
-        Case { request: wire::parse(Format::Anthropic, body).expect("a body"), ..case }
-    };
+    let words = |case: Case| interrupted(case, "c");
     check(
         &words(bound("claude-haiku-5-5", MANUAL, "")),
         &expect![[r#"
@@ -188,5 +190,53 @@ fn a_loop_that_leaves_owes_what_people_said_in_it() {
             415-433: lands, 4 unbind, checkpoint before 1; 35 shown, 273-285 left for it, floor 35
             434-435: nothing; 434 shown, 0 left for it, floor 35
         "#]],
+    );
+}
+
+#[test]
+fn what_a_loop_owes_takes_the_place_of_older_steps() {
+    let open = "asst It is done.\nuser Now the docs.\nasst think* about d | call d Read\nres  d = ok\nasst think* about e | call e Read\nres  e = the port is 8443\nasst think* about f | call f Read\nres  f = ok\n";
+    let case = |pins: Vec<Pin>| Case {
+        pins,
+        tail: Tail::Steps(2),
+        ..interrupted(bound("claude-haiku-5-5", MANUAL, open), "f")
+    };
+    check(
+        &case(Vec::new()),
+        &expect![[r#"
+        501 tokens
+        1-34: above, 7 unbind, 5 head, checkpoint before 9; 35 shown, 0-8 left for it, floor 35
+        35-62: lands, 7 unbind, 5 head, checkpoint before 9; 35 shown, 0-27 left for it, floor 35
+        63-100: lands, 7 unbind, 5 fold, checkpoint before 1; 35 shown, 28-65 left for it, floor 35
+        101-109: lands, 7 unbind, 1 excerpts, 5 fold, checkpoint before 1; 35 shown, 66-74 left for it, floor 35
+        110-115: lands, 7 unbind, 1 excerpts, 4 fold, checkpoint before 1; 42 shown, 68-73 left for it, floor 35
+        116-133: lands, 7 unbind, 1 excerpts, 3 fold, checkpoint before 1; 48 shown, 68-85 left for it, floor 35
+        134-166: lands, 7 unbind, 2 excerpts, 3 fold, checkpoint before 1; 48 shown, 86-118 left for it, floor 35
+        167-199: lands, 7 unbind, 3 outputs, 2 fold, checkpoint before 1; 76 shown, 91-123 left for it, floor 35
+        200-269: lands, 7 unbind, 3 outputs, checkpoint before 9; 132 shown, 68-137 left for it, floor 35
+        270-360: lands, 7 unbind, 2 outputs, checkpoint before 9; 202 shown, 68-158 left for it, floor 35
+        361-495: lands, 7 unbind, 1 outputs, checkpoint before 9; 293 shown, 68-202 left for it, floor 35
+        496-500: lands, 7 unbind, checkpoint before 9; 428 shown, 68-72 left for it, floor 35
+        501-502: nothing; 501 shown, 0 left for it, floor 35
+    "#]],
+    );
+    check(
+        &case(vec![Pin::Text("the port is 8443".to_owned())]),
+        &expect![[r#"
+        501 tokens
+        1-34: above, 7 unbind, 5 head, checkpoint before 9; 35 shown, 0-8 left for it, floor 35
+        35-62: lands, 7 unbind, 5 head, checkpoint before 9; 35 shown, 0-27 left for it, floor 35
+        63-100: lands, 7 unbind, 5 fold, checkpoint before 1; 35 shown, 28-65 left for it, floor 35
+        101-109: lands, 7 unbind, 1 excerpts, 5 fold, checkpoint before 1; 35 shown, 66-74 left for it, floor 35
+        110-115: lands, 7 unbind, 1 excerpts, 4 fold, checkpoint before 1; 42 shown, 68-73 left for it, floor 35
+        116-133: lands, 7 unbind, 1 excerpts, 3 fold, checkpoint before 1; 48 shown, 68-85 left for it, floor 35
+        134-166: lands, 7 unbind, 2 excerpts, 3 fold, checkpoint before 1; 48 shown, 86-118 left for it, floor 35
+        167-199: lands, 7 unbind, 3 outputs, 2 fold, checkpoint before 1; 76 shown, 91-123 left for it, floor 35
+        200-269: lands, 7 unbind, 3 outputs, checkpoint before 9; 132 shown, 68-137 left for it, floor 35
+        270-360: lands, 7 unbind, 2 outputs, checkpoint before 9; 202 shown, 68-158 left for it, floor 35
+        361-495: lands, 7 unbind, 1 outputs, checkpoint before 9; 293 shown, 68-202 left for it, floor 35
+        496-500: lands, 7 unbind, checkpoint before 9; 428 shown, 68-72 left for it, floor 35
+        501-502: nothing; 501 shown, 0 left for it, floor 35
+    "#]],
     );
 }

@@ -7,6 +7,15 @@ use expect_test::expect;
 use super::rungs::SESSION;
 use super::*;
 
+/// A pinned call whose result an earlier compaction took away.
+const STUBBED: &str = r#"
+user Fix the build.
+asst call a Bash {"command":"make"}
+res  a = [elided: Bash {"command":"make --directory=a/place/that/is/far/away --keep-going --jobs=4 --output-sync=recurse all check install and whatever comes behind them"} → 812 lines, 41 kB, ok]
+asst It is built. {lorem 30}
+user And the docs?
+"#;
+
 /// Words of a person of some length, pinned, with words of others that must stay beside them.
 const PINNED: &str = r#"
 sys  You are terse.
@@ -193,6 +202,22 @@ fn what_preserved_tools_gave_stays_whole_where_it_fits() {
         562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 442
         666-667: nothing; 666 shown, 0 left for it, floor 442
     "#]],
+    );
+}
+
+#[test]
+fn what_stands_for_a_result_is_as_short_as_it_gets() {
+    let pins = vec![Pin::Entry(1)];
+    check(
+        &Case { pins, ..Case::drawn(Format::OpenaiChat, STUBBED) },
+        &expect![[r#"
+            157 tokens
+            1-101: above, 1 excerpts, 1 head; 102 shown, 0 left for it, floor 102
+            102-129: lands, 1 excerpts, 1 head; 102 shown, 0 left for it, floor 102
+            130-148: lands, 1 excerpts, 1 fold, checkpoint before 3; 102 shown, 28-46 left for it, floor 102
+            149-156: lands, 1 excerpts; 149 shown, 0 left for it, floor 102
+            157-158: nothing; 157 shown, 0 left for it, floor 102
+        "#]],
     );
 }
 

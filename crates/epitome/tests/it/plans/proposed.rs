@@ -88,6 +88,37 @@ fn a_persons_words_are_folded_where_others_may_be_dropped() {
 }
 
 #[test]
+fn a_checkpoint_that_shares_a_message_leaves_it_for_the_next() {
+    let shared = r#"{"messages":[
+        {"role":"user","content":[{"type":"text","text":"<checkpoint-1a2b3c4d5e6f>\nNot a request. Earlier work, in short.\n</checkpoint-1a2b3c4d5e6f>"},{"type":"text","text":"Fix the build."}]},
+        {"role":"assistant","content":"Looking at what there is of it, from the start, one by one, and then at the rest of it, which is longer than that."},
+        {"role":"user","content":"And the docs?"},
+        {"role":"assistant","content":"They come next, all of them."},
+        {"role":"user","content":"Well?"},
+        {"role":"assistant","content":"Soon."}]}"#;
+    let request = wire::parse(Format::Anthropic, shared.to_owned()).expect("messages");
+    let case = Case::of(standing(request, 0));
+    let mut drawn = String::new();
+    for (what, fate) in
+        [("a fold", Fate::Fold(Reason::OlderStep)), ("a drop", Fate::Drop(Reason::NotRecent))]
+    {
+        let fates = but(6, &[(1, fate)]);
+        let first = case.request.transcript.entry(0).parts().next().expect("a checkpoint").slot;
+        let (plan, stands) = case.ask(1_000, |subject| {
+            let plan = subject.proposed("somebody", &fates);
+            let stands = plan.as_ref().is_ok_and(|plan| !plan.draft.is_gone(first));
+            (plan, stands)
+        });
+        let _ = writeln!(drawn, "{what}: {}; it stands: {stands}", said(plan));
+    }
+    expect![[r#"
+        a fold: 2 edits, 37 shown, 55 left, folded [1], gone []; it stands: false
+        a drop: 1 edits, 60 shown, 0 left, folded [], gone [1]; it stands: true
+    "#]]
+    .assert_eq(&drawn);
+}
+
+#[test]
 fn it_lands_where_it_must_and_leaves_room_for_a_checkpoint() {
     let case = Case::drawn(
         Format::OpenaiChat,

@@ -54,6 +54,55 @@ fn a_fold_alone() {
     );
 }
 
+/// A task that is longer than what follows, which a pinned result stays beside.
+const LONG: &str = r#"
+user {lorem 120}
+asst call a Read {"file_path":"src/x.rs"}
+res  a = {lines 9}
+asst Well. {lorem 40}
+asst call b Read {"file_path":"src/y.rs"}
+res  b = {lines 12}
+"#;
+
+#[test]
+fn what_must_stay_is_cut_once_more_so_that_something_may_fold() {
+    let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(Fold)];
+    let listed = Case { strategies, means: Means::Listed, ..Case::drawn(Format::OpenaiChat, LONG) };
+    check(
+        &listed,
+        &expect![[r#"
+        536 tokens
+        1-98: above, 1 squeeze; 419 shown, 0 left for it, floor 99
+        99-103: short, 1 squeeze; 419 shown, 0 left for it, floor 99
+        104-126: short, 1 squeeze, 1 squeeze; 419 shown, 0 left for it, floor 99
+        127-212: lands, 1 squeeze, 1 squeeze, 2 fold, checkpoint before 1; 99 shown, 28-113 left for it, floor 99
+        213-243: lands, 1 squeeze, 2 fold, checkpoint before 1; 99 shown, 114-144 left for it, floor 99
+        244-535: lands, 2 fold, checkpoint before 1; 216 shown, 28-319 left for it, floor 216
+        536-537: nothing; 536 shown, 0 left for it, floor 216
+    "#]],
+    );
+    let all = Case { means: Means::All, pins: vec![Pin::Entry(1)], ..listed };
+    check(
+        &all,
+        &expect![[r#"
+        536 tokens
+        1-150: above, 2 squeeze; 358 shown, 0 left for it, floor 151
+        151-162: lands, 1 fold, 2 squeeze, checkpoint before 3; 151-157 shown, 0-6 left for it, floor 151
+        163-165: lands, 1 fold, 2 squeeze, 1 squeeze, checkpoint before 3; 151-153 shown, 11-12 left for it, floor 151-153
+        166-170: lands, 1 fold, 2 squeeze, checkpoint before 3; 163-168 shown, 2-4 left for it, floor 153
+        171-173: lands, 1 fold, 2 squeeze, 1 squeeze, checkpoint before 3; 153-155 shown, 17-18 left for it, floor 153-155
+        174-177: lands, 1 fold, 2 squeeze, checkpoint before 3; 172-173 shown, 2-4 left for it, floor 155-156
+        178: lands, 1 fold, 2 squeeze, 1 squeeze, checkpoint before 3; 156 shown, 22 left for it, floor 156
+        179-185: lands, 1 fold, 2 squeeze, checkpoint before 3; 175-182 shown, 0-6 left for it, floor 156-158
+        186-300: lands, 2 squeeze, 1 squeeze, 1 fold, checkpoint before 3; 158-181 shown, 28-119 left for it, floor 158-181
+        301-343: lands, 1 squeeze, 1 squeeze, 1 fold, checkpoint before 3; 181-203 shown, 113-140 left for it, floor 181-203
+        344-387: lands, 1 squeeze, 1 fold, checkpoint before 3; 316-321 shown, 28-66 left for it, floor 316-321
+        388-535: lands, 1 fold, checkpoint before 3; 329 shown, 59-206 left for it, floor 329
+        536-537: nothing; 536 shown, 0 left for it, floor 329
+    "#]],
+    );
+}
+
 #[test]
 fn nothing_folds_and_little_is_left_out() {
     let strategies: Vec<Arc<dyn Strategy>> =
