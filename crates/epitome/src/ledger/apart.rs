@@ -131,7 +131,30 @@ impl Line {
         // `If 8080 is taken, the port is 9090 instead.`
         let is_case = words(&self.text).next();
         let is_case = is_case.is_some_and(|word| english().has(List::Conditions, &word));
-        is_overruled || is_case || self.names_its_own(old) || self.is_of_its_own_kind(old)
+        is_overruled
+            || is_case
+            || self.names_its_own(old)
+            || self.is_of_its_own_kind(old)
+            || self.is_of_another_number(old)
+    }
+
+    /// Whether each gives a figure of a thing that another number tells apart: `put oven 4 to 200 °C instead` of oven 3. A
+    /// number by itself, as in `actually, room 8`, is what changes.
+    fn is_of_another_number(&self, old: &Self) -> bool {
+        let (own, theirs) = (numbered(&self.text), numbered(&old.text));
+        let is_other = |(kind, number): &(String, String)| {
+            theirs.iter().any(|(of, _)| of == kind)
+                && !theirs.contains(&(kind.clone(), number.clone()))
+        };
+        let is_name = |value: &&Value| {
+            let is_it = |(_, number): &(String, String)| *number == value.text;
+            own.iter().chain(&theirs).any(is_it)
+        };
+        let figures = |of: &Self| -> Vec<Value> {
+            of.subject.figures().filter(|value| !is_name(value)).cloned().collect()
+        };
+        let (new, before) = (figures(self), figures(old));
+        own.iter().any(is_other) && new.iter().any(|new| before.iter().any(|old| old.is_like(new)))
     }
 
     /// Whether it is said as if of the last, and each speaks of a thing that the other doesn't name:

@@ -109,6 +109,8 @@ fn what_stands_behind_a_word_tells_two_things_apart() {
         ),
         ("The test of pump 3 is on Monday.", "The test of pump 4 is now on Tuesday."),
         ("The deadline for chapter 3 is March 4.", "The deadline for chapter 4 is now March 11."),
+        ("Oven 3 must be at 180 °C.", "Put oven 4 to 200 °C instead."),
+        ("Give worker 1 4 GB.", "Give worker 2 8 GB instead."),
         ("Never deploy the shop on Fridays.", "The shop was slow on Fridays."),
         ("Never feed the cat after 8 pm.", "The cat was hungry after 8 pm."),
     ] {
