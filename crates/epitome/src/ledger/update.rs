@@ -135,7 +135,8 @@ impl Ledger {
         // A sentence that it begins with is said with it; and one that it holds whole is said once more.
         let is_begun = |old: &Line| {
             let begins = || old.is_said_with(line) && line.text.starts_with(&old.text);
-            let repeats = || old.text.ends_with(['.', '!', '?']) && holds(&line.text, &old.text);
+            let (own, theirs) = (&line.subject.bag, &old.subject.bag);
+            let repeats = || theirs.shared(own) == theirs.len() && holds(&line.text, &old.text);
             line.who == Speaker::Human && (begins() || repeats())
         };
         candidates.retain(|at| {
@@ -217,9 +218,10 @@ impl Ledger {
 
 /// Whether a text says a whole sentence among others, and doesn't quote it.
 fn holds(text: &str, sentence: &str) -> bool {
-    let Some(at) = text.find(sentence).filter(|_| sentence.len() < text.len()) else {
+    if !sentence.ends_with(['.', '!', '?']) || sentence.len() >= text.len() {
         return false;
-    };
+    }
+    let Some(at) = text.find(sentence) else { return false };
     let is_apart = |next: Option<char>| next.is_none_or(char::is_whitespace);
     let (before, behind) = (&text[..at], &text[at + sentence.len()..]);
     is_apart(before.chars().next_back()) && is_apart(behind.chars().next())
