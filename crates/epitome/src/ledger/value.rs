@@ -105,7 +105,7 @@ impl Value {
             let before = out.trim_end_matches([',', '.', ':']);
             let is_begun = out.ends_with(char::is_alphanumeric)
                 || before.len() < out.len() && before.ends_with(|c: char| c.is_ascii_digit());
-            let found = self.length_in(rest).filter(|_| !is_begun);
+            let found = self.length_in(rest).filter(|length| *length > 0 && !is_begun);
             let length = found.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8));
             out.push_str(if found.is_some() { "…" } else { &rest[..length] });
             rest = &rest[length..];
@@ -185,6 +185,8 @@ mod tests {
         assert_eq!(version.left_out_of("use v1.2 of v1.2.3, or v1.2."), "use … of v1.2.3, or ….");
         let half = Value::new("30".to_owned(), Sort::Number(""));
         assert_eq!(half.left_out_of("at 10:30, for 30 minutes"), "at 10:30, for … minutes");
+        let nothing = Value::new(String::new(), Sort::Literal);
+        assert_eq!(nothing.left_out_of("no, nothing"), "no, nothing");
         let name = Value::new("ines caballero".to_owned(), Sort::Literal);
         assert_eq!(name.left_out_of("ask ines caballero."), "ask ….");
     }
