@@ -22,13 +22,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use epitome::checkpoint::Gathered;
 use epitome::count::counter;
 use epitome::ledger::{Ledger, Line, Shown};
 use epitome::text::cut;
 use epitome::transcript::unit::{Instructions, Units};
 use epitome::transcript::{ContentId, Marks, Transcript};
 use epitome_recordings::{Options, open};
+use testkit::gathered::gathered;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -230,11 +230,7 @@ fn cost(read: &[Read]) -> Result<()> {
         for Read { transcript, .. } in read {
             let units = Units::of(transcript, Instructions::Anywhere);
             let started = Instant::now();
-            let mut gathered = Gathered::recalled_by(None);
-            for entry in transcript.entries() {
-                gathered.add(transcript, &units, entry);
-                gathered.see(transcript, entry, |_| Shown::Elsewhere);
-            }
+            let gathered = gathered(transcript, &units);
             read_in += started.elapsed();
             let texts: Vec<String> = (transcript.entries().flat_map(|entry| entry.parts()))
                 .filter(|part| !part.is(Marks::NESTED))

@@ -10,11 +10,11 @@ use cpu_time::ProcessTime;
 use epitome::checkpoint::Gathered;
 use epitome::count::{CacheKey, Cached, Tally, TokenCounter, counter};
 use epitome::engine::{Counting, Readings};
-use epitome::ledger::Shown;
 use epitome::transcript::unit::Units;
 use epitome::trigger::{Gauge, When};
 use epitome::{Compactor, Format, Options, Request, wire};
 use testkit::bulk;
+use testkit::gathered::gathered;
 
 use crate::measure::{ROUNDS, another, least, timed};
 use crate::{Asked, Failed, Page, formats};
@@ -187,14 +187,7 @@ fn decided(format: Format, source: &Arc<String>, counting: Counting) -> Result<(
 /// Ledger, anchors and what the narrative chooses from, of all entries.
 fn extracted(request: &Request) -> Gathered {
     let transcript = &request.transcript;
-    let units = Units::of(transcript, request.format.instructions());
-    let mut gathered = Gathered::recalled_by(None);
-    for entry in transcript.entries() {
-        gathered.add(transcript, &units, entry);
-        gathered.see(transcript, entry, |_| Shown::Elsewhere);
-    }
-    gathered.settle();
-    gathered
+    gathered(transcript, &Units::of(transcript, request.format.instructions()))
 }
 
 fn compacted(

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use epitome::budget::Budget;
-use epitome::checkpoint::{self, Gathered, LEAST_TOKENS, Word};
+use epitome::checkpoint::{self, LEAST_TOKENS, Word};
 use epitome::count::Tally;
 use epitome::guard::{Guard, Held, Wishes};
-use epitome::ledger::Shown;
 use epitome::model::Binding;
 use epitome::strategy::Pipeline;
 use epitome::transcript::unit::Units;
@@ -15,6 +14,7 @@ use epitome::view::Fate;
 use epitome::{Compactor, Outcome};
 
 use super::says;
+use crate::gathered::gathered;
 
 /// Law 6: what was to stay is an excerpt only where it doesn't fit beside nothing else.
 pub(super) fn pins_fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
@@ -117,13 +117,7 @@ pub(super) fn words(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
 /// Entries of which everything that a ledger holds was taken back in entries that aren't shown: behind a checkpoint that
 /// says what holds it would read as newer than that.
 fn taken_back(outcome: &Outcome, units: &Units) -> BTreeSet<usize> {
-    let transcript = &outcome.base.transcript;
-    let mut gathered = Gathered::recalled_by(None);
-    for entry in transcript.entries() {
-        gathered.add(transcript, units, entry);
-        gathered.see(transcript, entry, |_| Shown::Elsewhere);
-    }
-    gathered.settle();
+    let gathered = gathered(&outcome.base.transcript, units);
     let shown: Vec<bool> = outcome.view.fates().map(Fate::is_shown).collect();
     let lines = gathered.ledger().lines();
     let (mut gone, mut holds) = (BTreeSet::new(), BTreeSet::new());
