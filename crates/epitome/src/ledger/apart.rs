@@ -146,15 +146,11 @@ impl Line {
             theirs.iter().any(|(of, _)| of == kind)
                 && !theirs.contains(&(kind.clone(), number.clone()))
         };
-        let is_name = |value: &&Value| {
-            let is_it = |(_, number): &(String, String)| *number == value.text;
-            own.iter().chain(&theirs).any(is_it)
-        };
-        let figures = |of: &Self| -> Vec<Value> {
-            of.subject.figures().filter(|value| !is_name(value)).cloned().collect()
-        };
-        let (new, before) = (figures(self), figures(old));
-        own.iter().any(is_other) && new.iter().any(|new| before.iter().any(|old| old.is_like(new)))
+        let is_name_of_none =
+            |value: &&Value| own.iter().chain(&theirs).all(|(_, number)| *number != value.text);
+        let mut new = self.subject.figures().filter(is_name_of_none);
+        let before = || old.subject.figures().filter(is_name_of_none);
+        own.iter().any(is_other) && new.any(|new| before().any(|old| old.is_like(new)))
     }
 
     /// Whether it is said as if of the last, and each speaks of a thing that the other doesn't name:

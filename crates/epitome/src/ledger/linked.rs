@@ -109,7 +109,7 @@ impl Ledger {
 
 /// How likely `new` speaks of `old`, if it may at all.
 ///
-/// Of `told` rare words it does in whatever words it is put.
+/// With `told` rare words in common it does, however it is put.
 fn link(new: &Line, old: &Line, worth: &[(u64, usize, bool)], told: usize) -> Option<usize> {
     let (own, theirs) = (&new.subject, &old.subject);
     if old.who == Speaker::System || new.is_said_with(old) {
