@@ -1,7 +1,5 @@
 //! The names of formats, as `--from` takes them.
 
-use std::sync::Arc;
-
 use epitome::Request;
 use epitome::wire;
 
@@ -33,9 +31,8 @@ pub(crate) fn list() -> String {
 /// Says how to read again what doesn't show its format: calls and results do, and a compaction may have
 /// left none of them.
 pub(crate) fn tell_hidden(written: &Request) {
-    let read = wire::detect(Arc::clone(written.source()));
-    let shown = read.map_or("another format", |read| read.format.name());
-    if shown != written.format.name() && !written.transcript.is_empty() {
+    let shown = wire::shown_format(written.source());
+    if shown != written.format && !written.transcript.is_empty() {
         let format = written.format;
         let hint =
             format!("by itself what was written looks like {shown}: read it with --from {format}");

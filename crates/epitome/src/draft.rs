@@ -367,6 +367,11 @@ impl Draft {
         }
         view
     }
+
+    /// Forgets what stands where, once a view has it. What entries count stays known.
+    pub(crate) fn forget_edits(&mut self) {
+        self.edits = Edits::default();
+    }
 }
 
 /// The result that a sub-part belongs to; any other part itself.

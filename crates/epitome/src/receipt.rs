@@ -43,12 +43,25 @@ pub struct Edited {
     pub from: usize,
     /// Last entry of the run.
     pub to: usize,
-    /// What became of it: `edit`, `fold` or `drop`.
-    pub fate: String,
+    /// What became of it.
+    pub fate: Became,
     /// Why.
     pub reason: Reason,
     /// Tokens saved.
     pub saved: u64,
+}
+
+/// What became of entries that aren't shown as they came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Became {
+    /// They are shown, some of their slots otherwise.
+    Edit,
+    /// The checkpoint stands for them.
+    Fold,
+    /// Nothing stands for them.
+    Drop,
 }
 
 /// What a prompt cache can keep: everything up to the first change.

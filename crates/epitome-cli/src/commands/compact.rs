@@ -104,7 +104,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
 
     // The receipt goes first: whoever finds a request finds what was done to it, and its checkpoint's id.
     let told = Told { receipt, archived: archived.as_ref(), converted: carried.as_ref() };
-    let receipt_text = format!("{}\n", terminal::json(&told));
+    let receipt_text = terminal::json(&told) + "\n";
     let told = (report == Report::Json && place.leaves_stdout()).then_some(Place::Stdout);
     let receipts = receipt_place
         .iter()

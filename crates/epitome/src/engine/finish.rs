@@ -9,7 +9,8 @@ use crate::ledger::Made;
 use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{
-    CheckpointReceipt, Edited, Excerpted, HumanMessages, KeptPrefix, RECEIPT_VERSION, Receipt, Size,
+    Became, CheckpointReceipt, Edited, Excerpted, HumanMessages, KeptPrefix, RECEIPT_VERSION,
+    Receipt, Size,
 };
 use crate::request::Request;
 use crate::transcript::{ContentId, Origin, Part};
@@ -287,19 +288,19 @@ fn kept_prefix(request: &Request, tally: &Tally, entries: usize) -> KeptPrefix {
 fn edits(tally: &Tally, plan: &Plan, view: &View) -> Vec<Edited> {
     let mut runs: Vec<Edited> = Vec::new();
     for (at, fate) in view.fates().enumerate() {
-        let (name, reason): (&str, Reason) = match fate {
+        let (became, reason): (Became, Reason) = match fate {
             Fate::Keep => continue,
-            Fate::Edit(edits) => ("edit", edits[0].reason),
-            Fate::Fold(reason) => ("fold", *reason),
-            Fate::Drop(reason) => ("drop", *reason),
+            Fate::Edit(edits) => (Became::Edit, edits[0].reason),
+            Fate::Fold(reason) => (Became::Fold, *reason),
+            Fate::Drop(reason) => (Became::Drop, *reason),
         };
         let saved = tally.entry(at).saturating_sub(plan.draft.entry_tokens(at));
         match runs.last_mut() {
-            Some(run) if run.to + 1 == at && run.fate == name && run.reason == reason => {
+            Some(run) if run.to + 1 == at && run.fate == became && run.reason == reason => {
                 run.to = at;
                 run.saved += saved;
             }
-            _ => runs.push(Edited { from: at, to: at, fate: name.to_owned(), reason, saved }),
+            _ => runs.push(Edited { from: at, to: at, fate: became, reason, saved }),
         }
     }
     runs

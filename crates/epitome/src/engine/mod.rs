@@ -134,7 +134,7 @@ pub struct Outcome {
     /// The request that the view is of: the one that came in, mended if it was broken.
     pub base: Request,
     /// For each entry of `base`, the entry it was when it came in.
-    pub came_from: Vec<Option<usize>>,
+    pub came_from: Arc<[Option<usize>]>,
     /// What the model is shown.
     pub view: View,
     /// The view, rendered and read again.
@@ -178,7 +178,7 @@ pub struct Compaction {
     compactor: Compactor,
     request: Request,
     numbering: Arc<Numbering>,
-    came_from: Vec<Option<usize>>,
+    came_from: Arc<[Option<usize>]>,
     mended: Vec<Mended>,
     left: Vec<Finding>,
     unmatched_pins: Vec<String>,
@@ -228,7 +228,7 @@ impl Compaction {
             ledger_changes: compactor.remembered().to_vec(),
             lost_changes: Vec::new(),
             compactor,
-            came_from: Vec::new(),
+            came_from: Arc::new([]),
             request,
             mended: Vec::new(),
             left: Vec::new(),
@@ -311,7 +311,7 @@ impl Compaction {
                 Ok(state) => state,
                 Err(step) => return step,
             },
-            State::Render { tally, plan, checkpoint } => self.render(tally, &plan, checkpoint),
+            State::Render { tally, plan, checkpoint } => self.render(tally, plan, checkpoint),
             State::Waiting(outcome) => {
                 let originals = outcome.originals();
                 self.state = State::Waiting(outcome);
@@ -347,7 +347,7 @@ impl Compaction {
     fn mend(&mut self, weighed: Option<Tally>) -> State {
         let repaired = self.repaired();
         self.request = repaired.request;
-        self.came_from = repaired.came_from;
+        self.came_from = repaired.came_from.into();
         self.mended = repaired.mended;
         self.left = repaired.left;
         self.tell_origins();
@@ -401,9 +401,15 @@ impl Compaction {
         view
     }
 
-    fn render(&mut self, tally: Tally, plan: &Plan, checkpoint: Option<Checkpoint>) -> State {
-        let view = self.view(plan, checkpoint.as_ref());
-        match self.outcome(&tally, plan, checkpoint, view) {
+    fn render(
+        &mut self,
+        tally: Tally,
+        mut plan: Box<Plan>,
+        checkpoint: Option<Checkpoint>,
+    ) -> State {
+        let view = self.view(&plan, checkpoint.as_ref());
+        plan.draft.forget_edits();
+        match self.outcome(&tally, &plan, checkpoint, view) {
             Ok(outcome) if self.is_too_large(&outcome) => {
                 let tokens = outcome.receipt.after.count.tokens;
                 let why = format!("its view has {tokens} tokens, which are too many");

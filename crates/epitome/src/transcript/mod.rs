@@ -190,10 +190,15 @@ impl Transcript {
 
     /// Appends an entry with its parts. Spans are into the transcript's source.
     pub fn push(&mut self, span: Span, role: Role, parts: &[PartRow]) {
+        self.push_all(span, role, parts.iter().copied());
+    }
+
+    /// The same, of parts that stand nowhere yet.
+    fn push_all(&mut self, span: Span, role: Role, parts: impl ExactSizeIterator<Item = PartRow>) {
         let row = EntryRow { span, first_part: self.parts.len() as u32, role };
         self.owners.push(self.entries.len(), self.parts.len()..self.parts.len() + parts.len());
         Arc::make_mut(&mut self.entries).push(row);
-        Arc::make_mut(&mut self.parts).extend_from_slice(parts);
+        Arc::make_mut(&mut self.parts).extend(parts);
     }
 
     /// Puts `text` into the source, behind the last entry.

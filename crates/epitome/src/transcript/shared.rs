@@ -24,6 +24,13 @@ impl Transcript {
         self.owners = other.owners.of_first(parts);
     }
 
+    /// Makes room for `entries` entries of another transcript, and one besides.
+    pub(crate) fn reserve_for(&mut self, other: &Transcript, entries: usize) {
+        Arc::make_mut(&mut self.entries).reserve_exact(entries + 1);
+        let parts = if entries < other.entries.len() { entries } else { other.parts.len() };
+        Arc::make_mut(&mut self.parts).reserve_exact(parts + 1);
+    }
+
     /// Appends entry `index` of another transcript, of which the bytes stand at `start` here, as it would be read; where
     /// it ends. Where somebody said who speaks in it, it has to be read.
     pub(crate) fn take_over(
@@ -46,9 +53,8 @@ impl Transcript {
             name: here(part.name),
             ..*part
         });
-        let parts: Vec<PartRow> = parts.collect();
         let span = here(row.span);
-        self.push(span, row.role, &parts);
+        self.push_all(span, row.role, parts);
         Some(span.end)
     }
 

@@ -17,8 +17,12 @@ use crate::request::Request;
 /// What was wrong with it, read as the format that it shows.
 pub fn detect(source: impl Into<Arc<String>>) -> Result<Request, WireError> {
     let source = source.into();
-    let format = Evidence::of(&source).verdict();
-    parse(format, source)
+    parse(shown_format(&source), source)
+}
+
+/// The format that the content of `source` shows; [`detect`] reads it so.
+pub fn shown_format(source: &str) -> Format {
+    Evidence::of(source).verdict()
 }
 
 /// Where in a request a member stands.

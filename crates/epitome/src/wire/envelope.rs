@@ -30,6 +30,9 @@ pub(super) fn parse_on(
         parts: Vec::new(),
         known,
     };
+    if let Some(Known::Anywhere(known, kept)) = &reader.known {
+        reader.transcript.reserve_for(known, kept.len());
+    }
     let frame = match scanner.peek() {
         None => return Err(WireError::Empty),
         Some(b'[') => reader.array(&mut scanner),

@@ -42,7 +42,7 @@ use clean::{Past, begins_reply};
 pub use breach::{Finding, Mend, check, check_except};
 pub use clean::{Clean, check_on};
 pub use convert::{Converted, Extent, Goal, Loss, Lost, convert};
-pub use detect::detect;
+pub use detect::{detect, shown_format};
 pub(crate) use layout::shared;
 pub use layout::{Laid, Piece, layout};
 pub(crate) use repair::repair_found;

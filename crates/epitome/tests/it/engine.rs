@@ -215,7 +215,7 @@ fn what_is_not_due_passes_as_it_came_however_broken() {
     assert_eq!(passed.rendered(), body);
     assert!(passed.view.is_whole() && passed.receipt.repaired.is_empty());
     assert_eq!(passed.receipt.reached, Reached::NotTriggered);
-    assert_eq!(passed.came_from, (0..len).map(Some).collect::<Vec<_>>());
+    assert_eq!(*passed.came_from, (0..len).map(Some).collect::<Vec<_>>());
     let due = due(len - 1, None).compact(&request).expect("it is small");
     assert_eq!(due.receipt.cause, Some(Cause::Items { items: len, most: len - 1 }));
     assert!(!due.receipt.repaired.is_empty(), "what is looked at is mended");

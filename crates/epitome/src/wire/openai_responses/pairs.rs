@@ -70,15 +70,15 @@ struct Stray<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// None so far. Every call of the past is answered.
-    pub(super) fn behind(past: &'a Past) -> Self {
+    /// None so far. Every call of the past is answered. There is room for `calls` of them.
+    pub(super) fn behind(past: &'a Past, calls: usize) -> Self {
         Pairs {
             past,
             calls: BTreeMap::new(),
             count: 0,
             waiting: HashMap::new(),
             strays: Vec::new(),
-            used: HashMap::new(),
+            used: HashMap::with_capacity(calls),
             references: past.reference.map(|at| (at, at)),
             last_asked: None,
             findings: Vec::new(),

@@ -26,8 +26,10 @@ const LEAST_THRESHOLD: u64 = 1_000;
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let mut checks = Checks { request, past, findings: Vec::new(), slim: OnceCell::new() };
-    let mut pairs = Pairs::behind(past);
-    let mut ids: HashSet<Cow<'_, str>> = HashSet::new();
+    let items = request.transcript.len().saturating_sub(past.entries);
+    let mut pairs = Pairs::behind(past, items / 2);
+    // A table that grows is there twice meanwhile.
+    let mut ids: HashSet<Cow<'_, str>> = HashSet::with_capacity(items / 2);
     for entry in past.rest(&request.transcript) {
         let head = Head::of(entry);
         pairs.item(entry, &head);
