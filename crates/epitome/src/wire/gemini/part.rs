@@ -49,7 +49,7 @@ struct Element {
     data: Option<PartRow>,
     nested: Vec<PartRow>,
     /// Its key, to tell duplicates from a second data member.
-    key: String,
+    key: &'static str,
     has_other_data: bool,
     /// Members that aren't known, which may be data.
     has_strangers: bool,
@@ -93,19 +93,17 @@ impl Element {
                 "executableCode" | "codeExecutionResult" | "toolCall" | "toolResponse",
                 Some(b'{'),
             ) => read_server(camel(key), scanner)?,
-            (key, _) => {
+            _ => {
                 let span = scanner.value()?;
-                if !DATA.contains(&key) {
-                    self.has_strangers = true;
-                    return Ok(());
-                }
                 row(PartKind::Opaque, span, span)
             }
         };
-        self.has_other_data |= self.data.is_some() && self.key != camel(key);
-        self.data = Some(read);
-        self.nested = nested;
-        camel(key).clone_into(&mut self.key);
+        let Some(key) = DATA.into_iter().find(|data| *data == camel(key)) else {
+            self.has_strangers = true;
+            return Ok(());
+        };
+        self.has_other_data |= self.data.is_some() && self.key != key;
+        (self.data, self.nested, self.key) = (Some(read), nested, key);
         Ok(())
     }
 
@@ -227,18 +225,19 @@ fn read_response(
                 return Ok(());
             }
         }
+        if key == "response" && scanner.peek() == Some(b'{') {
+            (result.body, result.marks) = read_words(scanner)?;
+            return Ok(());
+        }
         let value = scanner.value()?;
         match key.as_ref() {
             "id" => result.id = not_null(value, text),
             "name" => result.name = value,
-            "response" => result.body = not_null(value, text),
+            "response" => (result.body, result.marks) = (not_null(value, text), Marks::default()),
             _ => {}
         }
         Ok::<_, JsonError>(())
     })?;
-    let (body, marks) = words(result.body, text);
-    result.body = body;
-    result.marks = marks;
     Ok(result)
 }
 
@@ -257,21 +256,18 @@ fn read_response_part(
 }
 
 /// A response's payload: the one string in it, or all of it; and whether it reports an error.
-fn words(response: Span, text: &str) -> (Span, Marks) {
-    if !response.of(text).starts_with('{') {
-        return (response, Marks::default());
-    }
-    let members = json::members(text, response).unwrap_or_default();
-    let is_error =
-        |(key, value): &(Span, Span)| json::key_is(text, *key, "error") && value.of(text) != "null";
-    let mut marks = Marks::default();
-    if members.iter().any(is_error) {
-        marks = Marks::ERROR;
-    }
-    match members.as_slice() {
-        [(_, value)] if value.of(text).starts_with('"') => (*value, marks.with(Marks::LITERAL)),
-        _ => (response, marks),
-    }
+fn read_words(scanner: &mut Scanner<'_>) -> Result<(Span, Marks), JsonError> {
+    let text = scanner.text();
+    let (mut members, mut last, mut marks) = (0, Span::NONE, Marks::default());
+    let whole = scanner.object(|scanner, key| {
+        (members, last) = (members + 1, scanner.value()?);
+        if json::key_is(text, key, "error") && last.of(text) != "null" {
+            marks = Marks::ERROR;
+        }
+        Ok::<_, JsonError>(())
+    })?;
+    let is_words = members == 1 && last.of(text).starts_with('"');
+    Ok(if is_words { (last, marks.with(Marks::LITERAL)) } else { (whole, marks) })
 }
 
 /// What the provider runs itself: code and tools, and what came of it. Paired inside its own entry.
