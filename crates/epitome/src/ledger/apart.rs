@@ -114,25 +114,38 @@ impl Line {
 
     /// Whether both forbid something, and it takes nothing of that back: both hold.
     fn forbids_more(&self, old: &Self) -> bool {
-        let forbids = |line: &Self| {
-            let first = words(&line.text).take(2);
-            line.kind == Kind::Constraint
-                && first.into_iter().any(|word| english().has(List::Negations, &word))
-        };
         let own = &self.subject;
         let changes = own.lifts || !own.gone.is_empty() || own.figures().next().is_some();
-        !changes && forbids(self) && forbids(old)
+        !changes && self.forbids() && old.forbids()
+    }
+
+    /// Whether it begins with a word that forbids.
+    pub(super) fn forbids(&self) -> bool {
+        let first = words(&self.text).take(2);
+        self.kind == Kind::Constraint
+            && first.into_iter().any(|word| english().has(List::Negations, &word))
+    }
+
+    /// Whether one of both forbids what the other wants, in the same words: `use Redis`, `don't use Redis`.
+    pub(super) fn contradicts(&self, old: &Self) -> bool {
+        let (own, theirs) = (&self.subject.bag, &old.subject.bag);
+        let wants =
+            |line: &Self| line.is_rule() || line.kind.is_task() || line.kind == Kind::Decision;
+        let changes = self.subject.lifts || !self.subject.gone.is_empty() || old.subject.lifts;
+        !changes
+            && own.len() == theirs.len()
+            && own.shared(theirs) == own.len()
+            && self.forbids() != old.forbids()
+            && wants(self)
+            && wants(old)
     }
 
     /// Whether it may be of something else, or comes from whom a person isn't overruled by.
     fn may_be_of_another_than(&self, old: &Self) -> bool {
         let is_overruled =
             old.who == Speaker::Human && self.who == Speaker::Model && old.is_state();
-        // `If 8080 is taken, the port is 9090 instead.`
-        let is_case = words(&self.text).next();
-        let is_case = is_case.is_some_and(|word| english().has(List::Conditions, &word));
         is_overruled
-            || is_case
+            || is_case(&self.text)
             || self.names_its_own(old)
             || self.is_of_its_own_kind(old)
             || self.is_of_another_number(old)
@@ -175,7 +188,7 @@ impl Line {
     /// `make the export one 9090`. It may be of that, or only told by it.
     fn names_its_own(&self, old: &Self) -> bool {
         let (own, theirs) = (&self.subject, &old.subject);
-        let gives = |of: &Subject| of.figures().next().is_some();
+        let gives = |of: &Subject| of.figures().any(|value| value.sort != Sort::Literal);
         if !gives(own) || !gives(theirs) {
             return false;
         }
@@ -187,6 +200,11 @@ impl Line {
         let is_one = |three: &[String]| three[0] == "the" && three[2] == "one" && is_new(&three[1]);
         own.values.iter().any(is_name) || all.windows(3).any(is_one)
     }
+}
+
+/// Whether a sentence says what would be so in a case: `If 8080 is taken, the port is 9090 instead.`
+pub(super) fn is_case(text: &str) -> bool {
+    words(text).next().is_some_and(|word| english().has(List::Conditions, &word))
 }
 
 /// What a word means, whatever its form.

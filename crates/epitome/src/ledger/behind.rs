@@ -11,7 +11,7 @@ use super::lists::List;
 use super::newer::Meant;
 use super::subject::Subject;
 use super::sure::{ONE_OF, RARE};
-use super::update::{LOOK_BACK, MOST_BRIEF, Update, is_near, may_replace};
+use super::update::{LOOK_BACK, MOST_BRIEF, Update, is_near, may_replace, says_when};
 use super::value::{Sort, Value};
 use super::worth::is_code;
 use super::{Change, Kind, Ledger, Line, Speaker};
@@ -56,7 +56,7 @@ impl Ledger {
 
     /// What a brief sentence right behind it may correct.
     pub(super) fn behind(&self, line: &Line) -> Option<Meant> {
-        let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
+        let is_brief = line.text.split(' ').count() <= MOST_BRIEF && !says_when(&line.text);
         // Whoever isn't a person says what it was, or that it was otherwise.
         let says = match line.who {
             Speaker::Human => true,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Change;
-use super::language::Cue;
+use super::language::{Cue, Phrase};
 use super::lists::List;
 use super::words::{Form, Words};
 
@@ -21,8 +21,17 @@ pub(super) struct Cues {
     reason: Option<usize>,
     /// Where it first announces something.
     pub(super) announces: Option<usize>,
-    /// The words that take a rule back: `feel free to`.
-    pub(super) lifts: Option<Range<usize>>,
+    /// The words that take a rule back: `feel free to`; not those between `you can` and `now`.
+    pub(super) lifts: Vec<Range<usize>>,
+}
+
+impl Phrase {
+    /// Where its words stand that `at` spans, without those in its gap.
+    fn around_gap(&self, at: Range<usize>) -> [Range<usize>; 2] {
+        let gap = self.words.iter().position(|word| word.is_gap()).unwrap_or(self.words.len());
+        let behind = (self.words.len() - gap).saturating_sub(1);
+        [at.start..at.start + gap, at.end - behind..at.end]
+    }
 }
 
 impl Cues {
@@ -48,6 +57,9 @@ impl Cues {
                 let Some(end) = words.follows(at, &phrase.words) else { continue };
                 if phrase.end.allows(words.get(end - 1)) {
                     cues.see(phrase.cue, at..end, words);
+                    if phrase.cue == Cue::Lifts && cues.has(Cue::Lifts) {
+                        cues.lifts.extend(phrase.around_gap(at..end));
+                    }
                     // `From now on run the linter.`
                     if at == 0 && end > 1 && phrase.cue == Cue::Lasts {
                         leading = leading.max(end);
@@ -133,11 +145,7 @@ impl Cues {
             }
             // `As you can see, it works now`
             Cue::Lifts if at.start > 0 && words.low(at.start - 1) == "as" => return,
-            Cue::Lifts => {
-                self.count += 1;
-                let before = self.lifts.take().unwrap_or(at.clone());
-                self.lifts = Some(before.start.min(at.start)..before.end.max(at.end));
-            }
+            Cue::Lifts => self.count += 1,
             Cue::Announces => {
                 self.announces = Some(self.announces.map_or(at.start, |first| first.min(at.start)));
             }

@@ -104,7 +104,11 @@ fn is_outcome(kind: Kind, text: &str, words: &Words, cues: &Cues) -> bool {
         Kind::Done => {
             let reports = words.find("successfully").or(words.find("has been updated")).is_some();
             let counts = words.get(1).is_some_and(|word| word.form == Form::Number);
-            (reports || counts) && !cues.has(Cue::Social)
+            // `✓ subtracts (1 ms)`
+            let time = text.rsplit_once('(').map_or("", |(_, time)| time);
+            let is_timed = time.ends_with("s)") && time.starts_with(|c: char| c.is_ascii_digit());
+            let is_run = reports || counts || tell(text) >= Tell::Failure || is_timed;
+            is_run && !cues.has(Cue::Social)
         }
         _ => false,
     }

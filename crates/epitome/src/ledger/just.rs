@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::behind::JUST;
-use super::update::{LOOK_BACK, MOST_BRIEF, Newer, Update, is_near, may_replace};
+use super::update::{LOOK_BACK, MOST_BRIEF, Newer, Update, may_replace, says_when};
 use super::value::{Sort, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
 
@@ -28,10 +28,13 @@ impl Ledger {
         if line.change != Change::OfLast || line.who < Speaker::Model || line.text.ends_with(':') {
             return None;
         }
+        if says_when(&line.text) {
+            return None;
+        }
         let is_brief = line.text.split(' ').count() <= MOST_BRIEF;
         let lines = self
             .said_here()
-            .take_while(|(_, old)| is_near(line.at, old.at))
+            .take_while(|(_, old)| self.is_recent((line.at, line.who), old.at))
             .filter(|(_, old)| old.who >= Speaker::Model)
             .take(LOOK_BACK);
         // What a tool printed in between nobody takes back so.

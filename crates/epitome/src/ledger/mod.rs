@@ -195,6 +195,8 @@ pub struct Ledger {
     withdrawn: bool,
     /// Where the model asked for a value last.
     asked: Option<u32>,
+    /// The last two messages of persons that were read.
+    heard: [Option<u32>; 2],
     /// What an earlier checkpoint lists, while its quotes are read.
     listed: HashSet<String>,
     /// The first line of an earlier checkpoint, while that is read.
@@ -301,12 +303,14 @@ impl Ledger {
             Update::Replaces(olds) => {
                 line.weight += if line.who >= Speaker::System { REPLACING } else { 2 };
                 line.replaces = olds.last().copied();
+                let forbids = line.forbids();
                 for old in olds {
                     let old = &mut self.lines[old];
                     old.replaced = Some(own);
                     let answers = old.kind == Kind::Question;
                     let is_unknown = !is_known && old.kind.is_task();
-                    if !answers && !is_unknown && (!line.kind.is_task() || old.kind == Kind::Goal) {
+                    let is_one = !line.kind.is_task() || old.kind == Kind::Goal;
+                    if !answers && !is_unknown && !forbids && is_one {
                         line.kind = old.kind;
                     }
                     line.weight = line.weight.max(old.weight);

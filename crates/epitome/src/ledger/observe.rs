@@ -15,7 +15,7 @@ use super::output::{self, Standing};
 use super::pasted::pasted;
 use super::statement;
 use super::subject::Subject;
-use super::update::{MOST_BRIEF, Update, is_near};
+use super::update::{MOST_BRIEF, Update};
 use super::words::Words;
 use super::worth::{is_code, is_printed_code};
 use super::{Change, Kind, Ledger, Line, Shown, Speaker};
@@ -67,6 +67,9 @@ impl Ledger {
         // What stands for a result says nothing itself.
         if who == Speaker::Tool && begins_with_one(text, &[STUB, "[no result: "]) {
             return;
+        }
+        if who == Speaker::Human && self.resuming.is_none() && self.heard[1] != Some(at) {
+            self.heard = [self.heard[1], Some(at)];
         }
         let window = if who == Speaker::Human { PERSONS } else { WINDOW };
         if text.len() <= 2 * window {
@@ -295,7 +298,7 @@ impl Ledger {
         let verdict = judged.or_else(|| {
             let kind = self
                 .last
-                .filter(|(_, said)| change == Change::OfLast && is_near(at, *said))
+                .filter(|(_, said)| change == Change::OfLast && self.is_recent((at, who), *said))
                 .map(|(line, _)| self.lines[line].kind)?;
             (words.len() > 1 && who >= Speaker::Model && words.len() < 16)
                 .then(|| judge::Verdict::of(kind, who))

@@ -219,7 +219,7 @@ Item 4. Portal sign-in. Resolved: passkeys. Grounds: the old one had no audit tr
         next.resume(std::iter::empty(), read(&observed().render(4_000)));
         next.observe(2, Speaker::Human, Shown::Elsewhere, "The locker number is 204 now.");
         let lines = listed(&next);
-        let told = "(newer than: [0 tool] besides: name: locker number; value: 117)";
-        assert!(lines.iter().any(|line| line.ends_with(told)), "{lines:#?}");
+        let told = "- [2 user] The locker number is 204 now. (in place of message 0)";
+        assert!(lines.iter().any(|line| line == told), "{lines:#?}");
     }
 }

@@ -39,7 +39,7 @@ impl Line {
     }
 
     /// Whether somebody demands it, or would like it.
-    fn is_rule(&self) -> bool {
+    pub(super) fn is_rule(&self) -> bool {
         matches!(self.kind, Kind::Constraint | Kind::Preference)
     }
 
@@ -70,7 +70,7 @@ impl Line {
             |line: &Self, list: List| words(&line.text).any(|word| english().has(list, &word));
         let is_said =
             |word: u64| rule.subject.bag.has(word) || own.gone.has(word) || own.lifting.has(word);
-        let names = own.specific.iter().any(|word| !is_said(word));
+        let names = own.bag.iter().any(|word| !is_said(word) && !own.is_value(word));
         has(self, List::Conditions) || names || has(rule, List::Negations) && has(self, List::Needs)
     }
 

@@ -93,7 +93,7 @@ impl Subject {
             ..Self::default()
         };
         let terms = Meanings((0..words.len()).map(|at| words.term(at)).collect());
-        let lifting = cues.lifts.clone().into_iter().flatten().filter_map(|at| terms.at(at));
+        let lifting = cues.lifts.iter().cloned().flatten().filter_map(|at| terms.at(at));
         lifting.for_each(|term| subject.lifting.push(term.digest));
         let place = Place::of(words, cues, &terms);
         let mut at = 0;

@@ -3,6 +3,7 @@
 //! A wrong replacement loses what somebody said; a missed one costs a line. Sessions say the same few words again
 //! and again, so that what counts is to share words that are rare among the lines, not many.
 
+use super::apart::is_case;
 use super::subject::Subject;
 use super::terms::{bit, digest};
 use super::update::Newer;
@@ -23,8 +24,12 @@ impl Ledger {
     pub(super) fn is_sure(&self, newer: &Newer<'_>, old: &Line) -> bool {
         let new = newer.line;
         // What announces something says it in the next line.
-        if new.text.ends_with(':') {
+        if new.text.ends_with(':') || is_case(&new.text) {
             return false;
+        }
+        if new.contradicts(old) {
+            // What is wanted by now may be wanted this once.
+            return !old.forbids();
         }
         let pair = Pair::of(self, newer, old);
         // Nobody's words are struck out for what somebody says of something else, or only reports.
@@ -94,7 +99,7 @@ impl Ledger {
             Kind::Question => new.kind != Kind::Question,
             kind if kind.is_task() => new.kind.is_task() && new.kind != kind,
             _ => pair.differs || pair.names_it || new.change >= Change::Said,
-        };
+        } || new.contradicts(old);
         let is_told = pair.is_told && pair.differs && new.change >= Change::Said;
         let is_set = pair.differs && pair.is_of_one_topic();
         let is_near = pair.both() > 1 && pair.names(34, 20) || pair.alike || is_told || is_set;
@@ -311,7 +316,10 @@ impl<'a> Pair<'a> {
                 is_said && new.who == old.who && differs && self.covers(100, 100)
             }
             Change::Hinted => {
-                differs && !new.kind.is_task() && self.shared > 1 && self.covers(60, 50)
+                // `The owner is now Bob.`
+                let is_all = || self.is_of_one_topic() && self.covers(100, 100);
+                let is_same = self.shared > 1 && self.covers(60, 50) || is_all();
+                differs && !new.kind.is_task() && is_same
             }
             _ if differs => self.alike || self.covers(50, 34),
             _ if self.says_most() => true,

@@ -5,6 +5,8 @@
 //! the other doesn't. Without a word of change only the same topic with another value of the same
 //! sort does. `Actually, make that 40` has no topic; it means what was said just before.
 
+use super::apart::is_case;
+use super::behind::words;
 use super::cues::Cues;
 use super::language::Cue;
 use super::subject::Subject;
@@ -67,6 +69,13 @@ pub(super) fn is_near(at: u32, old: u32) -> bool {
 }
 
 impl Ledger {
+    /// Whether who speaks in entry `at` may mean what was said in entry `old` without naming it: a person means what was said
+    /// since they last spoke, however much the model did meanwhile.
+    pub(super) fn is_recent(&self, (at, who): (u32, Speaker), old: u32) -> bool {
+        let is_since = || self.heard[0].is_some_and(|heard| (heard..at).contains(&old));
+        is_near(at, old) || who == Speaker::Human && is_since()
+    }
+
     /// What a line does to the older ones.
     pub(super) fn update(&self, line: &Line) -> Update {
         self.nearest(line, self.update_of(line))
@@ -158,7 +167,8 @@ impl Ledger {
     ) -> Option<(usize, Naming)> {
         let is_value = |word| subject.values.iter().any(|value| value.digest == word);
         let rest: Vec<u64> = subject.bag.iter().filter(|word| !is_value(*word)).collect();
-        if rest.len() > MOST_BESIDES || subject.values.is_empty() || subject.is_field {
+        let is_many = rest.len() > MOST_BESIDES;
+        if is_many || subject.values.is_empty() || subject.is_field || is_case(said) {
             return None;
         }
         // A word that others have, too, may say what it is about.
@@ -176,7 +186,7 @@ impl Ledger {
         };
         let near = self
             .said_here()
-            .take_while(|(_, old)| is_near(at, old.at))
+            .take_while(|(_, old)| self.is_recent((at, who), old.at))
             .filter(|(_, old)| may_mean(old))
             .take(LOOK_BACK);
         let fits = |old: &Line, own: &Value| {
@@ -210,10 +220,18 @@ impl Ledger {
         if let (Some((found, _)), None) = (listed.next(), listed.next()) {
             return Some((found, Naming::Old));
         }
-        let is_bare = !subject.has_topic && about.is_empty() && !cues.has(Cue::Commands);
+        let is_bare =
+            !subject.has_topic && about.is_empty() && !cues.has(Cue::Commands) && !says_when(said);
         let last = differing.first().filter(|_| who == Speaker::Human && is_bare);
         last.map(|(found, _)| (*found, Naming::Nothing))
     }
+}
+
+/// Whether it says after how long something will be: `back in 5 minutes`.
+pub(super) fn says_when(said: &str) -> bool {
+    let all: Vec<String> = words(said).collect();
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    all.windows(2).any(|pair| pair[0] == "in" && is_number(&pair[1]))
 }
 
 /// Whether a text says a whole sentence among others, and doesn't quote it.
@@ -277,6 +295,9 @@ pub(super) fn relation(new: &Line, old: &Line) -> Relation {
     }
     if new.kind.is_task() && old.kind.is_task() && new.kind != old.kind && is_same_deed(own, theirs)
     {
+        return Relation::Same(100);
+    }
+    if new.contradicts(old) {
         return Relation::Same(100);
     }
     let shared = own.topic.shared(&theirs.bag);
@@ -420,5 +441,6 @@ fn is_same_deed(new: &Subject, old: &Subject) -> bool {
 /// Whether the newer says something that the older doesn't, besides what both are about.
 fn says_otherwise(new: &Subject, old: &Subject) -> bool {
     let mut rest = new.bag.without(&new.topic).peekable();
-    rest.peek().is_none() || rest.any(|word| !old.bag.has(word))
+    let is_other = |own: &Value| old.values.iter().any(|value| own.is_other_size_of(value));
+    rest.peek().is_none() || rest.any(|word| !old.bag.has(word)) || new.values.iter().any(is_other)
 }

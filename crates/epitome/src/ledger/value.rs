@@ -6,12 +6,14 @@ use super::language::english;
 use super::stem::stem;
 use super::terms::digest;
 
-/// An exact value. The same text of the same measure is the same value, with backticks or without.
+/// An exact value. The same text of the same measure and size is the same value, with backticks or without.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
     /// Lower-cased, without what is written between thousands.
     pub(super) text: String,
     pub(super) sort: Sort,
+    /// Which unit of its measure it counts, as [`size`] tells; 0 where that isn't said.
+    size: u8,
     /// Of the text, as it stands in a bag.
     pub(super) digest: u64,
 }
@@ -38,7 +40,8 @@ impl Eq for Value {}
 
 impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.text.cmp(&other.text).then_with(|| self.measure().cmp(&other.measure()))
+        let measure = || self.measure().cmp(&other.measure());
+        self.text.cmp(&other.text).then_with(measure).then(self.size.cmp(&other.size))
     }
 }
 
@@ -50,7 +53,12 @@ impl PartialOrd for Value {
 
 impl Value {
     pub(super) fn new(text: String, sort: Sort) -> Self {
-        Self { digest: digest(&text), text, sort }
+        Self { digest: digest(&text), text, sort, size: 0 }
+    }
+
+    /// Whether it is as many of another unit: `20 GB`, where the other one is `20 MB`.
+    pub(super) fn is_other_size_of(&self, other: &Self) -> bool {
+        self.size != other.size && self.sort == other.sort && self.text == other.text
     }
 
     /// Whether one of the two may stand in the other's place.
@@ -164,7 +172,18 @@ pub(super) fn number(low: &str, next: &str, in_words: bool) -> Value {
     } else {
         unit(suffix).or_else(|| unit(stem(next)))
     };
-    Value::new(digits, Sort::Number(class.unwrap_or("")))
+    let size = match class {
+        Some("t" | "d" | "b") if unit(suffix).is_some() => size(suffix),
+        Some("t" | "d" | "b") => size(next),
+        _ => 0,
+    };
+    Value { size, ..Value::new(digits, Sort::Number(class.unwrap_or(""))) }
+}
+
+/// Which one of the units of time, days or bytes it is, however it is written: the first letter tells, but of `ms`.
+fn size(unit: &str) -> u8 {
+    let is_thousandth = unit.starts_with("ms") || unit.starts_with("milli");
+    if is_thousandth { b'i' } else { unit.as_bytes().first().copied().unwrap_or(0) }
 }
 
 #[cfg(test)]

@@ -44,6 +44,29 @@ fn what_speaks_of_another_thing_strikes_nothing() {
             "3 days",
         ),
         ("user: The timeout is 30 minutes.\nuser: Hang on 5 minutes.", "30 minutes"),
+        ("user: The meeting takes 30 minutes.\nuser: Hang on, back in 5 minutes.", "30 minutes"),
+        // A permission for a part of what is forbidden, and what would be so in a case.
+        (
+            "user: Don't ever delete user data.\nmodel: Noted.\nuser: You may delete test data of a user now.",
+            "ever",
+        ),
+        (
+            "user: Never push to main.\nmodel: Noted.\nuser: You can push tags to main's mirror now.",
+            "Never",
+        ),
+        (
+            "user: Never push to main.\nmodel: Noted.\nuser: You may force push to main now.",
+            "Never",
+        ),
+        (
+            "user: The port is 8080.\nmodel: Noted.\nuser: If 8080 is taken, the port is 9090.",
+            "is 8080.",
+        ),
+        // What is wanted by now may be wanted this once.
+        (
+            "user: Don't use Redis for the cache.\nmodel: Noted.\nuser: Use Redis for the cache.",
+            "Don't",
+        ),
         // Of two that may be meant the newer is noted, and neither is struck.
         (
             "user: The ticket is ABC-12.\nmodel: The branch is XYZ-9.\nuser: Make that XYZ-10.",
@@ -76,6 +99,28 @@ fn what_was_just_said_is_struck_in_all_words_that_say_so() {
             "The port",
         ),
         ("user: The refund window is 45 days.\nuser: s/45 days/21 days/", "45 days"),
+        ("user: The owner is Alice.\nmodel: Noted.\nuser: The owner is now Bob.", "Alice"),
+        (
+            "user: The staging database is db1.internal.\nmodel: Noted.\nuser: The staging database is now db3.internal.",
+            "db1",
+        ),
+        (
+            "user: The upload limit is 20 MB.\nmodel: Noted.\nuser: The upload limit is 20 GB now.",
+            "MB",
+        ),
+        (
+            "user: The timeout is 30 seconds.\nmodel: Noted.\nuser: The timeout is 30 minutes now.",
+            "seconds",
+        ),
+        (
+            "user: Use Redis for the cache.\nmodel: Noted.\nuser: Don't use Redis for the cache.",
+            "Use",
+        ),
+        // However much is done in between.
+        (
+            "user: The retry limit is 30.\ntool: a\ntool: b\ntool: c\ntool: d\ntool: e\ntool: f\ntool: g\nuser: Actually make that 40.",
+            "30",
+        ),
         (
             "user: Please also add dark mode to the invoices view.\nmodel: Fine.\nuser: We are in the middle of adding dark mode to the invoices view.",
             "also",
@@ -146,4 +191,22 @@ fn a_report_with_a_figure_ends_its_task() {
         let said = format!("user: Please fix the login bug.\nmodel: Looking.\nmodel: {done}");
         assert!(is_struck(&said, "Please fix"), "{said}");
     }
+}
+
+#[test]
+fn what_a_run_printed_of_itself_is_no_task() {
+    for said in [
+        "tool: FAILED tests/test_a.py::test_x - AssertionError: 3 != 4",
+        "tool: ✓ subtracts (1 ms)",
+    ] {
+        let lane = ledger(said).render(4_000);
+        assert!(!lane.contains("done:"), "{lane}");
+    }
+}
+
+#[test]
+fn what_forbids_a_task_is_none() {
+    let said = "user: Run the migration tonight.\nmodel: Fine.\nuser: Please don't run the migration tonight.";
+    let lane = ledger(said).render(4_000);
+    assert!(is_struck(said, "Run the") && lane.starts_with("Constraints:"), "{lane}");
 }
