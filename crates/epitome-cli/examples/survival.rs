@@ -23,7 +23,7 @@ use std::sync::Arc;
 use epitome::count::counter;
 use epitome::summarize::Summarizer;
 use epitome_recordings::{Kind, Options, Reach, open};
-use testkit::survival::page::tables;
+use testkit::survival::page::{goals, tables};
 use testkit::survival::report::BUDGETS;
 use testkit::survival::scripted::{Summarized, summarizers};
 use testkit::survival::stream::LONG;
@@ -149,7 +149,7 @@ fn main() -> Result<ExitCode> {
             tables(&before)
         )?;
     }
-    write!(page, "## Now\n\n{} seeds.\n\n{}", report.seeds, tables(&report))?;
+    write!(page, "## Now\n\n{} seeds.\n\n{}{}", report.seeds, goals(&report), tables(&report))?;
     match &asked.file {
         Some(file) => fs::write(file, page)?,
         None => print!("{page}"),

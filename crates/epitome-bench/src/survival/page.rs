@@ -27,6 +27,52 @@ pub fn tables(report: &Report) -> String {
     out
 }
 
+/// Percent of what was said in held-out phrasings that is to be present at each size, and of corrections that may be missed.
+const PRESENT: [u64; 3] = [95, 99, 100];
+const MOST_MISSED: u64 = 10;
+
+/// What is asked of held-out phrasings, beside what was measured; empty if none were planted.
+pub fn goals(report: &Report) -> String {
+    let page = Page { report, sets: vec![Set::HeldOut] };
+    if !report.items.iter().any(|row| row.when.set == Set::HeldOut) {
+        return String::new();
+    }
+    let mut out = String::from(
+        "| held-out phrasings, after five compactions | size | goal | measured | met |\n|---|--:|--:|--:|---|\n",
+    );
+    for (budget, least) in BUDGETS.into_iter().zip(PRESENT) {
+        let is_here = |when: &When| when.set == Set::HeldOut && when.budget == budget;
+        let updates = page.updates_of(|when, _| is_here(when));
+        let pairs = page.pairs_of(is_here);
+        let of = |of: u64| Share { of, all: updates.plants };
+        let present = page.present(is_here, Rounds::Last);
+        let merged = Share { of: pairs.merged, all: pairs.plants };
+        for (what, goal, share, is_met) in [
+            ("present", format!("{least} %"), present, present.of * 100 >= present.all * least),
+            ("former value stated", "0".to_owned(), of(updates.stated), updates.stated == 0),
+            (
+                "supersession missed",
+                format!("at most {MOST_MISSED} %"),
+                of(updates.missed),
+                updates.missed * 100 <= updates.plants * MOST_MISSED,
+            ),
+            ("mixed up", "0".to_owned(), merged, merged.of == 0),
+        ] {
+            let met = if is_met { "yes" } else { "**no**" };
+            let _ = writeln!(out, "| {what} | {budget} % | {goal} | {} | {met} |", percent(share));
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// After which compactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rounds {
+    Last,
+    All,
+}
+
 struct Page<'a> {
     report: &'a Report,
     sets: Vec<Set>,
@@ -43,10 +89,6 @@ impl Page<'_> {
         );
         for (set, budget) in self.rows() {
             let is_here = |when: &When| when.set == set && when.budget == budget;
-            let present = |is_last: bool| -> Share {
-                let rows = self.report.items.iter().filter(|row| is_here(&row.when));
-                rows.filter(|row| !is_last || row.when.round == ROUNDS).map(ItemRow::share).sum()
-            };
             let updates = self.updates_of(|when, _| is_here(when));
             let pairs = self.pairs_of(is_here);
             let landings = self.report.landings.iter().filter(|row| is_here(&row.when));
@@ -56,8 +98,8 @@ impl Page<'_> {
                 out,
                 "| {} | {budget} % | {} | {} | {} | {} | {} | {} | {} | {} of {} |",
                 set.name(),
-                shown(present(true)),
-                shown(present(false)),
+                shown(self.present(is_here, Rounds::Last)),
+                shown(self.present(is_here, Rounds::All)),
                 of(updates.stated),
                 of(updates.alone),
                 of(updates.missed),
@@ -68,6 +110,14 @@ impl Page<'_> {
             );
         }
         out.push('\n');
+    }
+
+    /// Items that are present.
+    fn present(&self, is_here: impl Fn(&When) -> bool, rounds: Rounds) -> Share {
+        let rows = self.report.items.iter().filter(|row| is_here(&row.when));
+        rows.filter(|row| rounds == Rounds::All || row.when.round == ROUNDS)
+            .map(ItemRow::share)
+            .sum()
     }
 
     /// Items that are present, by something of theirs, for each size.
