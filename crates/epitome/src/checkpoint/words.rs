@@ -19,8 +19,21 @@ pub struct Word {
     pub entry: Option<usize>,
     /// The words, verbatim; with a declared gap if an earlier checkpoint had no room for all.
     pub text: String,
-    /// Bytes of the whole message; more than `text` has if that has a gap.
+    /// Bytes of the whole message.
     pub whole: usize,
+    /// How much of it `text` is.
+    pub quote: Quote,
+}
+
+/// How much of a message a quote is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quote {
+    /// All of it, and nothing else.
+    Whole,
+    /// Head and tail, the gap declared.
+    Part,
+    /// What is left of it beside notes of what is newer.
+    Noted,
 }
 
 /// How a lane's words came out.
@@ -42,9 +55,11 @@ const LEAST_PART: usize = 160;
 /// What stands around the size of what is left out.
 const GAP: &str = "[… ";
 const END: &str = " …]";
-/// What stands in a label before the length of a quote with notes that are longer than what they stand for.
+/// What stands in a label before the length of a quote with notes.
 const NOTED: &str = ", with notes ";
-/// What stands there behind a sentence that something newer may change.
+/// What stands in a note for a sentence that something newer replaces.
+const REPLACED: &str = "replaced by message ";
+/// What stands in one behind a sentence that something newer may change.
 const SEE: &str = "newer: message ";
 /// Of a longer message so many bytes are quoted before anything else is.
 const LEAST_QUOTE: usize = 400;
@@ -52,7 +67,7 @@ const LEAST_QUOTE: usize = 400;
 impl Word {
     /// A message in full, of that number.
     pub fn new(at: usize, text: String) -> Self {
-        Word { at, entry: None, whole: text.len(), text }
+        Word { at, entry: None, whole: text.len(), text, quote: Quote::Whole }
     }
 
     /// An entry in full.
@@ -93,17 +108,17 @@ impl Word {
     }
 
     fn is_whole(&self) -> bool {
-        self.text.len() == self.whole
+        self.quote == Quote::Whole
     }
 
     /// Its label, and the words.
     fn lines(&self) -> String {
         let Word { at, text, whole, .. } = self;
-        match text.len() {
-            len if len == *whole => format!("[message {at}, {whole} bytes]\n{text}\n"),
-            len if len < *whole => format!("[message {at}, {len} bytes of {whole}]\n{text}\n"),
-            // What is said of it takes more than what is left out.
-            len => format!("[message {at}, {whole} bytes{NOTED}{len}]\n{text}\n"),
+        let len = text.len();
+        match self.quote {
+            Quote::Whole => format!("[message {at}, {whole} bytes]\n{text}\n"),
+            Quote::Part => format!("[message {at}, {len} bytes of {whole}]\n{text}\n"),
+            Quote::Noted => format!("[message {at}, {whole} bytes{NOTED}{len}]\n{text}\n"),
         }
     }
 
@@ -111,12 +126,9 @@ impl Word {
     /// next one may be looked for is returned.
     pub(super) fn withdraw(&mut self, sentence: &str, newer: usize, from: usize) -> usize {
         let Some(at) = alone_from(&self.text, sentence, from) else { return from };
-        let note = format!("{GAP}replaced by message {newer}{END}");
+        let note = format!("{GAP}{REPLACED}{newer}{END}");
         self.text.replace_range(at..at + sentence.len(), &note);
-        // As long as what was said it would count as that.
-        if self.is_whole() {
-            self.text.insert(at + GAP.len(), ' ');
-        }
+        self.quote = Quote::Noted;
         at + note.len()
     }
 
@@ -125,6 +137,7 @@ impl Word {
         let Some(end) = behind(&self.text, sentence, from) else { return from };
         if !points(&self.text[end..]) {
             self.text.insert_str(end, &format!("{GAP}{SEE}{newer}{END}"));
+            self.quote = Quote::Noted;
         }
         end
     }
@@ -155,9 +168,8 @@ impl Word {
         };
         let gap = self.text.len() - head.len() - tail.len();
         let text = format!("{head}\n{GAP}{gap} bytes not quoted{END}\n{tail}");
-        // As long as the whole it would count as that.
-        let fits = text.len() <= bytes && text.len() != self.whole;
-        fits.then_some(Word { text, ..*self })
+        let quote = if self.quote == Quote::Noted { Quote::Noted } else { Quote::Part };
+        (text.len() <= bytes).then_some(Word { text, quote, ..*self })
     }
 
     /// What the end has of `room`: a third, or more where that makes the last paragraph whole. Behind what
@@ -344,16 +356,20 @@ pub(super) fn read(lane: &str) -> (Vec<Word>, &str) {
 fn read_one(rest: &str) -> Option<(Word, &str)> {
     let (label, tail) = rest.strip_prefix("[message ")?.split_once("]\n")?;
     let (at, size) = label.split_once(", ")?;
-    let (len, whole) = if let Some((len, whole)) = size.split_once(" bytes of ") {
-        (len.parse().ok()?, whole.parse().ok()?)
+    let (len, whole, mut quote) = if let Some((len, whole)) = size.split_once(" bytes of ") {
+        (len.parse().ok()?, whole.parse().ok()?, Quote::Part)
     } else if let Some((whole, len)) = size.split_once(NOTED) {
-        (len.parse().ok()?, whole.strip_suffix(" bytes")?.parse().ok()?)
+        (len.parse().ok()?, whole.strip_suffix(" bytes")?.parse().ok()?, Quote::Noted)
     } else {
         let len = size.strip_suffix(" bytes")?.parse().ok()?;
-        (len, len)
+        (len, len, Quote::Whole)
     };
     let text = tail.get(..len)?.to_owned();
-    let word = Word { at: at.parse().ok()?, entry: None, text, whole };
+    // Once notes that took less than what they stand for were told as a part.
+    if quote == Quote::Part && [REPLACED, SEE].iter().any(|note| text.contains(note)) {
+        quote = Quote::Noted;
+    }
+    let word = Word { at: at.parse().ok()?, entry: None, text, whole, quote };
     Some((word, tail.get(len..)?.strip_prefix('\n')?))
 }
 
@@ -425,13 +441,36 @@ mod tests {
         word.withdraw("he port is 8080", 9, 0);
         let said = "The port is 8080. [… replaced by message 9 …]. Go on.";
         assert_eq!(word.text, said);
-        // A note that is as long as the sentence is no part of it.
-        let mut same = Word::new(6, "a".repeat(31));
-        same.withdraw(&same.text.clone(), 9, 0);
-        assert!(!same.is_whole() && read(&same.lines()).0.first() == Some(&same), "{same:?}");
+        assert_eq!(
+            word.lines(),
+            format!("[message 4, 40 bytes, with notes {}]\n{said}\n", said.len())
+        );
+        // Whether a note is shorter than the sentence, as long or longer, its bytes are none of the message.
+        for bytes in 30..40 {
+            let mut word = Word::new(6, "a".repeat(bytes));
+            word.withdraw(&word.text.clone(), 9, 0);
+            let lines =
+                format!("[message 6, {bytes} bytes, with notes 31]\n[… replaced by message 9 …]\n");
+            assert_eq!(word.lines(), lines);
+            assert_eq!(read(&lines), (vec![word], ""));
+        }
         let mut odd = Word::new(5, "é80 80é 80".to_owned());
         odd.withdraw("80", 9, 0);
         assert_eq!(odd.text, "é80 80é [… replaced by message 9 …]");
+    }
+
+    #[test]
+    fn what_was_told_as_a_part_once_is_read_and_told_as_what_it_is() {
+        let note = "[…  replaced by message 9 …]";
+        for told in
+            [format!("{} bytes of 40", note.len()), format!("40 bytes, with notes {}", note.len())]
+        {
+            let (words, _) = read(&format!("[message 6, {told}]\n{note}\n"));
+            let lines = format!("[message 6, 40 bytes, with notes {}]\n{note}\n", note.len());
+            assert_eq!(lane_of(&words), lines, "{told}");
+        }
+        let part = "[message 6, 33 bytes of 40]\nAbc [… 33 bytes not quoted …]\n";
+        assert_eq!(lane_of(&read(part).0), part);
     }
 
     #[test]
