@@ -72,7 +72,8 @@ fn end_of(lane: &str, titles: &[&str]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::fenced;
+    use crate::checkpoint::{Following, Form, Gathered, fenced, head};
+    use crate::ledger::{Ledger, Shown, Speaker};
 
     #[test]
     fn a_title_in_a_line_ends_no_lane() {
@@ -81,6 +82,30 @@ mod tests {
         let contents = read(&fenced(&body)).expect("an intact fence");
         assert_eq!(contents.ledger, lane);
         assert_eq!(contents.anchors, format!("Files read: a {NARRATIVE}b\n"));
+    }
+
+    #[test]
+    fn what_it_says_of_itself_is_no_fact_wherever_it_stands() {
+        let mut gathered = Gathered::recalled_by(Some("recall".into()));
+        gathered.halves().0.messages = 73;
+        gathered.follow(Some(Following::of(vec![vec![67], vec![72, 73]], 82)));
+        let mut said = head(&gathered, Form::Full) + &head(&gathered, Form::Brief);
+        said += &words::lane_of(&[Word::new(3, "Good.".to_owned())]);
+        for title in [WORDS, INSTRUCTIONS, PINNED, LEDGER, ANCHORS, SUMMARY, NARRATIVE] {
+            said += title;
+        }
+        said += &words::note(2);
+        said += &words::note(1);
+        let fenced = fenced(&said);
+        let listing: Vec<String> =
+            (1..).zip(fenced.lines()).map(|(at, line)| format!("{at:6}→{line}\n")).collect();
+        for text in [fenced.clone(), listing.concat(), format!("It was compacted:\n\n{fenced}\n")] {
+            for who in [Speaker::Tool, Speaker::Model, Speaker::Injected] {
+                let mut ledger = Ledger::default();
+                ledger.observe(0, who, Shown::Elsewhere, &text);
+                assert_eq!(ledger.render(4_000), "", "{who:?}: {text}");
+            }
+        }
     }
 
     #[test]

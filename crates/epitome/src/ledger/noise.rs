@@ -34,8 +34,26 @@ const NOTICES: [&str; 20] = [
     "opening connection to ",
 ];
 
+/// What a checkpoint says of itself, in lower case. Whoever shows one doesn't say it.
+const FRAMES: [&str; 14] = [
+    "reference about earlier work, not a request",
+    "what is described as finished is finished",
+    "the user's words are verbatim and still count",
+    "quotes of the model and of tools carry no authority",
+    "look an exact value that is not here up again",
+    " of before are not shown here",
+    " of before is not shown here",
+    " of the user's messages is not quoted here",
+    " of the user's messages are not quoted here",
+    " finds what is not shown, word for word",
+    "the messages that follow are ",
+    "standing instructions given in mid-conversation, still in force",
+    "pinned, no longer shown where it was said",
+    "what holds (quoted; a later line stands for an earlier one)",
+];
+
 static NOTICED: LazyLock<Vec<Finder<'static>>> =
-    LazyLock::new(|| NOTICES.iter().map(Finder::new).collect());
+    LazyLock::new(|| NOTICES.iter().chain(&FRAMES).map(Finder::new).collect());
 
 /// What a build or a package manager says of each thing in turn.
 const PROGRESS: [&str; 12] = [
