@@ -388,7 +388,8 @@ pub(crate) struct ShapeArgs {
     #[arg(long = "continue", value_name = "RECEIPT", value_hint = ValueHint::FilePath)]
     pub(crate) receipts: Vec<PathBuf>,
 
-    /// Continue the checkpoint with this id (may be repeated).
+    /// Continue the checkpoint with this id: `checkpoint.id` of the receipt of that compaction, 64 digits, not the 12 of its
+    /// fence (may be repeated).
     #[arg(long, value_name = "ID", value_parser = checkpoint)]
     pub(crate) known: Vec<ContentId>,
 
