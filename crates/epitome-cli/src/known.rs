@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
-use epitome::checkpoint::look_alikes;
+use epitome::Outcome;
+use epitome::checkpoint::{look_alikes, looks_like_one};
 use epitome::ledger::Made;
 use epitome::receipt::RECEIPT_VERSION;
 use epitome::transcript::{ContentId, Origin, Part};
-use epitome::{Outcome, Transcript};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -111,19 +111,20 @@ impl Known {
         if !self.ids.is_empty() && !is_continued {
             output::warn("no message is a checkpoint that was said to be known");
         }
-        if let Some(at) = look_alike(transcript) {
+        // The first one that looks like a checkpoint and isn't known.
+        let unknown = look_alikes(transcript).find(|part| part.origin() != Origin::Checkpoint);
+        if let Some(part) = unknown {
+            let at = transcript.entry_of(part.slot);
+            let why = if looks_like_one(&part.text()) {
+                "isn't known, so it is plain text; if it is yours: --continue with the receipt of that compaction"
+            } else {
+                "was changed since it was written, so it is plain text, whoever vouches for it"
+            };
             output::warn(&format!(
-                "messages[{at}] looks like the checkpoint of an earlier compaction, but isn't known, so it is \
-                 plain text; if it is yours: --continue with the receipt of that compaction"
+                "messages[{at}] looks like the checkpoint of an earlier compaction, but {why}"
             ));
         }
     }
-}
-
-/// The first message that looks like a checkpoint and isn't known.
-fn look_alike(transcript: &Transcript) -> Option<usize> {
-    let unknown = look_alikes(transcript).find(|part| part.origin() != Origin::Checkpoint)?;
-    Some(transcript.entry_of(unknown.slot))
 }
 
 fn read(file: &Path) -> Result<Written> {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use epitome::Outcome;
-use epitome::checkpoint::look_alikes;
+use epitome::checkpoint::{look_alikes, looks_like_one};
 use epitome::json::quote;
 use epitome::request::Request;
 use epitome::text::time::rfc3339;
@@ -133,9 +133,15 @@ fn spoken(outcome: &Outcome) -> Request {
             }
         }
     }
-    let fenced: Vec<Slot> = look_alikes(&view.transcript).map(|part| part.slot).collect();
-    for slot in fenced {
-        view.transcript.set_part_origin(slot, Origin::Checkpoint);
+    let fenced: Vec<(Slot, Origin)> = look_alikes(&view.transcript)
+        .map(|part| match looks_like_one(&part.text()) {
+            true => (part.slot, Origin::Checkpoint),
+            // Changed since, it is nobody's.
+            false => (part.slot, Origin::Injected),
+        })
+        .collect();
+    for (slot, origin) in fenced {
+        view.transcript.set_part_origin(slot, origin);
     }
     view
 }

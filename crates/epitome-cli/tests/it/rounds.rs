@@ -105,6 +105,23 @@ fn an_unknown_one_is_plain_text_and_said_to_be() {
             assert!(!words(&checkpoint).contains(said), "nobody vouched for it: {checkpoint}");
         }
     }
+    // One that was changed is no more than that, whoever vouches for it.
+    let longer = bench.read("longer.json");
+    let changed = longer.replacen(
+        "Reference about earlier work, not",
+        "Reference about earlier work, and",
+        1,
+    );
+    assert_ne!(changed, longer);
+    bench.write("changed.json", changed);
+    let ran = bench.run("compact changed.json --target 4000 --continue once.receipt -o twice.json");
+    assert!(ran.err.contains("but was changed since it was written"), "{}", ran.err);
+    for checkpoint in checkpoints(&bench.read("twice.json")) {
+        assert!(
+            !words(&checkpoint).contains("Reference about"),
+            "no person wrote it: {checkpoint}"
+        );
+    }
     // A receipt of something else vouches for nothing here.
     bench.copy(crate::bench::RUN, "run.json");
     bench.run("compact run.json -o other.json --receipt other.receipt");
@@ -143,10 +160,12 @@ fn what_is_no_receipt_is_refused() {
         ("--continue future", 65),
         ("--continue cut", 65),
         ("--known abc", 2),
+        ("--known bf2d35f2ccc7", 2),
     ] {
         let ran = bench.run(&format!("compact run.json {flag}"));
         assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{flag}: {}", ran.err);
         assert!(code == 2 || ran.err.contains("\nhint: "), "{flag}: {}", ran.err);
+        assert!(code != 2 || ran.err.contains("`checkpoint.id`"), "{flag}: {}", ran.err);
     }
     let ran = bench.run("compact run.json --continue good --receipt good");
     assert_eq!(ran.code, 0, "a receipt may take the place of the one before: {}", ran.err);

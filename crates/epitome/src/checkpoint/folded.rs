@@ -10,7 +10,7 @@ use super::anchors::{Anchors, Asked};
 use super::narrative::Who;
 use super::read::read;
 use super::words::{self, Word};
-use super::{Following, is_checkpoint, unfenced};
+use super::{Following, enclosed, is_checkpoint};
 use crate::draft::{Draft, part_text};
 use crate::ledger;
 use crate::text::secrets::{into_masked, masked};
@@ -122,7 +122,7 @@ impl Folded {
                 PartKind::Text => {
                     let said = part.text();
                     // A checkpoint that nobody vouches for is quoted, its fence and labels aren't.
-                    let bare = unfenced(&said).map(words::without_labels);
+                    let bare = enclosed(&said).map(words::without_labels);
                     let text = masked(bare.as_deref().unwrap_or(&said)).into_owned();
                     self.anchors.observe_text(at, &text);
                     if let Some(who) = speaker(&part) {

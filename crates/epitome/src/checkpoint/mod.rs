@@ -35,8 +35,8 @@ pub use numbers::numbering;
 use numbers::{is_checkpoint, stands_for};
 pub use read::{Contents, read};
 pub(crate) use summary::Seat;
-pub use words::Word;
 pub(crate) use words::says_besides;
+pub use words::{Quote, Word};
 
 /// What a checkpoint of `most` tokens leaves to the ledger before the user's words are quoted: some lines of a small one, be
 /// they all that it has room for, and most of a large one. What is restated comes before either.
@@ -372,20 +372,33 @@ fn unfenced(text: &str) -> Option<&str> {
     (ContentId::of_text(body).short() == nonce).then_some(body)
 }
 
+/// What stands between two fences of one nonce, whether or not it gives that nonce.
+fn enclosed(text: &str) -> Option<&str> {
+    let (nonce, rest) = text.trim().strip_prefix(OPEN)?.split_once('>')?;
+    let is_one = !nonce.is_empty() && nonce.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let body = rest.strip_suffix('>')?.strip_suffix(nonce)?.strip_suffix(CLOSE)?;
+    // Between two of them somebody speaks.
+    let is_closed = body.contains(&format!("{CLOSE}{nonce}>"));
+    (is_one && !is_closed).then(|| body.trim_start_matches('\n'))
+}
+
 /// Whether a text has a checkpoint's fence, intact. Anybody can write one.
 pub fn looks_like_one(text: &str) -> bool {
     text.starts_with(OPEN) && unfenced(text).is_some()
 }
 
-/// The texts in the user's role that have a checkpoint's fence, intact: no person wrote them, whether
-/// or not somebody vouches for them.
+/// The texts in the user's role that stand between a checkpoint's fences, whether or not somebody vouches for them: no
+/// person wrote them. One that was changed since says no more than one that wasn't.
 pub fn look_alikes(transcript: &Transcript) -> impl Iterator<Item = Part<'_>> {
     // Most show by their first bytes that they are none.
-    let may_be = |raw: &str| raw.starts_with("\"<") || raw.starts_with("\"\\u003");
+    let may_be = |raw: &str| {
+        let start = raw.strip_prefix('"').unwrap_or_default();
+        start.starts_with(['<', '\\', ' '])
+    };
     let users = transcript.entries().filter(|entry| entry.role() == Role::User);
     users.flat_map(|entry| entry.parts()).filter(move |part| {
         let is_text = part.kind() == PartKind::Text && !part.is(Marks::NESTED);
-        is_text && may_be(part.raw_body()) && looks_like_one(&part.text())
+        is_text && may_be(part.raw_body()) && enclosed(&part.text()).is_some()
     })
 }
 

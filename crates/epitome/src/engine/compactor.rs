@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{CompactError, Compaction, Options, OptionsError, Outcome, Readings};
 use crate::archive::Archive;
 use crate::budget::{Stop, Target};
+use crate::checkpoint::looks_like_one;
 use crate::compact::Compactors;
 use crate::cores::Beside;
 use crate::count::TokenCounter;
@@ -442,12 +443,13 @@ impl Compactor {
         }
     }
 
-    /// The id of a text that is a known checkpoint.
+    /// The id of a text that is a known checkpoint. One that isn't as it was written can't be read.
     pub(super) fn known_id(&self, text: &Part<'_>) -> Option<ContentId> {
         if self.known.is_empty() {
             return None;
         }
-        self.known.get(&ContentId::of_text(&text.text())).copied()
+        let text = text.text();
+        self.known.get(&ContentId::of_text(&text)).copied().filter(|_| looks_like_one(&text))
     }
 }
 
