@@ -1,6 +1,6 @@
 //! What the lanes are made of, gathered from the folded entries in one pass.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::mem::take;
 use std::sync::Arc;
 
@@ -125,10 +125,14 @@ impl Gathered {
         &self.heard.ledger
     }
 
-    /// The messages in which people said something that holds and no task speaks of: rules, decisions, facts.
-    pub(crate) fn holding(&self) -> HashSet<Whence> {
-        let lines = self.ledger().lines().iter();
-        lines.filter(|line| line.holds_by_a_person()).map(Line::whence).collect()
+    /// The messages in which people said something that holds and no task speaks of: rules, decisions, facts; and how much
+    /// of it.
+    pub(crate) fn holding(&self) -> HashMap<Whence, u64> {
+        let mut holding = HashMap::new();
+        for line in self.ledger().lines().iter().filter(|line| line.holds_by_a_person()) {
+            *holding.entry(line.whence()).or_default() += 1;
+        }
+        holding
     }
 
     /// What the narrative chooses from.

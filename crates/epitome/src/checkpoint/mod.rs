@@ -142,7 +142,7 @@ fn written(
     let mut room = most.checked_sub(tokens(&head))?;
     let kept_free = if form == Form::Full { firm_tokens(gathered, most) } else { 0 };
     let holding = gathered.holding();
-    let says = |word: &Word| holding.contains(&word.whence());
+    let says = |word: &Word| holding.contains_key(&word.whence());
     // Texts side by side may count a little more than each by itself.
     let (lane, body, mut ledger) = loop {
         let (words, share) = match form {
@@ -295,7 +295,9 @@ fn extracts(
     while bytes >= LEAST_EXTRACT {
         let mut out = body.to_owned();
         let firm = gathered.anchors().firm_bytes().min(bytes);
-        let anchors = gathered.anchors().render(firm.max(bytes * 55 / 100));
+        // Where there is room for a few lines these are no telling ones.
+        let share = if bytes < FEW_EXTRACTS { bytes } else { bytes * 55 / 100 };
+        let anchors = gathered.anchors().render(firm.max(share));
         let telling = narrative.render(bytes.saturating_sub(anchors.len()));
         for (title, lines) in [(ANCHORS, &anchors), (NARRATIVE, &telling)] {
             if !lines.is_empty() {
@@ -315,6 +317,8 @@ fn extracts(
 
 /// Extracts in fewer bytes than this say nothing.
 const LEAST_EXTRACT: usize = 64;
+/// And in fewer than this they are anchors, as far as there are any.
+const FEW_EXTRACTS: usize = 4 * LEAST_EXTRACT;
 
 /// The least that checkpoints take, by one counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -144,10 +144,14 @@ impl Compaction {
         let before = self.request.format.alternates().then(|| plan.draft.clone());
         let mut shown = Vec::new();
         let holding = gathered.holding();
-        let holds = |at: &usize| holding.contains(&Whence::Here(*at as u32));
-        let (first, rest): (Vec<usize>, Vec<usize>) = said.iter().partition(|at| holds(at));
-        let in_turn = first.iter().rev().chain(rest.iter().rev()).copied();
-        for at in in_turn.filter(|at| !quoted.contains(at)) {
+        // First what says most that holds in the room that it takes, then the rest; the newest of it first.
+        let turn = |at: usize| match holding.get(&Whence::Here(at as u32)) {
+            Some(lines) => tally.entry(at) / lines,
+            None => u64::MAX,
+        };
+        let mut in_turn: Vec<usize> = said.iter().rev().copied().collect();
+        in_turn.sort_by_key(|at| turn(*at));
+        for at in in_turn.into_iter().filter(|at| !quoted.contains(at)) {
             let was_folded = plan.draft.is_folded(at);
             if plan.draft.show(at, &mut free) && was_folded {
                 // The checkpoint may have to say which one it is.

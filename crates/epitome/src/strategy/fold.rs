@@ -91,6 +91,8 @@ struct Leaving<'a> {
     /// Tokens that the ledger takes to list what they said in it that holds, where that is told; an earlier checkpoint's
     /// lines count as some.
     lines: u64,
+    /// How many lines these are.
+    held: u64,
     /// Whether it is nothing but what people said.
     is_plain: bool,
     /// Whether it says next to nothing: `yes`, `go on`.
@@ -103,7 +105,7 @@ impl<'a> Leaving<'a> {
         let is_plain = unit.is_turn && !unit.is_step;
         let said = |at: usize| scene.matter.transcript.entry(at).human_text();
         let is_terse = is_plain && unit.entries.clone().all(|at| is_terse(&said(at)));
-        Leaving { unit, size: size(scene, unit), quote, lines: 0, is_plain, is_terse }
+        Leaving { unit, size: size(scene, unit), quote, lines: 0, held: 0, is_plain, is_terse }
     }
 }
 
@@ -170,10 +172,11 @@ impl Layout {
         let all = older.iter().map(|unit| unit.quote).sum::<u64>();
         let mut over = all.saturating_sub(room.quotes);
         let listed = room.listed(older.iter().enumerate());
-        // What holds and isn't listed comes first, and what says next to nothing last.
+        // What holds and isn't listed comes first, what says most of it in the room that it takes before the rest, and what
+        // says next to nothing last.
         let turn = |at: usize| match &older[at] {
-            unit if unit.lines > 0 && !listed.contains(&at) => 0,
-            unit => 1 + u8::from(unit.is_terse),
+            unit if unit.lines > 0 && !listed.contains(&at) => (0, unit.size / unit.held.max(1)),
+            unit => (1 + u8::from(unit.is_terse), 0),
         };
         let mut turns: Vec<usize> = (0..older.len()).rev().collect();
         turns.sort_by_key(|at| turn(*at));
@@ -269,12 +272,15 @@ fn tell_lines(scene: &Scene<'_>, leaving: &mut [Leaving<'_>]) {
             ledger.observe_entry(transcript, entry, |_| Shown::Elsewhere);
         }
     }
-    let mut lines: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut lines: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     for line in ledger.ranked() {
-        *lines.entry(line.at as usize).or_default() += counter.text(&line.text).tokens + LINE;
+        lines.entry(line.at as usize).or_default().push(counter.text(&line.text).tokens + LINE);
     }
     for of in leaving {
-        of.lines = of.unit.entries.clone().filter_map(|at| lines.get(&at)).sum();
+        let own: Vec<u64> =
+            of.unit.entries.clone().filter_map(|at| lines.get(&at)).flatten().copied().collect();
+        of.lines = own.iter().sum();
+        of.held = own.len() as u64;
         if is_checkpoint(scene, of.unit) {
             let texts = of.unit.entries.clone().flat_map(|at| transcript.entry(at).parts());
             let carried = texts.filter_map(|part| checkpoint::read(&part.text()));

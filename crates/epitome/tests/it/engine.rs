@@ -192,6 +192,28 @@ fn a_changed_look_alike_is_nobodys_words_either() {
     }
 }
 
+/// In a checkpoint with room for little that is extracted.
+#[test]
+fn telling_lines_give_way_before_files_and_commands() {
+    let said = session(0..20)
+        + "asst call z Bash {\"command\":\"cargo build\"}\nres  z = error[E0425]: cannot find value `x`\n"
+        + &session(20..40).replace("user Never", "asst Never");
+    let request = testkit::parse(Format::OpenaiChat, &said);
+    let mut extracted = 0;
+    for target in (200..700).step_by(20) {
+        let outcome = compactor(target).compact(&request).expect("a sound view");
+        let Some(placed) = outcome.view.checkpoint() else { continue };
+        let has_anchors = placed.text.contains("## Files, commands, errors");
+        assert!(
+            has_anchors || !placed.text.contains("## Telling lines"),
+            "{target}: {}",
+            placed.text
+        );
+        extracted += usize::from(has_anchors);
+    }
+    assert!(extracted > 2, "anchors fit somewhere");
+}
+
 #[test]
 fn settings_out_of_range_are_errors() {
     let of = |options| Compactor::new(options, counter("chars4").expect("a known name")).map(drop);

@@ -187,3 +187,31 @@ fn a_larger_target_keeps_the_rules_of_a_smaller_one() {
         }
     }
 }
+
+/// Of what there is no room for all of, that stays which says most of what holds for the room that it takes.
+#[test]
+fn at_small_targets_what_holds_most_stays_before_what_is_newer() {
+    let rules = "Never push to main. The retry limit is 30. The staging port is 8080. We chose sqlite because it is small.";
+    let newer = ["red", "blue", "green", "grey", "pink", "teal", "gold", "lime"];
+    let mut messages = vec![("user", "Please build the exporter.".to_owned())];
+    let mut say = |words: String| {
+        messages.push(("assistant", lorem(60)));
+        messages.push(("user", words));
+    };
+    say(rules.to_owned());
+    for (at, which) in newer.iter().enumerate() {
+        say(format!(
+            "Also the {which} widget limit is {}. And do not touch the {which} module.",
+            at * 7 + 3
+        ));
+    }
+    say("Continue with the docs.".to_owned());
+    let mut shown_whole = 0;
+    for tokens in (80..300).step_by(20) {
+        let said = shown(&compacted(&messages, Target::Tokens(tokens)));
+        let of_newer = said.matches("widget limit").count();
+        assert!(said.contains("Never push to main.") || of_newer < 2, "{tokens}: {said}");
+        shown_whole += usize::from(said.contains(rules) && of_newer < newer.len());
+    }
+    assert!(shown_whole > 2, "some targets have room for it and not for all");
+}
