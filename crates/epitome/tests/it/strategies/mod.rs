@@ -230,18 +230,19 @@ fn a_preserved_tool_keeps_its_calls() {
         options,
         BUILD,
         &expect![[r#"
-            1511 → 1463 tokens, target 1490
+            1511 → 1469 tokens, target 1490
             keep sys  You are terse.
             keep user Fix the build.
             keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
             keep res  a = {code 60}
             keep res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-            here <checkpoint 79bdaf253849>
+            here <checkpoint 862c545378e7>
                | 4 messages of before are not shown here.
                | The messages that follow are 7, and those from 10 on.
                | ## Files, commands, errors (extracted)
                | Files changed: src/x.rs (edited)
-               | </checkpoint 79bdaf253849>
+               | Files read: docs/a.md
+               | </checkpoint 862c545378e7>
             fold asst think the types differ | call c Edit {"file_path":"src/x.rs"}  # folded into the checkpoint
             fold res  c = ok  # folded into the checkpoint
             keep user And the docs.
