@@ -1,6 +1,8 @@
 //! Which message each shown entry becomes: one of its own, or, where user and assistant must take turns, one
 //! that it shares with what a view has brought beside it.
 
+use std::ops::Range;
+
 use super::{Dialect, Mend};
 use crate::json::{self, Span};
 use crate::request::Request;
@@ -81,10 +83,20 @@ fn shares(dialect: &dyn Dialect, request: &Request, before: Piece, piece: Piece)
     matches!(role(before), Some(Role::User | Role::Assistant)) && role(before) == role(piece)
 }
 
-/// Puts the elements of entry `at` into the message of `into`, once both have a list of them.
-pub(super) fn join(transcript: &Transcript, into: usize, at: usize, key: &str) -> Mend {
-    let can = [into, at].into_iter().all(|at| has_list(transcript.entry(at), key));
-    if can { Mend::Join { into } } else { Mend::Nothing }
+/// The entries of a run behind its first one, with what puts their elements into that one's list, once both have one.
+pub(super) fn joins<'a>(
+    transcript: &'a Transcript,
+    run: &Range<usize>,
+    key: &'a str,
+) -> impl Iterator<Item = (usize, Mend)> + use<'a> {
+    let into = run.start;
+    // Asked once: the first one may be as large as all others.
+    let takes = run.len() > 1 && has_list(transcript.entry(into), key);
+    let mend = move |at| {
+        let can = takes && has_list(transcript.entry(at), key);
+        if can { Mend::Join { into } } else { Mend::Nothing }
+    };
+    (into + 1..run.end).map(move |at| (at, mend(at)))
 }
 
 /// Whether the member `key` of a message is a list, so that elements can be put into it.

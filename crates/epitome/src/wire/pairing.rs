@@ -70,6 +70,12 @@ impl<'a> Batch<'a> {
     }
 }
 
+/// Of calls of one id, which are answered in their order.
+fn next_unanswered<'m, 'a>(calls: &'m mut [Made<'a>]) -> Option<&'m mut Made<'a>> {
+    let answered = calls.partition_point(|made| made.answer.is_some());
+    calls.get_mut(answered)
+}
+
 /// What stands before a result in its turn, besides results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spoken {
@@ -149,13 +155,9 @@ impl<'a> Pairing<'a> {
         if calls.is_empty() {
             return self.orphans.push(Stray { id: id.into_owned(), at, slot });
         }
-        if result.has_odd_id() {
-            for made in calls.iter_mut() {
-                made.is_odd = true;
-            }
-        }
-        let Some(Made { call, answer, .. }) = calls.iter_mut().find(|made| made.answer.is_none())
-        else {
+        // The first one speaks for all of one id.
+        calls[0].is_odd |= result.has_odd_id();
+        let Some(Made { call, answer, .. }) = next_unanswered(calls) else {
             let detail = format!("`{id}` is already answered");
             let rule = self.rules.duplicate;
             return self.find(rule, at, slot, detail, Mend::DropPart(slot));
@@ -188,8 +190,8 @@ impl<'a> Pairing<'a> {
     pub(super) fn misplaced(&mut self, at: usize, result: &Part<'a>) {
         let (id, slot) = (result.id(), result.slot);
         let calls = self.batch.as_mut().map(|batch| batch.of_id(&id)).unwrap_or_default();
-        let waits = |made: &&mut Made<'_>| made.answer.is_none() && made.call < slot;
-        let Some(Made { call, answer, .. }) = calls.iter_mut().find(waits) else {
+        let waits = next_unanswered(calls).filter(|made| made.call < slot);
+        let Some(Made { call, answer, .. }) = waits else {
             return self.orphans.push(Stray { id: id.into_owned(), at, slot });
         };
         *answer = Some(slot);

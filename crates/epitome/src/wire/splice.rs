@@ -134,11 +134,10 @@ pub(super) fn edit(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit]) 
 pub(super) fn splices(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
     let origin = entry.span().start;
     let parts: Vec<Part<'_>> = entry.parts().collect();
-    let part = |slot: Slot| parts.iter().find(|p| p.slot == slot);
     let mut splices = Splices::default();
     let mut gone: Vec<Slot> = Vec::new();
     for edit in edits {
-        let Some(part) = part(edit.at) else { continue };
+        let Some(part) = part_at(&parts, edit.at) else { continue };
         let replaces_element = matches!(part.kind(), PartKind::Media | PartKind::Opaque);
         match &edit.put {
             Put::Nothing => gone.push(edit.at),
@@ -152,6 +151,12 @@ pub(super) fn splices(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit
         remove(entry, &parts, &gone, &mut splices);
     }
     splices
+}
+
+/// The part in `slot`, of all parts of an entry.
+fn part_at<'p, 'a>(parts: &'p [Part<'a>], slot: Slot) -> Option<&'p Part<'a>> {
+    let first = parts.first()?.slot;
+    parts.get(slot.0.checked_sub(first.0)? as usize)
 }
 
 /// Puts words or arguments where a part's payload is. A call without arguments or a result without
@@ -185,18 +190,21 @@ fn remove(entry: Entry<'_>, parts: &[Part<'_>], gone: &[Slot], splices: &mut Spl
     let raw = entry.raw();
     let origin = entry.span().start;
     let local = |slot: &Slot| {
-        let part = parts.iter().find(|p| p.slot == *slot);
-        part.map(|p| p.row().span)
+        part_at(parts, *slot)
+            .map(|p| p.row().span)
             .filter(|span| !span.is_empty())
             .map(|span| span.relative_to(origin))
     };
-    let holes: Vec<Span> = gone.iter().filter_map(local).collect();
-    let is_hole = |span: Span| holes.contains(&span);
+    let mut holes: Vec<Span> = gone.iter().filter_map(local).collect();
+    holes.sort_unstable();
+    let is_hole = |span: Span| holes.binary_search(&span).is_ok();
     // Lists inside a result.
     for part in parts.iter().filter(|p| p.kind() == PartKind::Result && !p.row().body.is_empty()) {
         let body = part.row().body.relative_to(origin);
-        let is_inside = |hole: &Span| body.start < hole.start && hole.end < body.end;
-        if !raw[body.range()].starts_with('[') || !holes.iter().any(is_inside) {
+        // Values lie within each other or apart.
+        let next = holes.get(holes.partition_point(|hole| hole.start <= body.start));
+        let has_hole = next.is_some_and(|hole| hole.end < body.end);
+        if !raw[body.range()].starts_with('[') || !has_hole {
             continue;
         }
         let items = json::elements(raw, body).unwrap_or_default();

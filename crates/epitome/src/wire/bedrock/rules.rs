@@ -10,7 +10,7 @@ use crate::request::{Envelope, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::arguments::as_object;
 use crate::wire::clean::Past;
-use crate::wire::layout::join;
+use crate::wire::layout::joins;
 use crate::wire::letters::{Letters, ids};
 use crate::wire::pairing::{PairRules, Scope};
 use crate::wire::rules::{self, Finding, Mend, RuleId, stranger};
@@ -125,8 +125,10 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
 /// A string that stands for a block, or for the list of them, as it is said here.
 fn as_text(entry: Entry<'_>, part: &Part<'_>) -> Mend {
     let text = format!(r#"{{"text":{}}}"#, part.raw());
-    let is_content = json::member(entry.raw(), Span::new(0..entry.raw().len()), "content")
-        .is_some_and(|content| content.shifted_by(entry.span().start) == part.row().span);
+    // What stands for the list is the only part.
+    let is_content = entry.parts().len() == 1
+        && json::member(entry.raw(), Span::new(0..entry.raw().len()), "content")
+            .is_some_and(|content| content.shifted_by(entry.span().start) == part.row().span);
     Mend::Rewrite { slot: part.slot, json: if is_content { format!("[{text}]") } else { text } }
 }
 
@@ -170,12 +172,12 @@ fn order(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec<Find
         matches!(transcript.entry(run.start).role(), Role::User | Role::Assistant)
     };
     for run in runs.iter().filter(takes_turns) {
-        findings.extend((run.start + 1..run.end).map(|entry| Finding {
+        findings.extend(joins(transcript, run, "content").map(|(entry, mend)| Finding {
             rule: rules::BEDROCK_ALTERNATES,
             entry,
             slot: None,
             detail: "the same role again".to_owned(),
-            mend: join(transcript, run.start, entry, "content"),
+            mend,
         }));
     }
 }

@@ -10,7 +10,7 @@ use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::arguments::as_object;
 use crate::wire::clean::{Past, begins_reply};
-use crate::wire::layout::join;
+use crate::wire::layout::joins;
 use crate::wire::rules::{self, Finding, Mend, stranger};
 use crate::wire::turns::runs;
 
@@ -161,12 +161,12 @@ fn call_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec
         if !is_model || !run.clone().any(calls) {
             continue;
         }
-        findings.extend((run.start + 1..run.end).map(|entry| Finding {
+        findings.extend(joins(transcript, run, "parts").map(|(entry, mend)| Finding {
             rule: rules::GEMINI_CALL_PLACE,
             entry,
             slot: None,
             detail: "behind another content of the model's".to_owned(),
-            mend: join(transcript, run.start, entry, "parts"),
+            mend,
         }));
     }
 }

@@ -1,5 +1,6 @@
 //! Mending a request the least way: each breach by no more than its offending parts.
 
+mod ends;
 mod lists;
 mod patch;
 
@@ -66,14 +67,15 @@ fn mend(request: &Request, waived: &[RuleId], mut findings: Vec<Finding>) -> Rep
             return Repaired { request: current, mended, left, came_from };
         }
         let (text, origins) = Patch::of(&current, &open).apply(&current);
-        if origins.is_empty() {
-            // A request of nothing is no request, so the last breaches stay.
+        // A request of nothing is no request, nor is what can't be read, so the last breaches stay.
+        let next = Some(text).filter(|_| !origins.is_empty());
+        let Some(next) = next.and_then(|text| parse(current.format, text).ok()) else {
             let mut left: Vec<_> = open.into_iter().chain(left).collect();
             for finding in &mut left {
                 finding.mend = Mend::Nothing;
             }
             return Repaired { request: current, mended, left, came_from };
-        }
+        };
         for finding in open {
             mended.push(Mended {
                 rule: finding.rule,
@@ -83,8 +85,7 @@ fn mend(request: &Request, waived: &[RuleId], mut findings: Vec<Finding>) -> Rep
             });
         }
         came_from = origins.into_iter().map(|origin| origin.and_then(|at| came_from[at])).collect();
-        let old = current;
-        current = parse(old.format, text).expect("mended JSON is JSON of the same format");
+        current = next;
         keep_origins(request, &mut current, &came_from);
         findings = check_except(&current, waived);
     }

@@ -1,8 +1,10 @@
 //! All changes of one round, and the text that they make.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::lists::{element, element_span, prepend};
+use super::ends::Ends;
+use super::lists::{Lists, prepend};
 use crate::json::{self, Span, quote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
@@ -18,7 +20,11 @@ use crate::wire::{Dialect, FOREIGN_CALL, Finding, Format, MissingResult};
 pub(super) struct Patch {
     dropped: BTreeSet<usize>,
     gone: BTreeMap<usize, Vec<Slot>>,
+    /// The same parts, whosever they are.
+    all_gone: HashSet<Slot>,
     rewritten: BTreeMap<usize, Vec<(Span, String)>>,
+    /// Where members are put first into objects.
+    opened: HashSet<Span>,
     /// Elements to put first in an entry's content.
     prepended: BTreeMap<usize, Vec<String>>,
     /// Messages to put before an entry, with the entry that they were.
@@ -29,6 +35,12 @@ pub(super) struct Patch {
     joined: BTreeMap<usize, usize>,
     /// A member for the body.
     member: Option<String>,
+    /// No entry before this one stays.
+    first: usize,
+    lists: Lists,
+    /// Runs of what the model said, and of results.
+    replies: OnceCell<Ends>,
+    results: OnceCell<Ends>,
 }
 
 impl Patch {
@@ -38,6 +50,7 @@ impl Patch {
         for finding in findings {
             patch.leave(request, finding);
         }
+        patch.empty(request);
         for finding in findings {
             patch.add(request, finding);
         }
@@ -50,7 +63,9 @@ impl Patch {
                 self.dropped.insert(finding.entry);
             }
             Mend::DropPart(slot) | Mend::Lead(slot) | Mend::MoveResult { result: slot, .. } => {
-                self.drop_part(request, *slot);
+                let at = request.transcript.entry_of(*slot);
+                self.gone.entry(at).or_default().push(*slot);
+                self.all_gone.insert(*slot);
             }
             _ => {}
         }
@@ -73,17 +88,23 @@ impl Patch {
                     let missing = MissingResult::Message(entry.raw().to_owned());
                     self.put_result(request, *call, missing, Some(from));
                 } else {
-                    let block = element(entry, *result).to_owned();
+                    let part = transcript.part(*result);
+                    let block = self.lists.element(entry, &part).to_owned();
                     self.put_result(request, *call, MissingResult::Block(block), None);
                 }
             }
             Mend::Lead(result) => {
                 let from = transcript.entry_of(*result);
-                let block = element(transcript.entry(from), *result).to_owned();
+                let part = transcript.part(*result);
+                let block = self.lists.element(transcript.entry(from), &part).to_owned();
+                while self.first < from && self.dropped.contains(&self.first) {
+                    self.first += 1;
+                }
                 // Where all messages of the turn leave, its own one stays for it.
-                let first = (0..from).find(|at| !self.dropped.contains(at)).unwrap_or(from);
+                let first = self.first.min(from);
                 if first == from {
                     self.dropped.remove(&from);
+                    self.first = from;
                 }
                 self.prepended.entry(first).or_default().push(block);
             }
@@ -110,7 +131,8 @@ impl Patch {
             Mend::Label { result, name, id } => self.label(request, *result, name, id.as_deref()),
             Mend::Sign(call) => {
                 let entry = transcript.entry(finding.entry);
-                let start = element_span(entry, *call).start + 1;
+                let part = transcript.part(*call);
+                let start = self.lists.element_span(entry, &part).start + 1;
                 let seal = format!(r#""thoughtSignature":{},"#, quote(FOREIGN_CALL));
                 self.rewrite(finding.entry, Span { start, end: start }, seal);
             }
@@ -170,30 +192,30 @@ impl Patch {
     fn add_member(&mut self, request: &Request, at: usize, holder: Span, member: &str) {
         let start = holder.start + 1;
         let span = Span { start, end: start };
-        let rewritten = self.rewritten.entry(at).or_default();
         let is_empty = json::members(request.source(), holder).is_ok_and(|all| all.is_empty());
-        rewritten.push(match (is_empty, rewritten.iter().any(|(other, _)| *other == span)) {
-            (true, false) => (span, member.to_owned()),
-            (true, true) => (span, format!(",{member}")),
-            (false, _) => (span, format!("{member},")),
-        });
+        let member = match (is_empty, self.opened.insert(span)) {
+            (true, true) => member.to_owned(),
+            (true, false) => format!(",{member}"),
+            (false, _) => format!("{member},"),
+        };
+        self.rewrite(at, span, member);
     }
 
-    fn drop_part(&mut self, request: &Request, slot: Slot) {
-        let at = request.transcript.entry_of(slot);
-        self.gone.entry(at).or_default().push(slot);
-        let gone = &self.gone[&at];
-        let entry = request.transcript.entry(at);
-        // A chat result is the whole message, whatever else is in it.
-        let is_result = |slot: &Slot| request.transcript.part(*slot).kind() == PartKind::Result;
-        if entry.role() == Role::Tool && gone.iter().any(is_result) {
-            self.dropped.insert(at);
-        }
-        let stays = |p: &Part<'_>| {
-            !p.is(Marks::NESTED) && p.kind() != PartKind::Link && !gone.contains(&p.slot)
-        };
-        if !entry.parts().any(|p| stays(&p)) {
-            self.dropped.insert(at);
+    /// A message leaves with the last of its parts.
+    fn empty(&mut self, request: &Request) {
+        for (at, gone) in &self.gone {
+            let entry = request.transcript.entry(*at);
+            // A chat result is the whole message, whatever else is in it.
+            let is_result = |slot: &Slot| request.transcript.part(*slot).kind() == PartKind::Result;
+            let is_message = entry.role() == Role::Tool && gone.iter().any(is_result);
+            let stays = |p: &Part<'_>| {
+                !p.is(Marks::NESTED)
+                    && p.kind() != PartKind::Link
+                    && !self.all_gone.contains(&p.slot)
+            };
+            if is_message || !entry.parts().any(|p| stays(&p)) {
+                self.dropped.insert(*at);
+            }
         }
     }
 
@@ -201,9 +223,8 @@ impl Patch {
     fn set(&mut self, request: &Request, slot: Slot, span: Span, key: &str, json: String) {
         let transcript = &request.transcript;
         let at = transcript.entry_of(slot);
-        let rewritten = self.rewritten.entry(at).or_default();
         if !span.is_empty() {
-            return rewritten.push((span, json));
+            return self.rewrite(at, span, json);
         }
         // A chat result's members are its message's, and items of Responses are flat.
         let entry = transcript.entry(at);
@@ -214,20 +235,24 @@ impl Patch {
             transcript.part(slot).row().span
         };
         // A chat call's name is its function's.
-        let function = (request.format == Format::OpenaiChat && key == "name")
-            .then(|| json::member(request.source(), holder, "function"))
-            .flatten();
+        let is_name = request.format == Format::OpenaiChat
+            && key == "name"
+            && transcript.part(slot).kind() == PartKind::Call;
+        let function =
+            is_name.then(|| json::member(request.source(), holder, "function")).flatten();
+        let named = || format!(r#"{{"name":{json},"arguments":"{{}}"}}"#);
+        // One that is no object has no members, so another takes its place.
+        if let Some(odd) = function.filter(|f| !f.of(request.source()).starts_with('{')) {
+            return self.rewrite(at, odd, named());
+        }
+        let is_bare = is_name && function.is_none();
         let holder = function.unwrap_or(holder);
         // A null that counts as not there is replaced.
         if let Some(null) = json::member(request.source(), holder, key) {
-            return rewritten.push((null, json));
+            return self.rewrite(at, null, json);
         }
-        let is_bare = request.format == Format::OpenaiChat
-            && key == "name"
-            && function.is_none()
-            && transcript.part(slot).kind() == PartKind::Call;
         let member = if is_bare {
-            format!(r#""function":{{"name":{json},"arguments":"{{}}"}}"#)
+            format!(r#""function":{}"#, named())
         } else {
             format!("{}:{json}", quote(key))
         };
@@ -246,35 +271,25 @@ impl Patch {
         let from = transcript.entry_of(call);
         match result {
             MissingResult::Message(message) => {
-                let behind = (from + 1..transcript.len())
-                    .find(|at| !answers_by_id(transcript.entry(*at)))
-                    .unwrap_or(transcript.len());
+                let results = self.results.get_or_init(|| Ends::of(transcript, answers_by_id));
+                let behind = results.behind(from);
                 self.inserted.entry(behind).or_default().push((message, was));
             }
-            MissingResult::Block(block) if gathers(request.format) => {
-                let behind = (from + 1..transcript.len())
-                    .find(|at| transcript.entry(*at).role() != Role::Assistant)
-                    .unwrap_or(transcript.len());
-                self.gathered.entry(behind).or_default().push(block);
-            }
             MissingResult::Block(block) => {
-                let next = (from + 1..transcript.len()).find(|at| {
-                    let entry = transcript.entry(*at);
-                    entry.role() != Role::Assistant
-                        && (entry.role() != Role::Tool || self.dropped.contains(at))
-                });
-                let user = next.filter(|at| transcript.entry(*at).role() == Role::User);
-                let parted = (from + 1..user.unwrap_or(0))
-                    .any(|at| transcript.entry(at).role() != Role::Assistant);
-                if let Some(at) = user.filter(|at| !parted && !self.dropped.contains(at)) {
-                    self.prepended.entry(at).or_default().push(block);
-                    return;
+                let is_reply = |entry: Entry<'_>| entry.role() == Role::Assistant;
+                let replies = self.replies.get_or_init(|| Ends::of(transcript, is_reply));
+                let behind = replies.behind(from);
+                if gathers(request.format) {
+                    return self.gathered.entry(behind).or_default().push(block);
+                }
+                let is_users = behind < transcript.len()
+                    && transcript.entry(behind).role() == Role::User
+                    && !self.dropped.contains(&behind);
+                if is_users {
+                    return self.prepended.entry(behind).or_default().push(block);
                 }
                 let message = format!(r#"{{"role":"user","content":[{block}]}}"#);
-                let end = (from + 1..transcript.len())
-                    .find(|at| transcript.entry(*at).role() != Role::Assistant)
-                    .unwrap_or(transcript.len());
-                self.inserted.entry(end).or_default().push((message, None));
+                self.inserted.entry(behind).or_default().push((message, None));
             }
         }
     }
@@ -325,15 +340,12 @@ impl Patch {
         at < request.transcript.len() && self.last_result(request.transcript.entry(at)).is_some()
     }
 
-    fn last_result(&self, entry: Entry<'_>) -> Option<Slot> {
+    fn last_result<'a>(&self, entry: Entry<'a>) -> Option<Part<'a>> {
         if self.dropped.contains(&entry.index) || entry.role() != Role::User {
             return None;
         }
-        let gone = self.gone.get(&entry.index);
-        let stays = |p: &Part<'_>| {
-            p.kind() == PartKind::Result && !gone.is_some_and(|gone| gone.contains(&p.slot))
-        };
-        entry.parts().rev().find(stays).map(|part| part.slot)
+        let stays = |p: &Part<'_>| p.kind() == PartKind::Result && !self.all_gone.contains(&p.slot);
+        entry.parts().rev().find(stays)
     }
 
     fn entry(&self, dialect: &dyn Dialect, entry: Entry<'_>) -> String {
@@ -352,7 +364,7 @@ impl Patch {
         if let Some(blocks) = self.gathered.get(&entry.index)
             && let Some(last) = self.last_result(entry)
         {
-            let end = element_span(entry, last).relative_to(origin).end;
+            let end = Lists::default().element_span(entry, &last).relative_to(origin).end;
             splices.replace(Span { start: end, end }, format!(",{}", blocks.join(",")));
         }
         splices.apply(entry.raw())
