@@ -22,6 +22,7 @@ mod held;
 mod hooks;
 mod items;
 mod laws;
+mod mistyped;
 mod models;
 mod numbers;
 #[cfg(all(feature = "o200k", feature = "cl100k"))]

@@ -234,29 +234,32 @@ impl Patch {
         } else {
             transcript.part(slot).row().span
         };
-        // A chat call's name is its function's.
-        let is_name = request.format == Format::OpenaiChat
-            && key == "name"
-            && transcript.part(slot).kind() == PartKind::Call;
-        let function =
-            is_name.then(|| json::member(request.source(), holder, "function")).flatten();
-        let named = || format!(r#"{{"name":{json},"arguments":"{{}}"}}"#);
-        // One that is no object has no members, so another takes its place.
-        if let Some(odd) = function.filter(|f| !f.of(request.source()).starts_with('{')) {
-            return self.rewrite(at, odd, named());
+        let source = request.source();
+        // A chat call's name is its function's, but for the older form, which is no element of a list.
+        let is_name = request.format == Format::OpenaiChat && key == "name";
+        let is_element = source[..holder.start as usize].trim_end().ends_with(['[', ',']);
+        if is_name && is_element && transcript.part(slot).kind() == PartKind::Call {
+            let named = format!(r#"{{"name":{json},"arguments":"{{}}"}}"#);
+            return match json::member(source, holder, "function") {
+                None => {
+                    self.add_member(request, at, holder, &format!(r#""function":{named}"#));
+                }
+                Some(function) if function.of(source).starts_with('{') => {
+                    self.set_member(request, at, function, key, json);
+                }
+                // What is no object has no members, so another takes its place.
+                Some(odd) => self.rewrite(at, odd, named),
+            };
         }
-        let is_bare = is_name && function.is_none();
-        let holder = function.unwrap_or(holder);
+        self.set_member(request, at, holder, key, json);
+    }
+
+    fn set_member(&mut self, request: &Request, at: usize, holder: Span, key: &str, json: String) {
         // A null that counts as not there is replaced.
-        if let Some(null) = json::member(request.source(), holder, key) {
-            return self.rewrite(at, null, json);
+        match json::member(request.source(), holder, key) {
+            Some(null) => self.rewrite(at, null, json),
+            None => self.add_member(request, at, holder, &format!("{}:{json}", quote(key))),
         }
-        let member = if is_bare {
-            format!(r#""function":{}"#, named())
-        } else {
-            format!("{}:{json}", quote(key))
-        };
-        self.add_member(request, at, holder, &member);
     }
 
     /// Puts a result behind the entry with `call`, and behind the results that are there already.
