@@ -140,6 +140,7 @@ Examples:
     /// Each call of the model in the recording becomes a request with all that was said before it. When
     /// the trigger fires (the preset's, unless another is named; else at 80% of the window) it is compacted, and later requests go on with that view. A request whose
     /// tokens, as counted, exceed the window is an overflow. What replies cost isn't reckoned.
+    /// Each request is read whole, as it would be sent: twice the session takes four times as long.
     #[command(after_help = "\
 Examples:
   epitome simulate session.jsonl --whole --window 100k
