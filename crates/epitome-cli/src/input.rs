@@ -178,6 +178,11 @@ impl Source {
         if self.file == "-" { "FILE".to_owned() } else { operand(&self.file) }
     }
 
+    /// A command to try on it.
+    pub(crate) fn command(&self, command: &str) -> String {
+        format!("epitome {command} {}", self.operand())
+    }
+
     fn plain(file: String) -> Self {
         Source {
             file,
@@ -279,10 +284,43 @@ fn from_file(file: &Path) -> Result<Vec<u8>> {
             .into());
     }
     refuse_loop(Identity::of_file(file), &shown)?;
+    let read = File::open(file).and_then(drained).map_err(|error| failed(&error))?;
+    read.map_err(|error| failure(&error, Some(file)).into())
+}
+
+/// What is looked at before the rest is read.
+const START: u64 = 64 << 10;
+
+/// More is read in no format.
+const MOST: u64 = (4 << 30) + 1;
+
+/// All that there is to read, but for what no text begins like: devices have no end.
+fn drained(mut from: impl Read) -> io::Result<Result<Vec<u8>, OpenError>> {
     let mut bytes = Vec::new();
-    let read = File::open(file).and_then(|mut open| open.read_to_end(&mut bytes));
-    read.map_err(|error| failed(&error))?;
-    Ok(bytes)
+    let start = from.by_ref().take(START).read_to_end(&mut bytes)?;
+    if start as u64 == START {
+        if let Some(error) = recordings::no_text(&bytes) {
+            return Ok(Err(error));
+        }
+        from.take(MOST - START).read_to_end(&mut bytes)?;
+    }
+    Ok(Ok(bytes))
+}
+
+/// The most that is read of what somebody wrote by hand.
+const BY_HAND: u64 = 4 << 20;
+
+/// The text of a file that somebody wrote by hand.
+///
+/// # Errors
+/// As from [`std::fs::read_to_string`]; and it is so large that nobody did.
+pub(crate) fn by_hand(file: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(file)?.take(BY_HAND + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > BY_HAND {
+        return Err(io::Error::new(ErrorKind::FileTooLarge, "it is larger than 4 MiB"));
+    }
+    Ok(text)
 }
 
 /// Refuses a file that the shell has opened for stdout too, and with `>` emptied: what is written is
@@ -310,12 +348,11 @@ fn from_stdin(file: Option<&Path>) -> Result<Vec<u8>> {
             .into());
     }
     refuse_loop(Identity::of_stdin(), "stdin")?;
-    let mut bytes = Vec::new();
-    stdin.read_to_end(&mut bytes).map_err(|error| {
+    let read = drained(&mut stdin).map_err(|error| {
         Failure::other(format!("stdin can't be read: {error}"))
             .hint("name a file: epitome stats FILE")
     })?;
-    Ok(bytes)
+    read.map_err(|error| failure(&error, None).into())
 }
 
 /// What is wrong with the input, and the next command to try.

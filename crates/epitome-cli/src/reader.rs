@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::config::{Settings, models_file};
 use crate::counters::{named, remembering};
 use crate::failure::Failure;
+use crate::input;
 use crate::output;
 use crate::quoting::{name, operand};
 use crate::terminal::{count, line, percent};
@@ -152,7 +153,7 @@ fn overlaid(file: Option<&std::path::PathBuf>) -> Result<Cow<'static, Registry>>
         return Ok(Cow::Borrowed(Registry::built_in()));
     };
     let shown = name(&file);
-    let text = std::fs::read_to_string(&file).map_err(|error| {
+    let text = input::by_hand(&file).map_err(|error| {
         Failure::other(format!("the models in {shown} can't be read: {error}"))
             .hint(format!("ls -l {}", operand(&file)))
     })?;

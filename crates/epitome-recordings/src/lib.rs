@@ -51,7 +51,7 @@ pub use apply::{Applied, ApplyError, Archived, announced, applied, apply};
 pub use detect::detect;
 pub use error::{OpenError, ReadError, Tried};
 pub use notes::{About, Note};
-pub use open::{Input, open};
+pub use open::{Input, no_text, open};
 pub use usage::{Reported, Usage};
 
 /// A kind of recording that can be read.

@@ -184,6 +184,20 @@ fn decode(bytes: Vec<u8>) -> Result<(String, Option<OpenError>), OpenError> {
     Ok((text, nul.or(damage)))
 }
 
+/// Why what begins like that is no text, however it goes on. What a crash spoilt of a recording is: some of its
+/// lines are whole.
+pub fn no_text(start: &[u8]) -> Option<OpenError> {
+    if let Err(
+        error @ (OpenError::Binary { .. } | OpenError::Encoding { .. } | OpenError::NotUtf8 { .. }),
+    ) = decode(start.to_vec())
+    {
+        return Some(error);
+    }
+    let is_spoilt = start.split(|byte| *byte == b'\n').all(|line| line.contains(&0));
+    let at = start.iter().position(|byte| *byte == 0).filter(|_| is_spoilt)?;
+    Some(OpenError::Nul { at })
+}
+
 /// Files that aren't text, by their first bytes, and whether text may be packed inside.
 fn magic(bytes: &[u8]) -> Option<(&'static str, bool)> {
     let known: [(&[u8], &str, bool); 12] = [

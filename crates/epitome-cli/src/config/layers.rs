@@ -11,6 +11,7 @@ use super::written::specs;
 use super::{KEYS, Settings};
 use crate::args::{self, HowArgs, Line};
 use crate::failure::Failure;
+use crate::input;
 use crate::meant;
 use crate::output;
 use crate::quoting::{name, operand, shell};
@@ -117,7 +118,7 @@ impl Settings {
     /// What a file says.
     pub(crate) fn file(path: &Path) -> Result<Self> {
         let shown = name(path);
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = input::by_hand(path).map_err(|error| {
             Failure::other(format!("the settings in {shown} can't be read: {error}"))
                 .hint(format!("ls -l {}", operand(path)))
         })?;

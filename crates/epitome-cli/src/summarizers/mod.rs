@@ -8,7 +8,6 @@ mod paid;
 pub(crate) mod remote;
 mod spec;
 
-use std::fs;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -22,6 +21,7 @@ use epitome_llm::{Cap, Purse, in_memory, origin};
 use crate::args::{AroundArgs, Line, SummaryArgs};
 use crate::config::Settings;
 use crate::failure::Failure;
+use crate::input;
 use crate::quoting::name;
 use crate::reader;
 
@@ -226,7 +226,7 @@ fn one_server(specs: &[Spec]) -> Result<()> {
 }
 
 fn prompt(path: &Path) -> Result<String> {
-    let text = fs::read_to_string(path)
+    let text = input::by_hand(path)
         .map_err(|error| Failure::input(format!("--prompt {}: {error}", name(path))))?;
     if text.trim().is_empty() {
         return Err(Failure::input(format!("--prompt {} says nothing", name(path))).into());

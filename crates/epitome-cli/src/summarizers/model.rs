@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::env;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +14,7 @@ use epitome_llm::{BadEndpoint, Endpoint, Limits, Model, Purse, Secret};
 
 use super::spec::{Host, Named};
 use crate::failure::Failure;
+use crate::input;
 use crate::quoting::name;
 
 /// The key for servers that are named by their address. No provider's key is ever sent there.
@@ -170,7 +170,7 @@ pub(crate) fn hidden(variable: &str) -> Result<Option<(String, String)>> {
     }
     let Some(path) = file_of(variable) else { return Ok(None) };
     let variable = format!("{variable}_FILE");
-    let key = fs::read_to_string(&path)
+    let key = input::by_hand(&path)
         .map_err(|error| Failure::usage(format!("{variable}, {}: {error}", name(&path))))?;
     if key.trim().is_empty() {
         return Err(

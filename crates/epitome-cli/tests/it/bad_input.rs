@@ -372,3 +372,25 @@ fn commands_of_commands_have_pages() {
     let page = String::from_utf8_lossy(&page.stdout).into_owned();
     assert!(page.contains("epitome\\-pin\\-add"), "{page}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_has_no_end_is_refused() {
+    let bench = Bench::new();
+    bench.copy(SHORT, "in");
+    for (line, code, said) in [
+        ("epitome count /dev/zero", 65, "NUL"),
+        ("epitome count - < /dev/zero", 65, "NUL"),
+        ("epitome stats /dev/urandom", 65, "UTF-8"),
+        ("epitome stats in --config /dev/zero", 1, "larger than 4 MiB"),
+        ("epitome stats in --models /dev/zero", 1, "larger than 4 MiB"),
+    ] {
+        let ran = bench.shell(&format!("ulimit -v 700000; {line}"));
+        assert_eq!(ran.code, code, "{line}: {}", ran.err);
+        assert!(ran.err.contains(said) && ran.err.contains("\nhint: "), "{line}: {}", ran.err);
+    }
+    // A row that a crash spoilt is as long as it is.
+    let nul = "\0".repeat(10_000);
+    bench.write("spoilt", format!("{nul}\n{}", bench.read("in")));
+    assert_eq!(bench.run("count spoilt --counter bytes4").code, 0);
+}
