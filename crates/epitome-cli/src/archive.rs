@@ -357,6 +357,9 @@ fn refused(error: &ArchiveError, folder: &Path) -> anyhow::Error {
         ArchiveError::Conflict { .. } => {
             Failure::again(what).hint("nothing was written; try the same again").into()
         }
+        ArchiveError::Damaged { .. } => Failure::input(what)
+            .hint(format!("take {} from a backup", operand(shown(folder))))
+            .into(),
         _ if is_on_server(folder) => {
             Failure::again(what).hint(format!("psql {}", operand(shown(folder)))).into()
         }

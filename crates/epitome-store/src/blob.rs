@@ -18,7 +18,8 @@ const LEAST: usize = 64;
 /// Contents that are compressed before any of them is written.
 const AT_ONCE: usize = 256;
 
-/// Puts contents, and remembers which of them are there.
+/// Puts contents, and remembers which of them are there. What is there already is read back: whoever is told that
+/// something is kept relies on it, and a disk may have lost it since.
 pub(crate) struct Blobs<'a> {
     connection: &'a Connection,
     tenant: i64,
@@ -54,12 +55,16 @@ impl<'a> Blobs<'a> {
             .iter()
             .map(|(id, _)| [self.tenant.into(), id.as_bytes().as_slice().into()])
             .collect();
-        let found = self.connection.each(FIND, &ids)?;
+        let found = self.connection.each(FIND_WHOLE, &ids)?;
         let mut new = Vec::new();
         for ((id, bytes), rows) in some.iter().zip(found) {
             match rows.into_iter().next() {
-                Some(mut row) => {
-                    self.known.insert(*id, row.take(0)?);
+                Some(mut found) => {
+                    let row = found.take(0)?;
+                    if unpacked_row(row, &mut found)? != *bytes {
+                        return Err(StoreError::damaged(format!("content {row} {OTHER}")));
+                    }
+                    self.known.insert(*id, row);
                 }
                 None => new.push((*id, *bytes, compressed(&mut self.packer, bytes))),
             }
@@ -107,6 +112,7 @@ fn compressed<'b>(by: &mut zstd::bulk::Compressor<'_>, bytes: &'b [u8]) -> Cow<'
 }
 
 const FIND: &str = "SELECT n FROM blob WHERE tenant = ?1 AND id = ?2";
+const FIND_WHOLE: &str = "SELECT n, size, packed, bytes FROM blob WHERE tenant = ?1 AND id = ?2";
 
 /// The row of a content.
 pub(crate) fn row_of(
@@ -128,18 +134,25 @@ const READ: &str = "SELECT id, size, packed, bytes FROM blob WHERE n = ?1";
 
 /// The content that stands in a row, if it is what was put.
 fn checked(row: i64, mut found: Row) -> Result<Vec<u8>, StoreError> {
-    let wrong = |why: &str| StoreError::damaged(format!("content {row} {why}"));
-    let (id, bytes): (Vec<u8>, Vec<u8>) = (found.take(0)?, found.take(3)?);
-    let bytes = if found.take::<i64>(2)? == 0 {
-        bytes
-    } else {
-        let size = found.take(1).map_err(|_| wrong("has no size"))?;
-        unpacked(&bytes, size).ok_or_else(|| wrong("can't be decompressed"))?
-    };
+    let id: Vec<u8> = found.take(0)?;
+    let bytes = unpacked_row(row, &mut found)?;
     if ContentId::of_bytes(&bytes).as_bytes()[..] != id[..] {
-        return Err(wrong("isn't what its id says"));
+        return Err(StoreError::damaged(format!("content {row} {OTHER}")));
     }
     Ok(bytes)
+}
+
+const OTHER: &str = "isn't what its id says";
+
+/// The bytes that a row's size, form and bytes give, which stand behind its first column.
+fn unpacked_row(row: i64, found: &mut Row) -> Result<Vec<u8>, StoreError> {
+    let wrong = |why: &str| StoreError::damaged(format!("content {row} {why}"));
+    let bytes: Vec<u8> = found.take(3)?;
+    if found.take::<i64>(2)? == 0 {
+        return Ok(bytes);
+    }
+    let size = found.take(1).map_err(|_| wrong("has no size"))?;
+    unpacked(&bytes, size).ok_or_else(|| wrong("can't be decompressed"))
 }
 
 /// All that a list says, as one.

@@ -156,11 +156,17 @@ impl StoreError {
     }
 
     pub(crate) fn reading(self) -> ArchiveError {
-        ArchiveError::Read { why: self.to_string() }
+        match self {
+            StoreError::Damaged { what } => ArchiveError::Damaged { what },
+            _ => ArchiveError::Read { why: self.to_string() },
+        }
     }
 
     pub(crate) fn writing(self) -> ArchiveError {
-        ArchiveError::Write { why: self.to_string() }
+        match self {
+            StoreError::Damaged { what } => ArchiveError::Damaged { what },
+            _ => ArchiveError::Write { why: self.to_string() },
+        }
     }
 }
 

@@ -25,11 +25,14 @@ pub struct Document<'a> {
 
 impl Store {
     /// Keeps a document whole, in the session that it goes on with; else in a new one. It is on the disk
-    /// when this returns.
+    /// when this returns; what of it was there before was read back.
     ///
     /// A session goes on where everything that was said in it is said again, and more may follow; what was said last may
     /// have been in the midst of it. Where only the beginning is, from the first human message on, or what a view of
     /// it left, it is a fork of that session.
+    ///
+    /// # Errors
+    /// What the database says; and nothing is kept where something of it that was there before is damaged.
     pub fn take_in(&self, document: &Document<'_>) -> Result<Session, StoreError> {
         self.keep_all(document, Kept::Whole)
     }
@@ -316,10 +319,20 @@ fn keep(
 ) -> Result<i64, StoreError> {
     let raw_id = ContentId::of_bytes(document.raw);
     let raw_id = raw_id.as_bytes().as_slice();
-    let known = connection
-        .one("SELECT n FROM input WHERE session = ?1 AND raw_id = ?2", values![session, raw_id])?;
-    if let Some(input) = known {
-        return Ok(input);
+    let known = connection.row(
+        "SELECT n, raw, text FROM input WHERE session = ?1 AND raw_id = ?2",
+        values![session, raw_id],
+    )?;
+    if let Some(mut known) = known {
+        let (raw, text): (Vec<u8>, Vec<u8>) = (known.take(1)?, known.take(2)?);
+        // Whoever sends it once more relies on it from now on, and a disk may have lost it since.
+        if blob::joined(connection, &raw)? != document.raw {
+            return Err(StoreError::damaged("an input isn't what its id says"));
+        }
+        if text != raw {
+            blob::joined(connection, &text)?;
+        }
+        return known.take(0);
     }
     let mut blobs = Blobs::new(connection, tenant)?;
     let text = blobs.list(pieces(document.request))?;

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use epitome::archive::Archive;
+use epitome::archive::{Archive, ArchiveError};
 use epitome::plan::Reached;
 use epitome::summarize::AgentPrompt;
 use epitome::text::figure::counted;
 use epitome::transcript::{ContentId, Entry, PartKind};
 use epitome::trigger::{Gauge, Trigger as _, When};
-use epitome::wire;
-use epitome::{CompactError, Compactor, Options, Outcome, Receipt, Request, Target};
+use epitome::{CompactError, Compactor, Options, Outcome, Receipt, Request, Target, wire};
 use epitome_recordings as recordings;
 use serde::Serialize;
 
@@ -176,7 +175,7 @@ fn warn_of_broken(written: &Request, opened: &Opened) {
     if found > 0 {
         let rules = counted(found, "rule");
         output::warn(&format!("it was passed as it came, and breaks {rules} of its format"));
-        output::note(&format!("hint: epitome check {}", opened.source.operand()));
+        output::note(&format!("hint: {}", opened.source.command("check")));
     }
 }
 
@@ -330,13 +329,15 @@ impl Shape {
         };
         let outcome = progress.compact(&compactor, &opened.request, archive)?.map_err(|error| {
             let what = format!("nothing was changed, because the compaction failed: {error}");
-            let operand = opened.source.operand();
             match error {
                 CompactError::Summary { spent, .. } | CompactError::Delegated { spent, .. } => {
                     Failure::upstream(format!("{what}{}", receipt::paid(&spent)))
                         .hint("--on-failure extractive compacts without help")
                 }
-                _ => Failure::other(what).hint(format!("epitome check {operand}")),
+                CompactError::Archive(ArchiveError::Damaged { .. }) => {
+                    Failure::input(what).hint("take the archive from a backup")
+                }
+                _ => Failure::other(what).hint(opened.source.command("check")),
             }
         })?;
         drop(progress);

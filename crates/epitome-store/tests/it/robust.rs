@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use epitome::archive::{Archive as _, ArchiveError};
-use epitome_store::{Access, Store, StoreError};
+use epitome_store::{Access, Document, Store, StoreError};
 use testkit::archives::{original, shown};
 
-use crate::{Place, take_in, talk};
+use crate::{Place, parsed, take_in, talk};
 
 /// Set for the copy of this test that is killed: the folder to write to.
 const VICTIM: &str = "EPITOME_STORE_VICTIM";
@@ -158,5 +158,37 @@ fn damage_is_told_and_nothing_invented() {
     assert!(matches!(store.get(id), Err(StoreError::Damaged { .. })));
     let session = store.session(&name).expect("there");
     assert!(matches!(session.newest_input(), Err(StoreError::Damaged { .. })));
-    assert!(matches!(session.get(id), Err(ArchiveError::Read { .. })));
+    assert!(matches!(session.get(id), Err(ArchiveError::Damaged { .. })));
+}
+
+#[test]
+fn what_is_there_already_is_read_back() {
+    let place = Place::on_disk();
+    let (short, long) = (talk("one", 3), talk("one", 6));
+    let kept = original(0, "some words that were said");
+    let session = take_in(&place.open(), &short);
+    session.put(std::slice::from_ref(&kept)).expect("kept");
+    let database = rusqlite::Connection::open(place.path().join("store.db")).expect("opened");
+    let count = |table: &str| -> i64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        database.query_row(&sql, [], |row| row.get(0)).expect("counted")
+    };
+    let all = || ["blob", "input", "link", "entry", "view"].map(count);
+    let before = all();
+    let set = |to: &str| database.execute(&format!("UPDATE blob SET bytes = {to}"), []);
+    database.execute_batch("CREATE TABLE spare AS SELECT n, bytes FROM blob").expect("made");
+    set("zeroblob(length(bytes))").expect("set");
+    let store = place.open();
+    for body in [&short, &long] {
+        let request = &parsed(body);
+        let document = Document { raw: body.as_bytes(), request, source: "" };
+        let error = store.take_in(&document).expect_err("nothing of it is there any more");
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    }
+    let put = session.put(std::slice::from_ref(&kept));
+    assert!(matches!(put, Err(ArchiveError::Damaged { .. })), "{put:?}");
+    assert_eq!(all(), before, "nothing was written");
+    set("(SELECT spare.bytes FROM spare WHERE spare.n = blob.n)").expect("set");
+    let again = take_in(&store, &long);
+    assert_eq!((again.name(), again.put(&[kept])), (session.name(), Ok(())));
 }

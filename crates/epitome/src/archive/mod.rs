@@ -121,6 +121,12 @@ pub enum ArchiveError {
         /// What the store said.
         why: String,
     },
+    /// What it keeps isn't what was put.
+    #[error("the archive is damaged: {what}")]
+    Damaged {
+        /// What was found.
+        what: String,
+    },
     /// Another view is in force than the one that was to be followed.
     #[error("view {head} is in force, not view {parent}: another compaction came first")]
     Conflict {

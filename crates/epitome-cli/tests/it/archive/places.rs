@@ -24,6 +24,34 @@ fn what_is_no_archive_is_said_to_be_none() {
     assert_eq!(bench.names(), ["folder", "in"], "nothing was made");
 }
 
+/// Either all of it is there, or nobody is told so.
+#[test]
+fn what_a_disk_has_lost_is_told_before_anything_is_written() {
+    let bench = kept(SHORT);
+    let whole = std::fs::read(bench.path("store/store.db")).expect("there");
+    let (old, input) = (bench.read("out.json"), bench.read("in"));
+    let mut refused = 0;
+    for at in 1..16 {
+        let mut bytes = whole.clone();
+        let at = whole.len() * at / 16;
+        let end = bytes.len().min(at + 3000);
+        bytes[at..end].fill(b'x');
+        bench.write("store/store.db", bytes);
+        let ran = bench.run("compact in --target 20% --archive store -o out.json");
+        if ran.code == 65 {
+            refused += 1;
+            assert!(ran.err.contains("is damaged: ") && ran.err.contains("backup"), "{}", ran.err);
+            assert_eq!(bench.read("out.json"), old, "at {at}");
+        } else {
+            assert!(matches!(ran.code, 0 | 3), "at {at}: {} {}", ran.code, ran.err);
+            let back = bench.run("restore out.json --archive store");
+            assert_eq!((back.code, &back.out), (0, &input), "at {at}: {}", back.err);
+            bench.write("out.json", &old);
+        }
+    }
+    assert!(refused > 5, "{refused}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_full_archive_leaves_everything_as_it_was() {
