@@ -1,8 +1,14 @@
-//! Lines in and lines out, of which those that are no JSON are answered here.
+//! Lines in and lines out, of which those that `rmcp` can't read are answered here.
 //!
-//! `rmcp` passes over them, so that a client that waits for an answer waits forever; JSON-RPC has one for it.
+//! It passes over them, or answers nobody in particular, so that a client that waits for an answer waits forever;
+//! JSON-RPC has one for it.
 
+use rmcp::RoleServer;
+use rmcp::service::RxJsonRpcMessage;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
+use serde_json::error::Category;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
     DuplexStream, duplex,
@@ -29,12 +35,39 @@ pub(crate) fn screened(
     ((heard, outside), tokio::spawn(write(written, to)))
 }
 
-/// Why a line is answered here.
-fn refusal(code: i32, why: &str) -> Vec<u8> {
+/// What of a line says that somebody waits for an answer. Whatever else stands in it isn't looked at.
+#[derive(Default, Deserialize)]
+struct Call {
+    #[serde(default)]
+    id: Value,
+    method: Option<IgnoredAny>,
+}
+
+/// Why a line is answered here, and by which code: where a call is in it, under the call's id.
+fn refusal((code, why): (i32, &str), line: &[u8]) -> Vec<u8> {
+    let Call { id, method } = serde_json::from_slice(line).unwrap_or_default();
+    let id = if method.is_some() { id } else { Value::Null };
     let error = serde_json::json!({
-        "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": why },
+        "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": why },
     });
     format!("{error}\n").into_bytes()
+}
+
+/// The answer to a line that `rmcp` can't read, but for what it answers or passes over rightly.
+fn refused(line: &[u8]) -> Option<Vec<u8>> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let error = serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(line).err()?;
+    match error.classify() {
+        Category::Syntax | Category::Eof => {
+            Some(refusal((-32_700, &format!("Parse error: {error}")), line))
+        }
+        // Its answer to these is under no id.
+        Category::Data | Category::Io => {
+            let call: Call = serde_json::from_slice(line).ok()?;
+            let is_waiting = call.method.is_some() && !call.id.is_null();
+            is_waiting.then(|| refusal((-32_600, &format!("Invalid Request: {error}")), line))
+        }
+    }
 }
 
 async fn hear(
@@ -49,17 +82,16 @@ async fn hear(
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        let refused = if line.len() as u64 == LONGEST && !line.ends_with(b"\n") {
+        let answer = if line.len() as u64 == LONGEST && !line.ends_with(b"\n") {
             skip_rest(&mut from).await;
-            Some(refusal(-32600, "Invalid Request: a line of more than 16 MiB"))
+            Some(refusal((-32_600, "Invalid Request: a line of more than 16 MiB"), b""))
         } else if line.trim_ascii().is_empty() {
             continue;
         } else {
-            let read = serde_json::from_slice::<IgnoredAny>(&line);
-            read.err().map(|error| refusal(-32700, &format!("Parse error: {error}")))
+            refused(&line)
         };
-        let passed = if let Some(refused) = refused {
-            lines.send(refused).await.is_ok()
+        let passed = if let Some(answer) = answer {
+            lines.send(answer).await.is_ok()
         } else {
             // The last one may have no end.
             if !line.ends_with(b"\n") {

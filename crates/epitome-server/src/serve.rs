@@ -26,7 +26,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, ServeError> {
     builder.worker_threads(1).enable_all().build().map_err(ServeError::Runtime)
 }
 
-/// Serves on stdin and stdout until the client closes them. A line that is no JSON is answered as JSON-RPC says.
+/// Serves on stdin and stdout until the client closes them. A line that can't be read is answered as JSON-RPC says.
 pub fn stdio(recalls: Recalls) -> Result<(), ServeError> {
     let runtime = runtime()?;
     let served = runtime.block_on(async {

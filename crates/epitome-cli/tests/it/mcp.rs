@@ -90,6 +90,56 @@ fn what_is_no_json_is_answered() {
     assert!(of(1)["result"].is_object(), "the last line, which has no end");
 }
 
+#[test]
+fn every_call_is_answered() {
+    let bench = Bench::new();
+    bench.copy(SESSION, "in.jsonl");
+    let hello = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
+    let begun = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let search = r#""method":"tools/call","params":{"name":"recall_search","arguments""#;
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let calls = [
+        format!(r#""jsonrpc":"2.0",{search}:{{"query":"\ud800 thread"}}}}"#),
+        format!(r#""jsonrpc":"2.0",{search}:{{"query":{deep}}}}}"#),
+        format!(r#""jsonrpc":"2.0",{search}:{{"query":1e999}}}}"#),
+        format!(r#""jsonrpc":"2.0",{search}:["query"]}}"#),
+        format!(r#""jsonrpc":"2.0",{search}:{{"query":"regex","query":"regex"}}}}"#),
+        format!(r#""jsonrpc":"1.0",{search}:{{"query":"regex"}}}}"#),
+        format!(r#"{search}:{{"query":"regex"}}}}"#),
+        r#""jsonrpc":"2.0","method":"tools/call""#.to_owned(),
+        r#""jsonrpc":"2.0","method":"tools/call","params":7"#.to_owned(),
+        r#""jsonrpc":"2.0","method":"tools/call","params":{"name":7}"#.to_owned(),
+        r#""jsonrpc":"2.0","method":"nonsense""#.to_owned(),
+        r#""jsonrpc":"2.0","method":7"#.to_owned(),
+        r#""jsonrpc":"2.0","method":"notifications/cancelled","params":{}"#.to_owned(),
+        r#""jsonrpc":"2.0","method":"ping""#.to_owned(),
+    ];
+    let mut input = format!("{hello}\n{begun}\n");
+    for (at, call) in calls.iter().enumerate() {
+        input += &format!("{{\"id\":{},{call}}}\n", at + 1);
+    }
+    input += &format!("{{\"id\":\"x\",{}}}\n{{\"id\":1.5,{}}}\n", calls[0], calls[13]);
+    // A reply, and a notification that says nothing here: nobody waits.
+    input += "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/didOpen\"}\n";
+    let ran = bench.pipe("mcp in.jsonl", input.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let answers: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let ids: Vec<Value> =
+        (0..=calls.len()).map(Value::from).chain([json!("x"), json!(1.5)]).collect();
+    for id in &ids {
+        let of = answers.iter().filter(|answer| answer["id"] == *id).count();
+        assert_eq!(of, 1, "{id}: {}", ran.out);
+    }
+    assert_eq!(answers.len(), ids.len(), "{}", ran.out);
+    let surrogate = answers.iter().find(|answer| answer["id"] == 1).expect("an answer");
+    assert_eq!(surrogate["error"]["code"], -32_700);
+}
+
 /// What a server on `listen` answers to a POST of `body` with these headers: the status, and what follows.
 pub(crate) fn posted(address: &str, headers: &str, body: &str) -> (u16, String) {
     use std::io::Write as _;
