@@ -1,5 +1,6 @@
 //! Failures: what, where, and the next command to try.
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use epitome::text::secrets::masked;
@@ -101,7 +102,8 @@ pub(crate) fn misuse(error: &clap::Error) -> ExitCode {
         return Exit::Ok.into();
     }
     if !error.use_stderr() {
-        error.exit();
+        let told = output::settled(error.print().and_then(|()| io::stdout().flush()), "stdout");
+        return told.map_or_else(|error| tell(&error, Report::Words), |()| Exit::Ok).into();
     }
     let said = error.to_string();
     let text = masked(&without_secrets(&said)).into_owned();

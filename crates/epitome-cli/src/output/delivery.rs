@@ -1,4 +1,4 @@
-//! Putting texts where they belong: all of each or nothing, and the last one only after the others.
+//! Putting texts where they belong: all of each or nothing, files only after the rest, and the last one only after the others.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
@@ -22,15 +22,21 @@ pub(crate) struct Parcel<'a> {
     pub(crate) text: &'a [u8],
 }
 
-/// Writes all of them, in order. Files are prepared first, so that what can fail has failed before
-/// anything is told or replaced; whoever finds the last one finds the others too.
+/// Writes all of them. Files are prepared first, then what can't be replaced is written, and only then are files
+/// put in place, in order: what can fail has failed before anything is replaced, and whoever finds the last
+/// one finds the others too.
 pub(crate) fn deliver(parcels: &[Parcel<'_>]) -> Result<()> {
     let prepared = parcels.iter().map(Parcel::prepare).collect::<Result<Vec<_>>>()?;
     finish(parcels, prepared)
 }
 
 fn finish(parcels: &[Parcel<'_>], prepared: Vec<Option<File>>) -> Result<()> {
-    parcels.iter().zip(prepared).try_for_each(|(parcel, file)| parcel.finish(file))
+    // Whoever reads a pipe to its end finds the files: it stays open until they are there.
+    let mut open = Vec::new();
+    for parcel in parcels {
+        open.extend(parcel.poured()?);
+    }
+    parcels.iter().zip(prepared).try_for_each(|(parcel, file)| parcel.placed(file))
 }
 
 /// Puts `over` in place of a file that others write to, if that is still what it was: `still` looks at it before
@@ -122,16 +128,26 @@ impl Parcel<'_> {
         Ok(Some(file))
     }
 
-    fn finish(&self, prepared: Option<File>) -> Result<()> {
-        let shown = self.place.shown();
-        match self.place {
-            Place::Stdout => settled(pour(&mut io::stdout().lock(), self.text), &shown),
-            Place::Stderr => settled(pour(&mut io::stderr().lock(), self.text), &shown),
-            Place::File(path) => put(path, self.text, prepared).map_err(|e| cant(path, &e)),
+    /// Writes it, where it goes to something that can't be replaced; what was opened for that.
+    fn poured(&self) -> Result<Option<File>> {
+        let mut opened = None;
+        let poured = match self.place {
+            Place::File(_) => return Ok(None),
+            Place::Stdout => pour(&mut io::stdout().lock(), self.text),
+            Place::Stderr => pour(&mut io::stderr().lock(), self.text),
             Place::Stream(path) => {
-                let poured = stream(path).and_then(|mut open| pour(&mut open, self.text));
-                settled(poured, &shown)
+                stream(path).and_then(|open| pour(opened.insert(open), self.text))
             }
+        };
+        settled(poured, &self.place.shown())?;
+        Ok(opened)
+    }
+
+    /// Puts it in place, where that is a file.
+    fn placed(&self, prepared: Option<File>) -> Result<()> {
+        match self.place {
+            Place::File(path) => put(path, self.text, prepared).map_err(|e| cant(path, &e)),
+            Place::Stdout | Place::Stderr | Place::Stream(_) => Ok(()),
         }
     }
 }

@@ -70,7 +70,8 @@ pub(crate) fn warn(text: &str) {
     tell(&format!("{} {}", terminal::paint(terminal::WARN, "warning:"), terminal::one(text)));
 }
 
-fn settled(result: io::Result<()>, what: &str) -> Result<()> {
+/// What became of writing to `what`. A reader that has seen enough is no failure.
+pub(crate) fn settled(result: io::Result<()>, what: &str) -> Result<()> {
     match result {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.map_err(|error| {

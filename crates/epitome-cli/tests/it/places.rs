@@ -249,6 +249,9 @@ fn what_cant_be_written_is_named() {
         ("epitome compact s.jsonl -o /dev/stdout > /dev/full", "stdout"),
         ("epitome stats s.jsonl --html /dev/full", "/dev/full"),
         ("epitome stats s.jsonl > /dev/full", "stdout"),
+        ("epitome --help > /dev/full", "stdout"),
+        ("epitome compact -h > /dev/full", "stdout"),
+        ("epitome --version > /dev/full", "stdout"),
         ("epitome compact s.jsonl -o /proc/none", "/proc/none"),
     ] {
         let ran = bench.shell(line);
@@ -271,6 +274,26 @@ fn a_receipt_that_cant_be_told_leaves_the_output_alone() {
         assert_eq!((ran.code, bench.read("out.json").as_str()), (1, "old"), "{line}");
         assert_eq!(bench.names(), ["out.json", "s.jsonl"], "{line}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_cant_be_told_leaves_the_receipt_alone() {
+    let bench = bench();
+    bench.write("receipt", "old");
+    for line in [
+        "epitome compact s.jsonl -o /dev/full --receipt receipt",
+        "epitome compact s.jsonl --receipt receipt > /dev/full",
+    ] {
+        let ran = bench.shell(line);
+        assert_eq!((ran.code, bench.read("receipt").as_str()), (1, "old"), "{line}");
+        assert_eq!(bench.names(), ["receipt", "s.jsonl"], "{line}");
+    }
+    // Whoever reads a pipe to its end finds the receipt.
+    let ran = bench.shell(
+        "epitome compact s.jsonl -o >(cat > copy; cp receipt found) --receipt receipt; wait $!; cat found",
+    );
+    assert!(ran.code == 0 && ran.out == bench.read("receipt") && ran.out != "old", "{}", ran.err);
 }
 
 /// Whether this process was told to ignore the signal (`nohup`), as what it starts then does too.
