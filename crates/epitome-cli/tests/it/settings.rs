@@ -132,6 +132,13 @@ fn unknown_strategies_and_options_are_named_with_what_was_meant() {
         code == 2 && err.contains("`outptus`") && err.contains("did you mean `outputs`?"),
         "{err}"
     );
+    for (list, alone) in
+        [("ladder,ladder,ladder", "ladder"), ("failed,ladder", "ladder"), ("none,fold", "none")]
+    {
+        let (code, err) = ran(&bench, &format!("plan run --strategy {list}"));
+        assert!(code == 2 && err.contains(&format!("`{alone}` is a")), "{err}");
+        assert!(err.contains("in a list of them") && !err.contains("did you mean"), "{err}");
+    }
     for (text, unknown, meant) in [
         ("strategies = \"fold,outptus\"\n", "outptus", "outputs"),
         ("[strategies]\noutptus = true\n", "outptus", "outputs"),

@@ -107,10 +107,25 @@ strategies! {
 
 /// A name that no strategy has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no strategy `{name}`; they are {}", NAMES.join(", "))]
+#[error("{}", self.said())]
 pub struct UnknownStrategy {
     /// What was given.
     pub name: String,
+}
+
+impl UnknownStrategy {
+    fn said(&self) -> String {
+        let name = &self.name;
+        match name.as_str() {
+            "ladder" => {
+                "`ladder` is a whole pipeline, and no strategy in a list of them".to_owned()
+            }
+            "none" => {
+                "`none` is a pipeline without a strategy, and none in a list of them".to_owned()
+            }
+            _ => format!("there is no strategy `{name}`; they are {}", NAMES.join(", ")),
+        }
+    }
 }
 
 impl Default for Ladder {
