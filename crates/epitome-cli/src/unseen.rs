@@ -33,10 +33,13 @@ const RANGES: [(char, char); 25] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
+/// A pattern of Braille without a dot: a sign to Unicode, and nothing to a reader.
+const NO_DOT: char = '\u{2800}';
+
 /// Whether a character shows nothing of its own, so that a text with it isn't what it looks like.
 pub(crate) fn is_hidden(c: char) -> bool {
-    if c.is_ascii() {
-        return false;
+    if c.is_ascii() || c == NO_DOT {
+        return c == NO_DOT;
     }
     let place = |(first, last): &(char, char)| {
         if c < *first {
@@ -72,7 +75,8 @@ mod tests {
 
     #[test]
     fn what_is_read_is_seen() {
-        assert!("aß日👩é \u{301}".chars().all(|c| !is_unseen(c)));
+        assert!("aß日👩é \u{301}⠁".chars().all(|c| !is_unseen(c)));
         assert!("\u{1b}\n\u{7f}\u{9b}\u{2028}\u{200d}\u{fe0f}\u{e0061}".chars().all(is_unseen));
+        assert!("\u{2800}\u{3164}\u{115f}\u{1160}\u{ffa0}\u{180e}".chars().all(is_hidden));
     }
 }
