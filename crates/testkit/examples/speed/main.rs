@@ -80,7 +80,7 @@ fn main() -> Result<ExitCode, Failed> {
             // Processes of their own.
             "--once" => return whole::once(next()?.parse()?, Path::new(&next()?)),
             "--observe" => return known::once(next()?.parse()?),
-            "--load" => return program::load(),
+            "--count" => return program::count(&next()?),
             "--messages" => asked.messages = next()?.parse()?,
             "--program" => asked.program = Some(next()?.into()),
             flag if flag.starts_with('-') => {

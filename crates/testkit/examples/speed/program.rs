@@ -19,17 +19,22 @@ use crate::{Asked, Failed, Page};
 const STARTS: usize = 9;
 
 pub(crate) fn measure(page: &mut Page, asked: &Asked, folder: &Path) -> Result<(), Failed> {
-    let load = another(&["--load"])?;
-    let load = least(STARTS, || {
-        let mut same = Command::new(load.get_program());
-        same.args(load.get_args());
-        same
-    })?;
+    let count = |which: &str| -> Result<f64, Failed> {
+        let count = another(&["--count", which])?;
+        let least = least(STARTS, || {
+            let mut same = Command::new(count.get_program());
+            same.args(count.get_args());
+            same
+        })?;
+        Ok(least.seconds)
+    };
+    // The least of each: one noisy second count would be all of a difference.
+    let load = count("first")? - count("second")?;
     page.goal(
         "loading a vocabulary: the first count of a process beside its second",
         "25 ms",
-        format!("{:.2} ms", load.seconds * 1e3),
-        load.seconds <= 0.025,
+        format!("{:.2} ms", load * 1e3),
+        load <= 0.025,
     );
     let Some(program) = &asked.program else { return Ok(()) };
     let file = folder.join("recording.jsonl");
@@ -55,11 +60,12 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked, folder: &Path) -> Result<(
         "\n## The program\n\nBy the clock. The recording is one of Claude Code's, {megabytes:.0} MB; the program has all vocabularies that it \
          offers."
     )?;
+    let allowed = 1.5 * megabytes / 50.0;
     page.goal(
-        "`stats` on a recording of 50 MB",
-        "1.5 s",
-        format!("{stats:.2} s for {megabytes:.0} MB"),
-        stats <= 1.5 * megabytes / 50.0,
+        "`stats` on a recording, by its size",
+        "1.5 s for 50 MB",
+        format!("{stats:.2} s for {megabytes:.0} MB, which may take {allowed:.2}"),
+        stats <= allowed,
     );
     let (of_one, of_two) = (folder.join("of-one.json"), folder.join("of-two.json"));
     let (input, own) = (file.to_string_lossy(), program.to_string_lossy());
@@ -105,13 +111,15 @@ fn recording(messages: usize) -> Result<String, Failed> {
     Ok(rows)
 }
 
-/// What the first count of a process takes more than the second.
-pub(crate) fn load() -> Result<ExitCode, Failed> {
+/// What the first or the second count of this process takes.
+pub(crate) fn count(which: &str) -> Result<ExitCode, Failed> {
     let words = "The quick brown fox jumps over the lazy dog. ".repeat(20);
-    let (first, done) = timed(|| counter("o200k").map(|counter| counter.text(&words)));
-    done?;
-    let (second, done) = timed(|| counter("o200k").map(|counter| counter.text(&words)));
-    done?;
-    println!("{} 0", (first - second).max(0.0));
+    let once = || -> Result<f64, Failed> {
+        let (seconds, done) = timed(|| counter("o200k").map(|counter| counter.text(&words)));
+        done?;
+        Ok(seconds)
+    };
+    let (first, second) = (once()?, once()?);
+    println!("{} 0", if which == "first" { first } else { second });
     Ok(ExitCode::SUCCESS)
 }
