@@ -5,6 +5,7 @@
 //! fence carries the digest of what it encloses, so nothing enclosed can close it.
 
 pub mod anchors;
+mod claim;
 mod folded;
 mod following;
 mod gather;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::count::{TokenCounter, message_tokens};
 use crate::ledger::{self, Breadth, Line, Speaker, Whence};
 use crate::transcript::{ContentId, Entry, Marks, Numbering, Part, PartKind, Role, Transcript};
+use claim::Outdated;
 use narrative::Narrative;
 
 pub(crate) use folded::{Folded, Left};
@@ -291,15 +293,18 @@ fn extracts(
     if bytes < LEAST_EXTRACT {
         return None;
     }
-    let narrative = Narrative::without(&gathered.said(), gathered.ledger().outdated());
+    let outdated = Outdated::of(gathered.ledger());
+    let narrative =
+        Narrative::that_holds(&gathered.said(), gathered.ledger().outdated(), &outdated);
+    let anchors = gathered.anchors().without_figures(|figure| outdated.has_figure(figure));
     while bytes >= LEAST_EXTRACT {
         let mut out = body.to_owned();
-        let firm = gathered.anchors().firm_bytes().min(bytes);
+        let firm = anchors.firm_bytes().min(bytes);
         // Where there is room for a few lines these are no telling ones.
         let share = if bytes < FEW_EXTRACTS { bytes } else { bytes * 55 / 100 };
-        let anchors = gathered.anchors().render(firm.max(share));
-        let telling = narrative.render(bytes.saturating_sub(anchors.len()));
-        for (title, lines) in [(ANCHORS, &anchors), (NARRATIVE, &telling)] {
+        let extracted = anchors.render(firm.max(share));
+        let telling = narrative.render(bytes.saturating_sub(extracted.len()));
+        for (title, lines) in [(ANCHORS, &extracted), (NARRATIVE, &telling)] {
             if !lines.is_empty() {
                 out.push_str(title);
                 push_lines(&mut out, lines);

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use super::claim::Outdated;
 use crate::text::cut;
 use crate::text::rank::{Vector, lexrank, vectors};
 use crate::text::split::{Kind, lines, sentences};
@@ -92,10 +93,22 @@ impl Narrative {
 
     /// The same, without what holds no longer.
     pub fn without<'a>(said: &[Said<'_>], outdated: impl Iterator<Item = &'a str>) -> Self {
+        Self::that_holds(said, outdated, &Outdated::default())
+    }
+
+    /// The same, also without what says that again in other words.
+    pub(super) fn that_holds<'a>(
+        said: &[Said<'_>],
+        outdated: impl Iterator<Item = &'a str>,
+        values: &Outdated<'_>,
+    ) -> Self {
         let gone: HashSet<&str> =
             outdated.map(|text| cut::head(without_mark(text), TELLING_BYTES)).collect();
         let mut lines = candidates(said);
-        lines.retain(|line| !gone.contains(cut::head(&line.text, TELLING_BYTES)));
+        let is_gone = |line: &Line| {
+            gone.contains(cut::head(&line.text, TELLING_BYTES)) || values.is_said_by(&line.text)
+        };
+        lines.retain(|line| !is_gone(line));
         if lines.len() > MAX_RANKED {
             let mut order: Vec<usize> = (0..lines.len()).collect();
             order.sort_by_key(|&at| (Reverse(lines[at].bias), at));

@@ -45,6 +45,13 @@ impl<'a> Call<'a> {
         Self { act, arguments, line, shell, name }
     }
 
+    /// Whether it runs a command line that says itself which files it changes.
+    fn tells_changes(&self) -> bool {
+        let changes = |deed: &Deed| !matches!(deed, Deed::Read | Deed::Search);
+        self.shell.deeds.iter().any(|(deed, _)| changes(deed))
+            || self.line.as_deref().is_some_and(|line| patched_files(line).next().is_some())
+    }
+
     /// Whether it asks or looks, and changes nothing.
     pub(crate) fn only_looks(&self) -> bool {
         match self.act {
@@ -64,6 +71,8 @@ pub(crate) struct Asked {
     pub(super) path: Option<String>,
     /// As [`Call::only_looks`].
     pub(super) only_looks: bool,
+    /// Whether it runs a command line that says itself which files it changes.
+    pub(super) tells_changes: bool,
     /// Whether it adds to what is to be done, and its answer tells by which id.
     pub(super) adds_todo: bool,
 }
@@ -88,6 +97,7 @@ impl From<Call<'_>> for Asked {
             act: call.act,
             path: path.map(Cow::into_owned),
             only_looks: call.only_looks(),
+            tells_changes: call.tells_changes(),
             adds_todo: false,
             name: call.name,
         }

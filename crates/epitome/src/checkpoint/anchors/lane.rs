@@ -155,6 +155,16 @@ impl<T: Note> Lane<T> {
             kept[at - 1]
         });
         self.pruned = self.pruned.saturating_add((before - self.items.len()) as u32);
+        self.find_anew();
+    }
+
+    /// Leaves out items by their text, uncounted.
+    pub(super) fn retain(&mut self, stays: impl Fn(&str) -> bool) {
+        self.items.retain(|item| stays(&item.text));
+        self.find_anew();
+    }
+
+    fn find_anew(&mut self) {
         self.index = self
             .items
             .iter()

@@ -7,21 +7,28 @@
 
 mod call;
 mod entry;
+mod figure;
 mod lane;
 mod note;
+mod recent;
 mod render;
 mod scan;
 mod shell;
+mod tally;
+#[cfg(test)]
+mod tests;
 mod todo;
 
 use std::borrow::Cow;
 
 pub(crate) use self::call::{Act, Asked, Call};
 use self::lane::Lane;
-use self::note::{Label, Runs, Slips, Touches};
+use self::note::{Fix, Label, Runs, Slips, Touches};
+use self::recent::Recent;
 use self::scan::{Find, scan};
 pub(crate) use self::shell::Deed as Done;
 use self::shell::Deed;
+use self::tally::Tests;
 use self::todo::Todo;
 use crate::text::arguments::{Arguments, Patched, patched_files};
 use crate::text::outcome::judge;
@@ -47,6 +54,8 @@ pub struct Anchors {
     root: Option<Box<str>>,
     /// The file that an editor with an open file works on.
     open: Option<Box<str>>,
+    /// What was changed last.
+    recent: Recent,
     /// The newest entry seen.
     now: u32,
 }
@@ -75,6 +84,7 @@ impl Default for Anchors {
             unlisted: [0; render::Section::COUNT],
             root: None,
             open: None,
+            recent: Recent::default(),
             now: 0,
         }
     }
@@ -136,10 +146,26 @@ impl Anchors {
         if asked.adds_todo {
             self.todo.answer(output);
         }
-        let verdict = judge(output, reported);
+        let mut verdict = judge(output, reported);
         let name = asked.name.as_deref();
+        let is_acting = !(asked.act.only_reads() || (asked.act == Act::Run && asked.only_looks));
         if let Some(name) = name {
-            self.settle(at, name, verdict.outcome, verdict.exit_code, outcome == Outcome::Unknown);
+            let tests = is_acting.then(|| Tests::of(cut::tail(output, 2 * WINDOW))).flatten();
+            // Behind a pipe a run of tests ends well whatever they say.
+            let may_hide = verdict.outcome == Outcome::Unknown || runs_tests(name);
+            if may_hide && tests.is_some_and(|tests| !tests.are_well()) {
+                verdict.outcome = Outcome::Error;
+            }
+            let went = Went {
+                outcome: verdict.outcome,
+                code: verdict.exit_code,
+                is_reported: outcome != Outcome::Unknown,
+                tests,
+            };
+            self.settle(at, name, went);
+            if verdict.outcome == Outcome::Ok && !asked.only_looks && !asked.tells_changes {
+                self.recent.command(at, name);
+            }
         }
         if verdict.outcome == Outcome::Error
             && let Some(path) = &asked.path
@@ -147,7 +173,7 @@ impl Anchors {
             self.untouch(path, asked.act);
         }
         let mut slips = 0;
-        if !(asked.act.only_reads() || (asked.act == Act::Run && asked.only_looks)) {
+        if is_acting {
             for window in windows(output) {
                 slips += self.take_errors(at, window, verdict.outcome, name);
                 self.take(at, window, Taken::Exact, 1);
@@ -166,6 +192,16 @@ impl Anchors {
         for window in windows(text) {
             self.take(at, window, Taken::All, 2);
         }
+    }
+
+    /// The same without figures that `is_outdated` says nobody goes by any more.
+    pub(crate) fn without_figures(&self, is_outdated: impl Fn(&str) -> bool) -> Cow<'_, Self> {
+        if !self.numbers.items().iter().any(|item| is_outdated(&item.text)) {
+            return Cow::Borrowed(self);
+        }
+        let mut anchors = self.clone();
+        anchors.numbers.retain(|text| !is_outdated(text));
+        Cow::Owned(anchors)
     }
 
     /// Adds what an earlier compaction knew; what is in both counts as used here.
@@ -206,9 +242,10 @@ impl Anchors {
             for (deed, path) in &call.shell.deeds {
                 match deed {
                     Deed::Read => self.touch(path, at, 2).read += 1,
-                    Deed::Write => self.touch(path, at, 4).created += 1,
-                    Deed::Edit => self.touch(path, at, 4).edited += 1,
-                    Deed::Delete => self.touch(path, at, 4).deleted += 1,
+                    Deed::Write if self.is_there(path) => self.change(path, at).edited += 1,
+                    Deed::Write => self.change(path, at).created += 1,
+                    Deed::Edit => self.change(path, at).edited += 1,
+                    Deed::Delete => self.change(path, at).deleted += 1,
                     Deed::Search => self.touch(path, at, 1).seen += 1,
                 }
             }
@@ -221,16 +258,12 @@ impl Anchors {
             return self.touch_patched(at, &patch);
         }
         let Some(path) = self.path_of(arguments, act).filter(|path| is_file(path)) else { return };
-        let known = self
-            .files
-            .get(&path)
-            .is_some_and(|touches| touches.read + touches.created + touches.edited > 0);
         match act {
             Act::Read => self.touch(&path, at, 2).read += 1,
-            Act::Write if known => self.touch(&path, at, 4).edited += 1,
-            Act::Write => self.touch(&path, at, 4).created += 1,
-            Act::Edit => self.touch(&path, at, 4).edited += 1,
-            Act::Delete => self.touch(&path, at, 4).deleted += 1,
+            Act::Write if self.is_there(&path) => self.change(&path, at).edited += 1,
+            Act::Write => self.change(&path, at).created += 1,
+            Act::Edit => self.change(&path, at).edited += 1,
+            Act::Delete => self.change(&path, at).deleted += 1,
             Act::Look => self.touch(&path, at, 1).seen += 1,
             Act::Run | Act::Idle | Act::Other | Act::Ask => {}
         }
@@ -249,13 +282,27 @@ impl Anchors {
 
     fn touch_patched(&mut self, at: u32, patch: &str) {
         for (what, path) in patched_files(patch) {
-            let touches = self.touch(path, at, 4);
+            let touches = self.change(path, at);
             match what {
                 Patched::Added => touches.created += 1,
                 Patched::Updated => touches.edited += 1,
                 Patched::Deleted => touches.deleted += 1,
             }
         }
+    }
+
+    /// Whether a file is known to be there.
+    fn is_there(&mut self, path: &str) -> bool {
+        let path = path.strip_prefix("./").unwrap_or(path);
+        self.files
+            .get(path)
+            .is_some_and(|touches| touches.read + touches.created + touches.edited > 0)
+    }
+
+    /// Notes that a file is changed.
+    fn change(&mut self, path: &str, at: u32) -> &mut Touches {
+        self.recent.file(at, path);
+        self.touch(path, at, 4)
     }
 
     fn touch(&mut self, path: &str, at: u32, weight: u32) -> &mut Touches {
@@ -267,6 +314,9 @@ impl Anchors {
 
     /// Takes back a touch by a call that failed.
     fn untouch(&mut self, path: &str, act: Act) {
+        if matches!(act, Act::Edit | Act::Write | Act::Delete) {
+            self.recent.not_file(path);
+        }
         let Some(touches) = self.files.get(path.strip_prefix("./").unwrap_or(path)) else { return };
         let count = match act {
             Act::Read => &mut touches.read,
@@ -280,28 +330,32 @@ impl Anchors {
     }
 
     /// Notes how a command went. Errors of a command that goes well again are fixed.
-    fn settle(
-        &mut self,
-        at: u32,
-        name: &str,
-        outcome: Outcome,
-        code: Option<i32>,
-        unreported: bool,
-    ) {
+    fn settle(&mut self, at: u32, name: &str, went: Went) {
+        let Went { mut outcome, code, is_reported, tests } = went;
         let runs = self.commands.see(name, at, 0);
         runs.times = runs.times.max(1);
         let failed = runs.last == Outcome::Error;
-        // Harnesses that report failures often report nothing else.
-        let outcome =
-            if failed && unreported && outcome == Outcome::Unknown { Outcome::Ok } else { outcome };
-        (runs.last, runs.code) =
-            (outcome, code.filter(|&code| code != 0 && outcome == Outcome::Error));
+        // Harnesses that report failures often report nothing else. Tests that failed say themselves that they don't.
+        let says_enough = runs.tests.is_none_or(Tests::are_well) || tests.is_some();
+        if failed && !is_reported && outcome == Outcome::Unknown && says_enough {
+            outcome = Outcome::Ok;
+        }
+        let failed_at = runs.failed_at;
+        (runs.last, runs.tests) = (outcome, tests);
+        runs.code = code.filter(|&code| code != 0 && outcome == Outcome::Error);
+        if outcome == Outcome::Error {
+            runs.failed_at = Some(at);
+        }
         if outcome == Outcome::Ok && failed {
             runs.recovered = true;
-            for error in
-                self.errors.items_mut().filter(|error| error.note.command.as_deref() == Some(name))
-            {
-                error.note.fixed = true;
+            let fix = self.recent.fix(failed_at, name);
+            for error in self.errors.items_mut() {
+                if error.note.command.as_deref() != Some(name) || error.note.fix != Fix::Open {
+                    continue;
+                }
+                // What wasn't said any more by the last run that failed was mended before.
+                let is_last = Some(error.last) == failed_at;
+                error.note.fix = if is_last { fix.clone() } else { Fix::Done };
             }
         }
     }
@@ -313,7 +367,7 @@ impl Anchors {
         }
         let slips = self.errors.see(&line, at, 1);
         slips.times += 1;
-        slips.fixed = false;
+        slips.fix = Fix::Open;
         slips.command = command.map(Into::into);
     }
 
@@ -328,6 +382,8 @@ impl Anchors {
     ) -> usize {
         let failures = lines(output).map(|line| &output[line]).filter(|line| {
             tell(line) == Tell::Failure
+                // Its numbers stand with the command.
+                && !line.starts_with("test result: ")
                 && (outcome == Outcome::Error
                     || opens_with_failure(line)
                     || line.contains("): error "))
@@ -357,6 +413,16 @@ impl Anchors {
     }
 }
 
+/// How a command went.
+#[derive(Debug, Clone, Copy)]
+struct Went {
+    outcome: Outcome,
+    code: Option<i32>,
+    /// Whether somebody said so who isn't the output itself.
+    is_reported: bool,
+    tests: Option<Tests>,
+}
+
 /// What is taken of the finds in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
@@ -369,6 +435,11 @@ enum Taken {
 /// Whether a path can be a file's, and not the folder that everything is in.
 fn is_file(path: &str) -> bool {
     path.bytes().any(|b| b.is_ascii_alphanumeric() || b >= 0x80)
+}
+
+/// Whether a command runs tests, by its name.
+fn runs_tests(name: &str) -> bool {
+    ["test", "spec", "jest", "mocha", "tox"].iter().any(|word| name.contains(word))
 }
 
 /// Whether a line is more than a harness's "it failed".

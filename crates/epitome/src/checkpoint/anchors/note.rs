@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::entry::{read_plain, row_text};
 use super::lane::Note;
 use super::render::Section;
+use super::tally::Tests;
 use crate::json::quote;
 use crate::text::Outcome;
 
@@ -30,14 +31,28 @@ pub(super) struct Runs {
     pub(super) recovered: bool,
     /// It only looked.
     pub(super) minor: bool,
+    /// What it said of the tests that it ran last.
+    pub(super) tests: Option<Tests>,
+    /// The entry in which it failed last.
+    pub(super) failed_at: Option<u32>,
 }
 
 /// How often an error line was seen, and whether the command that printed it went well later.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Slips {
     pub(super) times: u32,
-    pub(super) fixed: bool,
+    pub(super) fix: Fix,
     pub(super) command: Option<Box<str>>,
+}
+
+/// Whether what an error says is mended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Fix {
+    #[default]
+    Open,
+    Done,
+    /// Done, and nothing but this was between: `editing src/a.rs`.
+    After(Box<str>),
 }
 
 /// The name under which an id was found.
@@ -76,7 +91,7 @@ impl Note for Slips {
     }
 
     fn bonus(&self) -> i32 {
-        if self.fixed { -48 } else { 0 }
+        if self.fix == Fix::Open { 0 } else { -48 }
     }
 }
 
@@ -139,15 +154,18 @@ impl Touches {
 
 impl Runs {
     pub(super) fn note(&self) -> String {
-        let times = times(self.times);
-        match (self.last, self.code) {
-            (Outcome::Ok, _) if self.recovered => format!(" → ok, failed before{times}"),
-            (Outcome::Ok, _) => format!(" → ok{times}"),
-            (Outcome::Error, Some(code)) => format!(" → failed, exit code {code}{times}"),
-            (Outcome::Error, None) => format!(" → failed{times}"),
-            (Outcome::Unknown, _) if times.is_empty() => String::new(),
-            (Outcome::Unknown, _) => format!(" → ran{times}"),
-        }
+        let went = match (self.last, self.code) {
+            (Outcome::Ok, _) if self.recovered => "ok, failed before".to_owned(),
+            (Outcome::Ok, _) => "ok".to_owned(),
+            (Outcome::Error, Some(code)) => format!("failed, exit code {code}"),
+            (Outcome::Error, None) => "failed".to_owned(),
+            (Outcome::Unknown, _) if self.times < 2 && self.tests.is_none() => {
+                return String::new();
+            }
+            (Outcome::Unknown, _) => "ran".to_owned(),
+        };
+        let tests = self.tests.map(Tests::note).unwrap_or_default();
+        format!(" → {went}{tests}{}", times(self.times))
     }
 
     pub(super) fn read(note: &str) -> Option<Self> {
@@ -158,6 +176,8 @@ impl Runs {
         if let Some(count) = count {
             runs.times = count.strip_suffix(')')?.parse().ok()?;
         }
+        let (went, tests) = Tests::read(went);
+        runs.tests = tests;
         runs.last = match went {
             "ok" => Outcome::Ok,
             "ok, failed before" => {
@@ -175,17 +195,25 @@ impl Runs {
     }
 }
 
+/// Words before what was done in between.
+const AFTER: &str = "fixed after ";
+
 impl Slips {
     pub(super) fn note(&self) -> String {
-        noted(&[("", self.times), ("fixed", u32::from(self.fixed))])
+        match &self.fix {
+            Fix::Open => noted(&[("", self.times)]),
+            Fix::Done => noted(&[("", self.times), ("fixed", 1)]),
+            Fix::After(what) => noted(&[("", self.times), (&format!("{AFTER}{what}"), 1)]),
+        }
     }
 
     pub(super) fn read(note: &str) -> Option<Self> {
         let mut slips = Self { times: 1, ..Self::default() };
         for (word, count) in parts(note) {
-            match word {
-                "" => slips.times = count,
-                "fixed" => slips.fixed = true,
+            match (word, word.strip_prefix(AFTER)) {
+                ("", _) => slips.times = count,
+                ("fixed", _) => slips.fix = Fix::Done,
+                (_, Some(what)) => slips.fix = Fix::After(what.into()),
                 _ => return None,
             }
         }
@@ -215,7 +243,14 @@ impl Label {
 /// Whether this is a note of ours, ` (edited ×3; fixed)`, and not the end of a value.
 pub(super) fn is_note(text: &str) -> bool {
     let words = ["created", "edited", "deleted", "fixed"];
-    parts(text).all(|(word, count)| words.contains(&word) || (word.is_empty() && count > 1))
+    let is_word = |word| words.contains(&word) || word.strip_prefix(AFTER).is_some_and(is_plain);
+    parts(text).all(|(word, count)| is_word(word) || (word.is_empty() && count > 1))
+}
+
+/// Whether a text can stand in a note.
+pub(super) fn is_plain(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " ./_-@:+=,".contains(c);
+    !text.is_empty() && text.trim() == text && text.chars().all(is_plain)
 }
 
 /// The parts of ` (created; edited ×3)`: words with their counts.

@@ -23,6 +23,10 @@ const SECTIONS: [(Section, &str, Form, usize); Section::COUNT] = [
     (Section::Todo, "To do", Form::List, 30),
 ];
 
+/// What further share of the budget sections have before files that were only read have any.
+const BEFORE_READS: [(Section, usize); 3] =
+    [(Section::Changed, 100), (Section::Errors, 14), (Section::Urls, 8)];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Changed,
@@ -93,14 +97,28 @@ impl Anchors {
             drafts[section as usize].fill(title, form, &mut free);
             left -= before - free;
         }
-        for ((_, title, form, share), draft) in SECTIONS.iter().zip(&mut drafts) {
-            let mut share = (whole.saturating_mul(*share) / 100).min(left);
+        let mut fill = |section: Section, percent: usize, left: &mut usize| {
+            let (_, title, form, _) = SECTIONS[section as usize];
+            let mut share = (whole.saturating_mul(percent) / 100).min(*left);
             let before = share;
-            draft.fill(title, *form, &mut share);
-            left -= before - share;
+            drafts[section as usize].fill(title, form, &mut share);
+            *left -= before - share;
+        };
+        // What was only read gives way to what can't be found again by looking.
+        let (looked, told): (Vec<_>, Vec<_>) = SECTIONS
+            .iter()
+            .map(|(section, _, _, share)| (*section, *share))
+            .partition(|(section, _)| matches!(section, Section::Read | Section::Seen));
+        for (section, share) in told.iter().chain(&BEFORE_READS).chain(&looked) {
+            fill(*section, *share, &mut left);
         }
-        for ((_, title, form, _), draft) in SECTIONS.iter().zip(&mut drafts) {
-            draft.fill(title, *form, &mut left);
+        for (section, _) in told.iter().chain(&looked) {
+            fill(*section, 100, &mut left);
+        }
+        for ((section, title, form, _), draft) in SECTIONS.iter().zip(&mut drafts) {
+            if !matches!(section, Section::Read | Section::Seen) {
+                draft.count(title, *form, &mut left);
+            }
         }
         let mut out = String::new();
         if !root.is_empty() && drafts[..3].iter().any(|draft| draft.chosen.contains(&true)) {
@@ -314,6 +332,16 @@ impl Draft {
         }
     }
 
+    /// Where none was chosen, has their number written, if there is room for that.
+    fn count(&mut self, title: &str, form: Form, left: &mut usize) {
+        let cost = title.len() + 2 + MORE + if form == Form::Row { 0 } else { 3 };
+        let more = self.unlisted as usize + self.entries.len();
+        if !self.begun && more > 0 && cost <= *left {
+            *left -= cost;
+            self.begun = true;
+        }
+    }
+
     fn write(&self, title: &str, form: Form, out: &mut String) {
         if !self.begun {
             return;
@@ -462,12 +490,12 @@ mod tests {
             Files changed: src/lib.rs (edited ×2), "src/a, b.rs" (created)
             Files read: src/main.rs
             Commands:
-            - cargo test -p foo → ok, failed before (×2)
+            - cargo test -p foo → ok, failed before, 12 passed (×2)
             - make all → failed, exit code 2
             - book_flight(user_id=mia_3668, cabin=economy) → ok
             Errors:
             - Error: it broke badly
-            - error[E0308]: mismatched types (fixed)
+            - error[E0308]: mismatched types (fixed after editing /repo/project/src/lib.rs)
             Ids: user_id=mia_3668, reservation_id=4OG6T3, ABC-123
             URLs: https://x.org/y
         "#]]
@@ -479,11 +507,11 @@ mod tests {
         expect![[r#"
             Paths are below: /repo/project/
             Files changed: src/lib.rs (edited ×2), "src/a, b.rs" (created)
-            Files read: src/main.rs
             Commands:
-            - cargo test -p foo → ok, failed before (×2)
+            - cargo test -p foo → ok, failed before, 12 passed (×2)
             - make all → failed, exit code 2
             - +1 more
+            Ids: user_id=mia_3668, +2 more
         "#]]
         .assert_eq(&sample().render(300));
         assert_eq!(sample().render(0), "");
@@ -509,12 +537,12 @@ mod tests {
             Files changed: lib.rs (edited ×3), "a, b.rs" (created)
             Files read: new.rs, main.rs
             Commands:
-            - cargo test -p foo → ok, failed before (×2)
+            - cargo test -p foo → ok, failed before, 12 passed (×2)
             - make all → failed, exit code 2
             - book_flight(user_id=mia_3668, cabin=economy) → ok
             Errors:
             - Error: it broke badly
-            - error[E0308]: mismatched types (fixed)
+            - error[E0308]: mismatched types (fixed after editing /repo/project/src/lib.rs)
             Ids: user_id=mia_3668, reservation_id=4OG6T3, ABC-123
             URLs: https://x.org/y
         "#]]

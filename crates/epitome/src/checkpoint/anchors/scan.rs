@@ -1,7 +1,7 @@
 //! One pass over a text for what can be looked up exactly: ids, addresses, paths, figures.
 
 use super::Taken;
-use crate::text::cut;
+use super::figure::figure;
 use crate::text::octets::{Octets, Runs, Told};
 
 /// Something worth an exact copy.
@@ -20,6 +20,9 @@ pub(super) enum Find<'a> {
 
 /// Nothing longer is an anchor.
 const MAX_TOKEN: usize = 200;
+
+/// What stands behind an address and is no part of it.
+const BEHIND_URL: [char; 11] = ['.', ',', ':', '!', '?', '\'', ';', '(', '[', '&', '*'];
 
 /// Calls `found` for every find in `text` that is `wanted`, in order, while it says to go on.
 pub(super) fn scan<'a>(text: &'a str, wanted: Taken, mut found: impl FnMut(Find<'a>) -> bool) {
@@ -161,8 +164,8 @@ impl<'a> Scanner<'a> {
             if !token[..scheme].bytes().all(|b| b.is_ascii_alphanumeric()) {
                 return Some(after);
             }
-            let end = self.end_of_url(after);
-            let url = self.text[start..end].trim_end_matches(['.', ',', ':', '!', '?', '\'']);
+            let end = self.end_of_url(start, after);
+            let url = self.text[start..end].trim_end_matches(BEHIND_URL);
             let is_one = scheme > 1 && url.len() > scheme + 6 && url.len() <= MAX_TOKEN;
             return (!is_one || found(Find::Url(url))).then_some(end);
         }
@@ -176,18 +179,21 @@ impl<'a> Scanner<'a> {
             (None, Taken::Exact) => None,
             (None, Taken::All) => {
                 let path = if seen & (SLASH | DOT) != 0 { path(word) } else { None };
-                let number = || self.number(word, start, end).map(Find::Number);
+                let from = self.recent[1] as usize;
+                let number = || figure(self.text, word, start..end, from).map(Find::Number);
                 path.map(Find::Path).or_else(number)
             }
         };
         find.is_none_or(found).then_some(end)
     }
 
-    /// The end of the URL at `start`: white space, quotes or a bracket that it didn't open.
-    fn end_of_url(&self, start: usize) -> usize {
+    /// The end of the URL of which the host is at `start`: white space, quotes or a bracket that it didn't open.
+    fn end_of_url(&self, scheme: usize, start: usize) -> usize {
         let mut open = 0_usize;
+        let is_quoted = scheme > 0 && self.bytes[scheme - 1] == b'\'';
         let ends = |byte: u8| {
             byte <= b' '
+                || (byte == b'\'' && is_quoted)
                 || matches!(byte, b'"' | b'<' | b'>' | b'`' | b'|' | b'\\' | b'{' | b'}' | 0x7f)
         };
         for (at, &byte) in self.bytes[start..].iter().enumerate().take(2 * MAX_TOKEN) {
@@ -242,45 +248,6 @@ impl<'a> Scanner<'a> {
             self.bytes[..end].iter().rposition(|b| CLASSES[*b as usize] & (END | WIDE) != 0)? + 1;
         (start < end).then_some(start..end)
     }
-
-    /// Money, percentages, and whole numbers with a unit, with up to three words before on the same
-    /// line.
-    fn number(&self, word: &'a str, start: usize, end: usize) -> Option<&'a str> {
-        let digits = word.strip_prefix('$').unwrap_or(word);
-        let figure = digits.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
-        if figure == 0 || !digits.starts_with(|c: char| c.is_ascii_digit()) {
-            return None;
-        }
-        let money = digits.len() < word.len() && figure == digits.len();
-        let unit = &digits[figure..];
-        let mut to = start + word.len();
-        if !money && (unit.is_empty() || !is_unit(unit)) {
-            if !unit.is_empty() {
-                return None;
-            }
-            // `1,234 tokens`: the unit is the next word.
-            let next = self.text.get(end..)?.strip_prefix(' ')?;
-            let length =
-                next.find(|c: char| !c.is_ascii_alphabetic() && c != '%').unwrap_or(next.len());
-            if !is_unit(&next[..length]) {
-                return None;
-            }
-            to = end + 1 + length;
-        }
-        // `1,234`: a comma splits tokens, not figures.
-        let mut from = self.recent[1] as usize;
-        let floor = to.saturating_sub(80);
-        if from < floor {
-            from = self.text.ceil_char_boundary(floor);
-        }
-        let phrase = self.text.get(from..to)?;
-        let phrase = &phrase[memchr::memrchr(b'\n', phrase.as_bytes()).map_or(0, |at| at + 1)..];
-        let phrase = phrase.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '$');
-        let prose = |c: char| {
-            c.is_alphanumeric() || matches!(c, ' ' | '$' | '%' | '.' | ',' | '\'' | '-' | '/')
-        };
-        (phrase.contains(' ') && phrase.chars().all(prose)).then_some(cut::head(phrase, 80))
-    }
 }
 
 /// Where `://` stands in a token.
@@ -300,48 +267,6 @@ fn bare(token: &str) -> &str {
         from += 1;
     }
     &token[from..to]
-}
-
-/// Whether a word makes the number before it a figure.
-fn is_unit(word: &str) -> bool {
-    matches!(
-        word,
-        "%" | "ms"
-            | "s"
-            | "sec"
-            | "seconds"
-            | "min"
-            | "minutes"
-            | "hours"
-            | "days"
-            | "weeks"
-            | "kB"
-            | "KB"
-            | "MB"
-            | "GB"
-            | "TB"
-            | "bytes"
-            | "B"
-            | "k"
-            | "K"
-            | "M"
-            | "px"
-            | "tokens"
-            | "tests"
-            | "files"
-            | "lines"
-            | "users"
-            | "requests"
-            | "rows"
-            | "errors"
-            | "warnings"
-            | "passed"
-            | "failed"
-            | "USD"
-            | "EUR"
-            | "dollars"
-            | "percent"
-    )
 }
 
 fn names_ids(name: &str) -> bool {
@@ -540,6 +465,12 @@ mod tests {
     fn addresses_are_found() {
         check("see https://x.org/a_(b)?q=1&r=2).", &[Find::Url("https://x.org/a_(b)?q=1&r=2")]);
         check("<http://localhost:8080/x>, ok", &[Find::Url("http://localhost:8080/x")]);
+        check("curl https://x.org/items; echo", &[Find::Url("https://x.org/items")]);
+        check("get('https://x.org/c');echo", &[Find::Url("https://x.org/c")]);
+        check(
+            "**https://x.org/c**, https://x.org/d';",
+            &[Find::Url("https://x.org/c"), Find::Url("https://x.org/d")],
+        );
     }
 
     #[test]
@@ -562,6 +493,14 @@ mod tests {
             &[Find::Number("the budget is $500"), Find::Number("$500 and takes 80 ms")],
         );
         check("up to 12% of 2024", &[Find::Number("up to 12%")]);
+        check(
+            "The limit is 500 requests for paid users. It is 40 s on main, 30 s in 2024.",
+            &[
+                Find::Number("The limit is 500 requests for paid users"),
+                Find::Number("It is 40 s on main"),
+                Find::Number("s on main, 30 s"),
+            ],
+        );
     }
 
     #[test]
