@@ -134,10 +134,10 @@ fn spoken(outcome: &Outcome) -> Request {
         }
     }
     let fenced: Vec<(Slot, Origin)> = look_alikes(&view.transcript)
-        .map(|part| match looks_like_one(&part.text()) {
-            true => (part.slot, Origin::Checkpoint),
+        .map(|part| {
             // Changed since, it is nobody's.
-            false => (part.slot, Origin::Injected),
+            let is_intact = looks_like_one(&part.text());
+            (part.slot, if is_intact { Origin::Checkpoint } else { Origin::Injected })
         })
         .collect();
     for (slot, origin) in fenced {

@@ -51,18 +51,16 @@ pub(crate) fn trigger(text: &str) -> Result<epitome::trigger::When, String> {
 
 /// The id of a checkpoint, as receipts write it.
 pub(super) fn checkpoint(text: &str) -> Result<ContentId, String> {
-    let digits = text.len();
-    let is_nonce = digits == ContentId::SHORT && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    serde_json::from_value(text.into()).map_err(|_| match is_nonce {
+    let is_nonce =
+        text.len() == ContentId::SHORT && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let why = if is_nonce {
         // Whoever tries for long enough finds another text that has the same.
-        true => format!(
-            "the {digits} digits in a checkpoint's fence are no id, and too few to vouch for it; its id has 64, and is \
-             `checkpoint.id` in the receipt of that compaction (--continue RECEIPT reads it there)"
-        ),
-        false => "not the id of a checkpoint (64 hexadecimal digits: `checkpoint.id` in the receipt of that \
-                  compaction)"
-            .to_owned(),
-    })
+        "the 12 digits in a checkpoint's fence are no id, and too few to vouch for it; its id has 64, and is \
+         `checkpoint.id` in the receipt of that compaction (--continue RECEIPT reads it there)"
+    } else {
+        "not the id of a checkpoint (64 hexadecimal digits: `checkpoint.id` in the receipt of that compaction)"
+    };
+    serde_json::from_value(text.into()).map_err(|_| why.to_owned())
 }
 
 /// A list of strategies.
