@@ -340,7 +340,6 @@ impl Shape {
                 _ => Failure::other(what).hint(opened.source.command("check")),
             }
         })?;
-        drop(progress);
         Ok(Done { outcome, target: said, reader })
     }
 

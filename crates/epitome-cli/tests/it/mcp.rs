@@ -118,14 +118,14 @@ fn every_call_is_answered() {
         r#""jsonrpc":"2.0","method":"notifications/cancelled","params":{}"#.to_owned(),
         r#""jsonrpc":"2.0","method":"ping""#.to_owned(),
     ];
-    let mut input = format!("{hello}\n{begun}\n");
-    for (at, call) in calls.iter().enumerate() {
-        input += &format!("{{\"id\":{},{call}}}\n", at + 1);
-    }
-    input += &format!("{{\"id\":\"x\",{}}}\n{{\"id\":1.5,{}}}\n", calls[0], calls[13]);
-    // A reply, and a notification that says nothing here: nobody waits.
-    input += "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/didOpen\"}\n";
-    let ran = bench.pipe("mcp in.jsonl", input.as_bytes());
+    let mut lines = vec![hello.to_string(), begun.to_owned()];
+    let numbered = calls.iter().enumerate();
+    lines.extend(numbered.map(|(at, call)| format!("{{\"id\":{},{call}}}", at + 1)));
+    lines.push(format!("{{\"id\":\"x\",{}}}", calls[0]));
+    lines.push(format!("{{\"id\":1.5,{}}}", calls[13]));
+    // Another protocol's notification: nobody waits.
+    lines.push(r#"{"jsonrpc":"2.0","method":"textDocument/didOpen"}"#.to_owned());
+    let ran = bench.pipe("mcp in.jsonl", (lines.join("\n") + "\n").as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.err);
     let answers: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

@@ -78,7 +78,9 @@ fn every_bad_input_ends_well() {
         bench.write("input", &case.bytes);
         let mut codes = Vec::new();
         let mut said = String::new();
-        OUTPUTS.iter().for_each(|(_, name)| bench.write(name, OLD));
+        for (_, output) in OUTPUTS {
+            bench.write(output, OLD);
+        }
         for command in COMMANDS {
             let ran = run(&bench, command, case, (MEMORY, LONGEST));
             codes.push(judge(command, case, &ran));
