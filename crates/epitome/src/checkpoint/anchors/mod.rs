@@ -382,8 +382,9 @@ impl Anchors {
     ) -> usize {
         let failures = lines(output).map(|line| &output[line]).filter(|line| {
             tell(line) == Tell::Failure
-                // Its numbers stand with the command.
+                // Its numbers stand with the command, and what fails stands beneath its title.
                 && !line.starts_with("test result: ")
+                && *line != "failures:"
                 && (outcome == Outcome::Error
                     || opens_with_failure(line)
                     || line.contains("): error "))
