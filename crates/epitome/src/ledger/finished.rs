@@ -5,8 +5,9 @@ use super::cues::Cues;
 use super::judge::{answers_itself, asks, judge};
 use super::language::Cue;
 use super::lists::List;
-use super::words::Words;
+use super::words::{Form, Words};
 use super::{Kind, Speaker};
+use crate::text::telling::{Tell, tell};
 
 /// What was done, where that isn't seen at the end of the word, and by which verb.
 const IRREGULAR: [(&str, &str); 14] = [
@@ -100,6 +101,27 @@ fn is_same_verb(low: &str, stem: &str) -> bool {
         || low.strip_suffix('e') == Some(stem)
         || low.strip_suffix('y').is_some_and(|begin| stem.strip_suffix('i') == Some(begin))
         || doubled
+}
+
+/// Whether a tool only says how its own run went, or that it found nothing: the anchors' to say.
+pub(super) fn is_outcome(kind: Kind, text: &str, words: &Words, cues: &Cues) -> bool {
+    match kind {
+        Kind::Fact => tell(text) >= Tell::Total,
+        Kind::Constraint => {
+            let found_none = words.low(0) == "no" && words.any(List::FoundNone);
+            found_none || tell(text) >= Tell::Failure && !cues.has(Cue::Social)
+        }
+        Kind::Done => {
+            let reports = words.find("successfully").or(words.find("has been updated")).is_some();
+            let counts = words.get(1).is_some_and(|word| word.form == Form::Number);
+            // `✓ subtracts (1 ms)`
+            let time = text.rsplit_once('(').map_or("", |(_, time)| time);
+            let is_timed = time.ends_with("s)") && time.starts_with(|c: char| c.is_ascii_digit());
+            let is_run = reports || counts || tell(text) >= Tell::Failure || is_timed;
+            is_run && !cues.has(Cue::Social)
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]

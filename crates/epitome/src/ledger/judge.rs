@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::cues::Cues;
+use super::finished::is_outcome;
 use super::language::Cue;
 use super::lists::List;
 use super::words::{Form, Words};
 use super::worth::worth;
 use super::{Change, Kind, Speaker};
-use crate::text::telling::{Tell, tell};
 
 /// Words of a sentence within which it says what something is taken for.
 const MOST_TAKEN: usize = 12;
@@ -91,27 +91,6 @@ fn gives_value(words: &Words, cues: &Cues) -> bool {
     let begins =
         matches!(words.low(0), "i" | "i've" | "i'm" | "we" | "we've" | "we're" | "started");
     !begins && !cues.any(&[Cue::Boxed, Cue::Reported]) && cues.links.iter().any(gives)
-}
-
-/// Whether a tool only says how its own run went, or that it found nothing: the anchors' to say.
-fn is_outcome(kind: Kind, text: &str, words: &Words, cues: &Cues) -> bool {
-    match kind {
-        Kind::Fact => tell(text) >= Tell::Total,
-        Kind::Constraint => {
-            let found_none = words.low(0) == "no" && words.any(List::FoundNone);
-            found_none || tell(text) >= Tell::Failure && !cues.has(Cue::Social)
-        }
-        Kind::Done => {
-            let reports = words.find("successfully").or(words.find("has been updated")).is_some();
-            let counts = words.get(1).is_some_and(|word| word.form == Form::Number);
-            // `✓ subtracts (1 ms)`
-            let time = text.rsplit_once('(').map_or("", |(_, time)| time);
-            let is_timed = time.ends_with("s)") && time.starts_with(|c: char| c.is_ascii_digit());
-            let is_run = reports || counts || tell(text) >= Tell::Failure || is_timed;
-            is_run && !cues.has(Cue::Social)
-        }
-        _ => false,
-    }
 }
 
 /// Whether it ends as a question does, whatever stands behind the mark: `?!`, `?"`, `?)`.
