@@ -259,12 +259,24 @@ impl Work<'_, '_> {
             self.owed = self.owed_to(entries.clone());
             edits.push(Edit::Fold(entries, Reason::BoundReasoning));
         }
-        edits.extend(reasoning.into_iter().map(|at| {
-            Edit::Put(PartEdit { at, put: Put::Nothing, reason: Reason::BoundReasoning })
+        edits.extend(reasoning.iter().map(|at| {
+            let (at, put) = (*at, Put::Nothing);
+            Edit::Put(PartEdit { at, put, reason: Reason::BoundReasoning })
         }));
         let before = self.draft.total();
         for edit in &edits {
             self.draft.apply(edit, &subject.matter());
+        }
+        // What has to stand before such a reply leaves with it: system text in mid-conversation.
+        let instructs =
+            |at: usize| transcript.entry(at).role().instructs() && self.draft.is_shown(at);
+        let alone: Vec<usize> = reasoning
+            .iter()
+            .map(|slot| transcript.entry_of(*slot))
+            .filter(|at| *at > 0 && !self.draft.is_shown(*at) && instructs(*at - 1))
+            .collect();
+        for at in alone {
+            self.take(at - 1);
         }
         let saved = before.saturating_sub(self.draft.total());
         self.steps.push(PlanStep { strategy: "unbind".to_owned(), edits: edits.len(), saved });

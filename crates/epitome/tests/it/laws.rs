@@ -433,3 +433,23 @@ fn what_else_is_said_stays_where_a_sentence_is_taken_back() {
 {"role":"user","content":"Go on."}]}"#;
     hold(Format::OpenaiChat, body, 1..100, &Options::default());
 }
+
+/// Found by chance: bound reasoning left, and a reply with it that was nothing else, so that the system message before it stood
+/// where none may; the plan that does least was taken then.
+#[test]
+fn what_stands_before_a_reply_leaves_with_it() {
+    let body = format!(
+        r#"{{"model":"claude-opus-5-5","max_tokens":4096,"tools":[{{"name":"Read","input_schema":{{"type":"object"}}}}],"messages":[
+{{"role":"user","content":"Fix the build."}},
+{{"role":"assistant","content":[{{"type":"tool_use","id":"toolu_01","name":"Read","input":{{}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_01","content":"ok"}}]}},
+{{"role":"system","content":"Be brief."}},
+{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":""}}]}},
+{{"role":"user","content":"<system-reminder>go on</system-reminder>"}},
+{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="}},{{"type":"tool_use","id":"toolu_02","name":"Read","input":{{}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_02","content":"{}"}}]}},
+{{"role":"assistant","content":"Done."}}]}}"#,
+        "alpha beta gamma delta ".repeat(120),
+    );
+    hold(Format::Anthropic, &body, 10..100, &Options::default());
+}
