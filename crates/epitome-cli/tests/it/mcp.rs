@@ -66,17 +66,23 @@ fn archives_and_recordings_are_searched() {
     }
 }
 
+/// What a client says first, and then.
+fn hello() -> Value {
+    let params = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })
+}
+
+const BEGUN: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
 #[test]
 fn what_is_no_json_is_answered() {
     let bench = Bench::new();
     bench.copy(SESSION, "in.jsonl");
-    let hello = json!({
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": { "name": "test", "version": "1" },
-    });
-    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
+    let (hello, begun) = (hello(), BEGUN);
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
-    let begun = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     let long = " ".repeat(17 << 20);
     let input = format!("{{\n{hello}\n\n{begun}\n[1,\n{long}\n\u{7f}\n{ping}");
     let ran = bench.pipe("mcp in.jsonl", input.as_bytes());
@@ -94,12 +100,7 @@ fn what_is_no_json_is_answered() {
 fn every_call_is_answered() {
     let bench = Bench::new();
     bench.copy(SESSION, "in.jsonl");
-    let hello = json!({
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": { "name": "test", "version": "1" },
-    });
-    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
-    let begun = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let (hello, begun) = (hello(), BEGUN);
     let search = r#""method":"tools/call","params":{"name":"recall_search","arguments""#;
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     let calls = [
