@@ -15,6 +15,9 @@ use super::update::Update;
 use super::value::{Sort, Value};
 use super::{Change, Kind, Ledger, Line, Speaker};
 
+/// Of so many things that only one of two deeds names nobody knows which stands for which.
+const LEAST_OWN: usize = 2;
+
 impl Ledger {
     /// An update without the lines that say the same of another thing, and that replaces none which may.
     pub(super) fn apart(&self, line: &Line, update: Update) -> Update {
@@ -149,6 +152,19 @@ impl Line {
             || self.names_its_own(old)
             || self.is_of_its_own_kind(old)
             || self.is_of_another_number(old)
+            || self.shares_its_verb_alone(old)
+    }
+
+    /// Whether both ask for a deed that is the same by its verb alone: `send the contract to Anna`, `send the invoice to Ben
+    /// instead`. `Send it to Ben instead` names one thing of its own, and is about the contract.
+    fn shares_its_verb_alone(&self, old: &Self) -> bool {
+        let (own, theirs) = (&self.subject.bag, &old.subject.bag);
+        let shared = own.shared(theirs);
+        let first = |line: &Self| words(&line.text).next().map(|word| meaning(&word));
+        let is_verb = |word| first(self) == Some(word) && first(old) == Some(word);
+        let is_alone = || own.iter().filter(|word| theirs.has(*word)).all(is_verb);
+        let is_own = |of: &Terms| of.len() >= shared + LEAST_OWN;
+        self.kind.is_task() && old.kind.is_task() && is_own(own) && is_own(theirs) && is_alone()
     }
 
     /// Whether each gives a figure of a thing that another number tells apart: `put oven 4 to 200 °C instead` of oven 3. A

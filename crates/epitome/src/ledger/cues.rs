@@ -360,7 +360,11 @@ fn is_past(words: &Words, at: usize) -> bool {
     match low {
         "i've" | "we've" => past(at + 1) || past(at + 2),
         "have" | "has" => past(at + 1) || (words.low(at + 1) == "already" && past(at + 2)),
-        _ => at == 0 && past(0) && words.len() > 3 && !words.is(1, List::NotDone),
+        // `Noted: the port is 8080` did nothing.
+        _ => {
+            let is_notice = words.is(0, List::Notices);
+            at == 0 && past(0) && !is_notice && words.len() > 3 && !words.is(1, List::NotDone)
+        }
     }
 }
 

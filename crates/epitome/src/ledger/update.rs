@@ -97,9 +97,15 @@ impl Ledger {
             }
         }
         // What fits worse than the best is about something else.
-        let sure: Vec<usize> =
+        let mut sure: Vec<usize> =
             sure.into_iter().filter(|(_, share)| *share + 10 > best).map(|(at, _)| at).collect();
         if !sure.is_empty() {
+            // What only differed from one of them said the same of it, and holds no longer either.
+            let differs =
+                |at: &usize| self.lines[*at].differs.is_some_and(|old| sure.contains(&old));
+            let with_it: Vec<usize> = unsure.into_iter().filter(differs).collect();
+            sure.extend(with_it);
+            sure.sort_unstable();
             return Update::Replaces(sure);
         }
         let anew = self.said_anew(&newer, &candidates);

@@ -449,3 +449,42 @@ fn two_words_that_hardly_another_line_has_tell_what_a_person_speaks_of() {
         later("The seat map is drawn on WebGL.", "Draw the seat map on WebGL on phones, too.");
     assert!(!is_told(&said), "{:#?}", ledger(&said).render(4_000));
 }
+
+/// What a model said of it in between is as old, though people aren't overruled by models.
+#[test]
+fn what_only_differed_holds_no_longer_than_what_it_differed_from() {
+    check(
+        "user: The timeout is 20 seconds.
+         model: Noted: the timeout is 30 seconds.
+         user: The timeout is 45 seconds.
+         user: The owner is Ann.
+         model: The owner is Bob now.
+         user: The owner is Carl.",
+        &expect![[r"
+            Facts:
+            - [2 user] The timeout is 45 seconds. (in place of message 1)
+            - [5 user] The owner is Carl. (in place of message 4)
+        "]],
+    );
+}
+
+/// The verb alone is no deed.
+#[test]
+fn what_is_to_be_done_to_another_thing_replaces_nothing() {
+    check(
+        "user: Send the contract to Anna.
+         user: Send the invoice to Ben instead.",
+        &expect![[r"
+            Goals and tasks:
+            - [1 user] open: Send the invoice to Ben instead. (newer than: [0 user] Send the contract to Anna.)
+        "]],
+    );
+    check(
+        "user: Send the contract to Anna.
+         user: Send it to Ben instead.",
+        &expect![[r"
+            Goals and tasks:
+            - [1 user] open: Send it to Ben instead. (in place of message 0: send the contract to …)
+        "]],
+    );
+}
