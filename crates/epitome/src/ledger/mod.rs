@@ -11,6 +11,7 @@ mod behind;
 mod beneath;
 mod cues;
 mod delta;
+mod echo;
 mod entry;
 mod finished;
 mod judge;
@@ -282,6 +283,7 @@ impl Ledger {
             },
             None => self.apart(&line, self.update_besides(&line)),
         };
+        let update = self.with_echoes(&line, update);
         if !is_known && update == Update::New && line.weight < LEAST_BESIDES {
             return false;
         }
@@ -290,7 +292,7 @@ impl Ledger {
         }
         match update {
             Update::New => {}
-            Update::Touches(older) => self.lines[older].newer = Some(own),
+            Update::Touches(older) => self.is_newer(own, older),
             Update::Corrects(older) => {
                 line.kind = self.lines[older].kind;
                 line.weight += REPLACING;
@@ -298,7 +300,7 @@ impl Ledger {
             }
             Update::Differs(older) => {
                 line.differs = Some(older);
-                self.lines[older].newer = Some(own);
+                self.is_newer(own, older);
             }
             Update::Replaces(olds) => {
                 line.weight += if line.who >= Speaker::System { REPLACING } else { 2 };
@@ -324,17 +326,19 @@ impl Ledger {
     /// Adds a line that corrects `old` without saying what it is about.
     fn correct(&mut self, mut line: Line, old: usize, naming: Naming) -> bool {
         let own = self.lines.len();
-        let older = &mut self.lines[old];
-        line.weight = line.weight.max(older.weight);
+        let old = self.said_first(&line, old);
+        line.weight = line.weight.max(self.lines[old].weight);
         match naming {
             Naming::Old => {
                 line.replaces = Some(old);
                 line.change = Change::OfLast;
-                older.replaced = Some(own);
+                for at in self.ended(&line, old) {
+                    self.lines[at].replaced = Some(own);
+                }
             }
             Naming::Nothing => {
                 line.differs = Some(old);
-                older.newer = Some(own);
+                self.is_newer(own, old);
             }
         }
         self.append(line);

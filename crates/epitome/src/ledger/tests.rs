@@ -1,6 +1,7 @@
 //! Sessions in short, and the ledger that comes of them.
 
 mod beneath;
+mod echo;
 mod newer;
 mod struck;
 mod updates;
