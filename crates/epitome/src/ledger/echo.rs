@@ -46,23 +46,27 @@ impl Ledger {
             let echo = &self.lines[*at];
             echo.kind != Kind::Done && may_replace(line, echo)
         };
-        [old].into_iter().chain(self.echoes(old).filter(ends)).collect()
+        [old].into_iter().chain(self.echoes(line, old).filter(ends)).collect()
     }
 
-    /// Notes that line `own`, which comes next, is newer than an older one, and than what says that one back.
-    pub(super) fn is_newer(&mut self, own: usize, old: usize) {
-        let echoes: Vec<usize> = self.echoes(old).collect();
+    /// Notes that `line`, which comes next, is newer than an older one, and than what says that one back.
+    pub(super) fn is_newer(&mut self, line: &Line, old: usize) {
+        let own = self.lines.len();
+        let echoes: Vec<usize> = self.echoes(line, old).collect();
         for at in echoes.into_iter().chain([old]) {
             self.lines[at].newer = Some(own);
         }
     }
 
-    /// The lines of the model that say back what a person said.
-    fn echoes(&self, old: usize) -> impl Iterator<Item = usize> + '_ {
+    /// The lines of the model that say back what a person said, and nothing that `line` says, too.
+    fn echoes<'a>(&'a self, line: &'a Line, old: usize) -> impl Iterator<Item = usize> + 'a {
         let first = &self.lines[old];
         let behind = self.lines.iter().enumerate().skip(old + 1).take(LOOK_BACK);
-        let near = behind.take_while(|(_, line)| line.is_near(first));
-        near.filter(|(_, line)| line.says_back(first)).map(|(at, _)| at)
+        let near = behind.take_while(|(_, echo)| echo.is_near(first));
+        let is_same = |echo: &Line| {
+            echo.subject.values.iter().any(|value| line.subject.bag.has(value.digest))
+        };
+        near.filter(move |(_, echo)| echo.says_back(first) && !is_same(echo)).map(|(at, _)| at)
     }
 }
 

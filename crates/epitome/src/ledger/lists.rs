@@ -121,6 +121,8 @@ lists! {
     Articles = "articles",
     /// Verbs of `set X to Y`.
     SetsTo = "sets-to",
+    /// Verbs of `put X in Y`.
+    PutsIn = "puts-in",
     /// Months, as short as measures.
     Months = "months",
     /// Words that make a sentence of others: verbs that are used with others, and some that state.

@@ -292,7 +292,7 @@ impl Ledger {
         }
         match update {
             Update::New => {}
-            Update::Touches(older) => self.is_newer(own, older),
+            Update::Touches(older) => self.is_newer(&line, older),
             Update::Corrects(older) => {
                 line.kind = self.lines[older].kind;
                 line.weight += REPLACING;
@@ -300,7 +300,7 @@ impl Ledger {
             }
             Update::Differs(older) => {
                 line.differs = Some(older);
-                self.is_newer(own, older);
+                self.is_newer(&line, older);
             }
             Update::Replaces(olds) => {
                 line.weight += if line.who >= Speaker::System { REPLACING } else { 2 };
@@ -338,7 +338,7 @@ impl Ledger {
             }
             Naming::Nothing => {
                 line.differs = Some(old);
-                self.is_newer(own, old);
+                self.is_newer(&line, old);
             }
         }
         self.append(line);

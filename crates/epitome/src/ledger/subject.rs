@@ -100,7 +100,8 @@ impl Subject {
         // Inside `for the staging port`, up to a mark or the next verb.
         let mut naming = false;
         while let Some(word) = words.get(at) {
-            naming = at != place.link.start && Place::names(words, at, naming);
+            naming = ![Some(place.link.start), place.given].contains(&Some(at))
+                && Place::names(words, at, naming);
             let role = if cues.gone.as_ref().is_some_and(|gone| gone.contains(&at)) {
                 Role::Gone
             } else if naming {
@@ -142,7 +143,9 @@ impl Subject {
             let unit = if unit.is_empty() && word.after == ' ' { words.low(next) } else { unit };
             // No picture: `30 ✨`.
             let is_said = unit.contains(|c: char| c.is_alphabetic() || c < PICTURES);
-            if is_said && !english().says_nothing(unit) && !words.is(next, List::Numbers) {
+            let is_polite = unit == words.low(next) && words.is(next, List::Polite);
+            let is_unit = is_said && !is_polite && !english().says_nothing(unit);
+            if is_unit && !words.is(next, List::Numbers) {
                 self.units.push((value.digest, digest(stem(unit))));
             }
             match role {
@@ -328,6 +331,8 @@ enum Role {
 struct Place {
     link: Range<usize>,
     topic: Range<usize>,
+    /// Where a value stands that a preposition before it would make a topic.
+    given: Option<usize>,
 }
 
 impl Place {
@@ -341,10 +346,16 @@ impl Place {
         let end = words.len();
         // `9021 is better` is about whatever was said before it.
         if let Some(link) = cues.links.first().filter(|link| is_praise(words, link.end)) {
-            return Self { link: link.clone(), topic: end..end };
+            return Self { link: link.clone(), topic: end..end, given: None };
         }
-        if let Some(set) = set_to(words).filter(|set| says(set.topic.start, set.topic.end)) {
-            return set;
+        if let Some(set) = set_to(words) {
+            if says(set.topic.start, set.topic.end) {
+                return set;
+            }
+            // `Put it in settings.toml`
+            if set.given.is_some() {
+                return Self { topic: end..end, ..set };
+            }
         }
         // The first verb with something to speak of before it.
         if let Some(link) = cues.links.iter().find(|link| link.start > 0 && says(0, link.start)) {
@@ -355,14 +366,16 @@ impl Place {
             };
             let begin = (0..link.start).rev().find(|at| ends(*at)).map_or(0, |at| at + 1);
             let begin = if says(begin, link.start) { begin } else { 0 };
-            return Self { link: link.clone(), topic: begin..link.start };
+            return Self { link: link.clone(), topic: begin..link.start, given: None };
         }
         let named = |to: usize| (0..to).any(|at| words.get(at).is_some_and(|w| w.form.is_value()));
         match cues.links.first() {
             // `Dana owns billing`
-            Some(link) if named(link.start) => Self { link: link.clone(), topic: link.end..end },
-            Some(link) => Self { link: link.clone(), topic: end..end },
-            None => Self { link: end..end, topic: end..end },
+            Some(link) if named(link.start) => {
+                Self { link: link.clone(), topic: link.end..end, given: None }
+            }
+            Some(link) => Self { link: link.clone(), topic: end..end, given: None },
+            None => Self { link: end..end, topic: end..end, given: None },
         }
     }
 
@@ -416,16 +429,24 @@ fn goes_on(words: &Words, terms: &Meanings, at: usize) -> bool {
     says(last) || words.is(last, List::About) && before(last).is_some_and(says)
 }
 
-/// `Set the retry limit to 5`, `change the port to 9090`: what stands between the two is what it is about.
+/// `Set the retry limit to 5`, `put the cache in /var/tmp`: what stands between the two is what it is about.
 fn set_to(words: &Words) -> Option<Place> {
     let begin = (0..words.len()).find(|at| {
-        let leads = words.is(*at, List::Polite) || words.is(*at, List::Notices);
-        words.is(*at, List::SetsTo) || !leads && words.low(*at) != "let's"
+        let leads =
+            [List::Polite, List::Notices, List::Fillers].iter().any(|list| words.is(*at, *list));
+        let is_verb = words.is(*at, List::SetsTo) || words.is(*at, List::PutsIn);
+        is_verb || !leads && words.low(*at) != "let's"
     })?;
-    let to = (begin + 2..words.len()).rev().find(|at| words.low(*at) == "to")?;
+    let is_link = |at: usize| match words.low(at) {
+        "to" => words.is(begin, List::SetsTo),
+        "in" | "into" | "under" | "on" => words.is(begin, List::PutsIn),
+        _ => false,
+    };
+    let link = (begin + 2..words.len()).rev().find(|at| is_link(*at))?;
     let is_value = |at: usize| words.get(at).is_some_and(|word| word.form.is_value());
-    let is_set = words.is(begin, List::SetsTo) && (to + 1..words.len().min(to + 4)).any(is_value);
-    is_set.then(|| Place { link: to..to + 1, topic: begin + 1..to })
+    let given = (link + 1..words.len().min(link + 4)).find(|at| is_value(*at))?;
+    let given = words.is(begin, List::PutsIn).then_some(given);
+    Some(Place { link: link..link + 1, topic: begin + 1..link, given })
 }
 
 /// Whether nothing follows but that it is better so.

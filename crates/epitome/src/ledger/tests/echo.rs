@@ -31,3 +31,38 @@ fn what_corrects_what_a_model_says_back_is_about_what_the_person_said() {
         "]],
     );
 }
+
+/// The reservation is still the one that it was about.
+#[test]
+fn what_names_the_value_again_takes_nothing_from_what_says_it_back() {
+    check(
+        "user: Yes, please cancel the reservation S61CZX.
+         model: **Reservation ID:** S61CZX
+         model: The reservation with ID S61CZX has been successfully canceled.",
+        &expect![[r"
+            Facts:
+            - [1 model] **Reservation ID:** S61CZX
+            Goals and tasks:
+            - [2 model] done: The reservation with ID S61CZX has been successfully canceled. (in place of message 0)
+        "]],
+    );
+}
+
+/// The preposition behind a verb of placing gives a value; elsewhere it names what a value is of.
+#[test]
+fn where_something_is_put_is_a_value() {
+    check(
+        "user: Put the config in config.yml.
+         model: Done.
+         user: Actually, put it in settings.toml.
+         user: The timeout in worker.toml is 30 seconds.
+         user: The timeout in server.toml is 60 seconds.",
+        &expect![[r"
+            Facts:
+            - [3 user] The timeout in worker.toml is 30 seconds.
+            - [4 user] The timeout in server.toml is 60 seconds.
+            Goals and tasks:
+            - [2 user] open: Actually, put it in settings.toml. (in place of message 0: put the config in …)
+        "]],
+    );
+}
