@@ -100,9 +100,11 @@ impl Ledger {
         let mut sure: Vec<usize> =
             sure.into_iter().filter(|(_, share)| *share + 10 > best).map(|(at, _)| at).collect();
         if !sure.is_empty() {
-            // What only differed from one of them said the same of it, and holds no longer either.
-            let differs =
-                |at: &usize| self.lines[*at].differs.is_some_and(|old| sure.contains(&old));
+            // What a model or a tool said otherwise of one of them, which nobody was sure of, holds no longer either.
+            let differs = |at: &usize| {
+                let line = &self.lines[*at];
+                line.who < Speaker::System && line.differs.is_some_and(|old| sure.contains(&old))
+            };
             let with_it: Vec<usize> = unsure.into_iter().filter(differs).collect();
             sure.extend(with_it);
             sure.sort_unstable();
