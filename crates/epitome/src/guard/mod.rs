@@ -135,9 +135,11 @@ impl Guard {
             }
         }
         // It stays, and so does what it is bound to.
-        let bound_to = staying.and_then(|entries| turn::signed_until(transcript, &entries));
-        guard.bound_to = bound_to.unwrap_or(0);
-        (0..guard.bound_to).for_each(|at| guard.hold(at, Held::Provider));
+        if let Some(entries) = staying {
+            guard.bound_to = turn::signed_until(transcript, &entries).unwrap_or(0);
+            let until = turn::open_until(transcript, &entries, guard.bound_to);
+            (0..until).for_each(|at| guard.hold(at, Held::Provider));
+        }
         guard.lead(request);
         guard.parted_models(request, units);
         guard.companions(units);

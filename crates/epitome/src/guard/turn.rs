@@ -32,6 +32,17 @@ pub(super) fn signed_until(transcript: &Transcript, open_loop: &Range<usize>) ->
     open_loop.clone().rev().find(is_signed).map(|at| at + 1)
 }
 
+/// Where what keeps `open_loop` open ends, of which the entries before `signed` stay: there, unless only a call behind it does.
+/// Without that the loop would be closed, and its reasoning free to leave.
+pub(super) fn open_until(
+    transcript: &Transcript,
+    open_loop: &Range<usize>,
+    signed: usize,
+) -> usize {
+    let calls = |at: usize| transcript.entry(at).has_calls();
+    if (open_loop.start..signed).any(calls) { signed } else { open_loop.end.max(signed) }
+}
+
 /// Anthropic demands the newest step's reasoning while its loop is open, and with thinking enabled
 /// by hand the whole turn's (PROVIDERS.md B.1.3); OpenAI-compatible thinking models that of the open
 /// turn, some of them that of every call (B.3); Gemini the signatures of the whole turn (B.4).

@@ -423,6 +423,23 @@ fn what_has_no_known_role_parts_turns_whatever_it_calls() {
     hold(Format::Anthropic, &body, 1..100, &Options::default());
 }
 
+/// Found by chance: thinking that stays with a compaction block was bound to a loop whose only call, behind it, could leave; the
+/// next compaction found no loop, and the thinking left.
+#[test]
+fn what_keeps_a_stateful_loop_open_stays_with_it() {
+    let thinks = r#"{"type":"thinking","thinking":"hm","signature":"c2lnbmVkIDIgYnl0ZXM="}"#;
+    let body = format!(
+        r#"{{"model":"claude-opus-5-5","max_tokens":4096,"thinking":{{"type":"enabled","budget_tokens":2048}},"messages":[
+{{"role":"user","content":"Begin."}},
+{{"role":"assistant","content":[{thinks},{{"type":"text","text":"Done."}}]}},
+{{"role":"assistant","content":[{{"type":"compaction","content":null}}]}},
+{{"role":"tool","content":[{thinks}]}},
+{{"role":"assistant","content":[{{"type":"tool_use","id":"toolu_01","name":"Read","input":{{"file_path":"ok"}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_01","content":"ok"}}]}}]}}"#
+    );
+    hold(Format::Anthropic, &body, 1..100, &Options::default());
+}
+
 /// Found by chance: a message left, though there was room for it, because one of its sentences was taken back.
 #[test]
 fn what_else_is_said_stays_where_a_sentence_is_taken_back() {
