@@ -254,4 +254,33 @@ mod tests {
         assert_eq!(repaired.came_from, [Some(0), Some(1), None]);
         assert!(repaired.request.transcript.entry(2).has_results());
     }
+
+    #[test]
+    fn an_answer_stands_before_what_the_providers_tool_gave() {
+        let task = r#"{"role":"user","content":[{"text":"x"}]}"#;
+        let call =
+            |id: &str| format!(r#"{{"toolUse":{{"toolUseId":"{id}","name":"f","input":{{}}}}}}"#);
+        let result = |id: &str| {
+            format!(r#"{{"toolResult":{{"toolUseId":"{id}","content":[{{"text":"y"}}]}}}}"#)
+        };
+        let served = r#"{"toolResult":{"toolUseId":"s","type":"web_search_tool_result","content":[{"text":"z"}]}}"#;
+        let calls = format!(r#"{{"role":"assistant","content":[{},{}]}}"#, call("a"), call("b"));
+        let beside =
+            |blocks: &[&str]| format!(r#"{{"role":"user","content":[{}]}}"#, blocks.join(","));
+        let (a, b) = (result("a"), result("b"));
+        // Missing, behind it, and one on each side.
+        for message in [beside(&[served]), beside(&[served, &a, &b]), beside(&[&a, served, &b])] {
+            let repaired = repair(&read(Format::Bedrock, "messages", &[task, &calls, &message]));
+            assert!(repaired.left.is_empty(), "{:?}", repaired.left);
+            let ids: Vec<String> = repaired
+                .request
+                .transcript
+                .entry(2)
+                .parts()
+                .filter(|part| part.kind() == PartKind::Result)
+                .map(|part| part.id().into_owned())
+                .collect();
+            assert_eq!(ids, ["a", "b", "s"], "{message}");
+        }
+    }
 }

@@ -347,7 +347,10 @@ impl Patch {
         if self.dropped.contains(&entry.index) || entry.role() != Role::User {
             return None;
         }
-        let stays = |p: &Part<'_>| p.kind() == PartKind::Result && !self.all_gone.contains(&p.slot);
+        // A result of the provider's own tool is no place for results: for their rule it is other content.
+        let stays = |p: &Part<'_>| {
+            p.kind() == PartKind::Result && !p.is(Marks::SERVER) && !self.all_gone.contains(&p.slot)
+        };
         entry.parts().rev().find(stays)
     }
 
