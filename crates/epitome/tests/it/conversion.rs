@@ -1,6 +1,10 @@
 //! Conversion: what comes out obeys its format, nothing is lost without a word, and there and back keeps
 //! what both formats can say.
 
+mod choices;
+mod lost;
+mod media;
+
 use std::fmt::Write as _;
 
 use epitome::transcript::{Marks, Part, PartKind};

@@ -1,0 +1,222 @@
+//! Which tool is to be called, and how many at once, as each format says it.
+
+use std::fmt::Write as _;
+
+use epitome::wire::{self, Format, Loss, convert};
+use expect_test::expect;
+use serde_json::Value;
+
+/// What may be said of it, each in its format's words; what no other format has comes last.
+fn choices(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::OpenaiChat => &[
+            r#""tool_choice":"auto""#,
+            r#""tool_choice":"none","parallel_tool_calls":true"#,
+            r#""tool_choice":"required","parallel_tool_calls":false"#,
+            r#""tool_choice":{"type":"custom","custom":{"name":"patch"}}"#,
+            r#""tool_choice":{"type":"function","function":{"name":"g"}}"#,
+            r#""tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[]}}"#,
+        ],
+        Format::OpenaiResponses => &[
+            r#""parallel_tool_calls":false"#,
+            r#""tool_choice":{"type":"custom","name":"patch"}"#,
+            r#""tool_choice":{"type":"function","name":"f"}"#,
+            r#""tool_choice":{"type":"web_search"}"#,
+        ],
+        Format::Anthropic => &[
+            r#""tool_choice":{"type":"auto","disable_parallel_tool_use":true}"#,
+            r#""tool_choice":{"type":"none"}"#,
+            r#""tool_choice":{"type":"tool","name":"f"}"#,
+        ],
+        Format::Gemini => &[
+            r#""toolConfig":{"functionCallingConfig":{"mode":"AUTO"}}"#,
+            r#""toolConfig":{"function_calling_config":{"mode":"NONE"}}"#,
+            r#""tool_config":{"functionCallingConfig":{"mode":"ANY"}}"#,
+            r#""toolConfig":{"functionCallingConfig":{"mode":"ANY","allowed_function_names":["f"]}}"#,
+            r#""toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f","g"]}}"#,
+            r#""toolConfig":{"retrievalConfig":{"languageCode":"en"}}"#,
+        ],
+        _ => &[r#""auto":{}"#, r#""any":{}"#, r#""tool":{"name":"f"}"#, r#""other":{}"#],
+    }
+}
+
+/// A request that defines `f`, and `patch`, which takes words, where there are such tools.
+fn asked(format: Format, choice: &str) -> epitome::Request {
+    let body = match format {
+        Format::OpenaiChat => format!(
+            r#"{{"tools":[{{"type":"function","function":{{"name":"f"}}}},{{"type":"custom","custom":{{"name":"patch"}}}}],{choice},"messages":[{{"role":"user","content":"Go."}}]}}"#
+        ),
+        Format::OpenaiResponses => format!(
+            r#"{{"tools":[{{"type":"function","name":"f"}},{{"type":"custom","name":"patch"}}],{choice},"input":"Go."}}"#
+        ),
+        Format::Anthropic => format!(
+            r#"{{"tools":[{{"name":"f","input_schema":{{"type":"object"}}}}],{choice},"messages":[{{"role":"user","content":"Go."}}]}}"#
+        ),
+        Format::Gemini => format!(
+            r#"{{"tools":[{{"functionDeclarations":[{{"name":"f"}}]}}],{choice},"contents":[{{"role":"user","parts":[{{"text":"Go."}}]}}]}}"#
+        ),
+        _ => format!(
+            r#"{{"toolConfig":{{"tools":[{{"toolSpec":{{"name":"f","inputSchema":{{"json":{{}}}}}}}}],"toolChoice":{{{choice}}}}},"messages":[{{"role":"user","content":[{{"text":"Go."}}]}}]}}"#
+        ),
+    };
+    wire::parse(format, body).expect("a request")
+}
+
+/// What a body says of it.
+fn said(text: &str) -> String {
+    let body: Value = serde_json::from_str(text).expect("JSON");
+    let said = [
+        &body["tool_choice"],
+        &body["parallel_tool_calls"],
+        &body["toolConfig"]["functionCallingConfig"],
+        &body["toolConfig"]["toolChoice"],
+    ];
+    let said: Vec<String> =
+        said.into_iter().filter(|one| !one.is_null()).map(Value::to_string).collect();
+    said.join(" ")
+}
+
+#[test]
+fn a_choice_among_tools_is_said_as_the_target_says_it() {
+    let mut all = String::new();
+    for from in Format::ALL {
+        for choice in choices(from) {
+            writeln!(all, "{from}: {choice}").expect("a string takes all");
+            for to in Format::ALL.into_iter().filter(|to| *to != from) {
+                let done = convert(&asked(from, choice), to);
+                let lost = done.lost.iter().filter(|lost| lost.what == Loss::Parameter);
+                let lost: String = lost.map(|lost| format!(" (no {})", lost.name)).collect();
+                writeln!(all, "  {to}: {}{lost}", said(&done.text)).expect("a string takes all");
+            }
+        }
+    }
+    expect![[r#"
+        openai-chat: "tool_choice":"auto"
+          anthropic: {"type":"auto"}
+          gemini: {"mode":"AUTO"}
+          openai-responses: "auto"
+          bedrock: {"auto":{}}
+        openai-chat: "tool_choice":"none","parallel_tool_calls":true
+          anthropic: {"type":"none"} (no parallel_tool_calls)
+          gemini: {"mode":"NONE"} (no parallel_tool_calls)
+          openai-responses: "none" true
+          bedrock:  (no parallel_tool_calls) (no tool_choice)
+        openai-chat: "tool_choice":"required","parallel_tool_calls":false
+          anthropic: {"disable_parallel_tool_use":true,"type":"any"}
+          gemini: {"mode":"ANY"} (no parallel_tool_calls)
+          openai-responses: "required" false
+          bedrock: {"any":{}} (no parallel_tool_calls)
+        openai-chat: "tool_choice":{"type":"custom","custom":{"name":"patch"}}
+          anthropic: {"name":"patch","type":"tool"}
+          gemini: {"allowedFunctionNames":["patch"],"mode":"ANY"}
+          openai-responses: {"name":"patch","type":"custom"}
+          bedrock: {"tool":{"name":"patch"}}
+        openai-chat: "tool_choice":{"type":"function","function":{"name":"g"}}
+          anthropic:  (no tool_choice)
+          gemini:  (no tool_choice)
+          openai-responses:  (no tool_choice)
+          bedrock:  (no tool_choice)
+        openai-chat: "tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[]}}
+          anthropic:  (no tool_choice)
+          gemini:  (no tool_choice)
+          openai-responses:  (no tool_choice)
+          bedrock:  (no tool_choice)
+        anthropic: "tool_choice":{"type":"auto","disable_parallel_tool_use":true}
+          openai-chat: "auto" false
+          gemini: {"mode":"AUTO"} (no parallel_tool_calls)
+          openai-responses: "auto" false
+          bedrock: {"auto":{}} (no parallel_tool_calls)
+        anthropic: "tool_choice":{"type":"none"}
+          openai-chat: "none"
+          gemini: {"mode":"NONE"}
+          openai-responses: "none"
+          bedrock:  (no tool_choice)
+        anthropic: "tool_choice":{"type":"tool","name":"f"}
+          openai-chat: {"function":{"name":"f"},"type":"function"}
+          gemini: {"allowedFunctionNames":["f"],"mode":"ANY"}
+          openai-responses: {"name":"f","type":"function"}
+          bedrock: {"tool":{"name":"f"}}
+        gemini: "toolConfig":{"functionCallingConfig":{"mode":"AUTO"}}
+          openai-chat: "auto"
+          anthropic: {"type":"auto"}
+          openai-responses: "auto"
+          bedrock: {"auto":{}}
+        gemini: "toolConfig":{"function_calling_config":{"mode":"NONE"}}
+          openai-chat: "none"
+          anthropic: {"type":"none"}
+          openai-responses: "none"
+          bedrock:  (no tool_choice)
+        gemini: "tool_config":{"functionCallingConfig":{"mode":"ANY"}}
+          openai-chat: "required"
+          anthropic: {"type":"any"}
+          openai-responses: "required"
+          bedrock: {"any":{}}
+        gemini: "toolConfig":{"functionCallingConfig":{"mode":"ANY","allowed_function_names":["f"]}}
+          openai-chat: {"function":{"name":"f"},"type":"function"}
+          anthropic: {"name":"f","type":"tool"}
+          openai-responses: {"name":"f","type":"function"}
+          bedrock: {"tool":{"name":"f"}}
+        gemini: "toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f","g"]}}
+          openai-chat:  (no toolConfig)
+          anthropic:  (no toolConfig)
+          openai-responses:  (no toolConfig)
+          bedrock:  (no toolConfig)
+        gemini: "toolConfig":{"retrievalConfig":{"languageCode":"en"}}
+          openai-chat:  (no toolConfig)
+          anthropic:  (no toolConfig)
+          openai-responses:  (no toolConfig)
+          bedrock:  (no toolConfig)
+        openai-responses: "parallel_tool_calls":false
+          openai-chat: false
+          anthropic: {"disable_parallel_tool_use":true,"type":"auto"}
+          gemini:  (no parallel_tool_calls)
+          bedrock:  (no parallel_tool_calls)
+        openai-responses: "tool_choice":{"type":"custom","name":"patch"}
+          openai-chat: {"custom":{"name":"patch"},"type":"custom"}
+          anthropic: {"name":"patch","type":"tool"}
+          gemini: {"allowedFunctionNames":["patch"],"mode":"ANY"}
+          bedrock: {"tool":{"name":"patch"}}
+        openai-responses: "tool_choice":{"type":"function","name":"f"}
+          openai-chat: {"function":{"name":"f"},"type":"function"}
+          anthropic: {"name":"f","type":"tool"}
+          gemini: {"allowedFunctionNames":["f"],"mode":"ANY"}
+          bedrock: {"tool":{"name":"f"}}
+        openai-responses: "tool_choice":{"type":"web_search"}
+          openai-chat:  (no tool_choice)
+          anthropic:  (no tool_choice)
+          gemini:  (no tool_choice)
+          bedrock:  (no tool_choice)
+        bedrock: "auto":{}
+          openai-chat: "auto"
+          anthropic: {"type":"auto"}
+          gemini: {"mode":"AUTO"}
+          openai-responses: "auto"
+        bedrock: "any":{}
+          openai-chat: "required"
+          anthropic: {"type":"any"}
+          gemini: {"mode":"ANY"}
+          openai-responses: "required"
+        bedrock: "tool":{"name":"f"}
+          openai-chat: {"function":{"name":"f"},"type":"function"}
+          anthropic: {"name":"f","type":"tool"}
+          gemini: {"allowedFunctionNames":["f"],"mode":"ANY"}
+          openai-responses: {"name":"f","type":"function"}
+        bedrock: "other":{}
+          openai-chat:  (no toolConfig)
+          anthropic:  (no toolConfig)
+          gemini:  (no toolConfig)
+          openai-responses:  (no toolConfig)
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn without_tools_nothing_is_chosen() {
+    let body = r#"{"tool_choice":"required","parallel_tool_calls":false,"messages":[{"role":"user","content":"Go."}]}"#;
+    let request = wire::parse(Format::OpenaiChat, body.to_owned()).expect("a request");
+    for to in Format::ALL.into_iter().filter(|to| *to != Format::OpenaiChat) {
+        let done = convert(&request, to);
+        assert_eq!(said(&done.text), "", "{to}");
+        let lost: Vec<&str> = done.lost.iter().map(|lost| lost.name.as_str()).collect();
+        assert_eq!(lost, ["tool_choice", "parallel_tool_calls"], "{to}");
+    }
+}
