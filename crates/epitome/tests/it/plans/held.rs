@@ -1,7 +1,8 @@
 //! What must stay, and what is cut of it where it doesn't fit.
 
-use epitome::strategy::{Head, Older, Recent, RecentOptions};
-use epitome::transcript::Slot;
+use epitome::strategy::{Edit, Head, Older, Recent, RecentOptions, Scene};
+use epitome::transcript::{PartKind, Slot};
+use epitome::view::{PartEdit, Put, Reason};
 use expect_test::expect;
 
 use super::rungs::SESSION;
@@ -27,6 +28,15 @@ asst {lorem 20} | call b Read {"file_path":"src/y.rs"} | call c Bash {"command":
 res  b = {lines 12}
 res  c = x
 user {lorem 40}
+"#;
+
+/// A pinned result, whose call is shorter than anything that could stand for it.
+const WORDS_BESIDE: &str = r#"
+user Fix the build.
+asst call a Read {"n":1}
+res  a = {lorem 60}
+asst Well. {lorem 40}
+user Go on.
 "#;
 
 #[test]
@@ -356,4 +366,63 @@ fn instructions_in_a_tail_are_never_cut() {
         let is_cut = slots.clone().any(|slot| plan.draft.is_edited(Slot(slot)));
         assert!(!is_cut && plan.draft.is_shown(2), "at {target}");
     }
+}
+
+/// Says more of a call than its arguments do.
+#[derive(Debug)]
+struct Wordy;
+
+impl Strategy for Wordy {
+    fn name(&self) -> &'static str {
+        "wordy"
+    }
+
+    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+        let parts = scene.matter.transcript.entries().flat_map(|entry| entry.parts());
+        let calls = parts.filter(|p| p.kind() == PartKind::Call && !scene.draft.is_edited(p.slot));
+        let words = "what was asked for here, at greater length than it was asked".repeat(3);
+        let put = Put::Arguments(format!(r#"{{"elided":"{words}"}}"#).into());
+        let edit = |at| PartEdit { at, put: put.clone(), reason: Reason::LongArguments };
+        calls.map(|call| Edit::Put(edit(call.slot))).collect()
+    }
+}
+
+#[test]
+fn what_strategies_make_longer_comes_back_where_only_the_least_fits() {
+    let pins = vec![Pin::Entry(2)];
+    let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(Wordy), Arc::new(Head::default())];
+    let case = |means| Case {
+        pins: pins.clone(),
+        strategies: strategies.clone(),
+        means,
+        ..Case::drawn(Format::OpenaiChat, WORDS_BESIDE)
+    };
+    check(
+        &case(Means::All),
+        &expect![[r#"
+        212 tokens
+        1-124: above, 2 squeeze, 1 head; 172 shown, 0 left for it, floor 125
+        125-132: lands, 1 fold, 1 squeeze, checkpoint before 3; 123-125 shown, 0-9 left for it, floor 123-125
+        133-136: lands, 1 fold, 1 squeeze, 1 squeeze, checkpoint before 3; 125 shown, 8-11 left for it, floor 125
+        137-143: lands, 1 fold, 1 squeeze, checkpoint before 3; 125-137 shown, 0-18 left for it, floor 125
+        144-171: lands, 1 fold, checkpoint before 3; 144 shown, 0-27 left for it, floor 144
+        172-190: lands, 1 wordy, 1 head, 1 squeeze; 172 shown, 0 left for it, floor 144
+        191-211: lands, 1 wordy, 1 head; 191 shown, 0 left for it, floor 144
+        212-213: nothing; 212 shown, 0 left for it, floor 144
+    "#]],
+    );
+    // Whoever lists strategies gets no more than these.
+    check(
+        &case(Means::Listed),
+        &expect![[r#"
+        212 tokens
+        1-124: above, 2 squeeze, 1 head; 172 shown, 0 left for it, floor 125
+        125-132: short, 1 squeeze, 1 wordy, 1 head; 170-172 shown, 0 left for it, floor 125
+        133-140: short, 1 squeeze, 1 wordy, 1 head, 1 squeeze; 172 shown, 0 left for it, floor 125
+        141-171: short, 1 wordy, 1 head, 1 squeeze; 172 shown, 0 left for it, floor 125-144
+        172-190: lands, 1 wordy, 1 head, 1 squeeze; 172 shown, 0 left for it, floor 144
+        191-211: lands, 1 wordy, 1 head; 191 shown, 0 left for it, floor 144
+        212-213: nothing; 212 shown, 0 left for it, floor 144
+    "#]],
+    );
 }
