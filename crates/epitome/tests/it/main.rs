@@ -36,6 +36,7 @@ mod readings;
 mod repairs;
 mod rules;
 mod sampled;
+mod sentences;
 mod session;
 mod shapes;
 mod shared;
