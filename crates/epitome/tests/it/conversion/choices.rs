@@ -85,8 +85,9 @@ fn a_choice_among_tools_is_said_as_the_target_says_it() {
             for to in Format::ALL.into_iter().filter(|to| *to != from) {
                 let done = convert(&asked(from, choice), to);
                 let lost = done.lost.iter().filter(|lost| lost.what == Loss::Parameter);
-                let lost: String = lost.map(|lost| format!(" (no {})", lost.name)).collect();
-                writeln!(all, "  {to}: {}{lost}", said(&done.text)).expect("a string takes all");
+                let lost: Vec<String> = lost.map(|lost| format!(" (no {})", lost.name)).collect();
+                writeln!(all, "  {to}: {}{}", said(&done.text), lost.concat())
+                    .expect("a string takes all");
             }
         }
     }
