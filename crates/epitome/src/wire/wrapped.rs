@@ -161,7 +161,8 @@ impl Work<'_> {
             .map(|(_, value)| value)
             .find(holds);
         let Some(list) = list else { return };
-        let is_body = list == result.part.row().body.relative_to(self.origin);
+        // A result without a payload has no place in the entry.
+        let is_body = list.shifted_by(self.origin) == result.part.row().body;
         if result.put.is_some() {
             if !is_body {
                 self.member(object, list, None);

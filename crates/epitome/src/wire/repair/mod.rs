@@ -283,4 +283,17 @@ mod tests {
             assert_eq!(ids, ["a", "b", "s"], "{message}");
         }
     }
+
+    #[test]
+    fn a_result_that_shows_a_medium_and_says_nothing_is_left_as_it_is() {
+        let task = r#"{"role":"user","parts":[{"text":"x"}]}"#;
+        let call = r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]}"#;
+        let shown = r#"{"functionResponse":{"id":"a","name":"f","parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}}"#;
+        let orphan = r#"{"functionResponse":{"id":"b","name":"g","response":{}}}"#;
+        let results = format!(r#"{{"role":"user","parts":[{shown},{orphan}]}}"#);
+        let repaired = repair(&read(Format::Gemini, "contents", &[task, call, &results]));
+        assert!(repaired.left.is_empty(), "{:?}", repaired.left);
+        let left = raws(&repaired)[2];
+        assert!(left.contains(r#""inlineData""#) && !left.contains(r#""b""#), "{left}");
+    }
 }
