@@ -149,11 +149,16 @@ fn by_name(url: &str) -> &'static str {
 /// Images that every format shows.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
+/// Sounds that OpenAI's chat takes, and what it calls them (the `InputAudio` of its SDKs knows no others).
+const SOUNDS: [(&str, &str); 2] = [("audio/wav", "wav"), ("audio/mp3", "mp3")];
+
 /// Writes a medium as an element of a content list; `None` where the format can't show it.
 /// `number` tells documents of one request apart.
 pub(super) fn write(medium: &Medium, format: Format, number: usize) -> Option<String> {
     let kind = match medium.kind.as_str() {
         "image/jpg" => "image/jpeg",
+        "audio/mpeg" => "audio/mp3",
+        "audio/wave" | "audio/x-wav" => "audio/wav",
         kind => kind,
     };
     let is_image = match medium.data {
@@ -172,7 +177,7 @@ pub(super) fn write(medium: &Medium, format: Format, number: usize) -> Option<St
             json!({"type": "image_url", "image_url": image})
         }
         (Format::OpenaiChat, Data::Base64(data)) if kind.starts_with("audio/") => {
-            let format = kind.trim_start_matches("audio/");
+            let (_, format) = SOUNDS.iter().find(|(name, _)| *name == kind)?;
             json!({"type": "input_audio", "input_audio": {"data": data, "format": format}})
         }
         (Format::OpenaiChat, data @ Data::Base64(_)) if is_pdf => {

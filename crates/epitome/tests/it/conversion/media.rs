@@ -31,7 +31,8 @@ fn shown(format: Format) -> &'static [&'static str] {
             r#"{"type":"document","title":"Say \"hi\"","source":{"type":"text","media_type":"text/plain","data":"Hi."}}"#,
         ],
         Format::Gemini => &[
-            r#"{"inlineData":{"mimeType":"audio/wav","data":"AAAA"}}"#,
+            r#"{"inlineData":{"mimeType":"audio/mpeg","data":"AAAA"}}"#,
+            r#"{"inlineData":{"mimeType":"audio/ogg","data":"AAAA"}}"#,
             r#"{"inline_data":{"mime_type":"video/mp4","data":"AAAA"},"video_metadata":{"fps":1}}"#,
             r#"{"fileData":{"fileUri":"https://h/a.jpg?size=9"}}"#,
             r#"{"fileData":{"fileUri":"https://h/watch"}}"#,
@@ -146,11 +147,16 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           gemini: {"text":"<document title=\"Say 'hi'\">\nHi.\n</document>"} (Words text/plain)
           openai-responses: {"type":"input_text","text":"<document title=\"Say 'hi'\">\nHi.\n</document>"} (Words text/plain)
           bedrock: {"document":{"format":"txt","name":"Say -hi-","source":{"text":"Hi."}}}
-        gemini: {"inlineData":{"mimeType":"audio/wav","data":"AAAA"}}
-          openai-chat: {"input_audio":{"data":"AAAA","format":"wav"},"type":"input_audio"}
-          anthropic: {"type":"text","text":"[not carried over: audio/wav, 4 bytes]"} (Medium audio/wav)
-          openai-responses: {"type":"input_text","text":"[not carried over: audio/wav, 4 bytes]"} (Medium audio/wav)
-          bedrock: {"audio":{"format":"wav","source":{"bytes":"AAAA"}}}
+        gemini: {"inlineData":{"mimeType":"audio/mpeg","data":"AAAA"}}
+          openai-chat: {"input_audio":{"data":"AAAA","format":"mp3"},"type":"input_audio"}
+          anthropic: {"type":"text","text":"[not carried over: audio/mpeg, 4 bytes]"} (Medium audio/mpeg)
+          openai-responses: {"type":"input_text","text":"[not carried over: audio/mpeg, 4 bytes]"} (Medium audio/mpeg)
+          bedrock: {"audio":{"format":"mp3","source":{"bytes":"AAAA"}}}
+        gemini: {"inlineData":{"mimeType":"audio/ogg","data":"AAAA"}}
+          openai-chat: {"type":"text","text":"[not carried over: audio/ogg, 4 bytes]"} (Medium audio/ogg)
+          anthropic: {"type":"text","text":"[not carried over: audio/ogg, 4 bytes]"} (Medium audio/ogg)
+          openai-responses: {"type":"input_text","text":"[not carried over: audio/ogg, 4 bytes]"} (Medium audio/ogg)
+          bedrock: {"audio":{"format":"ogg","source":{"bytes":"AAAA"}}}
         gemini: {"inline_data":{"mime_type":"video/mp4","data":"AAAA"},"video_metadata":{"fps":1}}
           openai-chat: {"type":"text","text":"[not carried over: video/mp4, 4 bytes]"} (Member video_metadata) (Medium video/mp4)
           anthropic: {"type":"text","text":"[not carried over: video/mp4, 4 bytes]"} (Member video_metadata) (Medium video/mp4)
