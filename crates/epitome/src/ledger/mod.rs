@@ -204,6 +204,8 @@ pub struct Ledger {
     resuming: Option<usize>,
     /// Lines of earlier checkpoints in which a person took something back.
     standing: Vec<usize>,
+    /// How many lines there were when an earlier checkpoint had been read: none behind them is from one.
+    listed_to: usize,
     /// Changes that were proposed and made.
     changes: Vec<Made>,
     /// Changes of before that couldn't be made again.

@@ -54,6 +54,7 @@ impl Ledger {
         for line in &mut self.lines[since..] {
             line.carried = true;
         }
+        self.listed_to = self.lines.len();
         (self.resuming, self.last) = (None, None);
     }
 

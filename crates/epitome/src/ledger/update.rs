@@ -220,7 +220,8 @@ impl Ledger {
             return Some((found, naming));
         }
         // What an earlier checkpoint lists was said long ago: it is meant if nothing else is.
-        let carried = self.lines.iter().enumerate().rev().filter(|(_, old)| old.carried);
+        let before = self.lines[..self.listed_to].iter().enumerate().rev();
+        let carried = before.filter(|(_, old)| old.carried);
         let mut listed = carried.take(LOOK_BACK).filter(|(_, old)| {
             let differs = subject.values.iter().any(|own| fits(old, own));
             differs && may_mean(old) && is_named(old)
