@@ -40,7 +40,7 @@ pub(super) fn open_until(
     signed: usize,
 ) -> usize {
     let calls = |at: usize| transcript.entry(at).has_calls();
-    if (open_loop.start..signed).any(calls) { signed } else { open_loop.end.max(signed) }
+    if (open_loop.start..signed).any(calls) { signed } else { open_loop.end }
 }
 
 /// Anthropic demands the newest step's reasoning while its loop is open, and with thinking enabled

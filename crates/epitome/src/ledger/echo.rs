@@ -3,11 +3,9 @@
 //! Both are one thing said twice. A correction that words tie to the model's line is about the person's, and the model's
 //! holds no longer than theirs; a deed that is done stays done.
 
+use super::behind::JUST;
 use super::update::{LOOK_BACK, Update, may_replace};
 use super::{Kind, Ledger, Line, Speaker};
-
-/// Entries behind a person's within which a model answers it.
-const NEARBY: u32 = 2;
 
 impl Ledger {
     /// The update with a person's line in the place of one that only says it back; with both, where they no longer hold.
@@ -28,15 +26,16 @@ impl Ledger {
         }
     }
 
-    /// What a person said, if `line` may change that and the older line only says it back; or the older line.
+    /// What a person said, if a person takes back a line that only says it back; or that line. What a model says anew is newer
+    /// than theirs, and both stay.
     pub(super) fn said_first(&self, line: &Line, old: usize) -> usize {
         let echo = &self.lines[old];
-        if echo.who != Speaker::Model {
+        if line.who != Speaker::Human || echo.who != Speaker::Model {
             return old;
         }
         let before = self.lines[..old].iter().enumerate().rev().take(LOOK_BACK);
-        let mut near = before.take_while(|(_, first)| echo.is_near(first));
-        let first = near.find(|(_, first)| echo.says_back(first) && may_replace(line, first));
+        let mut near = before.take_while(|(_, first)| echo.is_right_behind(first));
+        let first = near.find(|(_, first)| echo.says_back(first));
         first.map_or(old, |(at, _)| at)
     }
 
@@ -50,7 +49,7 @@ impl Ledger {
     }
 
     /// Notes that `line`, which comes next, is newer than an older one, and than what says that one back.
-    pub(super) fn is_newer(&mut self, line: &Line, old: usize) {
+    pub(super) fn note_newer(&mut self, line: &Line, old: usize) {
         let own = self.lines.len();
         let echoes: Vec<usize> = self.echoes(line, old).collect();
         for at in echoes.into_iter().chain([old]) {
@@ -62,7 +61,7 @@ impl Ledger {
     fn echoes<'a>(&'a self, line: &'a Line, old: usize) -> impl Iterator<Item = usize> + 'a {
         let first = &self.lines[old];
         let behind = self.lines.iter().enumerate().skip(old + 1).take(LOOK_BACK);
-        let near = behind.take_while(|(_, echo)| echo.is_near(first));
+        let near = behind.take_while(|(_, echo)| echo.is_right_behind(first));
         let is_same = |echo: &Line| {
             echo.subject.values.iter().any(|value| line.subject.bag.has(value.digest))
         };
@@ -72,11 +71,11 @@ impl Ledger {
 
 impl Line {
     /// Whether it was said where an answer to what was said in `first` stands.
-    fn is_near(&self, first: &Self) -> bool {
-        !self.carried && !first.carried && self.at.saturating_sub(first.at) <= NEARBY
+    fn is_right_behind(&self, first: &Self) -> bool {
+        !self.carried && !first.carried && self.at.saturating_sub(first.at) <= JUST
     }
 
-    /// Whether it gives a person's value again, or all that they said, and of nothing else.
+    /// Whether it gives all values of a person's line again, and most of its words; what they say besides holds on.
     fn says_back(&self, first: &Self) -> bool {
         let is_answer = self.who == Speaker::Model
             && first.who == Speaker::Human
@@ -88,7 +87,9 @@ impl Line {
             return false;
         }
         let again = own.bag.shared(&theirs.bag);
-        let gives = || theirs.values.iter().any(|value| own.values.contains(value));
-        again > 1 && if theirs.values.is_empty() { again == theirs.bag.len() } else { gives() }
+        let gives = || theirs.values.iter().all(|value| own.values.contains(value));
+        let least =
+            if theirs.values.is_empty() { theirs.bag.len() } else { theirs.bag.len() / 2 + 1 };
+        again > 1 && again >= least && gives()
     }
 }

@@ -294,7 +294,7 @@ impl Ledger {
         }
         match update {
             Update::New => {}
-            Update::Touches(older) => self.is_newer(&line, older),
+            Update::Touches(older) => self.note_newer(&line, older),
             Update::Corrects(older) => {
                 line.kind = self.lines[older].kind;
                 line.weight += REPLACING;
@@ -302,7 +302,7 @@ impl Ledger {
             }
             Update::Differs(older) => {
                 line.differs = Some(older);
-                self.is_newer(&line, older);
+                self.note_newer(&line, older);
             }
             Update::Replaces(olds) => {
                 line.weight += if line.who >= Speaker::System { REPLACING } else { 2 };
@@ -328,7 +328,6 @@ impl Ledger {
     /// Adds a line that corrects `old` without saying what it is about.
     fn correct(&mut self, mut line: Line, old: usize, naming: Naming) -> bool {
         let own = self.lines.len();
-        let old = self.said_first(&line, old);
         line.weight = line.weight.max(self.lines[old].weight);
         match naming {
             Naming::Old => {
@@ -340,7 +339,7 @@ impl Ledger {
             }
             Naming::Nothing => {
                 line.differs = Some(old);
-                self.is_newer(&line, old);
+                self.note_newer(&line, old);
             }
         }
         self.append(line);

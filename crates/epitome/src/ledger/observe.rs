@@ -344,7 +344,10 @@ impl Ledger {
             matches!(self.update(&line), Update::New | Update::Touches(_) | Update::Corrects(_))
         });
         match meant {
-            Some((old, naming)) => self.correct(line, old, naming),
+            Some((old, naming)) => {
+                let old = self.said_first(&line, old);
+                self.correct(line, old, naming)
+            }
             None => self.push(line),
         }
     }

@@ -66,3 +66,29 @@ fn where_something_is_put_is_a_value() {
         "]],
     );
 }
+
+/// A model's newer value is newer than the person's, and theirs stays; and so does what they said besides.
+#[test]
+fn a_person_alone_takes_back_what_a_person_said() {
+    check(
+        "user: We want p95 under 200 ms.
+         model: So the target is p95 under 200 ms; I'll measure first.
+         model: Correction: the target is p95 under 350 ms.",
+        &expect![[r"
+            Goals and tasks:
+            - [0 user] goal: We want p95 under 200 ms.
+            - [2 model] goal: Correction: the target is p95 under 350 ms. (in place of message 1: so the target is … under … ms; i'll measure first)
+        "]],
+    );
+    check(
+        "user: Give uploads a timeout of 30 seconds and downloads one of 40 seconds.
+         model: The upload timeout is 30 seconds.
+         user: The upload timeout is now 45 seconds.",
+        &expect![[r"
+            Facts:
+            - [2 user] The upload timeout is now 45 seconds. (in place of message 1)
+            Goals and tasks:
+            - [0 user] open: Give uploads a timeout of 30 seconds and downloads one of 40 seconds.
+        "]],
+    );
+}
