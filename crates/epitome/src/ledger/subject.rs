@@ -143,9 +143,7 @@ impl Subject {
             let unit = if unit.is_empty() && word.after == ' ' { words.low(next) } else { unit };
             // No picture: `30 ✨`.
             let is_said = unit.contains(|c: char| c.is_alphabetic() || c < PICTURES);
-            let is_polite = unit == words.low(next) && words.is(next, List::Polite);
-            let is_unit = is_said && !is_polite && !english().says_nothing(unit);
-            if is_unit && !words.is(next, List::Numbers) {
+            if is_said && !english().says_nothing(unit) && !words.is(next, List::Numbers) {
                 self.units.push((value.digest, digest(stem(unit))));
             }
             match role {
@@ -336,6 +334,10 @@ struct Place {
 }
 
 impl Place {
+    fn at(link: &Range<usize>, topic: Range<usize>) -> Self {
+        Self { link: link.clone(), topic, given: None }
+    }
+
     fn of(words: &Words, cues: &Cues, terms: &Meanings) -> Self {
         let says = |from: usize, to: usize| {
             (from..to).any(|at| {
@@ -346,7 +348,7 @@ impl Place {
         let end = words.len();
         // `9021 is better` is about whatever was said before it.
         if let Some(link) = cues.links.first().filter(|link| is_praise(words, link.end)) {
-            return Self { link: link.clone(), topic: end..end, given: None };
+            return Self::at(link, end..end);
         }
         if let Some(set) = set_to(words) {
             if says(set.topic.start, set.topic.end) {
@@ -366,16 +368,14 @@ impl Place {
             };
             let begin = (0..link.start).rev().find(|at| ends(*at)).map_or(0, |at| at + 1);
             let begin = if says(begin, link.start) { begin } else { 0 };
-            return Self { link: link.clone(), topic: begin..link.start, given: None };
+            return Self::at(link, begin..link.start);
         }
         let named = |to: usize| (0..to).any(|at| words.get(at).is_some_and(|w| w.form.is_value()));
         match cues.links.first() {
             // `Dana owns billing`
-            Some(link) if named(link.start) => {
-                Self { link: link.clone(), topic: link.end..end, given: None }
-            }
-            Some(link) => Self { link: link.clone(), topic: end..end, given: None },
-            None => Self { link: end..end, topic: end..end, given: None },
+            Some(link) if named(link.start) => Self::at(link, link.end..end),
+            Some(link) => Self::at(link, end..end),
+            None => Self::at(&(end..end), end..end),
         }
     }
 
