@@ -296,4 +296,35 @@ mod tests {
         let left = raws(&repaired)[2];
         assert!(left.contains(r#""inlineData""#) && !left.contains(r#""b""#), "{left}");
     }
+
+    #[test]
+    fn a_signature_that_is_none_is_written_anew_where_it_stands() {
+        let task = r#"{"role":"user","parts":[{"text":"x"}]}"#;
+        for none in [
+            r#""thoughtSignature":null"#,
+            r#""thought_signature":[]"#,
+            r#""thoughtSignature":"","thoughtSignature":7"#,
+        ] {
+            let call = format!(
+                r#"{{"role":"model","parts":[{{"functionCall":{{"name":"f","args":{{}}}},{none}}}]}}"#
+            );
+            let shown =
+                r#"{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}}]}"#;
+            let body =
+                format!(r#"{{"model":"gemini-3-pro-preview","contents":[{task},{call},{shown}]}}"#);
+            let request = wire::parse(Format::Gemini, body).expect("a request");
+            let repaired = repair(&request);
+            assert!(repaired.left.is_empty(), "{:?}", repaired.left);
+            let said = repaired.request.source();
+            assert_eq!(
+                said.matches("ignature\":").count(),
+                none.matches("ignature\":").count(),
+                "{said}"
+            );
+            assert_eq!(
+                said.matches(crate::wire::FOREIGN_CALL).count(),
+                none.matches("ignature\":").count()
+            );
+        }
+    }
 }

@@ -129,13 +129,7 @@ impl Patch {
                 self.set(request, *slot, part.row().body, key, json.clone());
             }
             Mend::Label { result, name, id } => self.label(request, *result, name, id.as_deref()),
-            Mend::Sign(call) => {
-                let entry = transcript.entry(finding.entry);
-                let part = transcript.part(*call);
-                let start = self.lists.element_span(entry, &part).start + 1;
-                let seal = format!(r#""thoughtSignature":{},"#, quote(FOREIGN_CALL));
-                self.rewrite(finding.entry, Span { start, end: start }, seal);
-            }
+            Mend::Sign(call) => self.sign(request, *call),
             Mend::Join { into } => {
                 self.joined.insert(finding.entry, *into);
             }
@@ -168,6 +162,27 @@ impl Patch {
 
     fn rewrite(&mut self, at: usize, span: Span, json: String) {
         self.rewritten.entry(at).or_default().push((span, json));
+    }
+
+    /// Writes the signature that stands for none into a call, in the place of one that isn't a signature.
+    fn sign(&mut self, request: &Request, call: Slot) {
+        let at = request.transcript.entry_of(call);
+        let part = request.transcript.part(call);
+        let element = self.lists.element_span(request.transcript.entry(at), &part);
+        let (source, seal) = (request.source(), quote(FOREIGN_CALL));
+        let is_seal = |key: Span| {
+            ["thoughtSignature", "thought_signature"]
+                .iter()
+                .any(|name| json::key_is(source, key, name))
+        };
+        let members = json::members(source, element).unwrap_or_default();
+        let mut seals = members.into_iter().filter(|(key, _)| is_seal(*key)).peekable();
+        if seals.peek().is_none() {
+            self.add_member(request, at, element, &format!(r#""thoughtSignature":{seal}"#));
+        }
+        for (_, value) in seals {
+            self.rewrite(at, value, seal.clone());
+        }
     }
 
     /// Writes name and id into a result that lacks them.
