@@ -37,6 +37,7 @@ pub mod recall;
 pub mod receipt;
 pub mod request;
 pub mod session;
+pub mod specifics;
 pub mod strategy;
 pub mod summarize;
 pub mod text;

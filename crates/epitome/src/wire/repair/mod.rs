@@ -312,7 +312,7 @@ mod tests {
                 r#"{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}}]}"#;
             let body =
                 format!(r#"{{"model":"gemini-3-pro-preview","contents":[{task},{call},{shown}]}}"#);
-            let request = wire::parse(Format::Gemini, body).expect("a request");
+            let request = crate::wire::parse(Format::Gemini, body).expect("a request");
             let repaired = repair(&request);
             assert!(repaired.left.is_empty(), "{:?}", repaired.left);
             let said = repaired.request.source();

@@ -1,0 +1,183 @@
+//! Specifics: exact strings that an agent may need again, such as paths, identifiers, ids and numbers.
+//!
+//! One pass over a text splits it into tokens at white space and brackets; a table says what each token is. Plain words are
+//! none. A specific is always a whole token: it is shown whole or left out (law 18).
+
+mod token;
+
+use token::{Bits, is_part};
+
+/// What a specific is. The order is the order in which names are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// A file or folder: `src/main.rs`, `~/.codex/history.jsonl`, `Cargo.toml`.
+    Path,
+    /// An address: `https://example.com/a`.
+    Url,
+    /// The name of an error: `TypeError`, `E0382`, `ENOENT`.
+    Error,
+    /// A name in code: `parse_entry`, `JsonValue`, `std::mem::take`, `--release`.
+    Identifier,
+    /// Letters and digits that nobody could guess: `JG7FMM`, `omar_davis_3817`, a UUID, a hash.
+    Id,
+    /// Three digits or more, or a number with a point or a unit: `8080`, `3.14`, `$23,553`.
+    Number,
+    /// Words between quotation marks or backticks: `"not found"`.
+    Quoted,
+}
+
+impl Class {
+    /// All of them, in order.
+    pub const ALL: [Class; 7] = [
+        Class::Path,
+        Class::Url,
+        Class::Error,
+        Class::Identifier,
+        Class::Id,
+        Class::Number,
+        Class::Quoted,
+    ];
+
+    /// Its plural, as a checkpoint lists it.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Class::Path => "paths",
+            Class::Url => "addresses",
+            Class::Error => "errors",
+            Class::Identifier => "identifiers",
+            Class::Id => "ids",
+            Class::Number => "numbers",
+            Class::Quoted => "quoted",
+        }
+    }
+}
+
+/// An exact string, and where it begins, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Specific<'t> {
+    /// What it is.
+    pub class: Class,
+    /// The string as it stands.
+    pub text: &'t str,
+    /// Where it begins.
+    pub at: usize,
+}
+
+/// The longest specific, in bytes. What is longer is data.
+pub const MAX_BYTES: usize = 200;
+
+/// The specifics of a text, in order. Takes linear time.
+pub fn specifics(text: &str) -> Specifics<'_> {
+    Specifics { text, at: 0, quoted_until: 0 }
+}
+
+/// The iterator of [`specifics`].
+#[derive(Clone, Debug)]
+pub struct Specifics<'t> {
+    text: &'t str,
+    at: usize,
+    /// Up to here quotation marks were looked at.
+    quoted_until: usize,
+}
+
+impl<'t> Iterator for Specifics<'t> {
+    type Item = Specific<'t>;
+
+    fn next(&mut self) -> Option<Specific<'t>> {
+        let bytes = self.text.as_bytes();
+        while self.at < bytes.len() {
+            let byte = bytes[self.at];
+            if !is_part(byte) {
+                let start = self.at;
+                self.at += 1;
+                if matches!(byte, b'"' | b'`')
+                    && start >= self.quoted_until
+                    && let Some(found) = self.quoted(start, byte)
+                {
+                    return Some(found);
+                }
+                continue;
+            }
+            let start = self.at;
+            let mut bits = Bits::default();
+            while self.at < bytes.len() && is_part(bytes[self.at]) {
+                bits.add(bytes[self.at]);
+                self.at += 1;
+            }
+            if bits.is_plain() {
+                continue;
+            }
+            let (from, to) = token::trim(bytes, start, self.at);
+            if to - from < 2 || to - from > MAX_BYTES {
+                continue;
+            }
+            let found = &self.text[from..to];
+            if let Some(class) = token::class(found) {
+                return Some(Specific { class, text: found, at: from });
+            }
+        }
+        None
+    }
+}
+
+impl<'t> Specifics<'t> {
+    /// What stands between two marks on one line, if it is several words.
+    fn quoted(&mut self, start: usize, mark: u8) -> Option<Specific<'t>> {
+        const MOST: usize = 80;
+        let rest = &self.text.as_bytes()[start + 1..];
+        let window = &rest[..rest.len().min(MOST)];
+        let end = window.iter().position(|byte| *byte == mark || *byte == b'\n')?;
+        if window[end] != mark {
+            return None;
+        }
+        self.quoted_until = start + end + 2;
+        let inner = &self.text[start + 1..=start + end];
+        let is_words = inner.len() >= 5
+            && inner.contains(' ')
+            && !inner.starts_with([' ', ',', ':', '}', ']'])
+            && !inner.ends_with([' ', ',', ':', '{', '[']);
+        is_words.then_some(Specific { class: Class::Quoted, text: inner, at: start + 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(Class, &str)> {
+        specifics(text).map(|specific| (specific.class, specific.text)).collect()
+    }
+
+    #[test]
+    fn each_class_is_told() {
+        use Class::{Error, Id, Identifier, Number, Path, Quoted, Url};
+        for (text, expected) in [
+            ("see src/main.rs.", vec![(Path, "src/main.rs")]),
+            ("(Cargo.toml)", vec![(Path, "Cargo.toml")]),
+            ("in ~/.codex/history.jsonl:12", vec![(Path, "~/.codex/history.jsonl:12")]),
+            ("at https://example.com/a?b=1.", vec![(Url, "https://example.com/a?b=1")]),
+            ("TypeError: x", vec![(Error, "TypeError")]),
+            ("error[E0382]", vec![(Error, "E0382")]),
+            ("got ENOENT", vec![(Error, "ENOENT")]),
+            (
+                "parse_entry() and JsonValue",
+                vec![(Identifier, "parse_entry"), (Identifier, "JsonValue")],
+            ),
+            ("std::mem::take", vec![(Identifier, "std::mem::take")]),
+            ("run --no-default-features", vec![(Identifier, "--no-default-features")]),
+            ("JG7FMM", vec![(Id, "JG7FMM")]),
+            ("omar_davis_3817", vec![(Id, "omar_davis_3817")]),
+            (
+                "019b7f07-4a68-7d10-a8ef-8454269f439d",
+                vec![(Id, "019b7f07-4a68-7d10-a8ef-8454269f439d")],
+            ),
+            ("port 8080, not 80", vec![(Number, "8080")]),
+            ("costs $23,553.", vec![(Number, "$23,553")]),
+            ("version 1.95.0", vec![(Number, "1.95.0")]),
+            ("it says \"not found here\"", vec![(Quoted, "not found here")]),
+            ("A plain sentence, e.g. this one, isn't one. Go on/off and/or stop.", vec![]),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What a single token is, by its bytes.
+
+use super::Class;
+
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const DIGIT: u8 = 4;
+const MARK: u8 = 8;
+/// Stands in tokens and makes none a specific: hyphens and letters beyond ASCII.
+const OTHER: u8 = 16;
+
+/// What each byte is; 0 ends a token.
+const TABLE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        table[at] = match at as u8 {
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'0'..=b'9' => DIGIT,
+            b'_' | b'/' | b'.' | b':' | b'~' | b'@' | b'$' | b'%' | b'#' | b'+' | b'=' | b'&'
+            | b'?' | b'\\' => MARK,
+            b'-' | b',' => OTHER,
+            128.. => OTHER,
+            _ => 0,
+        };
+        at += 1;
+    }
+    table
+};
+
+pub(super) fn is_part(byte: u8) -> bool {
+    TABLE[byte as usize] != 0
+}
+
+/// Which kinds of bytes a token has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bits {
+    any: u8,
+    uppers: u8,
+}
+
+impl Bits {
+    pub(super) fn add(&mut self, byte: u8) {
+        let bit = TABLE[byte as usize];
+        self.any |= bit;
+        self.uppers = self.uppers.saturating_add(u8::from(bit == UPPER));
+    }
+
+    /// Whether it can be nothing but a word.
+    pub(super) fn is_plain(self) -> bool {
+        self.any & (DIGIT | MARK) == 0
+            && self.uppers < 2
+            && !(self.any & OTHER != 0 && self.any & LOWER != 0)
+    }
+}
+
+/// The token without marks that end a sentence around it.
+pub(super) fn trim(bytes: &[u8], mut from: usize, mut to: usize) -> (usize, usize) {
+    while to > from
+        && matches!(
+            bytes[to - 1],
+            b'.' | b',' | b':' | b'?' | b'=' | b'&' | b'\\' | b'#' | b'+' | b'@'
+        )
+    {
+        to -= 1;
+    }
+    while from < to
+        && matches!(bytes[from], b',' | b':' | b'=' | b'?' | b'&' | b'+' | b'#' | b'\\' | b'%')
+    {
+        from += 1;
+    }
+    (from, to)
+}
+
+/// What a token is; `None` for a word.
+pub(super) fn class(token: &str) -> Option<Class> {
+    let bytes = token.as_bytes();
+    let has = |wanted: u8| bytes.iter().any(|byte| TABLE[*byte as usize] == wanted);
+    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    if let Some((scheme, rest)) = token.split_once("://") {
+        let is_scheme =
+            !scheme.is_empty() && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+');
+        return (is_scheme && rest.len() > 2).then_some(Class::Url);
+    }
+    if letters == 0 {
+        let is_number = digits >= 3 || digits >= 2 && token.contains(['.', '$', '%']);
+        return is_number.then_some(Class::Number);
+    }
+    if is_path(token) {
+        return Some(Class::Path);
+    }
+    if is_uuid_or_hash(token, digits) {
+        return Some(Class::Id);
+    }
+    if is_error(token) {
+        return Some(Class::Error);
+    }
+    // A number with a unit: `45s`, `10k`, `3.5MB`.
+    if digits > 0 && letters <= 2 && bytes[0].is_ascii_digit() {
+        let is_number = digits >= 3 || token.contains('.');
+        return is_number.then_some(Class::Number);
+    }
+    let is_name = bytes.iter().all(|b| {
+        b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'@' | b'#' | b'$')
+    });
+    let is_code = digits >= 1 && !has(LOWER);
+    if (digits >= 2 || is_code) && is_name && token.len() >= 5 && !token.contains(':') {
+        return Some(Class::Id);
+    }
+    if token.starts_with("--") && letters >= 2 {
+        return Some(Class::Identifier);
+    }
+    if !is_name {
+        // `key=value`, `a@b`: the whole is what may be needed.
+        let is_pair =
+            token.contains('=') && has(DIGIT) || token.contains('@') && token.contains('.');
+        return is_pair.then_some(Class::Id);
+    }
+    let inner = token.trim_matches(['_', '.', ':', '$', '#', '@', '-']);
+    let is_humped = inner
+        .as_bytes()
+        .windows(2)
+        .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let is_joined = inner.contains('_') || inner.contains("::");
+    let is_dotted =
+        inner.contains('.') && inner.split('.').all(|part| part.len() >= 2) && is_member(inner);
+    (is_humped || is_joined || is_dotted).then_some(Class::Identifier)
+}
+
+/// `object.member`, not the end of one sentence and the beginning of the next.
+fn is_member(token: &str) -> bool {
+    token
+        .split('.')
+        .skip(1)
+        .all(|part| !part.starts_with(|c: char| c.is_ascii_uppercase()) || part.contains('_'))
+}
+
+/// A file name, or names with slashes between them.
+fn is_path(token: &str) -> bool {
+    let token = token.split_once(':').map_or(token, |(path, line)| {
+        if line.starts_with(|c: char| c.is_ascii_digit()) { path } else { token }
+    });
+    let is_windows = token.len() > 3 && token.as_bytes()[1] == b':' && token.contains('\\');
+    if is_windows || token.starts_with("~/") && token.len() > 3 {
+        return true;
+    }
+    let mut parts = token.split('/').filter(|part| !part.is_empty());
+    let Some(last) = parts.next_back() else { return false };
+    let count = 1 + parts.count();
+    if token.contains('/') {
+        let is_rooted =
+            token.starts_with('/') || token.starts_with("./") || token.starts_with("../");
+        let is_relative = count >= 3
+            || count >= 2
+                && (has_extension(last) || token.contains(['_', '-', '.']) || token.ends_with('/'));
+        return is_rooted && (count >= 2 || has_extension(last))
+            || is_relative && !token.contains("=");
+    }
+    has_extension(last) && is_file_name(last)
+}
+
+fn is_file_name(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        KNOWN.contains(&ending) && !stem.is_empty() || stem.is_empty() && ending.len() >= 3
+    })
+}
+
+fn has_extension(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| {
+        (1..=8).contains(&ending.len())
+            && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+            && ending.starts_with(|c: char| c.is_ascii_lowercase())
+    })
+}
+
+/// Endings that make a name without a folder a file.
+const KNOWN: [&str; 60] = [
+    "bash", "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "env", "ex", "exs",
+    "gif", "go", "gz", "h", "hpp", "html", "ini", "ipynb", "java", "jpg", "js", "json", "jsonl",
+    "jsx", "kt", "lock", "log", "lua", "md", "mjs", "pdf", "php", "pl", "png", "proto", "ps1",
+    "py", "rb", "rs", "rst", "scss", "sh", "sql", "svg", "swift", "tar", "tf", "toml", "ts", "tsx",
+    "txt", "vue", "xml", "yaml", "yml", "zip",
+];
+
+fn is_uuid_or_hash(token: &str, digits: usize) -> bool {
+    token.len() >= 7
+        && digits >= 1
+        && token.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        && token.bytes().any(|b| b.is_ascii_alphabetic())
+}
+
+/// `ValueError`, `E0382`, `TS2345`, `ENOENT`.
+fn is_error(token: &str) -> bool {
+    let name = token.rsplit(['.', ':']).next().unwrap_or(token);
+    let is_named = ["Error", "Exception", "Warning", "Failure"]
+        .iter()
+        .any(|end| name.len() > end.len() && name.ends_with(end));
+    let split = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+    let (letters, digits) = name.split_at(split);
+    let is_code = (1..=3).contains(&letters.len())
+        && letters.bytes().all(|b| b.is_ascii_uppercase())
+        && (4..=5).contains(&digits.len())
+        && digits.bytes().all(|b| b.is_ascii_digit());
+    let is_errno = name.len() >= 5
+        && name.starts_with('E')
+        && name.bytes().all(|b| b.is_ascii_uppercase())
+        && [
+            "ENOENT",
+            "EACCES",
+            "EEXIST",
+            "EPERM",
+            "EINVAL",
+            "EPIPE",
+            "EADDRINUSE",
+            "ECONNREFUSED",
+            "ECONNRESET",
+            "ETIMEDOUT",
+            "ENOTFOUND",
+            "EISDIR",
+            "ENOTDIR",
+            "ENOSPC",
+            "EMFILE",
+            "EAGAIN",
+            "EBUSY",
+        ]
+        .contains(&name);
+    is_named || is_code || is_errno
+}
