@@ -195,16 +195,10 @@ impl Budget {
         self.asked / 4
     }
 
-    /// The most that the checkpoint may take: two thirds of a small target, 45 % of one from 14,700 tokens, 24,000
-    /// tokens at most. What is to be remembered doesn't shrink with the target.
+    /// The most that a checkpoint takes from what could stay verbatim: 24,000 tokens. Notes that come after so many are
+    /// worth less than whole messages.
     pub fn checkpoint(&self) -> u64 {
-        (self.asked * 45 / 100).max((self.asked * 66 / 100).min(6_600)).min(24_000)
-    }
-
-    /// The same with so many tokens left for the checkpoint besides.
-    #[must_use]
-    pub fn sparing(self, tokens: u64) -> Self {
-        Budget { target: self.target.saturating_sub(tokens), ..self }
+        24_000
     }
 
     /// How much of the newest content strategies leave alone unless they must: three tenths.

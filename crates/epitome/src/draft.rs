@@ -3,11 +3,9 @@
 mod edits;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
-use crate::ledger::Shown;
 use crate::strategy::{Edit, fit_part};
 use crate::transcript::tie::{is_thought, ties};
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot, Transcript};
@@ -19,7 +17,6 @@ use edits::Edits;
 enum State {
     Shown,
     Folded(Reason),
-    Dropped(Reason),
     /// All that it says left by itself: there is nothing to show again.
     Emptied(Reason),
 }
@@ -31,15 +28,6 @@ const MUCH_ROOM: u64 = 200;
 
 /// With how many tokens a longer excerpt was tried.
 type Tried = BTreeMap<Slot, u64>;
-
-/// What stands for the folded entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
-    /// A checkpoint.
-    Folded,
-    /// Nothing: not even the least checkpoint fitted.
-    Gone,
-}
 
 /// The working view of one plan.
 #[derive(Clone, Debug)]
@@ -89,14 +77,6 @@ impl Draft {
         self.edits.get(slot).is_some_and(|edit| edit.put == Put::Nothing)
     }
 
-    /// How much of a part is shown, a result's sub-parts included.
-    pub fn shown(&self, transcript: &Transcript, part: &Part<'_>) -> Shown {
-        let is_whole = self.is_shown(transcript.entry_of(part.slot))
-            && !self.is_edited(part.slot)
-            && nested(transcript, part.slot).all(|slot| !self.is_edited(slot));
-        if is_whole { Shown::InFull } else { Shown::Elsewhere }
-    }
-
     /// Why the slot is edited, if it is.
     pub fn reason(&self, slot: Slot) -> Option<Reason> {
         self.edits.get(slot).map(|edit| edit.reason)
@@ -108,15 +88,6 @@ impl Draft {
         match &edit.put {
             Put::Text(stub) => Some(stub),
             Put::Arguments(_) | Put::Nothing => None,
-        }
-    }
-
-    /// The stub that was put for this reason, if one was, and its tokens.
-    pub(crate) fn stub_for(&self, slot: Slot, reason: Reason) -> Option<(&Arc<str>, u64)> {
-        let edit = self.edits.get(slot).filter(|edit| edit.reason == reason)?;
-        match &edit.put {
-            Put::Text(stub) if reason.leaves_stub() => Some((stub, self.edits.tokens(slot)?)),
-            _ => None,
         }
     }
 
@@ -157,9 +128,6 @@ impl Draft {
             Edit::Together(puts) => puts.iter().for_each(|put| self.put(put, matter)),
             Edit::Fold(entries, reason) => {
                 entries.clone().for_each(|at| self.leave(at, State::Folded(*reason)));
-            }
-            Edit::Drop(entries, reason) => {
-                entries.clone().for_each(|at| self.leave(at, State::Dropped(*reason)));
             }
         }
     }
@@ -241,32 +209,10 @@ impl Draft {
         }
     }
 
-    /// Shows the entry again, if it has room; whether it does.
-    pub fn show(&mut self, entry: usize, room: &mut u64) -> bool {
-        let Some(rest) = room.checked_sub(self.tokens[entry]) else { return false };
-        if matches!(self.states[entry], State::Shown | State::Emptied(_)) {
-            return false;
-        }
-        *room = rest;
-        self.folded -= usize::from(self.is_folded(entry));
-        self.states[entry] = State::Shown;
-        self.total += self.tokens[entry];
-        true
-    }
-
     /// Takes edits back, the newest first, as far as `room` tokens allow: what was cut to make room
-    /// that turned out not to be needed. What was pinned and is said stays said; the entries `as_cut` stay as
-    /// they are.
-    pub fn give_back(
-        &mut self,
-        room: u64,
-        matter: &Matter<'_>,
-        pinned: &[&str],
-        as_cut: &BTreeSet<usize>,
-    ) {
-        let stays = |slot: &Slot| as_cut.contains(&matter.transcript.entry_of(*slot));
-        let slots = self.edits.slots().rev();
-        let mut slots: Vec<Slot> = slots.filter(|slot| !stays(slot)).collect();
+    /// that turned out not to be needed. What was pinned and is said stays said.
+    pub fn give_back(&mut self, room: u64, matter: &Matter<'_>, pinned: &[&str]) {
+        let mut slots: Vec<Slot> = self.edits.slots().rev().collect();
         // What the law of pins would rather see whole comes first.
         slots.sort_by_key(|slot| self.reason(*slot) != Some(Reason::TooLarge));
         // What isn't worth a longer excerpt may give others back whole; what is left then is.
@@ -352,13 +298,12 @@ impl Draft {
     }
 
     /// The view, without its checkpoint.
-    pub fn view(&self, transcript: &Transcript, hidden: Hidden) -> View {
+    pub fn view(&self, transcript: &Transcript) -> View {
         let mut view = View::default();
         for (entry, state) in transcript.entries().zip(&self.states) {
             view.push(match state {
-                State::Folded(_) if hidden == Hidden::Gone => Fate::Drop(Reason::LastResort),
                 State::Folded(reason) => Fate::Fold(*reason),
-                State::Dropped(reason) | State::Emptied(reason) => Fate::Drop(*reason),
+                State::Emptied(reason) => Fate::Drop(*reason),
                 State::Shown => {
                     let edits: Box<[PartEdit]> = self.edits.of(entry.slots()).cloned().collect();
                     if edits.is_empty() { Fate::Keep } else { Fate::Edit(edits) }

@@ -7,8 +7,8 @@
 use crate::budget::{Stop, Tail, Target};
 use crate::engine::Options;
 use crate::strategy::{
-    Emptied, First, FoldOptions, HeadOptions, Named, Older, Pipeline, ReasoningOptions,
-    RecentOptions, Room, Setting,
+    Emptied, FoldOptions, HeadOptions, Named, Pipeline, ReasoningOptions, RecentOptions, Room,
+    Setting,
 };
 use crate::transcript::{Origin, Role};
 use crate::trigger::When;
@@ -61,7 +61,7 @@ impl Preset {
                 trigger: When::Share(0.8),
                 // It acts at the share itself, so that less than that has to be left.
                 options: options(
-                    vec![recent(Tail::Items(10), Older::Fold), fold(), head(Room::Target)],
+                    vec![recent(Tail::Items(10)), fold(), head(Room::Target)],
                     under(8).map(|tokens| (tokens - 1).max(1)),
                 ),
             }),
@@ -69,7 +69,7 @@ impl Preset {
                 name: "entelix-summary",
                 system: "entelix `SummaryCompactor`",
                 trigger: When::Characters(ENTELIX_CHARACTERS),
-                options: options(vec![recent(Tail::Units(4), Older::Fold)], None),
+                options: options(vec![recent(Tail::Units(4))], None),
             }),
             "entelix-head" => Ok(Preset {
                 name: "entelix-head",
@@ -85,11 +85,7 @@ impl Preset {
                 system: "docker agent `compactor`",
                 trigger: When::Any(vec![When::ShareAbove(0.9), When::Overflow, When::Asked]),
                 options: options(
-                    vec![
-                        recent(Tail::Tokens(docker_tail(window)), Older::Fold),
-                        fold(),
-                        head(Room::Target),
-                    ],
+                    vec![recent(Tail::Tokens(docker_tail(window))), fold(), head(Room::Target)],
                     under(9),
                 ),
             }),
@@ -97,7 +93,7 @@ impl Preset {
                 name: "ptc-runner",
                 system: "PtcRunner `Compaction`",
                 trigger: When::Steps(8),
-                options: options(vec![recent(Tail::Steps(3), Older::Drop)], None),
+                options: options(vec![recent(Tail::Steps(3))], None),
             }),
             "agentkit" => Ok(Preset {
                 name: "agentkit",
@@ -112,8 +108,8 @@ impl Preset {
                                 emptied: Emptied::Drop,
                             })),
                             Named::Failed(Setting::default()),
-                            recent(Tail::Items(24), Older::Drop),
-                            recent(Tail::Items(8), Older::Fold),
+                            recent(Tail::Items(24)),
+                            recent(Tail::Items(8)),
                         ],
                         None,
                     )
@@ -146,8 +142,8 @@ fn options(list: Vec<Named>, target: Option<u64>) -> Options {
     }
 }
 
-fn recent(keep: Tail, older: Older) -> Named {
-    Named::Recent(Setting::On(RecentOptions { keep, older }))
+fn recent(keep: Tail) -> Named {
+    Named::Recent(Setting::On(RecentOptions { keep }))
 }
 
 fn fold() -> Named {
@@ -155,5 +151,5 @@ fn fold() -> Named {
 }
 
 fn head(room: Room) -> Named {
-    Named::Head(Setting::On(HeadOptions { room, first: First::Oldest }))
+    Named::Head(Setting::On(HeadOptions { room }))
 }

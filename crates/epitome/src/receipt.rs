@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
-use crate::guard::{Held, Overridden, Unheld};
-use crate::ledger::{Made, Proposed};
+use crate::guard::{Held, Unheld};
 use crate::model::Cost;
 use crate::plan::{PlanStep, Reached};
 use crate::request::{Elsewhere, Request};
@@ -99,7 +98,7 @@ pub struct HumanMessages {
     pub shown: usize,
     /// Quoted in full by the checkpoint.
     pub quoted: usize,
-    /// Head and tail quoted by the checkpoint.
+    /// Quoted in part by the checkpoint.
     pub quoted_in_part: usize,
     /// Neither shown nor quoted.
     pub lost: usize,
@@ -199,13 +198,6 @@ pub struct Receipt {
     /// What summarizers had to do with it, if any were asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<SummaryReceipt>,
-    /// Changes of the ledger that summarizers proposed, now and before, and the transcript bears out: the next
-    /// compaction makes them again.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ledger_changes: Vec<Made>,
-    /// Changes of before that the transcript doesn't bear out any more, each with why: they aren't made again.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lost_changes: Vec<Proposed>,
     /// What became of human messages.
     pub human_messages: HumanMessages,
     /// What was to stay as it was said but is larger than its share of the target.
@@ -226,8 +218,6 @@ pub struct Receipt {
     /// Pins that only the model and tools say, in several messages, of which the newest stays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unheld_pins: Vec<Unheld>,
-    /// What should have stayed and couldn't, with the reason why it should have.
-    pub overridden: Vec<Overridden>,
     /// Why what was tried first wasn't used.
     pub fallbacks: Vec<String>,
     /// Who holds what the view hides.

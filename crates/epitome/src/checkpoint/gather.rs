@@ -1,223 +1,316 @@
-//! What the lanes are made of, gathered from the folded entries in one pass.
+//! What a checkpoint is made from, gathered in one pass over the conversation.
+//!
+//! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and standing
+//! instructions are restated as they are, because that is what they are for.
 
-use std::collections::HashMap;
-use std::mem::take;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::anchors::Anchors;
-use super::folded::{Folded, Left};
-use super::following::Following;
-use super::heard::Heard;
-use super::narrative::Said;
+use super::activation::{Mentions, weight};
+use super::deeds::Deeds;
+use super::notes::Lines;
+use super::numbers::is_checkpoint;
+use super::ranges::Ranges;
+use super::read::{Contents, read};
+use super::target::masked_arguments;
+use super::todo::Todo;
 use super::words::Word;
-use crate::ledger::{Ledger, Line, Made, Shown, Whence};
+use crate::draft::{Draft, part_text};
+use crate::json;
+use crate::specifics::{Specific, specifics};
+use crate::text::arguments::Arguments;
+use crate::text::secrets::{into_masked, masked};
+use crate::text::{Outcome, cut};
+use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
-use crate::transcript::{Entry, Numbering, Part, Slot, Transcript};
+use crate::transcript::{Entry, Marks, Numbering, Origin, Part, PartKind, Transcript};
+
+/// Names of files with rules of the user's, which clients put into the conversation.
+const RULE_FILES: [&str; 7] = [
+    "AGENTS.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    ".cursorrules",
+    "copilot-instructions.md",
+    "CONVENTIONS.md",
+    "<user_instructions>",
+];
+/// Bytes at the beginning of an injected text in which such a name has to stand.
+const NAMED_WITHIN: usize = 800;
+/// Bytes of one part whose specifics are noted, from each end: more is data.
+const MOST_BYTES: usize = 256 * 1024;
 
 /// Everything that a checkpoint may say.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
-    folded: Folded,
-    heard: Heard,
-    /// Of the entry that was added last, what is heard next.
-    left: Left,
+    numbering: Arc<Numbering>,
     channel: Option<Arc<str>>,
+    read_only: Arc<[String]>,
+    pub(super) stands_for: Ranges,
+    pub(super) words: Vec<Word>,
+    pub(super) instructions: Vec<Word>,
+    pub(super) deeds: Deeds,
+    pub(super) last_words: Option<Word>,
+    todo: Todo,
+    /// Whether the view shows the newest list itself.
+    shows_todo: bool,
+    pub(super) summary: String,
+    pub(super) carried_notes: Vec<Box<str>>,
+    pub(super) mentions: Mentions,
+    pub(super) lines: Lines,
+    /// Specifics that the view shows beside the checkpoint.
+    pub(super) shown: Vec<u32>,
+    /// The number of the newest human message.
+    pub(super) newest_human: Option<u32>,
+    /// Entries that are new, not carried from an earlier checkpoint.
+    folded: usize,
+    /// Tools that answer calls of folded entries, by the slots of their results.
+    pub(super) tools: Vec<(u32, Box<str>)>,
+    /// Human messages that left with the folded entries, with those of earlier checkpoints.
+    human: BTreeSet<usize>,
 }
 
 impl Gathered {
-    /// Nothing yet, for a model that can have it back in this way, if in any.
-    pub fn recalled_by(channel: Option<Arc<str>>) -> Self {
-        Gathered { channel, ..Gathered::default() }
+    /// Nothing yet, for a model that can look up what is hidden by `channel`, if by any.
+    pub(crate) fn new(
+        channel: Option<Arc<str>>,
+        numbering: &Arc<Numbering>,
+        read_only: Arc<[String]>,
+    ) -> Self {
+        Gathered { channel, numbering: Arc::clone(numbering), read_only, ..Gathered::default() }
     }
 
-    /// Nothing yet but the ledger, which has read the first `read` entries for another view of them.
-    pub(crate) fn again(channel: Option<Arc<str>>, ledger: Ledger, read: usize) -> Self {
-        let heard = Heard { ledger, read, ..Heard::default() };
-        Gathered { heard, channel, ..Gathered::default() }
-    }
-
-    /// The same, with what was taken from those of the first entries that are folded.
-    pub(crate) fn with_folded(self, folded: &Folded) -> Self {
-        let mut folded = folded.clone();
-        folded.numbering = self.folded.numbering;
-        Gathered { folded, ..self }
-    }
-
-    /// The same, its messages counted in the whole conversation.
-    pub(crate) fn numbered(mut self, numbering: &Arc<Numbering>) -> Self {
-        self.folded.numbering = Arc::clone(numbering);
-        self.heard.numbering = Arc::clone(numbering);
-        self
-    }
-
-    /// Which messages of the whole conversation its entries are.
-    pub(super) fn numbering(&self) -> &Numbering {
-        &self.folded.numbering
-    }
-
-    /// Entries that the ledger had read before.
-    pub(crate) fn read_before(&self) -> usize {
-        self.heard.read
-    }
-
-    /// What was taken from the folded entries.
-    pub(crate) fn folded(&self) -> &Folded {
-        &self.folded
-    }
-
-    /// Only the ledger of it.
-    pub(crate) fn into_ledger(self) -> Ledger {
-        self.heard.ledger
-    }
-
-    /// By which the model can have back what it stands for.
-    pub fn channel(&self) -> Option<&str> {
+    /// By which the model can look up what is hidden.
+    pub(super) fn channel(&self) -> Option<&str> {
         self.channel.as_deref()
     }
 
-    /// Number of messages that it stands for or that left without it, with those of earlier checkpoints.
-    pub fn messages(&self) -> usize {
-        self.folded.messages + self.folded.dropped
+    /// Which messages it stands for, with those of earlier checkpoints.
+    pub fn stands_for(&self) -> &Ranges {
+        &self.stands_for
     }
 
-    /// Whether it stands for any.
+    /// Whether it stands for any entry.
     pub(crate) fn is_empty(&self) -> bool {
-        self.folded.messages == 0
+        self.folded == 0 && self.stands_for.is_empty()
     }
 
-    /// Says which messages stand behind the checkpoint, where their places don't tell.
-    pub(crate) fn follow(&mut self, following: Option<Following>) {
-        self.folded.following = following;
-    }
-
-    /// Which messages stand behind the checkpoint, where their places don't tell.
-    pub(super) fn following(&self) -> Option<&Following> {
-        self.folded.following.as_ref()
-    }
-
-    /// The folded human messages, oldest first.
+    /// The human messages that it stands for, oldest first.
     pub fn words(&self) -> &[Word] {
-        &self.folded.words
+        &self.words
     }
 
-    /// What people said in entries that are shown after all.
-    pub(super) fn spared(&self) -> &[Word] {
-        &self.folded.spared
+    /// The summary of an earlier checkpoint; empty if there is none.
+    pub fn summary(&self) -> &str {
+        &self.summary
     }
 
-    /// Folded system text.
-    pub fn instructions(&self) -> &[Word] {
-        &self.folded.instructions
+    /// The list of what is to be done, unless the view shows it.
+    pub(super) fn todo(&self) -> Vec<String> {
+        if self.shows_todo { Vec::new() } else { self.todo.lines() }
     }
 
-    /// What was pinned and couldn't stay where it was said.
-    pub fn pinned(&self) -> &[Word] {
-        &self.folded.pinned
-    }
-
-    /// What was extracted from calls and results.
-    pub fn anchors(&self) -> &Anchors {
-        &self.folded.anchors
-    }
-
-    /// What was ruled, decided, found and left open.
-    pub fn ledger(&self) -> &Ledger {
-        &self.heard.ledger
-    }
-
-    /// The messages in which people said something that holds and no task speaks of: rules, decisions, facts; and how much
-    /// of it.
-    pub(crate) fn holding(&self) -> HashMap<Whence, u64> {
-        let mut holding = HashMap::new();
-        for line in self.ledger().lines().iter().filter(|line| line.holds_by_a_person()) {
-            *holding.entry(line.whence()).or_default() += 1;
-        }
-        holding
-    }
-
-    /// What the narrative chooses from.
-    pub(super) fn said(&self) -> Vec<Said<'_>> {
-        let said = self.folded.said.iter();
-        said.map(|(at, who, text)| Said { at: *at, who: *who, text }).collect()
-    }
-
-    /// Leaves out entries of nothing but what people said, which are shown after all.
-    pub(crate) fn spare(&mut self, entries: &[usize]) {
-        self.folded.spare(entries);
-    }
-
-    /// The same with another ledger.
-    pub(crate) fn with_ledger(&self, ledger: Ledger) -> Self {
-        let heard = Heard { ledger, ..self.heard.clone() };
-        Gathered { heard, ..self.clone() }
-    }
-
-    /// Both of its halves, which may be filled side by side: what is left of each entry goes from the first to the
-    /// second.
-    pub(crate) fn halves(&mut self) -> (&mut Folded, &mut Heard) {
-        (&mut self.folded, &mut self.heard)
-    }
-
-    /// Adds a folded entry. What an earlier checkpoint in it remembers is there once the entry is [seen](Self::see), and
-    /// what it stands for was said.
-    pub fn add(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>) {
-        self.left = self.folded.add(transcript, units, entry);
-    }
-
-    /// Adds a folded entry of nothing but what people said, of which the ledger has heard, behind others that come after
-    /// it.
-    pub(crate) fn add_late(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>) {
-        self.folded.add(transcript, units, entry);
-    }
-
-    /// Hears what an entry says, `shown` tells how much of it is shown: it may replace what was said before,
-    /// and what it said and no longer shows is to be listed. Of a folded one after [`Gathered::add`].
-    pub fn see(
+    /// Adds an entry that the view shows, as `draft` has it.
+    pub(crate) fn show(
         &mut self,
         transcript: &Transcript,
+        units: &Units,
         entry: Entry<'_>,
-        shown: impl Fn(&Part<'_>) -> Shown,
+        draft: &Draft,
     ) {
-        self.heard.see(transcript, entry, shown, take(&mut self.left));
-    }
-
-    /// Once all was read, makes the changes of earlier compactions for lines that were carried over without the
-    /// messages that bear them out.
-    pub(crate) fn keep_changes(&mut self, made: &[Made]) {
-        self.heard.keep_changes(made);
-    }
-
-    /// Once all was read, tells what of it is shown to a ledger that has read some of it for another view.
-    pub(crate) fn show(&mut self, shown: impl Fn(Slot) -> Shown) {
-        self.heard.show(shown);
-    }
-
-    /// Once all was read, hears what earlier checkpoints remember of what was said last.
-    pub(crate) fn end(&mut self) {
-        self.heard.end();
-    }
-
-    /// Once all was read: what people took back is no longer quoted as if it held.
-    pub fn settle(&mut self) {
-        self.end();
-        // Where some are shown behind a checkpoint, these come after what it quotes.
-        self.folded.words.sort_by_key(|word| word.at);
-        // By message, each with where to look for its next sentence: they come in order.
-        let mut said: HashMap<Whence, Vec<(&mut Word, usize)>> = HashMap::new();
-        for word in &mut self.folded.words {
-            said.entry(word.whence()).or_default().push((word, 0));
-        }
-        let number = |line: &Line| line.whence().number(&self.folded.numbering);
-        for (line, newest) in self.heard.ledger.taken_back() {
-            for (word, from) in said.get_mut(&line.whence()).into_iter().flatten() {
-                *from = word.withdraw(line.source(), number(newest), *from);
+        self.see_human(entry);
+        let age = units.all().len() - units.index_of(entry.index);
+        for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
+            if draft.is_gone(part.slot) {
+                // An earlier checkpoint left a message that it shared.
+                if part.origin() == Origin::Checkpoint {
+                    self.carry(&part, units.all().len());
+                }
+                continue;
             }
-        }
-        said.values_mut().flatten().for_each(|(_, from)| *from = 0);
-        for (line, newest) in self.heard.ledger.overtaken() {
-            for (word, from) in said.get_mut(&line.whence()).into_iter().flatten() {
-                *from = word.point(line.source(), number(newest), *from);
+            if part.kind() == PartKind::Call && self.takes_list(&part) {
+                self.shows_todo = true;
+            }
+            if !says_something(&part) {
+                continue;
+            }
+            let text = said(transcript, &part);
+            let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
+            if !draft.is_edited(part.slot) {
+                self.shown.extend(found.iter().map(|(_, at)| *at));
             }
         }
     }
+
+    /// Adds an entry that the checkpoint stands for.
+    pub(crate) fn fold(&mut self, transcript: &Transcript, units: &Units, entry: Entry<'_>) {
+        self.see_human(entry);
+        let number = self.numbering.of(entry.index);
+        if !is_checkpoint(entry) {
+            self.folded += 1;
+            self.stands_for.add(number);
+        }
+        if entry.role().instructs() {
+            let words = entry.parts().map(|part| Word::new(number, part.text().into_owned()));
+            self.instructions.extend(words);
+            return;
+        }
+        if entry.is_human() {
+            let said = masked(&entry.human_text()).trim_end_matches('\n').to_owned();
+            self.human.insert(number);
+            self.words.push(Word::new(number, said));
+        }
+        let age = units.all().len() - units.index_of(entry.index);
+        for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
+            if part.origin() == Origin::Checkpoint {
+                self.carry(&part, units.all().len());
+                continue;
+            }
+            if !says_something(&part) {
+                continue;
+            }
+            let text = said(transcript, &part);
+            let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
+            let source = (part.slot.0, number as u32, part.origin());
+            match part.kind() {
+                PartKind::Call => self.call(&part, number as u32),
+                PartKind::Result => {
+                    let reported =
+                        if part.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
+                    if let Some(call) = units.call_of(part.slot) {
+                        let tool = transcript.part(call).name();
+                        if keeps_list(&tool) {
+                            self.todo.answer(&text);
+                        }
+                        self.deeds.answer(call.0, &text, reported);
+                        self.tools.push((part.slot.0, tool.into()));
+                    }
+                    self.lines.add(source, &text, &found);
+                }
+                _ if part.is_human() => {}
+                _ if is_rule_file(&part, &text) => {
+                    self.words.push(Word::new(number, text.trim_end_matches('\n').to_owned()));
+                }
+                _ => {
+                    if part.origin() == Origin::Model && !text.trim().is_empty() {
+                        self.last_words = Some(Word::new(number, text.trim().to_owned()));
+                    }
+                    self.lines.add(source, &text, &found);
+                }
+            }
+        }
+    }
+
+    fn see_human(&mut self, entry: Entry<'_>) {
+        if entry.is_human() {
+            let number = self.numbering.of(entry.index) as u32;
+            self.newest_human = self.newest_human.max(Some(number));
+        }
+    }
+
+    /// Notes the specifics of a text that part `part` says.
+    fn mention<'t>(&mut self, text: &'t str, part: u32, weight: f32) -> Vec<(Specific<'t>, u32)> {
+        let head = cut::head(text, MOST_BYTES);
+        let tail = cut::tail(&text[head.len()..], MOST_BYTES);
+        let behind = text.len() - tail.len();
+        let late = specifics(tail).map(|found| Specific { at: found.at + behind, ..found });
+        let mut all = Vec::new();
+        for found in specifics(head).chain(late) {
+            let at = self.mentions.mention(&found, part, weight);
+            all.push((found, at));
+        }
+        all
+    }
+
+    /// Takes in what a call does to the agent's own list; whether it is one of that.
+    fn takes_list(&mut self, part: &Part<'_>) -> bool {
+        let text = part.text();
+        let (tool, arguments) = (part.name(), Arguments::read(&text));
+        self.todo.take(&tool, &arguments)
+    }
+
+    fn call(&mut self, part: &Part<'_>, number: u32) {
+        let (tool, arguments) = (part.name(), part.text());
+        let arguments = masked_arguments(&arguments);
+        if self.todo.take(&tool, &Arguments::read(&arguments)) {
+            self.shows_todo = false;
+        }
+        let reads = self.read_only.iter().any(|name| **name == *tool);
+        self.deeds.call(number, part.slot.0, &tool, &arguments, reads);
+    }
+
+    /// Goes on from an earlier checkpoint.
+    fn carry(&mut self, part: &Part<'_>, age: usize) {
+        let Some(earlier) = read(&part.text()) else { return };
+        let Contents {
+            stands_for,
+            instructions,
+            words,
+            deeds,
+            last_words,
+            todo,
+            summary,
+            notes,
+            names,
+        } = earlier;
+        self.stands_for.merge(&stands_for);
+        self.instructions.extend(instructions);
+        for word in &words {
+            self.human.insert(word.at);
+            self.newest_human = self.newest_human.max(Some(word.at as u32));
+        }
+        self.words.extend(words);
+        self.deeds.carry(&deeds);
+        self.last_words = last_words.or(self.last_words.take());
+        self.todo.carry(&todo);
+        if !summary.is_empty() {
+            self.summary = summary;
+        }
+        let slot = part.slot.0;
+        let light = weight(Origin::Tool, age);
+        self.mention(&deeds, slot, light);
+        for line in notes.lines() {
+            let Some((label, _)) = line.strip_prefix('[').and_then(|line| line.split_once("] "))
+            else {
+                continue;
+            };
+            let number =
+                label.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default();
+            let found = self.mention(line, slot, weight(Origin::Model, age));
+            let found: Vec<u32> = found.into_iter().map(|(_, at)| at).collect();
+            self.lines.carry(self.carried_notes.len() as u32, number, line.len(), &found);
+            self.carried_notes.push(line.into());
+        }
+        for line in names.lines() {
+            self.mention(line.split_once(": ").map_or(line, |(_, names)| names), slot, light);
+        }
+    }
+}
+
+/// Whether a part has words of its own that are read.
+fn says_something(part: &Part<'_>) -> bool {
+    matches!(part.kind(), PartKind::Text | PartKind::Call | PartKind::Result)
+        && part.origin() != Origin::Checkpoint
+}
+
+/// What a part says, masked; of a call's arguments the strings as they mean.
+pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> String {
+    if part.kind() != PartKind::Call {
+        return into_masked(part_text(transcript, part));
+    }
+    let text = part.text();
+    let masked = masked_arguments(&text);
+    if masked.contains('\\') {
+        json::unquote_inner(&masked).into_owned()
+    } else {
+        masked.into_owned()
+    }
+}
+
+/// Whether an injected text is a file with rules of the user's.
+fn is_rule_file(part: &Part<'_>, text: &str) -> bool {
+    let head = cut::head(text, NAMED_WITHIN);
+    part.kind() == PartKind::Text
+        && part.origin() == Origin::Injected
+        && RULE_FILES.iter().any(|name| head.contains(name))
 }

@@ -49,8 +49,8 @@ pub use named::{NAMES, UnknownCounter, counter};
 pub use sample::LEAST_BYTES as SAMPLED_BYTES;
 pub use sealed::sealed;
 pub(crate) use tally::AROUND_MESSAGE;
+pub(crate) use tally::part_count;
 pub use tally::{FrameTally, Tally, entry_count, message_tokens, put_tokens};
-pub(crate) use tally::{Said, part_count};
 
 /// Where a count comes from, the most certain first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

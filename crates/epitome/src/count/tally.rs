@@ -37,21 +37,6 @@ pub struct Tally {
     reach: Reach,
 }
 
-/// Tokens of what is said, whatever stands around it.
-#[derive(Clone, Debug)]
-pub(crate) struct Said {
-    entries: Vec<u64>,
-    parts: Vec<u64>,
-    sum: Count,
-}
-
-impl Said {
-    /// Bytes that it takes.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&self.entries[..]) + size_of_val(&self.parts[..])
-    }
-}
-
 /// How much was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
@@ -89,22 +74,6 @@ impl Tally {
         let (entries, parts) = (Vec::new(), Vec::new());
         let (sum, total) = (Count::ZERO, frame.total());
         Tally { entries, parts, sum, total, frame, reach: Reach::Whole }
-    }
-
-    /// Counts the frame; the first entries were counted as `before` says, in another request whose frame may be another.
-    pub(crate) fn going_on(request: &Request, counter: &dyn TokenCounter, before: &Said) -> Self {
-        let frame = FrameTally::of(request, counter);
-        let Said { entries, parts, sum } = before.clone();
-        Tally { frame, entries, parts, sum, total: frame.total() + sum, reach: Reach::Whole }
-    }
-
-    /// What the entries count, where all of them were counted.
-    pub(crate) fn said(&self) -> Option<Said> {
-        (self.reach == Reach::Whole).then(|| Said {
-            entries: self.entries.clone(),
-            parts: self.parts.clone(),
-            sum: self.sum,
-        })
     }
 
     /// Counts a request by a sample, if it has [`SAMPLED_BYTES`](super::SAMPLED_BYTES) or more: the newest 256 KiB and what

@@ -10,8 +10,6 @@ pub(super) enum Attempt {
     Delegated,
     /// By the compactor's strategies.
     Asked,
-    /// By the compactor's strategies, to the least that can be reached.
-    Least,
     /// By dropping the oldest units.
     Oldest,
     /// Not at all: everything stays.
@@ -24,7 +22,7 @@ impl Attempt {
     pub(super) fn next(self) -> Self {
         match self {
             Attempt::Delegated => Attempt::Asked,
-            Attempt::Asked | Attempt::Least => Attempt::Oldest,
+            Attempt::Asked => Attempt::Oldest,
             Attempt::Oldest | Attempt::Nothing | Attempt::Declined | Attempt::Pass => {
                 Attempt::Nothing
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{CompactError, Compaction, Options, OptionsError, Outcome, Readings};
+use super::{CompactError, Compaction, Options, OptionsError, Outcome};
 use crate::archive::Archive;
 use crate::budget::{Stop, Target};
 use crate::checkpoint::looks_like_one;
@@ -14,7 +14,6 @@ use crate::count::TokenCounter;
 use crate::events::{Around, CompactionId, Event, Observer};
 use crate::guard::{Pin, Predicate, Preserved};
 use crate::hook::Hooks;
-use crate::ledger::Made;
 use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
 use crate::request::Request;
@@ -52,14 +51,12 @@ pub struct Compactor {
     watch: Option<Arc<Watch>>,
     hooks: Option<Arc<Hooks>>,
     known: Arc<BTreeSet<ContentId>>,
-    remembered: Arc<[Made]>,
     model: Option<Arc<Model>>,
     channel: Option<Arc<str>>,
     summaries: Option<Arc<Summaries>>,
     prompt: Option<Arc<AgentPrompt>>,
     compactors: Option<Arc<Compactors>>,
     beside: Option<Arc<dyn Beside>>,
-    readings: Option<Arc<Readings>>,
 }
 
 impl Compactor {
@@ -85,14 +82,12 @@ impl Compactor {
             watch: None,
             hooks: None,
             known: Arc::default(),
-            remembered: Arc::default(),
             model: None,
             channel: None,
             summaries: None,
             prompt: None,
             compactors: None,
             beside: None,
-            readings: None,
         })
     }
 
@@ -100,12 +95,6 @@ impl Compactor {
     #[must_use]
     pub fn working(self, beside: Arc<dyn Beside>) -> Self {
         Compactor { beside: Some(beside), ..self }
-    }
-
-    /// The same, keeping what it reads for compactions of what goes on from there. What comes out is the same.
-    #[must_use]
-    pub fn keeping(self, readings: Arc<Readings>) -> Self {
-        Compactor { readings: readings.keeps().then_some(readings), ..self }
     }
 
     /// The same, landing at `target` and keeping `pins` besides.
@@ -181,19 +170,12 @@ impl Compactor {
         Compactor { hooks, summaries, compactors, ..self }
     }
 
-    /// The same, knowing checkpoints of earlier compactions by their id: these are continued. What
-    /// merely looks like a checkpoint is plain text.
+    /// The same, knowing checkpoints of earlier compactions by their id. A user's whole text whose digest matches is
+    /// continued in any case; what merely looks like a checkpoint is plain text.
     #[must_use]
     pub fn knowing(self, checkpoints: impl IntoIterator<Item = ContentId>) -> Self {
         let known = self.known.iter().copied().chain(checkpoints).collect();
         Compactor { known: Arc::new(known), ..self }
-    }
-
-    /// The same, making these changes of the ledger, which earlier compactions made
-    /// ([`Receipt::ledger_changes`](crate::Receipt::ledger_changes)), where messages or known checkpoints still bear them out.
-    #[must_use]
-    pub fn remembering(self, changes: &[Made]) -> Self {
-        Compactor { remembered: changes.into(), ..self }
     }
 
     /// The same, for a model that can have back what it isn't shown, in this way: checkpoints say so, in
@@ -242,11 +224,6 @@ impl Compactor {
     /// Who does what can be done at once.
     pub(super) fn beside(&self) -> Option<&dyn Beside> {
         self.beside.as_deref()
-    }
-
-    /// Where what was read is kept, if it is.
-    pub(crate) fn readings(&self) -> Option<&Arc<Readings>> {
-        self.readings.as_ref()
     }
 
     /// What it is asked to do.
@@ -345,11 +322,6 @@ impl Compactor {
         &self.called
     }
 
-    /// Changes of the ledger that earlier compactions made.
-    pub(super) fn remembered(&self) -> &[Made] {
-        &self.remembered
-    }
-
     pub(super) fn due(&self) -> Option<&Due> {
         self.due.as_ref()
     }
@@ -371,15 +343,6 @@ impl Compactor {
     /// What is done, in which order.
     pub fn strategies(&self) -> &[Arc<dyn Strategy>] {
         &self.strategies
-    }
-
-    /// The same, for what came of it, which stands where `target` says in tokens; nobody is told.
-    pub(super) fn again(&self, target: u64, pins: Vec<Pin>, known: Option<ContentId>) -> Self {
-        let options = Options { target: Target::Tokens(target), pins, ..(*self.options).clone() };
-        let again = self.clone().alone();
-        // Nobody goes on from what is only tried.
-        let again = Compactor { options: Arc::new(options), watch: None, readings: None, ..again };
-        again.knowing(known)
     }
 
     /// Who will read the request, as far as that is known.
@@ -443,13 +406,12 @@ impl Compactor {
         }
     }
 
-    /// The id of a text that is a known checkpoint. One that isn't as it was written can't be read.
-    pub(super) fn known_id(&self, text: &Part<'_>) -> Option<ContentId> {
-        if self.known.is_empty() {
-            return None;
-        }
-        let text = text.text();
-        self.known.get(&ContentId::of_text(&text)).copied().filter(|_| looks_like_one(&text))
+    /// The id of a text that is a checkpoint, where it is one that is continued: a whole text whose digest matches, or one
+    /// whose id is known.
+    pub(super) fn continues(&self, part: &Part<'_>) -> Option<ContentId> {
+        let text = part.text();
+        let id = ContentId::of_text(&text);
+        (looks_like_one(&text) || self.known.contains(&id)).then_some(id)
     }
 }
 

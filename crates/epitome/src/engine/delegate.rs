@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::deltas::Place;
 use super::{Attempt, CompactError, Compaction, Outcome, State, Step};
-use crate::checkpoint::{Checkpoint, Gathered, Seat};
+use crate::checkpoint::{Gathered, summary_room};
 use crate::compact::{About, Compact, Compacted, Delegation, Job, Skip, Verdict};
 use crate::count::Tally;
 use crate::events::Event;
@@ -114,7 +113,7 @@ impl Compaction {
                     return self.try_without(tally, by, &breach);
                 }
             };
-        self.note(&guard, &plan);
+        self.note(&guard);
         self.attempt = Attempt::Delegated;
         let mut summary = compacted.summary;
         match &mut summary {
@@ -145,26 +144,24 @@ impl Compaction {
         plan: Plan,
         gathered: Gathered,
         source: Source,
-        checkpoint: Checkpoint,
         given: Given,
     ) -> State {
-        let Given { by, summary: Summary { text, spent, ledger, unread }, said } = given;
+        let Given { by, summary: Summary { text, spent }, said } = given;
         let is_theirs = said.is_none();
         let counter = self.compactor.counter();
-        let free = self.target(&tally).saturating_sub(plan.draft.total());
-        let seat = Seat::of(&checkpoint, &gathered, plan.checkpoint.min(free), counter);
-        let Some(seat) = seat else {
+        let Some(room) = summary_room(plan.checkpoint, &gathered, counter) else {
             let why = "there is no room for its summary";
             self.fallbacks.push(format!("{by}: {why}"));
             let (result, why) = (CallResult::Rejected, Some(why.to_owned()));
             self.book(SummaryCall { by, result, why, spent });
+            let checkpoint = self.written(&plan, &gathered, None);
             return self.fill(tally, plan, Some(checkpoint));
         };
         let folded = (0..self.request.transcript.len()).filter(|at| plan.draft.is_folded(*at));
         let replaced = folded.map(|at| tally.entry(at)).sum();
         let known = said.unwrap_or_else(|| source.clone());
         let known = known.around(&self.request.transcript, String::new());
-        let admitted = Door::new(&known, Vec::new(), replaced, seat.room).admit(&text, counter);
+        let admitted = Door::new(&known, Vec::new(), replaced, room).admit(&text, counter);
         let mut call =
             SummaryCall { by: by.clone(), result: CallResult::Admitted, why: None, spent };
         let text = match admitted {
@@ -181,28 +178,18 @@ impl Compaction {
                 let is_asked =
                     self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
                 return if is_asked {
-                    self.begin_summing(tally, plan, gathered, source, checkpoint)
+                    self.begin_summing(tally, plan, gathered, source)
                 } else {
+                    let checkpoint = self.written(&plan, &gathered, None);
                     self.fill(tally, plan, Some(checkpoint))
                 };
             }
         };
-        let mut place = Place { gathered, seat, checkpoint };
-        let changes = self.change_ledger(&tally, &plan, &mut place, ledger);
-        let Place { gathered, seat, checkpoint } = place;
-        self.ledger_changes = gathered.ledger().changes_in(&self.request.transcript);
-        let seated = seat.take(&text, &gathered, self.compactor.counter());
+        let tokens = counter.text(&text).tokens;
+        let checkpoint = self.written(&plan, &gathered, Some(&text));
         let receipt = self.book(call);
-        receipt.ledger = changes;
-        receipt.unread = unread;
-        let checkpoint = if let Some((with_summary, tokens)) = seated {
-            receipt.by = Some(by);
-            receipt.tokens = tokens;
-            with_summary
-        } else {
-            self.fallbacks.push(format!("{by}: nothing of its summary fits"));
-            checkpoint
-        };
+        receipt.by = Some(by);
+        receipt.tokens = tokens;
         self.fill(tally, plan, Some(checkpoint))
     }
 

@@ -4,8 +4,7 @@ use super::{Compaction, Outcome};
 use crate::archive::Original;
 use crate::checkpoint::{self, Checkpoint};
 use crate::count::{AROUND_MESSAGE, Tally};
-use crate::guard::{Held, Overridden};
-use crate::ledger::Made;
+use crate::guard::Held;
 use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{
@@ -88,8 +87,6 @@ impl Compaction {
                 }
             }),
             summary: self.summary.clone(),
-            ledger_changes: self.as_shown(&laid, &request),
-            lost_changes: self.lost_changes.clone(),
             human_messages,
             excerpted: self.excerpted(tally, plan, &view),
             standing_checkpoints: self.standing_checkpoints(&view),
@@ -99,31 +96,11 @@ impl Compaction {
             left: self.left.clone(),
             unmatched_pins: self.unmatched_pins.clone(),
             unheld_pins: self.unheld_pins.clone(),
-            overridden: self.overridden(&view),
             fallbacks: self.fallbacks.clone(),
             originals: self.originals,
         };
         let (base, came_from) = (self.request.clone(), self.came_from.clone());
         Ok(Outcome { base, came_from, view, request, receipt })
-    }
-
-    /// Changes of the ledger, with the messages that bear them out as the model is shown them: whoever goes on from
-    /// there has no others.
-    fn as_shown(&self, laid: &[Laid], request: &Request) -> Vec<Made> {
-        let is_cited = |laid: &&Laid, made: &Made| match laid.piece {
-            Piece::Entry(at) => made.delta.sources.contains(&(at as u32)),
-            Piece::Checkpoint => false,
-        };
-        let mut changes = self.ledger_changes.clone();
-        for made in &mut changes {
-            let shown: Vec<ContentId> = laid
-                .iter()
-                .filter(|laid| is_cited(laid, made))
-                .map(|laid| request.transcript.entry(laid.message).content_id())
-                .collect();
-            made.borne_out_by(shown);
-        }
-        changes
     }
 
     /// Why something was done, or nothing was.
@@ -169,12 +146,6 @@ impl Compaction {
         .collect()
     }
 
-    /// What should have stayed and isn't shown, now that words were shown where there was room for them.
-    fn overridden(&self, view: &View) -> Vec<Overridden> {
-        let shown: Vec<bool> = view.fates().map(Fate::is_shown).collect();
-        self.overridden.iter().filter(|over| !shown[over.entry]).cloned().collect()
-    }
-
     fn standing_checkpoints(&self, view: &View) -> Vec<ContentId> {
         let shown = self.request.transcript.entries().zip(view.fates());
         let stands = |part: &Part<'_>, fate: &Fate| {
@@ -187,7 +158,7 @@ impl Compaction {
         };
         shown
             .flat_map(|(entry, fate)| entry.parts().filter(move |part| stands(part, fate)))
-            .filter_map(|part| self.compactor.known_id(&part))
+            .filter_map(|part| self.compactor.continues(&part))
             .collect()
     }
 

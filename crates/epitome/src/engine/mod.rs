@@ -6,20 +6,15 @@
 mod attempt;
 mod compactor;
 mod delegate;
-mod deltas;
 mod drive;
 mod finish;
-mod following;
 mod gather;
 mod hooks;
 mod options;
 mod planning;
-mod readings;
-mod rest;
 mod summing;
 mod telling;
 mod weigh;
-mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,27 +25,22 @@ use crate::checkpoint::{self, Checkpoint, Gathered, look_alikes};
 use crate::compact::{Delegation, Verdict};
 use crate::cores::Beside;
 use crate::count::Tally;
-use crate::draft::{Draft, Hidden};
 use crate::events::{CompactionId, Event};
-use crate::guard::{Held, Overridden, Unheld};
+use crate::guard::{Held, Unheld};
 use crate::hook::{Question, Wish};
-use crate::ledger::{Ledger, Made, Proposed};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
 use crate::strategy::Found;
 use crate::summarize::{Ask, Spent, SummarizeError, Summary, SummaryReceipt};
-use crate::transcript::unit::Units;
 use crate::transcript::{Numbering, Origin, Slot};
 use crate::view::{Placed, View};
-use crate::wire::{Clean, Finding, Mended};
+use crate::wire::{self, Finding, Mended};
 
 use attempt::Attempt;
 use delegate::{Delegating, Given};
 use gather::Gathering;
 use hooks::Asking;
-use readings::Reading;
-use rest::Rest;
 use summing::Summing;
 use telling::Told;
 
@@ -58,7 +48,6 @@ pub use compactor::Compactor;
 pub use drive::Drive;
 pub(crate) use finish::kept_task;
 pub use options::{Counting, Options, OptionsError};
-pub use readings::Readings;
 
 /// What the machine needs next.
 #[derive(Debug)]
@@ -143,9 +132,12 @@ pub struct Outcome {
     pub receipt: Receipt,
 }
 
-/// Bytes of entries counted or gathered in one step: a few milliseconds of work, or enough that a thread pays.
+/// Bytes of entries gathered in one step: a few milliseconds of work.
+const STEP_BYTES: usize = 1 << 18;
+
+/// Bytes of entries counted in one step: the same, or enough that a thread pays.
 fn step_bytes(beside: Option<&dyn Beside>) -> usize {
-    if beside.is_some() { 1 << 21 } else { 1 << 18 }
+    if beside.is_some() { 1 << 21 } else { STEP_BYTES }
 }
 
 #[derive(Debug)]
@@ -183,7 +175,6 @@ pub struct Compaction {
     left: Vec<Finding>,
     unmatched_pins: Vec<String>,
     unheld_pins: Vec<Unheld>,
-    overridden: Vec<Overridden>,
     /// What is held for its own sake.
     firm: BTreeMap<usize, Held>,
     fallbacks: Vec<String>,
@@ -200,23 +191,8 @@ pub struct Compaction {
     /// Whether an observer is being told: it stays so where one panics.
     telling: AtomicBool,
     attempt: Attempt,
-    rest: Rest,
-    /// Tokens to be left for what edits hide, once that is known.
-    reserve: Option<u64>,
-    /// Changes of the ledger that are to outlive this compaction.
-    ledger_changes: Vec<Made>,
-    /// Changes of before that this transcript doesn't bear out.
-    lost_changes: Vec<Proposed>,
-    /// The ledger, where it was read for a plan that is drawn up anew.
-    heard: Option<Ledger>,
-    /// What was read of what came in, or of what that goes on from, where that is kept.
-    reading: Option<Arc<Reading>>,
-    /// That what came in breaks no rule, where that is to be kept.
-    clean: Option<Arc<Clean>>,
     /// What strategies found out.
     found: Option<Arc<Found>>,
-    /// The units and the working view of that plan.
-    drafted: Option<(Units, Draft)>,
     originals: Originals,
     state: State,
 }
@@ -225,8 +201,6 @@ impl Compaction {
     pub(crate) fn new(compactor: Compactor, request: Request, originals: Originals) -> Self {
         Compaction {
             number: compactor.number(),
-            ledger_changes: compactor.remembered().to_vec(),
-            lost_changes: Vec::new(),
             compactor,
             came_from: Arc::new([]),
             request,
@@ -235,7 +209,6 @@ impl Compaction {
             unmatched_pins: Vec::new(),
             numbering: Arc::default(),
             unheld_pins: Vec::new(),
-            overridden: Vec::new(),
             firm: BTreeMap::new(),
             fallbacks: Vec::new(),
             summary: None,
@@ -245,13 +218,7 @@ impl Compaction {
             told: Told::Nothing,
             telling: AtomicBool::new(false),
             attempt: Attempt::Asked,
-            rest: Rest::Held,
-            reserve: None,
-            heard: None,
-            reading: None,
-            clean: None,
             found: None,
-            drafted: None,
             originals,
             state: State::Begin,
         }
@@ -340,20 +307,16 @@ impl Compaction {
             return State::Mend(None);
         }
         self.tell_origins();
-        self.look_up();
         State::Weigh(self.begin_weighing())
     }
 
     fn mend(&mut self, weighed: Option<Tally>) -> State {
-        let repaired = self.repaired();
+        let repaired = wire::repair(&self.request);
         self.request = repaired.request;
         self.came_from = repaired.came_from.into();
         self.mended = repaired.mended;
         self.left = repaired.left;
         self.tell_origins();
-        if self.reading.is_none() || !self.mended.is_empty() {
-            self.look_up();
-        }
         match weighed.filter(|_| self.mended.is_empty()) {
             Some(tally) => State::Plan(tally),
             None => State::Count(self.begin_counting()),
@@ -363,8 +326,8 @@ impl Compaction {
     /// Whose words those are that the model was told as a checkpoint.
     fn tell_origins(&mut self) {
         let checkpoints: Vec<(Slot, Origin)> = look_alikes(&self.request.transcript)
-            // Where nobody vouches for it no person wrote it either.
-            .map(|part| match self.compactor.known_id(&part) {
+            // What was changed since no person wrote either.
+            .map(|part| match self.compactor.continues(&part) {
                 Some(_) => (part.slot, Origin::Checkpoint),
                 None => (part.slot, Origin::Injected),
             })
@@ -393,8 +356,7 @@ impl Compaction {
     }
 
     fn view(&self, plan: &Plan, checkpoint: Option<&Checkpoint>) -> View {
-        let hidden = if checkpoint.is_some() { Hidden::Folded } else { Hidden::Gone };
-        let mut view = plan.draft.view(&self.request.transcript, hidden);
+        let mut view = plan.draft.view(&self.request.transcript);
         if let Some(checkpoint) = checkpoint {
             view.place(Placed { before: plan.place, text: Arc::clone(&checkpoint.text) });
         }
@@ -414,12 +376,6 @@ impl Compaction {
                 let tokens = outcome.receipt.after.count.tokens;
                 let why = format!("its view has {tokens} tokens, which are too many");
                 self.try_without(tally, &self.asked_last(), &why)
-            }
-            Ok(outcome) if self.is_restless(&outcome) => {
-                let why = "the next compaction would go on with it".to_owned();
-                self.tell(&Event::FellBack { why });
-                self.attempt = Attempt::Least;
-                State::Plan(tally)
             }
             Ok(outcome) if outcome.view.is_whole() || self.originals == Originals::Caller => {
                 State::Ready(Box::new(outcome))

@@ -21,6 +21,8 @@ pub struct Options {
     pub pins: Vec<Pin>,
     /// Tools whose calls and results stay.
     pub preserved_tools: Vec<String>,
+    /// Tools whose calls change nothing, besides those whose names say so ([`only_reads`](crate::tool::only_reads)).
+    pub read_only: Vec<String>,
     /// Entries of these origins stay.
     pub preserved_origins: Vec<Origin>,
     /// Entries of these roles stay.
@@ -55,6 +57,7 @@ impl Default for Options {
             task: Task::Keep,
             pins: Vec::new(),
             preserved_tools: Vec::new(),
+            read_only: Vec::new(),
             preserved_origins: Vec::new(),
             preserved_roles: Vec::new(),
             strategies: Pipeline::default(),

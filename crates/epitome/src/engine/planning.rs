@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{Attempt, Compaction};
 use crate::budget::Budget;
-use crate::checkpoint::Least;
+use crate::checkpoint::least_tokens;
 use crate::count::Tally;
-use crate::guard::{Guard, Overridden, Wishes};
-use crate::plan::{Cover, Means, Plan, Reached, Subject};
+use crate::guard::{Guard, Wishes};
+use crate::plan::{Means, Plan, Reached, Subject};
 use crate::strategy::{Found, Head};
 use crate::transcript::unit::Units;
 
@@ -39,41 +39,27 @@ impl Compaction {
         Subject {
             request: &self.request,
             units,
-            numbering: &self.numbering,
             tally,
             guard,
             budget: Budget::new(self.target(tally)),
-            least: Least::of(self.compactor.counter()),
+            least: least_tokens(self.compactor.counter()),
             stop: options.stop,
-            cover: Cover::Folds,
             means: Means::from(&options.strategies),
             cause: self.compactor.cause(),
             counter: self.compactor.counter(),
             binding: self.compactor.binding(&self.request),
-            before: None,
             found,
         }
     }
 
     pub(super) fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
-        let units = || Units::of(&self.request.transcript, self.request.format.instructions());
-        let (units, before) = match self.drafted.take() {
-            Some((units, draft)) => (units, Some(draft)),
-            None => (units(), None),
-        };
+        let units = Units::of(&self.request.transcript, self.request.format.instructions());
         let found = self.found();
         let guard = self.guard(tally, &units);
-        let before = before.as_ref();
-        let subject = Subject { before, ..self.subject(tally, (&units, &guard), &found) };
+        let subject = self.subject(tally, (&units, &guard), &found);
         let plan = match self.attempt {
-            Attempt::Asked => {
-                let strategies = self.compactor.strategies();
-                let reserve = self.reserve.filter(|reserve| *reserve > 0);
-                let covering = reserve.and_then(|reserve| subject.covering(strategies, reserve));
-                covering.unwrap_or_else(|| subject.plan(strategies))
-            }
-            Attempt::Least => subject.least(self.compactor.strategies()),
-            Attempt::Oldest => subject.plan(&[Arc::new(Head::oldest())]),
+            Attempt::Asked => subject.plan(self.compactor.strategies()),
+            Attempt::Oldest => subject.plan(&[Arc::new(Head::default())]),
             Attempt::Nothing => subject.leave(),
             Attempt::Declined => Plan { reached: Reached::Declined, ..subject.leave() },
             Attempt::Pass => {
@@ -82,16 +68,20 @@ impl Compaction {
             }
             Attempt::Delegated => unreachable!("its plan is somebody else's"),
         };
-        self.note(&guard, &plan);
+        self.note(&guard);
         (units, plan)
     }
 
     /// Remembers what the receipt tells of a plan.
-    pub(super) fn note(&mut self, guard: &Guard, plan: &Plan) {
+    pub(super) fn note(&mut self, guard: &Guard) {
         self.firm = guard.firm();
         self.unmatched_pins = guard.unmatched().to_vec();
         self.unheld_pins = guard.unheld().to_vec();
-        let is_hidden = |o: &&Overridden| !plan.draft.is_shown(o.entry);
-        self.overridden = guard.overridden().iter().filter(is_hidden).cloned().collect();
+    }
+
+    /// What strategies found out, and will.
+    pub(super) fn found(&mut self) -> Arc<Found> {
+        let found = self.found.get_or_insert_with(|| Arc::new(Found::of(&self.request.transcript)));
+        Arc::clone(found)
     }
 }

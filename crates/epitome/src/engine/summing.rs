@@ -1,8 +1,7 @@
 //! Between the checkpoint as it is without a model and the view: the summary, if one is asked for.
 
-use super::deltas::Place;
 use super::{Attempt, CompactError, Compaction, Gathered, State, Step};
-use crate::checkpoint::{Checkpoint, Seat};
+use crate::checkpoint::summary_room;
 use crate::count::Tally;
 use crate::events::Event;
 use crate::plan::Plan;
@@ -12,10 +11,6 @@ use crate::trigger::Cause;
 
 use std::sync::Arc;
 
-/// The most bytes of the ledger that a summarizer is told besides the transcript.
-const LEDGER: usize = 2 * 1024;
-/// Of anchors.
-const ANCHORS: usize = 3 * 1024;
 /// Characters of a reason or a focus.
 const REASON: usize = 400;
 
@@ -25,8 +20,6 @@ pub(super) struct Summing {
     tally: Tally,
     plan: Plan,
     gathered: Gathered,
-    seat: Seat,
-    checkpoint: Checkpoint,
     pub(super) work: Work,
 }
 
@@ -43,34 +36,31 @@ impl Compaction {
         plan: Plan,
         gathered: Gathered,
         source: Source,
-        checkpoint: Checkpoint,
     ) -> State {
         let summaries = self.compactor.summaries().map(Arc::clone);
         let counter = self.compactor.counter();
-        let free = self.target(&tally).saturating_sub(plan.draft.total());
-        let most = plan.checkpoint.min(free);
         let is_new = !source.is_empty();
-        let seat = Seat::of(&checkpoint, &gathered, most, counter).filter(|_| is_new);
-        let (Some(summaries), Some(seat)) = (summaries, seat) else {
+        let room = summary_room(plan.checkpoint, &gathered, counter).filter(|_| is_new);
+        let (Some(summaries), Some(room)) = (summaries, room) else {
             if is_new {
                 self.fallbacks
                     .push("no summary was asked for: there is no room for one".to_owned());
             }
+            let checkpoint = self.written(&plan, &gathered, None);
             return self.fill(tally, plan, Some(checkpoint));
         };
         let folded = (0..self.request.transcript.len()).filter(|at| plan.draft.is_folded(*at));
         let replaced = folded.map(|at| tally.entry(at)).sum();
-        let carried = gathered.ledger().render(LEDGER) + &gathered.anchors().render(ANCHORS);
-        let source = source.around(&self.request.transcript, carried);
+        let source = source.around(&self.request.transcript, gathered.summary().to_owned());
         let counter = self.compactor.shared_counter();
         let summaries = wished(summaries, self.compactor.cause());
         let last = (0..self.request.transcript.len()).rev().find(|at| plan.draft.is_folded(*at));
         let newest = self.request.transcript.len() - last.map_or(0, |last| last + 1);
         let around =
             self.compactor.prompt().map(|prompt| Around { prompt: prompt.clone(), newest });
-        let mut work = Work::new(summaries, source, counter, seat.room, replaced, around);
+        let mut work = Work::new(summaries, source, counter, room, replaced, around);
         self.tell_said(&mut work);
-        State::Sum(Box::new(Summing { tally, plan, gathered, seat, checkpoint, work }))
+        State::Sum(Box::new(Summing { tally, plan, gathered, work }))
     }
 
     /// Asks, or goes on with what came back.
@@ -89,30 +79,17 @@ impl Compaction {
             Next::Done(summary) => summary,
         };
         self.fallbacks.extend(summing.work.whys().iter().cloned());
-        let Summing { tally, plan, gathered, seat, checkpoint, mut work } = *summing;
+        let Summing { tally, plan, gathered, mut work } = *summing;
         let mut receipt = work.receipt();
-        let mut place = Place { gathered, seat, checkpoint };
-        if summary.is_ok() {
-            receipt.ledger = self.change_ledger(&tally, &plan, &mut place, work.deltas());
-        }
-        let Place { gathered, seat, checkpoint } = place;
-        self.ledger_changes = gathered.ledger().changes_in(&self.request.transcript);
         if let Some(before) = self.summary.take() {
             receipt.calls.splice(0..0, before.calls);
             receipt.spent += before.spent;
         }
         let on_failure = self.compactor.summaries().map(|summaries| summaries.on_failure);
-        let counter = self.compactor.counter();
-        let seated = summary.map(|text| seat.take(&text, &gathered, counter));
-        let state = match (seated, on_failure.unwrap_or_default()) {
-            (Ok(Some((with_summary, tokens))), _) => {
-                receipt.tokens = tokens;
-                self.summary = Some(receipt);
-                return Ok(self.fill(tally, plan, Some(with_summary)));
-            }
-            (Ok(None), _) => {
-                receipt.by = None;
-                self.fallbacks.push("nothing of the summary fits".to_owned());
+        let checkpoint = self.written(&plan, &gathered, summary.as_deref().ok());
+        let state = match (summary, on_failure.unwrap_or_default()) {
+            (Ok(text), _) => {
+                receipt.tokens = self.compactor.counter().text(&text).tokens;
                 self.fill(tally, plan, Some(checkpoint))
             }
             (Err(_), OnFailure::Extractive) => self.fill(tally, plan, Some(checkpoint)),

@@ -13,14 +13,9 @@ impl Compaction {
         }
     }
 
-    /// Counts all, but for what was counted before.
+    /// Counts all.
     pub(super) fn begin_counting(&self) -> Tally {
-        let counter = self.compactor.counter();
-        let known = self.reading.as_ref().and_then(|known| known.said_by(&self.compactor));
-        match known {
-            Some(said) => Tally::going_on(&self.request, counter, said),
-            None => Tally::begin(&self.request, counter),
-        }
+        Tally::begin(&self.request, self.compactor.counter())
     }
 
     /// Asks the trigger, once all of the request is counted.

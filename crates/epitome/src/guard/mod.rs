@@ -5,7 +5,6 @@ mod turn;
 mod wishes;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use crate::budget::Tail;
 use crate::count::Tally;
@@ -20,16 +19,14 @@ pub use held::Held;
 use held::Holds;
 pub(crate) use turn::open_turn;
 use turn::{open_loop, reasoning_from, starts_with_reasoning, turn_start};
-pub use wishes::{Overridden, Pin, Predicate, Preserved, Task, Unheld, Wishes};
+pub use wishes::{Pin, Predicate, Preserved, Task, Unheld, Wishes};
 
 /// What must stay, entry by entry.
 #[derive(Clone, Debug)]
 pub struct Guard {
     held: Holds,
     reasoning_from: usize,
-    loop_leaves: Option<Range<usize>>,
     bound_to: usize,
-    overridden: Vec<Overridden>,
     excerptable: BTreeMap<usize, Vec<String>>,
     unmatched: Vec<String>,
     unheld: Vec<Unheld>,
@@ -56,9 +53,7 @@ impl Guard {
         let mut guard = Guard {
             held: Holds::none_of(transcript.len()),
             reasoning_from: reasoning_from(request, units, open_loop.as_ref()),
-            loop_leaves: None,
             bound_to: 0,
-            overridden: Vec::new(),
             excerptable: BTreeMap::new(),
             unmatched: Vec::new(),
             unheld: Vec::new(),
@@ -102,17 +97,14 @@ impl Guard {
             guard.hold(newest, Held::Newest);
             guard.excerptable.entry(newest).or_default();
         }
+        // The view ends as the input ends (law 15).
         let is_note = |e: &Entry<'_>| e.role() == Role::Other && e.is_stateful();
         let said = transcript.entries().rev().find(|e| !is_note(e));
         if let Some(last) = said.or_else(|| transcript.entries().next_back()) {
-            // What answers the newest message shows that it is answered; what prompts the model must
-            // not be gone (a request that ends with the model's side is a prefill); and where no
-            // person ever spoke, the newest entry is all there is to go on.
-            let is_loop = last.has_results() || last.has_calls();
-            if !is_loop || newest.is_none() {
-                guard.hold(last.index, Held::Newest);
-                if !last.role().instructs() {
-                    guard.excerptable.entry(last.index).or_default();
+            for at in units.all()[units.index_of(last.index)].entries.clone() {
+                guard.hold(at, Held::Newest);
+                if !transcript.entry(at).role().instructs() {
+                    guard.excerptable.entry(at).or_default();
                 }
             }
         }
@@ -121,21 +113,14 @@ impl Guard {
         let is_closed = open_loop.is_none();
         let bound = open_loop.filter(|_| wishes.binding == Binding::PrefixManual);
         let bound = bound.filter(|entries| turn::signed_until(transcript, entries).is_some());
-        let (leaving, staying) = match bound {
-            Some(entries) if guard.is_stateful(&entries) => (None, Some(entries)),
-            bound => (bound, None),
-        };
-        if let Some(entries) = &leaving {
-            guard.release(entries);
-        } else {
-            guard.batches_stay_old(request, units);
-            // Bound thinking leaves with the first edit, so that nothing stays for its sake.
-            if !is_closed || wishes.binding != Binding::PrefixManual {
-                guard.turn_starts_with_thinking(request, units);
-            }
+        guard.batches_stay_old(request, units);
+        // Bound thinking leaves with the first edit, so that nothing stays for its sake.
+        if !is_closed || wishes.binding != Binding::PrefixManual {
+            guard.turn_starts_with_thinking(request, units);
         }
-        // It stays, and so does what it is bound to.
-        if let Some(entries) = staying {
+        // Signed thinking of an open loop can neither be stripped (the turn must begin with it) nor stay behind an edited
+        // prefix: it stays, and so does all that it is bound to.
+        if let Some(entries) = bound {
             guard.bound_to = turn::signed_until(transcript, &entries).unwrap_or(0);
             let until = turn::open_until(transcript, &entries, guard.bound_to);
             (0..until).for_each(|at| guard.hold(at, Held::Provider));
@@ -145,15 +130,11 @@ impl Guard {
         guard.companions(units);
         if wishes.binding == Binding::PrefixManual {
             let stays = |at: usize| guard.held.has(at);
-            let end = turn::end_of_bare_turn(request, units, leaving.as_ref(), stays);
+            let end = turn::end_of_bare_turn(request, units, stays);
             end.into_iter().flatten().for_each(|at| guard.hold(at, Held::Companion));
         }
         guard.keep_tail_whole(tally, wishes.target);
-        if let Some(entries) = &leaving {
-            guard.held.retain(|at, _| !entries.contains(&at));
-        }
         guard.excerptable.retain(|at, _| *at >= guard.bound_to);
-        guard.loop_leaves = leaving;
         guard
     }
 
@@ -161,21 +142,6 @@ impl Guard {
     fn keep_tail_whole(&mut self, tally: &Tally, target: u64) {
         let Some(from) = self.tail_from else { return };
         self.excerptable.retain(|at, _| *at < from || tally.entry(*at) > target);
-    }
-
-    /// Whether some of the open loop is state. Signed thinking in it that may neither stay (its prefix changes) nor be
-    /// stripped (the turn must start with it) goes as a whole with it (DESIGN.md §8); state can't be restated, so it can't
-    /// leave.
-    fn is_stateful(&self, entries: &Range<usize>) -> bool {
-        entries.clone().any(|at| self.held(at) == Some(Held::State))
-    }
-
-    /// Lets the open loop go, with whatever should have stayed in it; what was held only for its sake
-    /// is found anew.
-    fn release(&mut self, entries: &Range<usize>) {
-        let held = self.held.among(entries.clone()).filter(|(_, held)| *held != Held::Companion);
-        self.overridden = held.map(|(entry, held)| Overridden { entry, held }).collect();
-        self.held.retain(|at, held| held != Held::Companion && !entries.contains(&at));
     }
 
     /// Why the entry must stay; `None` if it may leave.
@@ -203,9 +169,7 @@ impl Guard {
         if part.kind() == PartKind::Reasoning && !self.may_leave(entry) {
             return false;
         }
-        // What an open loop would take along is held as long as the loop is there.
-        let overridden = self.overridden.iter().find(|o| o.entry == entry).map(|o| o.held);
-        match self.held(entry).or(overridden) {
+        match self.held(entry) {
             None => !is_human_text,
             // What the person's entry carries beside the words (results) isn't theirs.
             Some(Held::Task | Held::Newest) => !part.is_human(),
@@ -219,19 +183,9 @@ impl Guard {
         self.reasoning_from
     }
 
-    /// Entries that must leave if anything changes: reasoning that can neither stay nor be stripped.
-    pub fn loop_leaves(&self) -> Option<Range<usize>> {
-        self.loop_leaves.clone()
-    }
-
     /// Whether bound reasoning may be dropped, for the sake of an edit before it or of its own tokens.
     pub fn may_unbind(&self) -> bool {
         self.bound_to == 0
-    }
-
-    /// What should have stayed among these.
-    pub fn overridden(&self) -> &[Overridden] {
-        &self.overridden
     }
 
     /// Held entries whose words may be excerpted when they exceed their share, with the words that

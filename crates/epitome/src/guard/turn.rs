@@ -111,11 +111,10 @@ pub(crate) fn turn_start(request: &Request) -> usize {
 }
 
 /// The model's newest words, or what a server found for it, that end a turn which nothing but what `stays` would leave
-/// open, of those behind its steps and outside of `leaving`. Bound thinking leaves, and with thinking enabled by hand an open turn must begin with it.
+/// open, of those behind its steps. Bound thinking leaves, and with thinking enabled by hand an open turn must begin with it.
 pub(super) fn end_of_bare_turn(
     request: &Request,
     units: &Units,
-    leaving: Option<&Range<usize>>,
     stays: impl Fn(usize) -> bool,
 ) -> Option<Range<usize>> {
     let transcript = &request.transcript;
@@ -140,8 +139,7 @@ pub(super) fn end_of_bare_turn(
     };
     let ends = |unit: &&Unit| {
         let mut entries = unit.entries.clone();
-        let goes = |at: usize| leaving.is_some_and(|leaving| leaving.contains(&at));
-        !entries.clone().any(|at| is_of_loop(&at) || goes(at)) && entries.any(is_answer)
+        !entries.clone().any(|at| is_of_loop(&at)) && entries.any(is_answer)
     };
     let behind = &units.all()[units.index_of(last) + 1..];
     behind.iter().rev().find(ends).map(|unit| unit.entries.clone())

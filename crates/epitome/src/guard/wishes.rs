@@ -71,16 +71,6 @@ pub struct Wishes<'a> {
     pub binding: Binding,
 }
 
-/// Something that should have stayed and couldn't: it belongs to an open loop whose reasoning can
-/// neither stay nor be stripped.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overridden {
-    /// Index of its entry.
-    pub entry: usize,
-    /// Why it should have stayed.
-    pub held: Held,
-}
-
 /// What stays for what it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Preserved<'a> {

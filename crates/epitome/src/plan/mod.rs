@@ -9,15 +9,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, Stop};
-use crate::checkpoint::{LEAST_TOKENS, Least};
 use crate::count::{Tally, TokenCounter};
 use crate::draft::{Draft, Matter};
 use crate::guard::{Guard, Held};
 use crate::model::Binding;
 use crate::request::Request;
 use crate::strategy::{Edit, Found, Pipeline, Scene, Strategy};
+use crate::transcript::PartKind;
 use crate::transcript::unit::Units;
-use crate::transcript::{Numbering, PartKind};
 use crate::trigger::Cause;
 use crate::view::Reason;
 
@@ -83,18 +82,6 @@ pub struct PlanStep {
     pub saved: u64,
 }
 
-/// For what edits hide, at most one in so many entries is folded.
-const COVERED: usize = 4;
-
-/// What a plan has a checkpoint for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cover {
-    /// For what it folds.
-    Folds,
-    /// For what its edits hide, too: something is folded so that there is one.
-    Edits,
-}
-
 /// How far a plan may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
@@ -120,20 +107,16 @@ pub struct Subject<'a> {
     pub request: &'a Request,
     /// Its units.
     pub units: &'a Units,
-    /// Which messages of the whole conversation its entries are.
-    pub numbering: &'a Numbering,
     /// Its tokens.
     pub tally: &'a Tally,
     /// What must stay.
     pub guard: &'a Guard,
     /// Where to land.
     pub budget: Budget,
-    /// The least that a checkpoint takes.
-    pub least: Least,
+    /// The least that a checkpoint takes, in tokens.
+    pub least: u64,
     /// When enough is done.
     pub stop: Stop,
-    /// What a checkpoint is for.
-    pub cover: Cover,
     /// How far it may go.
     pub means: Means,
     /// Why it began, if that was said.
@@ -142,8 +125,6 @@ pub struct Subject<'a> {
     pub counter: &'a dyn TokenCounter,
     /// Whether reasoning is bound to the prefix.
     pub binding: Binding,
-    /// The working view of an earlier plan for the same request, if there is one.
-    pub before: Option<&'a Draft>,
     /// What strategies found out so far, whatever is shown.
     pub found: &'a Found,
 }
@@ -155,17 +136,14 @@ impl<'a> Subject<'a> {
 
     fn scene<'b>(&'b self, draft: &'b Draft, horizon: usize) -> Scene<'b> {
         Scene {
-            owed: 0,
             matter: self.matter(),
             units: self.units,
-            numbering: self.numbering,
             draft,
             guard: self.guard,
             budget: self.budget,
             least: self.least,
             cause: self.cause,
             horizon,
-            before: self.before,
             found: self.found,
         }
     }
@@ -180,12 +158,12 @@ impl<'a> Subject<'a> {
         if !is_unreachable || self.stop == Stop::AtEnd {
             return least;
         }
-        let budget = self.budget.above(least.draft.total());
+        let budget = self.budget.above(least.draft.total() + self.least);
         // What must stay is as the least view has it: from what comes out, the least view is the same.
         let held = self.request.transcript.entries().filter(|e| !self.guard.may_leave(e.index));
         let puts = held.flat_map(|entry| least.draft.puts(entry)).cloned().map(Edit::Put);
         let better = Subject { budget, ..*self }.plan_within(strategies, puts.collect());
-        if better.draft.total() > budget.target {
+        if better.draft.total() + self.least > budget.target {
             return least;
         }
         let floor = better.floor;
@@ -194,28 +172,6 @@ impl<'a> Subject<'a> {
             reached => reached,
         };
         Plan { reached, ..better }
-    }
-
-    /// The plan that leaves `reserve` tokens for a checkpoint of what edits hide; `None` where it can't.
-    pub fn covering(&self, strategies: &[Arc<dyn Strategy>], reserve: u64) -> Option<Plan> {
-        let budget = self.budget.sparing(reserve);
-        let plan = Subject { budget, cover: Cover::Edits, ..*self }.least(strategies);
-        let all = self.request.transcript.len();
-        let folded = (0..all).filter(|at| plan.draft.is_folded(*at)).count();
-        // Not worth it where the room is had by folding what would have stayed.
-        let is_cheap = folded <= all / COVERED;
-        // Nor where what must stay, and fits whole, is cut for it.
-        let cuts = |at: &usize| {
-            let is_whole = |draft: &Draft| draft.entry_tokens(*at) == self.tally.entry(*at);
-            self.before.is_some_and(is_whole) && !is_whole(&plan.draft)
-        };
-        let covers = plan.reached == Reached::Target
-            && plan.draft.folds()
-            && is_cheap
-            && !self.guard.firm().keys().any(cuts);
-        let free = self.budget.target.saturating_sub(plan.draft.total());
-        let checkpoint = free.min(self.budget.checkpoint().max(LEAST_TOKENS));
-        covers.then_some(Plan { checkpoint, ..plan })
     }
 
     /// The plan that goes no higher than it must.
@@ -228,7 +184,7 @@ impl<'a> Subject<'a> {
         let draft = Draft::new(&self.request.transcript, self.tally);
         let floor = self.floor();
         let target = self.budget.target;
-        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0, owed: 0 };
+        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
         let is_small = work.draft.total() <= target;
         // Without entries there is nothing to compact, whatever the frame weighs.
         if is_small && self.stop == Stop::AtTarget || self.request.transcript.is_empty() {
@@ -249,9 +205,6 @@ impl<'a> Subject<'a> {
         if must_reach && work.landing() > target && work.unbind_from(0) {
             work.run(strategies);
         }
-        if self.cover == Cover::Edits {
-            work.cover();
-        }
         if work.landing() > target {
             work.take_up(Reason::LastResort);
         }
@@ -267,13 +220,25 @@ impl<'a> Subject<'a> {
             return Self::nothing(work.draft, floor);
         }
         // What strategies make of what must stay may be more than the least of it.
-        let is_short = work.draft.total() > target && floor <= target;
+        let is_short = work.landing() > target && floor <= target;
         if is_short && must_reach && self.means == Means::All {
             work = self.bare();
         }
+        work.keep_order();
         work.settle();
+        let landing = work.landing();
+        // A checkpoint for less than it takes itself is no gain.
+        if landing >= self.tally.total().tokens {
+            let draft = Draft::new(&self.request.transcript, self.tally);
+            let total = draft.total();
+            let reached = match () {
+                () if is_small => Reached::NothingToDo,
+                () if floor <= target => Reached::Short,
+                () => Reached::Unreachable { floor: total, held_by: self.held_by(&draft) },
+            };
+            return Plan { reached, ..Self::nothing(draft, floor.min(total)) };
+        }
         let checkpoint = work.checkpoint();
-        let landing = work.draft.total();
         let floor = floor.min(landing);
         let reached = if landing <= target {
             Reached::Target
@@ -289,13 +254,13 @@ impl<'a> Subject<'a> {
     /// Nothing but what must stay, cut where it has to be.
     fn bare(&self) -> Work<'_, '_> {
         let draft = Draft::new(&self.request.transcript, self.tally);
-        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0, owed: 0 };
+        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
         let units = self.units.all().iter().map(|unit| unit.entries.clone());
         let leaving = units.filter(|unit| unit.clone().all(|at| self.guard.may_leave(at)));
         let folds = leaving.map(|unit| Edit::Fold(unit, Reason::LastResort)).collect();
         work.impose("fold", folds);
         for levels in [self.levels(), self.shares()] {
-            if work.draft.total() > self.budget.target {
+            if work.landing() > self.budget.target {
                 let edits = self.squeezes(&work.draft, levels);
                 work.impose("squeeze", edits);
             }
@@ -320,20 +285,10 @@ impl<'a> Subject<'a> {
         Plan { draft, steps: Vec::new(), reached, floor, checkpoint: 0, place: 0 }
     }
 
-    /// Where a checkpoint stands: where the first folded entry was; behind the task, if that is the
-    /// first thing shown and isn't the last. The newest message stays last.
+    /// Where a checkpoint stands: behind all that it stands for, so that what follows is newer (law 14).
     fn place(&self, draft: &Draft) -> usize {
-        let transcript = &self.request.transcript;
-        let first =
-            (0..transcript.len()).find(|at| draft.is_folded(*at)).unwrap_or(transcript.len());
-        let mut spoken = transcript
-            .entries()
-            .filter(|e| draft.is_shown(e.index) && !e.role().instructs())
-            .map(|e| e.index);
-        match (spoken.next(), spoken.next()) {
-            (Some(task), Some(_)) if self.guard.task() == Some(task) && task >= first => task + 1,
-            _ => first,
-        }
+        let all = self.request.transcript.len();
+        (0..all).rev().find(|at| draft.is_folded(*at)).map_or(all, |last| last + 1)
     }
 
     /// The first entry that can be hoped to stay: the newest units, each as small as edits could

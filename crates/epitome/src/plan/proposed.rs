@@ -52,15 +52,7 @@ impl Subject<'_> {
             if let Some(held) = unit.entries.clone().find(|at| !self.guard.may_leave(*at)) {
                 return Err(format!("it takes message {held} away, which must stay"));
             }
-            // What a person said is never dropped: the checkpoint has a lane for it.
-            let is_spoken = unit.entries.clone().any(|at| is_spoken(transcript.entry(at)));
-            let is_folded =
-                is_spoken || unit.entries.clone().any(|at| matches!(fates[at], Fate::Fold(_)));
-            if is_folded {
-                folded.insert(index);
-            } else {
-                edits.push(Edit::Drop(unit.entries.clone(), Reason::Delegated));
-            }
+            folded.insert(index);
         }
         // One checkpoint stands for all of them.
         if !folded.is_empty() {
@@ -85,20 +77,18 @@ impl Subject<'_> {
         if edits.is_empty() {
             return Err("it compacts nothing".to_owned());
         }
-        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0, owed: 0 };
+        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
         if !folded.is_empty() {
             work.take_up(Reason::Delegated);
         }
         work.impose(by, edits);
+        work.keep_order();
         work.settle();
         let (landing, target) = (work.landing(), self.budget.target);
         if landing > target {
             return Err(format!("it leaves {landing} tokens, and the target is {target}"));
         }
         let checkpoint = work.checkpoint();
-        if work.draft.folds() && checkpoint < self.least.line {
-            return Err("it leaves no room for a checkpoint".to_owned());
-        }
         let place = self.place(&work.draft);
         let floor = self.floor().min(work.draft.total());
         Ok(Plan {
@@ -191,11 +181,4 @@ fn told_by_compactor(text: &str) -> Put {
     let text = cut::one_line(text, usize::MAX);
     let bare = text.trim_matches(['[', ']']).replace(['[', ']'], "|");
     Put::Text(format!("[a compactor's words: {bare}]").into())
-}
-
-/// Whether somebody other than the model or a tool speaks in it.
-fn is_spoken(entry: Entry<'_>) -> bool {
-    entry.is_human()
-        || entry.role().instructs()
-        || entry.parts().any(|part| part.is_human() || part.origin() == Origin::Checkpoint)
 }

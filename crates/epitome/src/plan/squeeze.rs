@@ -6,7 +6,6 @@
 //! what the provider demands around those comes next.
 
 use super::Subject;
-use crate::checkpoint::LEAST_TOKENS;
 use crate::draft::{Draft, result_of};
 use crate::guard::Held;
 use crate::strategy::{Edit, fit_part, is_stub, level};
@@ -35,6 +34,8 @@ enum Cut {
     Soft,
 }
 
+/// The least that words of a person are cut to.
+const LEAST_WORDS: u64 = 80;
 /// A text isn't cut to less.
 const LEAST_EXCERPT: u64 = 40;
 /// The most that one human message needs to be quoted, label included.
@@ -46,26 +47,27 @@ impl Subject<'_> {
         let mut draft = Draft::new(&self.request.transcript, self.tally);
         for at in 0..self.request.transcript.len() {
             if self.guard.may_leave(at) {
-                draft.apply(&Edit::Drop(at..at + 1, Reason::LastResort), &self.matter());
+                draft.apply(&Edit::Fold(at..at + 1, Reason::LastResort), &self.matter());
             }
         }
-        if draft.total() > self.budget.asked {
+        let line = if draft.folds() { self.least } else { 0 };
+        if draft.total() + line > self.budget.asked {
             for edit in self.checkpoints(&draft, Reason::LastResort) {
                 draft.apply(&edit, &self.matter());
             }
         }
-        if draft.total() > self.budget.asked {
+        if draft.total() + line > self.budget.asked {
             for edit in self.squeezes(&draft, self.shares()) {
                 draft.apply(&edit, &self.matter());
             }
         }
-        draft.total()
+        draft.total() + line
     }
 
     /// The least that one held entry may be cut to.
     pub(super) fn shares(&self) -> Levels {
         let share = self.budget.share();
-        let words = share.max(LEAST_TOKENS / 2);
+        let words = share.max(LEAST_WORDS);
         Levels { firm: words, spoken: words, soft: share.max(LEAST_EXCERPT) }
     }
 
@@ -106,9 +108,9 @@ impl Subject<'_> {
         let sum = |sizes: &[u64]| sizes.iter().sum::<u64>();
         let (whole, words) = (sum(&firm), sum(&spoken));
         let held = fixed + whole + words + sum(&soft);
-        let others = if leaves { said + self.least.line } else { 0 };
-        let checkpoint = self.budget.checkpoint().max(LEAST_TOKENS.min(self.budget.asked / 2));
-        let is_tight = leaves && held + LEAST_TOKENS > target;
+        let others = if leaves { said + self.least } else { 0 };
+        let checkpoint = self.budget.checkpoint().max(self.least.min(self.budget.asked / 2));
+        let is_tight = leaves && held + self.least > target;
         let reserve = if is_tight { others.max(checkpoint) } else { others };
         let least = self.shares();
         let cut_to =

@@ -1,17 +1,15 @@
 //! The working view while a plan is made: edits in turn, then what the provider still demands.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::{PlanStep, Subject};
 use crate::budget::Stop;
-use crate::checkpoint::{self, LEAST_TOKENS};
 use crate::draft::Draft;
-use crate::guard::{Held, Overridden, open_turn};
+use crate::guard::open_turn;
 use crate::model::{Binding, Thinking};
 use crate::strategy::{Edit, Scene, Strategy};
 use crate::transcript::unit::Unit;
-use crate::transcript::{Origin, PartKind, Role, Slot, Transcript};
+use crate::transcript::{PartKind, Role, Slot, Transcript};
 use crate::view::{PartEdit, Put, Reason};
 use crate::wire::Opening;
 
@@ -21,14 +19,12 @@ pub(super) struct Work<'a, 's> {
     pub(super) draft: Draft,
     pub(super) steps: Vec<PlanStep>,
     pub(super) horizon: usize,
-    /// [`Scene::owed`].
-    pub(super) owed: u64,
 }
 
 impl Work<'_, '_> {
     /// Where the view would land with the least checkpoint that it needs.
     pub(super) fn landing(&self) -> u64 {
-        self.draft.total() + if self.draft.folds() { self.subject.least.line } else { 0 }
+        self.draft.total() + if self.draft.folds() { self.subject.least } else { 0 }
     }
 
     /// Whether nothing more needs to be done.
@@ -37,14 +33,36 @@ impl Work<'_, '_> {
         self.subject.stop == Stop::AtTarget && landing <= self.subject.budget.target
     }
 
+    /// The most tokens that the checkpoint may have: what is left, and no more than what it stands for.
     pub(super) fn checkpoint(&self) -> u64 {
         if !self.draft.folds() {
             return 0;
         }
+        let subject = self.subject;
         // What goes to its end may be under its target before it began: it never grows up to it.
-        let most = self.subject.budget.target.min(self.subject.tally.total().tokens);
-        let free = most.saturating_sub(self.draft.total());
-        free.min(self.subject.budget.checkpoint().max(LEAST_TOKENS))
+        let most = subject.budget.target.min(subject.tally.total().tokens);
+        let folded = (0..subject.request.transcript.len()).filter(|at| self.draft.is_folded(*at));
+        let gone: u64 = folded.map(|at| subject.tally.entry(at)).sum();
+        let most_of_it = if subject.stop == Stop::AtEnd { gone / 3 } else { gone };
+        most.saturating_sub(self.draft.total()).min(most_of_it).max(subject.least)
+    }
+
+    /// Folds all that may leave before the last entry that is folded: what is shown behind the checkpoint is newer than what it
+    /// stands for (law 14).
+    pub(super) fn keep_order(&mut self) {
+        let subject = self.subject;
+        let all = subject.request.transcript.len();
+        let Some(last) = (0..all).rev().find(|at| self.draft.is_folded(*at)) else { return };
+        let leaves = |unit: &&Unit| {
+            unit.entries.clone().all(|at| subject.guard.may_leave(at))
+                && unit.entries.clone().any(|at| self.draft.is_shown(at))
+        };
+        let older = subject.units.all().iter().take_while(|unit| unit.entries.start < last);
+        let fold = |unit: &Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
+        let edits: Vec<Edit> = older.filter(leaves).map(fold).collect();
+        if !edits.is_empty() {
+            self.impose("fold", edits);
+        }
     }
 
     /// What is left must begin as its provider demands: with the user, where no checkpoint speaks
@@ -52,8 +70,7 @@ impl Work<'_, '_> {
     /// leave until one does.
     pub(super) fn settle(&mut self) {
         let subject = self.subject;
-        let has_checkpoint = self.checkpoint() >= subject.least.line;
-        if subject.request.format.opening() == Opening::User && !has_checkpoint {
+        if subject.request.format.opening() == Opening::User {
             while let Some(at) = self.leads_with_model() {
                 if !self.take(at) {
                     break;
@@ -82,6 +99,12 @@ impl Work<'_, '_> {
         let speaking = || transcript.entries().filter(|e| !e.role().instructs());
         let came_first = speaking().next()?;
         let first = speaking().find(|e| self.draft.is_shown(e.index))?;
+        // A checkpoint before it speaks first.
+        let is_behind = (0..first.index).any(|at| self.draft.is_folded(at))
+            && (first.index..transcript.len()).all(|at| !self.draft.is_folded(at));
+        if is_behind {
+            return None;
+        }
         let leads = first.role() == Role::Assistant && first.index != came_first.index;
         leads.then_some(first.index)
     }
@@ -113,17 +136,13 @@ impl Work<'_, '_> {
         if !entries.clone().all(|at| subject.guard.may_leave(at)) {
             return false;
         }
-        let edit = if self.draft.folds() {
-            Edit::Fold(entries, Reason::OlderStep)
-        } else {
-            Edit::Drop(entries, Reason::LastResort)
-        };
-        self.draft.apply(&edit, &subject.matter());
+        self.draft.apply(&Edit::Fold(entries, Reason::OlderStep), &subject.matter());
+        self.keep_order();
         true
     }
 
     fn scene(&self) -> Scene<'_> {
-        Scene { owed: self.owed, ..self.subject.scene(&self.draft, self.horizon) }
+        self.subject.scene(&self.draft, self.horizon)
     }
 
     /// Lets `strategies` propose in turn until enough is done.
@@ -172,31 +191,6 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Folds the oldest step that may leave, where nothing is folded, and what stood for steps before: the
-    /// next checkpoint stands for them.
-    pub(super) fn cover(&mut self) {
-        let subject = self.subject;
-        let transcript = &subject.request.transcript;
-        if self.draft.folds() {
-            return;
-        }
-        let leaves = |unit: &&Unit| {
-            let mut entries = unit.entries.clone();
-            entries.all(|at| self.draft.is_shown(at) && subject.guard.may_leave(at))
-        };
-        let is_mute =
-            |unit: &&Unit| !unit.entries.clone().any(|at| transcript.entry(at).is_human());
-        let stands = |unit: &&Unit| {
-            unit.entries.clone().all(|at| transcript.entry(at).origin() == Origin::Checkpoint)
-        };
-        let units = || subject.units.all().iter().filter(leaves);
-        let Some(oldest) = units().filter(|unit| unit.is_step).find(is_mute) else { return };
-        let folded = units().filter(stands).chain([oldest]);
-        let fold = |unit: &Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
-        let edits = folded.map(fold).collect();
-        self.make("fold", edits);
-    }
-
     /// Takes earlier checkpoints out of the messages that they share: the next one takes them on.
     pub(super) fn take_up(&mut self, reason: Reason) {
         let subject = self.subject;
@@ -209,20 +203,6 @@ impl Work<'_, '_> {
             let saved = before.saturating_sub(self.draft.total());
             self.steps.push(PlanStep { strategy: "fold".to_owned(), edits: edits.len(), saved });
         }
-    }
-
-    /// Tokens that a checkpoint takes to quote what people said in `entries` and to restate what was pinned there.
-    fn owed_to(&self, entries: Range<usize>) -> u64 {
-        let Subject { least, guard, counter, numbering, .. } = *self.subject;
-        let transcript = &self.subject.request.transcript;
-        let scene = self.scene();
-        let quotes: u64 = entries.map(|at| scene.quote(at)).sum();
-        let lane = if quotes == 0 { 0 } else { least.lane };
-        // Only what leaves with that loop is overridden.
-        let is_pinned = |o: &&Overridden| o.held == Held::Pin;
-        let pins = guard.overridden().iter().filter(is_pinned).map(|o| transcript.entry(o.entry));
-        let pinned = checkpoint::pinned_tokens(transcript, numbering, pins, counter);
-        quotes + lane + pinned
     }
 
     /// Bound reasoning can't follow an edit: before one is made all of it leaves (DESIGN.md §8). Whether
@@ -254,15 +234,11 @@ impl Work<'_, '_> {
         if !reasoning.iter().any(follows) {
             return false;
         }
-        let mut edits = Vec::new();
-        if let Some(entries) = subject.guard.loop_leaves() {
-            self.owed = self.owed_to(entries.clone());
-            edits.push(Edit::Fold(entries, Reason::BoundReasoning));
-        }
-        edits.extend(reasoning.iter().map(|at| {
+        let gone = |at: &Slot| {
             let (at, put) = (*at, Put::Nothing);
             Edit::Put(PartEdit { at, put, reason: Reason::BoundReasoning })
-        }));
+        };
+        let edits: Vec<Edit> = reasoning.iter().map(gone).collect();
         let before = self.draft.total();
         for edit in &edits {
             self.draft.apply(edit, &subject.matter());
@@ -292,6 +268,6 @@ fn start(edit: &Edit, transcript: &Transcript) -> usize {
             let entries = puts.iter().map(|put| transcript.entry_of(put.at));
             entries.min().unwrap_or(transcript.len())
         }
-        Edit::Fold(entries, _) | Edit::Drop(entries, _) => entries.start,
+        Edit::Fold(entries, _) => entries.start,
     }
 }

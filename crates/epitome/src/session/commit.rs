@@ -117,7 +117,6 @@ impl Sessions {
         let counter = self.compactor.counter();
         let notes = notes_left_out(&outcome.view, &outcome.base, &chain, counter);
         epoch.spared = (before - after).saturating_sub(notes);
-        epoch.changing(&receipt.ledger_changes, &chain);
         epoch.checkpoint = receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
         if epoch.binding == Binding::PrefixManual && flight.late.iter().any(Late::reasons) {
             return Committed::Refused { cause: Refusal::BoundMeanwhile };

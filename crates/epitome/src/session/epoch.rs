@@ -9,7 +9,6 @@ use super::intake::Arrival;
 use super::late::Late;
 use super::spot::Spot;
 use crate::count::{TokenCounter, entry_count};
-use crate::ledger::{Delta, Made};
 use crate::model::Binding;
 use crate::request::Request;
 use crate::transcript::{ContentId, Entry};
@@ -60,9 +59,6 @@ pub struct Epoch {
     pub checkpoint: Option<ContentId>,
     /// Whether reasoning is bound to the prompt.
     pub binding: Binding,
-    /// Changes of the ledger that its compaction made, their sources counted in links.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    changes: Vec<Made>,
     placed: Option<Placed>,
     lots: Vec<(usize, Lot)>,
     /// What was taken of links as they came.
@@ -81,7 +77,6 @@ impl Epoch {
             spared: 0,
             checkpoint: None,
             binding: Binding::Free,
-            changes: Vec::new(),
             placed: None,
             lots: Vec::new(),
             spares: Vec::new(),
@@ -110,18 +105,6 @@ impl Epoch {
             text: Arc::clone(&placed.text),
         });
         epoch
-    }
-
-    /// Notes the changes of the ledger that its compaction made, whose sources are messages of the request that
-    /// `chain` is of.
-    pub(super) fn changing(&mut self, changes: &[Made], chain: &Chain) {
-        let link = |at: u32| chain.entries().binary_search(&(at as usize)).ok();
-        self.changes = counted(changes, |at| link(at).map(|link| link as u32));
-    }
-
-    /// These changes, for a request that `chain` is of.
-    pub(super) fn changes(&self, chain: &Chain) -> Vec<Made> {
-        counted(&self.changes, |link| chain.entries().get(link as usize).map(|at| *at as u32))
     }
 
     /// Links that it has a say on; whatever comes behind is kept.
@@ -345,15 +328,6 @@ pub(super) fn notes_left_out(
     let hidden = entries.filter(|(_, fate)| !fate.is_shown()).map(|(entry, _)| entry);
     let notes = hidden.filter(|entry| chain.entries().binary_search(&entry.index).is_err());
     notes.map(|entry| entry_count(entry, base.format, counter).tokens).sum()
-}
-
-/// These changes with their sources counted otherwise, but for those that aren't there.
-fn counted(changes: &[Made], place: impl Fn(u32) -> Option<u32>) -> Vec<Made> {
-    let counted = |made: &Made| {
-        let sources = made.delta.sources.iter().filter_map(|at| place(*at)).collect();
-        Made { delta: Delta { sources, ..made.delta.clone() }, ..made.clone() }
-    };
-    changes.iter().map(counted).collect()
 }
 
 fn relative(edit: &PartEdit, entry: Entry<'_>) -> Option<LotEdit> {

@@ -41,7 +41,6 @@ pub(super) struct Subject<'a> {
     pub(super) id: SessionId,
     /// The request, mended.
     pub(super) base: &'a Request,
-    pub(super) chain: &'a Chain,
     /// The model that it is for.
     pub(super) model: &'a str,
     /// Tokens of what is shown of it, as counted.
@@ -369,8 +368,7 @@ impl Sessions {
         let demands = cause.demands();
         let target = demands.iter().find_map(|demand| demand.target).unwrap_or(target);
         let pins: Vec<Pin> = demands.iter().flat_map(|demand| demand.pins.clone()).collect();
-        let changes = line.epoch().changes(subject.chain);
-        let compactor = self.compactor.clone().because(cause.clone()).remembering(&changes);
+        let compactor = self.compactor.clone().because(cause.clone());
         let compactor = match urgency {
             Urgency::Economy => compactor,
             Urgency::Must => compactor.at_all_costs(),

@@ -48,7 +48,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::count::ByHash;
-use crate::engine::{Compaction, Compactor, Readings};
+use crate::engine::{Compaction, Compactor};
 use crate::receipt::Stats;
 use crate::request::Request;
 use crate::transcript::ContentId;
@@ -147,10 +147,6 @@ impl Sessions {
     /// A setting that is out of range.
     pub fn new(options: SessionOptions, compactor: Compactor) -> Result<Self, SessionOptionsError> {
         options.validate()?;
-        let compactor = match compactor.readings() {
-            Some(_) => compactor,
-            None => compactor.keeping(Arc::new(Readings::new(options.most_read))),
-        };
         let intake = compactor.taking_in();
         Ok(Sessions {
             options,

@@ -67,9 +67,6 @@ pub struct SessionOptions {
     /// Bytes of the newest requests that are kept, to read the next ones from where they go on; what the host holds and
     /// appends to doesn't count.
     pub most_known: usize,
-    /// Bytes of what compactions read that are kept ([`Readings`](crate::engine::Readings)), so that the next one of a history
-    /// reads only what is new in it; where the compactor keeps some itself, that counts.
-    pub most_read: usize,
     /// The key of the chains.
     pub key: ChainKey,
 }
@@ -88,7 +85,6 @@ impl SessionOptions {
             cooldown: Duration::from_secs(30),
             most_sessions: 4096,
             most_known: 64 << 20,
-            most_read: 64 << 20,
             key,
         }
     }

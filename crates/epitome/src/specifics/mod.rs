@@ -5,7 +5,7 @@
 
 mod token;
 
-use token::{Bits, is_part};
+use token::Bits;
 
 /// What a specific is. The order is the order in which names are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,9 +87,10 @@ impl<'t> Iterator for Specifics<'t> {
         let bytes = self.text.as_bytes();
         while self.at < bytes.len() {
             let byte = bytes[self.at];
-            if !is_part(byte) {
+            let sign = token::sign(&bytes[self.at..]);
+            if sign > 0 {
                 let start = self.at;
-                self.at += 1;
+                self.at += sign;
                 if matches!(byte, b'"' | b'`')
                     && start >= self.quoted_until
                     && let Some(found) = self.quoted(start, byte)
@@ -100,7 +101,11 @@ impl<'t> Iterator for Specifics<'t> {
             }
             let start = self.at;
             let mut bits = Bits::default();
-            while self.at < bytes.len() && is_part(bytes[self.at]) {
+            while self.at < bytes.len()
+                && (token::sign(&bytes[self.at..]) == 0
+                    || groups(bytes, self.at)
+                    || queries(&self.text[start..self.at], bytes[self.at]))
+            {
                 bits.add(bytes[self.at]);
                 self.at += 1;
             }
@@ -112,12 +117,39 @@ impl<'t> Iterator for Specifics<'t> {
                 continue;
             }
             let found = &self.text[from..to];
-            if let Some(class) = token::class(found) {
-                return Some(Specific { class, text: found, at: from });
+            match token::class(found) {
+                None => {}
+                Some(Class::Number) if numbers_line(bytes, from, to) => {}
+                // A place in a file says the file.
+                Some(Class::Path) => {
+                    let text = token::without_line(found);
+                    return Some(Specific { class: Class::Path, text, at: from });
+                }
+                Some(class) => return Some(Specific { class, text: found, at: from }),
             }
         }
         None
     }
+}
+
+/// Whether digits at the beginning of a line number it: `   115→`, `115:`.
+fn numbers_line(bytes: &[u8], from: usize, to: usize) -> bool {
+    let before = bytes[..from].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+    let is_first = before.is_none_or(|byte| *byte == b'\n');
+    is_first
+        && (bytes[to..].starts_with("→".as_bytes())
+            || matches!(bytes.get(to), Some(b':' | b'\t' | b'|')))
+}
+
+/// Whether an address that began as `token` goes on with `next`: `?a=1&b=2`.
+fn queries(token: &str, next: u8) -> bool {
+    matches!(next, b'?' | b'=' | b'&') && token.len() < MAX_BYTES && token.contains("://")
+}
+
+/// Whether the comma at `at` parts thousands: `23,553`.
+fn groups(bytes: &[u8], at: usize) -> bool {
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    bytes[at] == b',' && at > 0 && is_digit(at - 1) && (1..4).all(|next| is_digit(at + next))
 }
 
 impl<'t> Specifics<'t> {
@@ -154,7 +186,7 @@ mod tests {
         for (text, expected) in [
             ("see src/main.rs.", vec![(Path, "src/main.rs")]),
             ("(Cargo.toml)", vec![(Path, "Cargo.toml")]),
-            ("in ~/.codex/history.jsonl:12", vec![(Path, "~/.codex/history.jsonl:12")]),
+            ("in ~/.codex/history.jsonl:12", vec![(Path, "~/.codex/history.jsonl")]),
             ("at https://example.com/a?b=1.", vec![(Url, "https://example.com/a?b=1")]),
             ("TypeError: x", vec![(Error, "TypeError")]),
             ("error[E0382]", vec![(Error, "E0382")]),
@@ -175,6 +207,8 @@ mod tests {
             ("costs $23,553.", vec![(Number, "$23,553")]),
             ("version 1.95.0", vec![(Number, "1.95.0")]),
             ("it says \"not found here\"", vec![(Quoted, "not found here")]),
+            ("  115→let x;\n12000: a", vec![]),
+            ("« 8080 » → “x.rs”、a.rs", vec![(Number, "8080"), (Path, "x.rs"), (Path, "a.rs")]),
             ("A plain sentence, e.g. this one, isn't one. Go on/off and/or stop.", vec![]),
         ] {
             assert_eq!(found(text), expected, "{text}");

@@ -18,9 +18,8 @@ const TABLE: [u8; 256] = {
             b'a'..=b'z' => LOWER,
             b'A'..=b'Z' => UPPER,
             b'0'..=b'9' => DIGIT,
-            b'_' | b'/' | b'.' | b':' | b'~' | b'@' | b'$' | b'%' | b'#' | b'+' | b'=' | b'&'
-            | b'?' | b'\\' => MARK,
-            b'-' | b',' => OTHER,
+            b'_' | b'/' | b'.' | b':' | b'~' | b'@' | b'$' | b'%' | b'#' | b'+' | b'\\' => MARK,
+            b'-' => OTHER,
             128.. => OTHER,
             _ => 0,
         };
@@ -29,8 +28,15 @@ const TABLE: [u8; 256] = {
     table
 };
 
-pub(super) fn is_part(byte: u8) -> bool {
-    TABLE[byte as usize] != 0
+/// The length of the sign that `bytes` begin with: what stands between tokens. 0 where a token goes on.
+pub(super) fn sign(bytes: &[u8]) -> usize {
+    match bytes {
+        // General punctuation, arrows and other symbols; punctuation of CJK; full-width forms; « and ».
+        [0xe2, _, _, ..] | [0xe3, 0x80, _, ..] | [0xef, 0xbc, _, ..] => 3,
+        [0xc2, _, ..] => 2,
+        [byte, ..] => usize::from(TABLE[*byte as usize] == 0),
+        [] => 1,
+    }
 }
 
 /// Which kinds of bytes a token has.
@@ -129,6 +135,13 @@ pub(super) fn class(token: &str) -> Option<Class> {
     (is_humped || is_joined || is_dotted).then_some(Class::Identifier)
 }
 
+/// A path without the line that stands behind it: `src/main.rs:12:5` is `src/main.rs`.
+pub(super) fn without_line(path: &str) -> &str {
+    let is_line = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    let cut = path.match_indices(':').find(|(at, _)| *at > 1 && is_line(&path[at + 1..]));
+    cut.map_or(path, |(at, _)| &path[..at])
+}
+
 /// `object.member`, not the end of one sentence and the beginning of the next.
 fn is_member(token: &str) -> bool {
     token
@@ -139,9 +152,7 @@ fn is_member(token: &str) -> bool {
 
 /// A file name, or names with slashes between them.
 fn is_path(token: &str) -> bool {
-    let token = token.split_once(':').map_or(token, |(path, line)| {
-        if line.starts_with(|c: char| c.is_ascii_digit()) { path } else { token }
-    });
+    let token = without_line(token);
     let is_windows = token.len() > 3 && token.as_bytes()[1] == b':' && token.contains('\\');
     if is_windows || token.starts_with("~/") && token.len() > 3 {
         return true;

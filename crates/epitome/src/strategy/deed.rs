@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use crate::checkpoint::anchors::{Act, Call, Done};
 use crate::text::arguments::patched_files;
+use crate::tool::{Act, Call, FileDeed as Done};
 
 /// A call as it is understood.
 #[derive(Clone, Debug, PartialEq, Eq)]

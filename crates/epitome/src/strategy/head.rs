@@ -1,10 +1,9 @@
-//! The last resort: the oldest units leave without a trace, what people said after everything else. Needs no
-//! model and no checkpoint.
+//! The oldest units fold until the rest fits in so many tokens or characters.
 
 use serde::{Deserialize, Serialize};
 
+use super::fold::may_leave;
 use super::{BadOption, Edit, Scene, Strategy};
-use crate::transcript::unit::Unit;
 use crate::view::Reason;
 
 /// How much may be left.
@@ -20,28 +19,15 @@ pub enum Room {
     Characters(u64),
 }
 
-/// Which units leave first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum First {
-    /// The oldest of those in which nobody speaks but model and tools; then the oldest of the others.
-    #[default]
-    NotHuman,
-    /// The oldest, whoever speaks.
-    Oldest,
-}
-
 /// What may be set of [`Head`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HeadOptions {
     /// How much may be left.
     pub room: Room,
-    /// Which units leave first.
-    pub first: First,
 }
 
-/// Drops the oldest units that may leave, until the rest fits.
+/// Folds the oldest units that may leave, until the rest fits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Head(HeadOptions);
 
@@ -57,11 +43,6 @@ impl Head {
         };
         BadOption::unless_positive("head.room", given)?;
         Ok(Head(options))
-    }
-
-    /// The oldest units first, whoever speaks: where roles must alternate, what is left may still be in turns.
-    pub fn oldest() -> Self {
-        Head(HeadOptions { first: First::Oldest, ..HeadOptions::default() })
     }
 }
 
@@ -84,20 +65,14 @@ impl Strategy for Head {
             Room::Tokens(most) => (scene.draft.total(), most),
             Room::Characters(most) => ((0..scene.matter.transcript.len()).map(measure).sum(), most),
         };
-        let mut units: Vec<&Unit> = scene.units.all().iter().collect();
-        if self.0.first == First::NotHuman {
-            units.sort_by_key(|unit| unit.is_turn);
-        }
         let mut edits = Vec::new();
-        for unit in units {
+        for unit in scene.units.all() {
             if left <= room {
                 break;
             }
-            // What left with its loop needs nobody's leave any more.
-            let mut shown = unit.entries.clone().filter(|at| scene.draft.is_shown(*at)).peekable();
-            if shown.peek().is_some() && shown.all(|at| scene.guard.may_leave(at)) {
+            if may_leave(scene, unit) {
                 left -= unit.entries.clone().map(measure).sum::<u64>();
-                edits.push(Edit::Drop(unit.entries.clone(), Reason::LastResort));
+                edits.push(Edit::Fold(unit.entries.clone(), Reason::LastResort));
             }
         }
         edits

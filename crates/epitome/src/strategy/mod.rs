@@ -19,7 +19,6 @@ mod recent;
 mod repeats;
 mod scene;
 mod setting;
-mod sparing;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -31,11 +30,11 @@ use crate::view::{PartEdit, Reason};
 pub use arguments::{ArgumentsOptions, OldArguments};
 pub(crate) use excerpts::fit_part;
 pub use excerpts::{Excerpts, ExcerptsOptions};
-pub use failed::{Failed, FailedCalls, FailedOptions};
+pub use failed::{Failed, FailedOptions};
 pub(crate) use fold::level;
 pub use fold::{Fold, FoldOptions};
 pub use found::Found;
-pub use head::{First, Head, HeadOptions, Room};
+pub use head::{Head, HeadOptions, Room};
 pub use intake::{Intake, IntakeOptions};
 pub(crate) use media::media_note;
 pub use media::{MediaOptions, OldMedia};
@@ -43,11 +42,10 @@ pub use outputs::{OldOutputs, OutputsOptions};
 pub(crate) use outputs::{is_stub, is_stub_for};
 pub use pipeline::{Ladder, NAMES, Named, Pipeline, UnknownStrategy, ladder};
 pub use reasoning::{Emptied, OldReasoning, ReasoningOptions};
-pub use recent::{Older, Recent, RecentOptions};
+pub use recent::{Recent, RecentOptions};
 pub use repeats::{Repeats, RepeatsOptions, Stale};
 pub use scene::Scene;
 pub use setting::{BadOption, Setting};
-pub use sparing::Sparing;
 
 /// Below this many tokens a text isn't worth an edit.
 pub(crate) const LEAST_TEXT: u64 = 48;
@@ -84,8 +82,6 @@ pub enum Edit {
     Together(Vec<PartEdit>),
     /// The entries (whole units) are stood for by the checkpoint.
     Fold(Range<usize>, Reason),
-    /// The entries (whole units) leave without a trace.
-    Drop(Range<usize>, Reason),
 }
 
 impl Edit {
@@ -93,7 +89,7 @@ impl Edit {
     fn slot(&self) -> Option<Slot> {
         match self {
             Edit::Put(put) => Some(put.at),
-            Edit::Together(_) | Edit::Fold(..) | Edit::Drop(..) => None,
+            Edit::Together(_) | Edit::Fold(..) => None,
         }
     }
 }

@@ -112,14 +112,8 @@ pub(super) fn stubbed<'a>(
     if is_stub(scene, result) {
         return None;
     }
-    let known = scene.before.and_then(|before| before.stub_for(result.slot, reason));
-    let (line, after) = if let Some((line, tokens)) = known {
-        (Arc::clone(line), tokens)
-    } else {
-        let line = scene.found.stub(result.slot, "", || stub_line(scene, result, ""));
-        let tokens = scene.matter.put_tokens(result, &line);
-        (line, tokens)
-    };
+    let line: Arc<str> = stub_line(scene, result, "").into();
+    let after = scene.matter.put_tokens(result, &line);
     let put = PartEdit { at: result.slot, put: Put::Text(line), reason };
     (after < before).then(|| (Edit::Put(put), before - after))
 }

@@ -157,12 +157,13 @@ impl Ladder {
             Named::Repeats(self.repeats),
             Named::Reasoning(self.reasoning),
             Named::Failed(self.failed),
+            Named::Recent(self.recent),
+            Named::Fold(self.fold),
+            // Where what stays is still too large.
             Named::Outputs(self.outputs),
             Named::Arguments(self.arguments),
             Named::Media(self.media),
             Named::Excerpts(self.excerpts),
-            Named::Recent(self.recent),
-            Named::Fold(self.fold),
         ];
         let mut all = built(&rungs)?;
         if self.fold.on().is_some() {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, Scene, Strategy};
 use crate::transcript::tie::is_thought;
-use crate::transcript::{Entry, PartKind, Role};
+use crate::transcript::{Entry, Part, PartKind, Role};
 use crate::view::{PartEdit, Put, Reason};
 
 /// What becomes of an entry that holds nothing but old reasoning.
@@ -81,6 +81,15 @@ impl OldReasoning {
         let leaves = self.0.emptied == Emptied::Drop
             && unit.entries.len() == 1
             && scene.guard.may_leave(entry.index);
-        leaves.then(|| Edit::Drop(unit.entries.clone(), Reason::OldReasoning))
+        let gone = |part: Part<'_>| PartEdit {
+            at: part.slot,
+            put: Put::Nothing,
+            reason: Reason::OldReasoning,
+        };
+        leaves.then(|| {
+            Edit::Together(
+                entry.parts().filter(|part| part.kind() == PartKind::Reasoning).map(gone).collect(),
+            )
+        })
     }
 }

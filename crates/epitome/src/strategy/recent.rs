@@ -7,20 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::fold::{is_checkpoint, may_leave, size};
 use super::{BadOption, Edit, Scene, Strategy};
 use crate::budget::Tail;
-use crate::checkpoint::LEAST_TOKENS;
 use crate::transcript::unit::Unit;
 use crate::view::Reason;
-
-/// What becomes of what is older.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Older {
-    /// The checkpoint stands for it.
-    #[default]
-    Fold,
-    /// It leaves.
-    Drop,
-}
 
 /// What may be set of [`Recent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,17 +16,15 @@ pub enum Older {
 pub struct RecentOptions {
     /// What stays: a number of items, units, steps, turns or tokens; 0 is legal.
     pub keep: Tail,
-    /// What becomes of the rest.
-    pub older: Older,
 }
 
 impl Default for RecentOptions {
     fn default() -> Self {
-        RecentOptions { keep: Tail::Items(10), older: Older::default() }
+        RecentOptions { keep: Tail::Items(10) }
     }
 }
 
-/// Folds or drops everything that may leave and is older than the newest so many.
+/// Folds everything that may leave and is older than the newest so many.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recent(RecentOptions);
 
@@ -70,20 +56,12 @@ impl Strategy for Recent {
         let units = scene.units.all().iter();
         let older: Vec<&Unit> =
             units.filter(|unit| unit.entries.end <= from && may_leave(scene, unit)).collect();
-        match self.0.older {
-            Older::Drop => older
-                .iter()
-                .map(|unit| Edit::Drop(unit.entries.clone(), Reason::NotRecent))
-                .collect(),
-            Older::Fold => {
-                let gone: u64 = older.iter().map(|unit| size(scene, unit)).sum();
-                // A checkpoint that says nothing new, or is larger than what it stands for, is no gain.
-                if older.iter().all(|unit| is_checkpoint(scene, unit)) || gone <= LEAST_TOKENS {
-                    return Vec::new();
-                }
-                let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
-                older.iter().map(fold).collect()
-            }
+        let gone: u64 = older.iter().map(|unit| size(scene, unit)).sum();
+        // A checkpoint that says nothing new, or is larger than what it stands for, is no gain.
+        if older.iter().all(|unit| is_checkpoint(scene, unit)) || gone <= scene.least {
+            return Vec::new();
         }
+        let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::NotRecent);
+        older.iter().map(fold).collect()
     }
 }

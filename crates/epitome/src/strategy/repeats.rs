@@ -137,16 +137,10 @@ impl Repeats {
             return None;
         }
         let put = |line| PartEdit { at: result.slot, put: Put::Text(line), reason: why.reason() };
-        let known = scene.before.and_then(|before| before.stub_for(result.slot, why.reason()));
-        // It was put there since it saves something.
-        if let Some((known, _)) = known.filter(|(line, _)| why.is_noted_in(line)) {
-            return Some(Edit::Put(put(Arc::clone(known))));
-        }
         let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
-        let line = scene.found.stub(result.slot, why.note(), || {
-            let text = scene.matter.part_text(result);
-            noted_stub(&call.name(), &call.text(), &text, outcome, why.note())
-        });
+        let text = scene.matter.part_text(result);
+        let line: Arc<str> =
+            noted_stub(&call.name(), &call.text(), &text, outcome, why.note()).into();
         let saves = scene.matter.put_tokens(result, &line) < before;
         saves.then(|| Edit::Put(put(line)))
     }
@@ -174,11 +168,6 @@ pub(super) const NOTES: [&str; 5] = [
 impl Why {
     fn note(self) -> &'static str {
         NOTES[self as usize]
-    }
-
-    /// Whether a stub was put for this.
-    fn is_noted_in(self, stub: &str) -> bool {
-        stub.strip_suffix(']').is_some_and(|stub| stub.ends_with(self.note()))
     }
 
     fn reason(self) -> Reason {

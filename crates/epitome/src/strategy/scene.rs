@@ -1,16 +1,12 @@
 //! What a strategy may look at.
 
 use crate::budget::Budget;
-use crate::checkpoint::{self, LEAST_TOKENS, Least};
 use crate::draft::{Draft, Matter};
 use crate::guard::Guard;
 use crate::strategy::Found;
 use crate::transcript::unit::{Unit, Units};
-use crate::transcript::{Entry, Marks, Numbering, Origin, Part, PartKind};
+use crate::transcript::{Entry, Marks, Part, PartKind};
 use crate::trigger::Cause;
-
-/// Tokens of the line before a quote, and of a lane's title.
-const LABEL: u64 = 24;
 
 /// Everything that a strategy may look at.
 #[derive(Clone, Copy, Debug)]
@@ -19,24 +15,18 @@ pub struct Scene<'a> {
     pub matter: Matter<'a>,
     /// Its units and pairs.
     pub units: &'a Units,
-    /// Which messages of the whole conversation its entries are.
-    pub numbering: &'a Numbering,
     /// The working view: what earlier strategies did.
     pub draft: &'a Draft,
     /// What must stay.
     pub guard: &'a Guard,
     /// Where to land.
     pub budget: Budget,
-    /// The least that a checkpoint takes.
-    pub least: Least,
-    /// Tokens that the checkpoint owes to what people said in what had to leave with bound reasoning.
-    pub owed: u64,
+    /// The least that a checkpoint takes, in tokens.
+    pub least: u64,
     /// Why the compaction began, if that was said.
     pub cause: Option<&'a Cause>,
     /// Entries before this one will be folded whatever is done to them: not worth an edit.
     pub horizon: usize,
-    /// An earlier plan for the same entries: stubs that it wrote needn't be written again.
-    pub before: Option<&'a Draft>,
     /// What was found out so far, whatever is shown.
     pub found: &'a Found,
 }
@@ -123,35 +113,9 @@ impl<'a> Scene<'a> {
         self.units.call_of(result.slot).map(|slot| self.matter.transcript.part(slot))
     }
 
-    /// Tokens that a checkpoint takes for what is said in the entry and mustn't be lost: people's words, at
-    /// the least that is worth a quote, and standing instructions.
-    pub(crate) fn quote(&self, entry: usize) -> u64 {
-        let said = self.matter.transcript.entry(entry);
-        let counter = self.matter.counter;
-        if !self.draft.is_shown(entry) {
-            0
-        } else if said.role().instructs() {
-            self.draft.entry_tokens(entry) + LABEL
-        } else if said.origin() == Origin::Checkpoint {
-            let texts = said.parts().map(|part| part.text());
-            let words = texts.filter_map(|text| checkpoint::read(&text)).flat_map(|c| c.words);
-            words.map(|word| checkpoint::quote_tokens(word.at, word.text, counter)).sum()
-        } else if said.is_human() {
-            checkpoint::quote_tokens(self.numbering.of(entry), said.human_text(), counter)
-        } else {
-            0
-        }
-    }
-
-    /// The least checkpoint that says what it owes, as far as it may take so much.
-    pub(super) fn due(&self) -> u64 {
-        let most = self.budget.checkpoint().max(LEAST_TOKENS);
-        checkpoint::beside_ledger(self.least.line + self.owed).min(most)
-    }
-
     /// Where the view would land with the least checkpoint that it needs.
     pub(crate) fn landing(&self) -> u64 {
-        self.draft.total() + if self.draft.folds() { self.due() } else { 0 }
+        self.draft.total() + if self.draft.folds() { self.least } else { 0 }
     }
 
     /// Characters of what the entry says, as edited; none where it isn't shown.

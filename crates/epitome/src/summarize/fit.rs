@@ -88,14 +88,12 @@ fn is_before(c: char) -> bool {
 
 /// The names of lanes, in lower case.
 fn lanes() -> impl Iterator<Item = &'static str> {
-    const LANES: [&str; 7] = [
-        "standing instructions given in mid-conversation",
-        "pinned, no longer shown",
-        "the user's words (verbatim)",
-        "what holds (quoted",
-        "files, commands, errors (extracted)",
-        "summary of the messages not shown",
-        "telling lines (quoted",
+    const LANES: [&str; 5] = [
+        "standing instructions, still in force",
+        "user's words",
+        "what was done",
+        "where it stands",
+        "names not said above",
     ];
     LANES.into_iter()
 }
@@ -105,10 +103,10 @@ fn label(said: &str) -> Option<(&str, &str)> {
     let (label, rest) = said.strip_prefix('[')?.split_once(']')?;
     let low = label.trim_start().to_ascii_lowercase();
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
-    let is_ledgers = low
+    let is_source = low
         .split_once(' ')
         .is_some_and(|(at, who)| is_number(at) && !who.is_empty() && who.len() <= MAX_WHO);
-    (low.starts_with("message ") || is_ledgers).then_some((label, rest))
+    (low.starts_with("message ") || is_source).then_some((label, rest))
 }
 
 /// Names of speakers and what is said with them (`call Read`) are no longer.

@@ -26,7 +26,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ledger::{Delta, Proposed, Unread};
 use crate::model::{Model, Money};
 use crate::text::cut;
 use crate::text::secrets::masked;
@@ -91,12 +90,6 @@ pub struct Summary {
     /// What it took.
     #[serde(default)]
     pub spent: Spent,
-    /// Changes of the ledger that it proposes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ledger: Vec<Delta>,
-    /// What was meant as one, and can't be read.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<Unread>,
 }
 
 impl Summary {
@@ -313,10 +306,4 @@ pub struct SummaryReceipt {
     /// In which shape each was asked, where the agent's own prompt was known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shapes: Vec<Choice>,
-    /// What became of the changes of the ledger that were proposed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ledger: Vec<Proposed>,
-    /// What was meant as such a change and wasn't looked at: it can't be read, or there were too many.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<Unread>,
 }

@@ -12,7 +12,6 @@ use super::{
     SummarizeError, Summarizer, Summary, SummaryCall, SummaryReceipt, SummaryRequest, Why,
 };
 use crate::count::TokenCounter;
-use crate::ledger::{Delta, Rows, Unread, split};
 
 /// Requests that are out at once.
 const PARALLEL: usize = 4;
@@ -24,9 +23,6 @@ const AROUND: u64 = 1_200;
 const BESIDE: u64 = 400;
 /// Summaries of summaries of summaries are no summaries.
 const MOST_ROUNDS: usize = 4;
-/// More changes of the ledger aren't looked at.
-const MOST_CHANGES: usize = 64;
-
 /// What it needs next.
 #[derive(Debug)]
 pub(crate) enum Next {
@@ -86,8 +82,6 @@ pub(crate) struct Work {
     /// Whether what is asked goes on from the agent's own prompt.
     is_extension: bool,
     whys: Vec<String>,
-    /// What was proposed beside summaries that were admitted.
-    deltas: Vec<Delta>,
     done: Option<Result<String, String>>,
     said: Vec<Said>,
 }
@@ -120,7 +114,6 @@ impl Work {
             around,
             is_extension: false,
             whys: Vec::new(),
-            deltas: Vec::new(),
             done: None,
             said: Vec::new(),
         };
@@ -216,10 +209,7 @@ impl Work {
                 self.give_up_for(&error.to_string(), Some(error.kind));
             }
             Ok(summary) => match self.admitted(&summary.text) {
-                Ok((text, rows)) => {
-                    self.propose(summary.ledger.into_iter().chain(rows.deltas));
-                    self.receipt.unread.extend(summary.unread.into_iter().chain(rows.unread));
-                    self.receipt.unread.truncate(MOST_CHANGES);
+                Ok(text) => {
                     self.receipt.calls.push(call);
                     let job = self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
                     job.text = Some(text);
@@ -238,28 +228,10 @@ impl Work {
         }
     }
 
-    /// The summary, and the changes that stood behind it.
-    fn admitted(&self, text: &str) -> Result<(String, Rows), Fault> {
-        let (text, rows) = split(text);
+    /// The summary, if it passes the checks.
+    fn admitted(&self, text: &str) -> Result<String, Fault> {
         let door = self.door.as_ref().expect("something was asked");
-        Ok((door.admit(&text, self.counter.as_ref())?, rows))
-    }
-
-    /// Takes as many changes as are looked at.
-    fn propose(&mut self, changes: impl Iterator<Item = Delta>) {
-        let mut changes = changes.fuse();
-        let room = MOST_CHANGES.saturating_sub(self.deltas.len());
-        self.deltas.extend(changes.by_ref().take(room));
-        let more = changes.count();
-        if more > 0 {
-            let why = format!("no more than {MOST_CHANGES} changes are looked at");
-            self.receipt.unread.push(Unread::new(&format!("{more} more"), why));
-        }
-    }
-
-    /// Changes of the ledger that were proposed beside the summary.
-    pub(crate) fn deltas(&mut self) -> Vec<Delta> {
-        std::mem::take(&mut self.deltas)
+        door.admit(text, self.counter.as_ref())
     }
 
     /// Once more with a reminder, or no more.
@@ -337,7 +309,6 @@ impl Work {
         let last = self.receipt.shapes.last().cloned().expect("it was chosen");
         self.receipt.shapes.push(Choice { shape: Shape::Fenced, why: Why::NotUsed, ..last });
         self.is_extension = false;
-        self.deltas.clear();
         let texts = self.texts(by.as_ref()).expect("there were some before");
         self.ask(&texts, Of::Whole);
     }
@@ -420,7 +391,6 @@ impl Work {
         let waited = self.jobs.drain(..).filter(is_waited);
         self.dropped.extend(waited.map(|job| (name.clone(), job.request)));
         self.said.push(Said::FellBack { by: name, why: why.to_owned(), kind });
-        self.deltas.clear();
         self.is_extension = false;
         self.link += 1;
         self.begin();

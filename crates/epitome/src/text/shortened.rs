@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::excerpt::marker;
 use super::figure;
-use super::split::{Sentence, sentences};
+use super::sentence::sentences;
 
 /// What may stand between the beginning and the end, besides whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,11 +136,11 @@ fn leave_out(out: &mut String, gap: &str, at_end: bool) {
 }
 
 /// What of a place is made of whole sentences.
-fn in_sentences(place: &Range<usize>, whole: &str, own: &[Sentence]) -> Option<Range<usize>> {
+fn in_sentences(place: &Range<usize>, whole: &str, own: &[Range<usize>]) -> Option<Range<usize>> {
     let is_blank = |range: Range<usize>| whole[range].trim().is_empty();
-    let first = own.iter().find(|sentence| sentence.range.start >= place.start)?;
-    let last = own.iter().rfind(|sentence| sentence.range.end <= place.end)?;
-    let (start, end) = (first.range.start, last.range.end);
+    let first = own.iter().find(|sentence| sentence.start >= place.start)?;
+    let last = own.iter().rfind(|sentence| sentence.end <= place.end)?;
+    let (start, end) = (first.start, last.end);
     if start >= end {
         return None;
     }

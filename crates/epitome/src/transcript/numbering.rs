@@ -1,37 +1,24 @@
 //! Which message of the whole conversation an entry is, where checkpoints stand for some.
 
-use std::collections::BTreeMap;
-
 /// Entries by the numbers that messages had before any of them was compacted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbering {
     /// From this entry on they go on from this number, in order.
     steps: Vec<(usize, usize)>,
-    /// Of entries that several messages became, or that a checkpoint is in, the numbers of what stands behind that.
-    shared: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Numbering {
-    /// From `entry` on, which comes behind all that was told, numbers go on from this one.
+    /// From `entry` on numbers go on from `number`; what was told of later entries no longer counts.
     pub(crate) fn go_on(&mut self, entry: usize, number: usize) {
+        self.steps.retain(|(from, _)| *from < entry);
         self.steps.push((entry, number));
     }
 
-    /// The entry is made of several messages.
-    pub(crate) fn share(&mut self, entry: usize, numbers: Vec<usize>) {
-        self.shared.insert(entry, numbers);
-    }
-
-    /// The number of the entry at `index`, the first one where it is made of several messages; the first message has 0.
+    /// The number of the entry at `index`; the first message has 0.
     pub fn of(&self, index: usize) -> usize {
         let begun = self.steps.partition_point(|(from, _)| *from <= index);
         let (from, number) = self.steps[..begun].last().copied().unwrap_or_default();
         number.saturating_add(index - from)
-    }
-
-    /// The numbers of the messages that the entry at `index` is made of, if there are several.
-    pub(crate) fn shared(&self, index: usize) -> Option<&[usize]> {
-        self.shared.get(&index).map(Vec::as_slice)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EntryRow, PartRow, Span, Transcript};
+use super::{PartRow, Span, Transcript};
 
 /// How many bytes both begin with.
 fn common_bytes(one: &[u8], other: &[u8]) -> usize {
@@ -66,41 +66,6 @@ impl Transcript {
                 .map(|rows| rows.first().map(|row| row.span).zip(rows.last().map(|row| row.span)))
         };
         spans(self).is_some_and(|mine| Some(mine) == spans(other))
-    }
-
-    /// Whether it says all that `older` says, part for part, before it goes on: whatever stands around the parts.
-    pub(crate) fn goes_on_from(&self, older: &Transcript) -> bool {
-        let (entries, parts) = (older.entries.len(), older.parts.len());
-        let end = self.entries.get(entries).map_or(self.parts.len(), |row| row.first_part as usize);
-        if self.entries.len() < entries || end != parts {
-            return false;
-        }
-        let is_there = Arc::ptr_eq(&self.source, &older.source);
-        let texts = |mine: Span, theirs: Span| {
-            is_there && mine == theirs || mine.of(&self.source) == theirs.of(&older.source)
-        };
-        let times = (0..entries).all(|at| self.entry(at).time() == older.entry(at).time());
-        let rows = self.entries.iter().zip(older.entries.iter());
-        let mut both = self.parts.iter().zip(older.parts.iter());
-        let is_same = |mine: &EntryRow, theirs: &EntryRow| {
-            mine.role == theirs.role && mine.first_part == theirs.first_part
-        };
-        times
-            && rows.take(entries).all(|(mine, theirs)| is_same(mine, theirs))
-            && both.all(|(mine, theirs)| {
-                let kinds = |row: &PartRow| (row.kind, row.origin, row.marks);
-                kinds(mine) == kinds(theirs)
-                    && texts(mine.body, theirs.body)
-                    && texts(mine.name, theirs.name)
-                    && texts(mine.id, theirs.id)
-            })
-    }
-
-    /// Bytes that it takes, its source included.
-    pub(crate) fn bytes(&self) -> usize {
-        self.source.len()
-            + self.entries.len() * size_of::<EntryRow>()
-            + self.parts.len() * size_of::<PartRow>()
     }
 
     /// How many of its first entries stand in `source`, too: at the same place and in the same bytes, and end there.

@@ -68,16 +68,6 @@ impl Ids {
     }
 }
 
-impl Clean {
-    /// About how many bytes it takes.
-    pub(crate) fn bytes(&self) -> usize {
-        const ID: usize = 96;
-        let Past { seams, calls, items, marked, .. } = &self.past;
-        let ids = calls.order.len() + items.order.len();
-        self.frame.len() + ids * ID + (seams.len() + marked.len()) * size_of::<u32>()
-    }
-}
-
 impl Past {
     /// Notes that entry `at` can be judged without those before it.
     pub(super) fn seam(&mut self, at: usize) {

@@ -106,11 +106,6 @@ impl Format {
         }
     }
 
-    /// Whether user and assistant must take turns, so that a view may make one message of several.
-    pub(crate) fn alternates(self) -> bool {
-        self.dialect().alternates()
-    }
-
     fn dialect(self) -> &'static dyn Dialect {
         match self {
             Format::OpenaiChat => &openai_chat::OpenaiChat,

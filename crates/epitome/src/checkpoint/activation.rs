@@ -1,0 +1,116 @@
+//! How likely a specific is needed again: by how often, how recently and by whom it was used.
+//!
+//! The weight of a specific is the sum over its mentions of w(who) × age^−½, where age counts units from the newest. This is
+//! base-level activation (Anderson & Schooler, "Reflections of the environment in memory", 1991).
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::specifics::{Class, Specific};
+use crate::transcript::Origin;
+
+/// w(who): what a mention by a person, the model or a tool counts. Of 5,020 needs in 85 cuts of real sessions 55 % had been
+/// said by the model before, 39 % stood only in tool output.
+const HUMAN: f32 = 2.0;
+const MODEL: f32 = 1.0;
+const TOOL: f32 = 1.0 / 3.0;
+
+/// What a mention by `who` counts, in a unit of that age; the newest has 1.
+pub(super) fn weight(who: Origin, age: usize) -> f32 {
+    let by = match who {
+        Origin::Human => HUMAN,
+        Origin::Model => MODEL,
+        Origin::Tool | Origin::Injected | Origin::Checkpoint => TOOL,
+    };
+    by / (age.max(1) as f32).sqrt()
+}
+
+/// A specific by the hash of its text: two that differ and have one hash are not expected in any session.
+pub(super) type Key = u64;
+
+/// The key of a text.
+pub(super) fn key(text: &str) -> Key {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = text.len() as u64 ^ FACTOR;
+    let (eights, rest) = text.as_bytes().as_chunks::<8>();
+    let mut mix = |value: u64| {
+        let wide = u128::from(hash ^ value).wrapping_mul(u128::from(FACTOR | 1) << 1 | 1);
+        hash = (wide as u64).rotate_left(23) ^ (wide >> 64) as u64;
+    };
+    eights.iter().for_each(|eight| mix(u64::from_le_bytes(*eight)));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(u64::from_le_bytes(last));
+    mix(FACTOR);
+    hash
+}
+
+/// Keys are hashes already.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("keys are numbers")
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+/// A map by keys.
+pub(super) type ByKey<T> = HashMap<Key, T, BuildHasherDefault<AsItIs>>;
+
+/// What is known of a specific.
+#[derive(Clone, Debug)]
+pub(super) struct Mentioned {
+    pub(super) class: Class,
+    pub(super) text: Box<str>,
+    pub(super) weight: f32,
+    /// The part that mentioned it last: once a part counts.
+    part: u32,
+}
+
+/// All specifics of a conversation, in the order of their first mentions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mentions {
+    places: ByKey<u32>,
+    all: Vec<Mentioned>,
+}
+
+impl Mentions {
+    /// Notes that part `part` mentions a specific; which one it is.
+    pub(super) fn mention(&mut self, specific: &Specific<'_>, part: u32, weight: f32) -> u32 {
+        let next = self.all.len() as u32;
+        let at = *self.places.entry(key(specific.text)).or_insert(next);
+        if at == next {
+            let (class, text) = (specific.class, specific.text.into());
+            self.all.push(Mentioned { class, text, weight, part });
+        } else {
+            let known = &mut self.all[at as usize];
+            if known.part != part {
+                known.weight += weight;
+                known.part = part;
+            }
+        }
+        at
+    }
+
+    pub(super) fn get(&self, at: u32) -> &Mentioned {
+        &self.all[at as usize]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Which specific a text is, if it is one of these.
+    pub(super) fn find(&self, text: &str) -> Option<u32> {
+        self.places.get(&key(text)).copied()
+    }
+}

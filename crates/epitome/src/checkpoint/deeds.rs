@@ -1,0 +1,305 @@
+//! What was done: calls that may have changed something, with their key arguments and outcome, in order; and what was read.
+//!
+//! A line reads back what it says, so that the next checkpoint goes on from it: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
+
+use std::fmt::Write as _;
+
+use super::target::{key, outcome, target};
+use crate::text::Outcome;
+use crate::tool::{Act, Call};
+
+/// One call, or several that ask the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Deed {
+    /// The number of the message that made the first of them.
+    first: u32,
+    /// Of the last.
+    last: u32,
+    times: u32,
+    /// Tool and key arguments: `Edit(src/a.rs)`.
+    what: Box<str>,
+    /// How the last one went; empty while nobody said.
+    went: Box<str>,
+}
+
+/// Calls of one tool that only read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Look {
+    tool: Box<str>,
+    times: u32,
+    /// What they asked for, the last asked last.
+    targets: Vec<Box<str>>,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deeds {
+    deeds: Vec<Deed>,
+    looks: Vec<Look>,
+    /// What calls are, whose results are to come: by their slots.
+    open: Vec<(u32, Asked)>,
+}
+
+/// What a call was.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    Deed(usize),
+    Look,
+}
+
+/// Targets of one tool that are remembered, the newest.
+const MOST_TARGETS: usize = 400;
+/// What stands before how a call went.
+const WENT: &str = " → ";
+const LOOKS: &str = "Only read: ";
+const BETWEEN: &str = " · ";
+
+impl Deeds {
+    /// Takes in a call of message `number`.
+    pub(super) fn call(
+        &mut self,
+        number: u32,
+        slot: u32,
+        tool: &str,
+        arguments: &str,
+        reads: bool,
+    ) {
+        let call = Call::read(tool, arguments);
+        if call.act == Act::Idle {
+            return;
+        }
+        if reads || call.only_looks() {
+            self.look(tool, target(&call).into_iter());
+            self.open.push((slot, Asked::Look));
+            return;
+        }
+        let what = key(tool, arguments, &call);
+        self.open.push((slot, Asked::Deed(self.deeds.len())));
+        self.deeds.push(Deed {
+            first: number,
+            last: number,
+            times: 1,
+            what: what.into(),
+            went: "".into(),
+        });
+    }
+
+    /// Takes in how the call in `slot` went.
+    pub(super) fn answer(&mut self, slot: u32, output: &str, reported: Outcome) {
+        let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
+        if let (_, Asked::Deed(deed)) = self.open.swap_remove(at) {
+            self.deeds[deed].went = outcome(output, reported).into();
+        }
+    }
+
+    fn look(&mut self, tool: &str, targets: impl Iterator<Item = String>) {
+        let at = match self.looks.iter().position(|look| *look.tool == *tool) {
+            Some(at) => at,
+            None => {
+                self.looks.push(Look { tool: tool.into(), times: 0, targets: Vec::new() });
+                self.looks.len() - 1
+            }
+        };
+        let look = &mut self.looks[at];
+        look.times += 1;
+        for target in targets {
+            if let Some(known) = look.targets.iter().rposition(|known| **known == *target) {
+                let known = look.targets.remove(known);
+                look.targets.push(known);
+                continue;
+            }
+            if look.targets.len() == MOST_TARGETS {
+                look.targets.remove(0);
+            }
+            look.targets.push(target.into());
+        }
+    }
+
+    /// Takes over what an earlier checkpoint says, before anything newer is taken in.
+    pub(super) fn carry(&mut self, lines: &str) {
+        for line in lines.lines() {
+            if let Some(deed) = Deed::read(line) {
+                self.deeds.push(deed);
+            } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
+                self.look(&look.tool, look.targets.iter().map(|target| target.to_string()));
+                let known = self.looks.iter_mut().find(|known| known.tool == look.tool);
+                known.expect("it was just added").times += look.times - 1;
+            }
+        }
+    }
+
+    /// The lines of the calls that were made from message `since` on, or of those before; what asks the same as one line, in
+    /// the order of the last of them.
+    pub(super) fn lines(&self, is_of: impl Fn(u32) -> bool, merging: Merging) -> Vec<String> {
+        let mut merged: Vec<Deed> = Vec::new();
+        let mut places: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+        for deed in self.deeds.iter().filter(|deed| is_of(deed.last)) {
+            let what = merging.of(&deed.what);
+            match places.get(what.as_ref()) {
+                Some(at) => {
+                    let known = &mut merged[*at];
+                    known.times += deed.times;
+                    known.first = known.first.min(deed.first);
+                    known.last = known.last.max(deed.last);
+                    known.went = deed.went.clone();
+                }
+                None => {
+                    places.insert(what.to_string(), merged.len());
+                    merged.push(Deed { what: what.into(), ..deed.clone() });
+                }
+            }
+        }
+        merged.sort_by_key(|deed| deed.last);
+        merged.iter().map(Deed::line).collect()
+    }
+
+    /// The line of each tool that only read, with its newest targets in at most `bytes`.
+    pub(super) fn looks(&self, bytes: usize) -> Vec<String> {
+        self.looks.iter().map(|look| look.line(bytes)).collect()
+    }
+}
+
+/// Which calls become one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Merging {
+    /// Those that say the same.
+    Same,
+    /// Those of one tool on one target.
+    Target,
+    /// Those of one tool.
+    Tool,
+}
+
+impl Merging {
+    /// What stands for a call.
+    fn of<'a>(self, what: &'a str) -> std::borrow::Cow<'a, str> {
+        let Some((tool, rest)) = what.split_once('(') else { return what.into() };
+        match self {
+            Merging::Same => what.into(),
+            Merging::Target => match rest.split_once(", ") {
+                Some((first, _)) => format!("{tool}({first}, …)").into(),
+                None => what.into(),
+            },
+            Merging::Tool => tool.into(),
+        }
+    }
+}
+
+impl Deed {
+    fn line(&self) -> String {
+        let Deed { first, last, times, what, went } = self;
+        let mut line = format!("[{first}] {what}");
+        if *times > 1 {
+            let _ = write!(line, " ×{times}, last [{last}]");
+        }
+        if !went.is_empty() {
+            let _ = write!(line, "{WENT}{went}");
+        }
+        line
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let (first, rest) = line.strip_prefix('[')?.split_once("] ")?;
+        let first = first.parse().ok()?;
+        let (what, went) = rest.rsplit_once(WENT).unwrap_or((rest, ""));
+        let again = || {
+            let (what, again) = what.rsplit_once(" ×")?;
+            let (times, last) = again.strip_suffix(']')?.split_once(", last [")?;
+            Some((what, times.parse().ok()?, last.parse().ok()?))
+        };
+        let (what, times, last) = again().unwrap_or((what, 1, first));
+        Some(Deed { first, last, times, what: what.into(), went: went.into() })
+    }
+}
+
+impl Look {
+    fn line(&self, bytes: usize) -> String {
+        let mut line = format!("{LOOKS}{}", self.tool);
+        if self.times > 1 {
+            let _ = write!(line, " ×{}", self.times);
+        }
+        let mut left = bytes;
+        let fits = |target: &&Box<str>| {
+            let rest = left.checked_sub(target.len() + BETWEEN.len());
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        };
+        let mut targets: Vec<&str> =
+            self.targets.iter().rev().filter(fits).map(|target| &**target).collect();
+        targets.reverse();
+        if !targets.is_empty() {
+            let _ = write!(line, ": {}", targets.join(BETWEEN));
+        }
+        line
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let (head, targets) = line.split_once(": ").unwrap_or((line, ""));
+        let (tool, times) = match head.rsplit_once(" ×") {
+            Some((tool, times)) => (tool, times.parse().ok().filter(|times| *times > 0)?),
+            None => (head, 1),
+        };
+        let targets = targets.split(BETWEEN).filter(|target| !target.is_empty());
+        Some(Look { tool: tool.into(), times, targets: targets.map(Into::into).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deeds() -> Deeds {
+        let mut deeds = Deeds::default();
+        let mut call = |number, tool, arguments, output: Option<&str>| {
+            deeds.call(number, number, tool, arguments, false);
+            if let Some(output) = output {
+                deeds.answer(number, output, Outcome::Unknown);
+            }
+        };
+        call(3, "Read", r#"{"file_path":"src/a.rs"}"#, Some("fn a() {}"));
+        call(
+            5,
+            "Edit",
+            r#"{"file_path":"src/a.rs","old_string":"a","new_string":"b"}"#,
+            Some(
+                "The file was updated, and this is what it says now, at some length that is too long.",
+            ),
+        );
+        call(
+            7,
+            "Edit",
+            r#"{"file_path":"src/a.rs","old_string":"b","new_string":"c"}"#,
+            Some("Error: no match"),
+        );
+        call(
+            9,
+            "Bash",
+            r#"{"command":"cargo test"}"#,
+            Some("Exit code 101\ntest result: FAILED. 3 passed; 1 failed; 0 ignored"),
+        );
+        call(11, "book", r#"{"id":"JG7FMM","cabin":"economy"}"#, None);
+        deeds
+    }
+
+    #[test]
+    fn what_was_done_is_said_in_order_and_read_back() {
+        let deeds = deeds();
+        let lines = deeds.lines(|_| true, Merging::Same);
+        assert_eq!(
+            lines,
+            [
+                "[5] Edit(src/a.rs) ×2, last [7] → failed: Error: no match",
+                "[9] Bash(cargo test) → exit 101, 3 passed, 1 failed",
+                "[11] book(id=JG7FMM, cabin=economy)",
+            ]
+        );
+        assert_eq!(deeds.looks(100), ["Only read: Read: src/a.rs"]);
+        let mut next = Deeds::default();
+        next.carry(&[lines.clone(), deeds.looks(100)].concat().join("\n"));
+        assert_eq!(
+            (next.lines(|_| true, Merging::Same), next.looks(100)),
+            (lines, deeds.looks(100))
+        );
+        assert_eq!(next.lines(|at| at > 9, Merging::Target), ["[11] book(id=JG7FMM, …)"]);
+    }
+}

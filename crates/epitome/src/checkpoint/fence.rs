@@ -1,0 +1,50 @@
+//! The fence around a checkpoint. It carries the digest of what it encloses, so that nothing enclosed can close it.
+
+use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
+
+const OPEN: &str = "<checkpoint ";
+const CLOSE: &str = "</checkpoint ";
+
+pub(super) fn fenced(body: &str) -> String {
+    let nonce = ContentId::of_text(body).short();
+    format!("{OPEN}{nonce}>\n{body}{CLOSE}{nonce}>")
+}
+
+/// What stands between the fences of an intact checkpoint.
+pub(super) fn unfenced(text: &str) -> Option<&str> {
+    let (nonce, rest) = text.strip_prefix(OPEN)?.split_once(">\n")?;
+    let body = rest.strip_suffix('>')?.strip_suffix(nonce)?.strip_suffix(CLOSE)?;
+    (ContentId::of_text(body).short() == nonce).then_some(body)
+}
+
+/// Whether the whole text is a checkpoint whose digest matches: a later compaction continues it.
+pub fn looks_like_one(text: &str) -> bool {
+    text.starts_with(OPEN) && unfenced(text).is_some()
+}
+
+/// Whether the whole text stands between two fences of one nonce, whether or not the digest matches.
+fn is_enclosed(text: &str) -> bool {
+    let inner = || {
+        let (nonce, rest) = text.trim().strip_prefix(OPEN)?.split_once('>')?;
+        let is_one = !nonce.is_empty() && nonce.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let body = rest.strip_suffix('>')?.strip_suffix(nonce)?.strip_suffix(CLOSE)?;
+        // Between two of them somebody speaks.
+        Some(is_one && !body.contains(&format!("{CLOSE}{nonce}>")))
+    };
+    inner().unwrap_or(false)
+}
+
+/// The texts in the user's role that stand between a checkpoint's fences, whether or not the digest matches. No person wrote
+/// them.
+pub fn look_alikes(transcript: &Transcript) -> impl Iterator<Item = Part<'_>> {
+    // Most show by their first bytes that they are none.
+    let may_be = |raw: &str| {
+        let start = raw.strip_prefix('"').unwrap_or_default();
+        start.starts_with(['<', '\\', ' '])
+    };
+    let users = transcript.entries().filter(|entry| entry.role() == Role::User);
+    users.flat_map(|entry| entry.parts()).filter(move |part| {
+        let is_text = part.kind() == PartKind::Text && !part.is(Marks::NESTED);
+        is_text && may_be(part.raw_body()) && is_enclosed(&part.text())
+    })
+}

@@ -1,0 +1,280 @@
+//! The lanes of a checkpoint behind its header, each within its share of the room.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::deeds::Merging;
+use super::gather::{Gathered, said};
+use super::notes::{Line, Place, Taken};
+use super::words::{self, Lane, Room};
+use super::{DEEDS, NAMES, NOTES, STATE, SUMMARY, TITLES, TODO, WORDS, ending, push_lane};
+use crate::count::TokenCounter;
+use crate::specifics::{Class, specifics};
+use crate::summarize::fitted;
+use crate::text::{cut, secrets::masked};
+use crate::transcript::{Origin, Slot, Transcript};
+
+/// How many tokens each lane may have. What one leaves goes to those behind it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shares {
+    room: u64,
+    /// For people's commands and prohibitions.
+    commands: u64,
+    /// For all of people's words.
+    words: u64,
+    /// For calls before the newest human message.
+    older: u64,
+    /// For what was only read.
+    looks: u64,
+    /// For the agent's last words.
+    last: u64,
+    /// For its own list.
+    todo: u64,
+    /// For a summary.
+    pub(super) summary: u64,
+}
+
+impl Shares {
+    /// Shares of so many tokens.
+    pub(super) fn of(room: u64) -> Self {
+        let percent = |share: u64| room * share / 100;
+        Shares {
+            room,
+            commands: percent(60),
+            words: percent(40),
+            older: percent(12),
+            looks: percent(6),
+            last: percent(12),
+            todo: percent(8),
+            summary: percent(45),
+        }
+    }
+}
+
+/// What the lanes are written from.
+pub(super) struct Lanes<'a> {
+    pub(super) gathered: &'a Gathered,
+    pub(super) transcript: &'a Transcript,
+    pub(super) counter: &'a dyn TokenCounter,
+    pub(super) shares: Shares,
+    pub(super) summary: Option<&'a str>,
+}
+
+/// Percent of what is left that lines have before names.
+const NOTES_SHARE: u64 = 70;
+
+impl Lanes<'_> {
+    /// All lanes behind `head`; and how the user's words came out.
+    pub(super) fn write(&self, head: &str) -> (String, Lane) {
+        let Shares { room, commands, words, summary, .. } = self.shares;
+        let mut out = head.to_owned();
+        let mut left = room;
+        let words = words::lane(&self.gathered.words, Room { commands, all: words }, self.counter);
+        self.push(&mut out, WORDS, &words.text, &mut left);
+        let deeds = self.deeds(left);
+        self.push(&mut out, DEEDS, &deeds, &mut left);
+        let state = self.state(left);
+        self.push(&mut out, STATE, &state, &mut left);
+        let given = self.summary.unwrap_or(&self.gathered.summary);
+        let summary = self.prose(given, summary.min(left));
+        self.push(&mut out, SUMMARY, &summary, &mut left);
+        let mut is_said = vec![false; self.gathered.mentions.len()];
+        for at in &self.gathered.shown {
+            is_said[*at as usize] = true;
+        }
+        for found in specifics(&out[head.len()..]) {
+            if let Some(at) = self.gathered.mentions.find(found.text) {
+                is_said[at as usize] = true;
+            }
+        }
+        let notes = self.notes(left * NOTES_SHARE / 100, &mut is_said);
+        self.push(&mut out, NOTES, &notes, &mut left);
+        let names = self.names(left, &is_said);
+        self.push(&mut out, NAMES, &names, &mut left);
+        (out, words)
+    }
+
+    fn tokens(&self, text: &str) -> u64 {
+        self.counter.text(text).tokens
+    }
+
+    /// Adds a lane, and takes its tokens from what is left.
+    fn push(&self, out: &mut String, title: &str, lines: &str, left: &mut u64) {
+        let before = out.len();
+        push_lane(out, title, lines);
+        *left = left.saturating_sub(self.tokens(&out[before..]));
+    }
+
+    /// What was done: calls since the newest human message before all else.
+    fn deeds(&self, left: u64) -> String {
+        let since = self.gathered.newest_human;
+        let is_new = |at: u32| since.is_none_or(|since| at > since);
+        let deeds = &self.gathered.deeds;
+        let total = |lines: &[String]| lines.iter().map(|line| self.tokens(line) + 1).sum::<u64>();
+        // Calls that say the same become one line; where that isn't enough, calls on one target; then calls of one tool.
+        let steps = [(Merging::Same, 70), (Merging::Target, 85), (Merging::Tool, 100)];
+        let fitting =
+            steps.into_iter().map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
+        let fitting =
+            fitting.into_iter().find(|(lines, percent)| total(lines) <= left * percent / 100);
+        let new = match fitting {
+            Some((lines, _)) => lines,
+            None => self.newest(deeds.lines(is_new, Merging::Tool), left),
+        };
+        let left = left.saturating_sub(total(&new));
+        let old = deeds.lines(|at| !is_new(at), Merging::Same);
+        let most = self.shares.older.min(left);
+        let old = if total(&old) <= most {
+            old
+        } else {
+            self.newest(deeds.lines(|at| !is_new(at), Merging::Target), most)
+        };
+        let left = left.saturating_sub(total(&old));
+        let most = self.shares.looks.min(left);
+        let looks = self.looks(most);
+        [old, new, looks].concat().iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    fn looks(&self, most: u64) -> Vec<String> {
+        let deeds = &self.gathered.deeds;
+        let mut bytes = most as usize * 4;
+        for _ in 0..6 {
+            let lines = deeds.looks(bytes / deeds.looks(0).len().max(1));
+            if lines.iter().map(|line| self.tokens(line) + 1).sum::<u64>() <= most {
+                return lines;
+            }
+            bytes = bytes * 2 / 3;
+        }
+        self.newest(deeds.looks(0), most)
+    }
+
+    /// The last of these lines that fit.
+    fn newest(&self, lines: Vec<String>, most: u64) -> Vec<String> {
+        let mut left = most;
+        let fits = |line: &String| {
+            let rest = left.checked_sub(self.tokens(line) + 1);
+            left = rest.unwrap_or(0);
+            rest.is_some()
+        };
+        let mut lines: Vec<String> = lines.into_iter().rev().take_while(fits).collect();
+        lines.reverse();
+        lines
+    }
+
+    /// The agent's last words, and its list.
+    fn state(&self, left: u64) -> String {
+        let most = self.shares.last.min(left);
+        let last =
+            self.gathered.last_words.as_ref().and_then(|word| ending(word, most, self.counter));
+        let mut out = last.map(|word| word.lines()).unwrap_or_default();
+        let mut room = self.shares.todo.min(left.saturating_sub(self.tokens(&out)));
+        let mut list = String::new();
+        for item in self.gathered.todo() {
+            let Some(rest) = room.checked_sub(self.tokens(&item) + 1) else { break };
+            room = rest;
+            list.push_str(&item);
+            list.push('\n');
+        }
+        if !list.is_empty() {
+            out.push_str(TODO);
+            out.push_str(&list);
+        }
+        out
+    }
+
+    /// A summary in at most so many tokens. None of its lines passes for a title or for somebody's words.
+    fn prose(&self, summary: &str, most: u64) -> String {
+        // Whoever sums up may repeat a secret.
+        let summary = masked(summary.trim());
+        if summary.is_empty() {
+            return String::new();
+        }
+        let text = fitted(&summary, most, self.counter).unwrap_or_default();
+        let titled = |line: &str| {
+            if TITLES.contains(&line) { format!("{line}:\n") } else { format!("{line}\n") }
+        };
+        text.lines().map(titled).collect()
+    }
+
+    /// Lines of earlier messages in order, in at most `most` tokens.
+    fn notes(&self, most: u64, is_said: &mut [bool]) -> String {
+        /// After so many lines in a row that have no room none is looked for.
+        const MISSES: u32 = 24;
+        let Gathered { lines, mentions, .. } = self.gathered;
+        let mut left = most.saturating_sub(4);
+        let mut misses = 0;
+        let mut picked: Vec<((u32, u32, u32), String)> = Vec::new();
+        let mut texts: BTreeMap<u32, String> = BTreeMap::new();
+        lines.choose(mentions, is_said, |line| {
+            let text = self.note(line, &mut texts);
+            let Some(rest) = left.checked_sub(self.tokens(&text)) else {
+                misses += 1;
+                return if misses > MISSES { Taken::Full } else { Taken::No };
+            };
+            (left, misses) = (rest, 0);
+            let place = match line.at {
+                Place::Carried(at) => (line.number, 0, at),
+                Place::Part { slot, start, .. } => (line.number, slot, start),
+            };
+            picked.push((place, text));
+            Taken::Yes
+        });
+        picked.sort();
+        picked.into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// A line with its source: `[65] …` of the model, `[15 Read] …` of a tool's output.
+    fn note(&self, line: &Line, texts: &mut BTreeMap<u32, String>) -> String {
+        let (slot, start, end) = match line.at {
+            Place::Carried(at) => return format!("{}\n", self.gathered.carried_notes[at as usize]),
+            Place::Part { slot, start, end } => (slot, start as usize, end as usize),
+        };
+        let text = texts
+            .entry(slot)
+            .or_insert_with(|| said(self.transcript, &self.transcript.part(Slot(slot))));
+        let is_whole = |at: Option<&u8>| at.is_none_or(|byte| *byte == b'\n');
+        let begins = start == 0 || is_whole(text.as_bytes().get(start - 1));
+        let before = if begins { "" } else { "… " };
+        let behind = if is_whole(text.as_bytes().get(end)) { "" } else { " …" };
+        let said = cut::one_line(&text[start..end], usize::MAX);
+        let tool = match line.who {
+            Origin::Model | Origin::Human => String::new(),
+            _ => {
+                let tools = &self.gathered.tools;
+                let known = tools.binary_search_by_key(&slot, |(slot, _)| *slot);
+                format!(" {}", known.map_or("note", |at| &tools[at].1))
+            }
+        };
+        format!("[{}{tool}] {before}{said}{behind}\n", line.number)
+    }
+
+    /// Specifics that nothing else says, a line for each class, in at most `most` tokens.
+    fn names(&self, most: u64, is_said: &[bool]) -> String {
+        let mentions = &self.gathered.mentions;
+        let unsaid = (0..mentions.len() as u32).filter(|at| !is_said[*at as usize]);
+        let mut ranked: Vec<(f32, u32)> = unsaid
+            .map(|at| {
+                let one = mentions.get(at);
+                (one.weight / (2.0 + one.text.len() as f32 / 3.6), at)
+            })
+            .collect();
+        ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        let mut left = most.saturating_sub(8);
+        let mut lists: BTreeMap<Class, Vec<&str>> = BTreeMap::new();
+        for (_, at) in ranked {
+            let one = mentions.get(at);
+            let title = if lists.contains_key(&one.class) { 0 } else { 4 };
+            let Some(rest) = left.checked_sub(self.tokens(&one.text) + 2 + title) else { break };
+            left = rest;
+            lists.entry(one.class).or_default().push(&one.text);
+        }
+        let mut out = String::new();
+        for (class, names) in lists {
+            let mark = if class == Class::Quoted { "\"" } else { "" };
+            let names: Vec<String> =
+                names.iter().map(|name| format!("{mark}{name}{mark}")).collect();
+            let _ = writeln!(out, "{}: {}", class.plural(), names.join(", "));
+        }
+        out
+    }
+}

@@ -1,0 +1,256 @@
+//! Lines of earlier messages, chosen so that together they say as much as possible of what may be needed.
+//!
+//! Lines are taken greedily by the weight of the specifics that nothing else says yet, for each token (greedy budgeted maximum
+//! coverage: Khuller, Moss & Naor, "The budgeted maximum coverage problem", 1999).
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::activation::Mentions;
+use crate::specifics::Specific;
+use crate::transcript::Origin;
+
+/// A line that may be quoted: a stretch of a part's masked text.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// The part that says it, and where; for a line that an earlier checkpoint quotes which of these it is.
+    pub(super) at: Place,
+    /// The number of its message.
+    pub(super) number: u32,
+    pub(super) who: Origin,
+    /// About how many tokens it takes.
+    tokens: f32,
+    /// Its specifics, among all of [`Lines::specifics`].
+    first: u32,
+    count: u32,
+}
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the masked text of the part in this slot.
+    Part { slot: u32, start: u32, end: u32 },
+    /// Among the notes of earlier checkpoints.
+    Carried(u32),
+}
+
+/// The lines of what is folded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
+    all: Vec<Line>,
+    specifics: Vec<u32>,
+}
+
+/// The longest line that is quoted, in bytes; a longer one is quoted in pieces that end where a word does.
+const LONGEST: usize = 240;
+/// Tokens of a label; with a tool's name in it.
+const LABEL: f32 = 4.0;
+const TOOL_LABEL: f32 = 7.0;
+/// Lines of the model read better than tool output that says the same: so much more a tool's line has to say.
+const TOOL_DISCOUNT: f32 = 0.5;
+/// Bytes that a token has here, about.
+const BYTES: f32 = 3.6;
+
+impl Lines {
+    /// Takes in a text with its specifics, which `mentions` knows: lines with none aren't kept.
+    pub(super) fn add(
+        &mut self,
+        (slot, number, who): (u32, u32, Origin),
+        text: &str,
+        found: &[(Specific<'_>, u32)],
+    ) {
+        let mut next = 0;
+        while next < found.len() {
+            let (line_start, line_end) = line_around(text, found[next].0.at);
+            let mut behind = next;
+            while behind < found.len() && found[behind].0.at < line_end {
+                behind += 1;
+            }
+            self.add_line((slot, number, who), text, (line_start, line_end), &found[next..behind]);
+            next = behind;
+        }
+    }
+
+    /// Adds a line, in pieces if it is long.
+    fn add_line(
+        &mut self,
+        of: (u32, u32, Origin),
+        text: &str,
+        (start, end): (usize, usize),
+        found: &[(Specific<'_>, u32)],
+    ) {
+        if end - start <= LONGEST {
+            return self.push(of, (start, end), found);
+        }
+        let mut next = 0;
+        while next < found.len() {
+            // A piece from some words before the first specific to some behind the last one that fits.
+            let first = found[next].0.at;
+            let from = word_start(text, first.saturating_sub(LONGEST / 4).max(start), first);
+            let mut behind = next + 1;
+            let reach = |index: usize| found[index].0.at + found[index].0.text.len();
+            while behind < found.len() && reach(behind) <= from + LONGEST * 3 / 4 {
+                behind += 1;
+            }
+            let last = reach(behind - 1);
+            let to = word_end(text, last, (from + LONGEST).max(last).min(end));
+            self.push(of, (from, to), &found[next..behind]);
+            next = behind;
+        }
+    }
+
+    fn push(
+        &mut self,
+        (slot, number, who): (u32, u32, Origin),
+        (start, end): (usize, usize),
+        found: &[(Specific<'_>, u32)],
+    ) {
+        let first = self.specifics.len() as u32;
+        let label = if who == Origin::Model { LABEL } else { TOOL_LABEL };
+        self.specifics.extend(found.iter().map(|(_, at)| *at));
+        self.all.push(Line {
+            at: Place::Part { slot, start: start as u32, end: end as u32 },
+            number,
+            who,
+            tokens: label + (end - start) as f32 / BYTES,
+            first,
+            count: found.len() as u32,
+        });
+    }
+
+    /// Adds a line that an earlier checkpoint quotes.
+    pub(super) fn carry(&mut self, index: u32, number: u32, bytes: usize, found: &[u32]) {
+        let first = self.specifics.len() as u32;
+        self.specifics.extend_from_slice(found);
+        self.all.push(Line {
+            at: Place::Carried(index),
+            number,
+            who: Origin::Model,
+            tokens: LABEL + bytes as f32 / BYTES,
+            first,
+            count: found.len() as u32,
+        });
+    }
+
+    fn specifics(&self, line: &Line) -> &[u32] {
+        &self.specifics[line.first as usize..(line.first + line.count) as usize]
+    }
+
+    /// What quoting the line adds, for each token.
+    fn gain(&self, line: &Line, mentions: &Mentions, is_said: &[bool]) -> f32 {
+        let specifics = self.specifics(line);
+        let mut sum = 0.0;
+        for (index, at) in specifics.iter().enumerate() {
+            if !is_said[*at as usize] && !specifics[..index].contains(at) {
+                sum += mentions.get(*at).weight;
+            }
+        }
+        let by =
+            if matches!(line.who, Origin::Model | Origin::Human) { 1.0 } else { TOOL_DISCOUNT };
+        sum * by / line.tokens
+    }
+
+    /// The best lines until `takes` has no room for more: it is told each line, and says whether it took it. What a line that
+    /// is taken says is marked as said.
+    pub(super) fn choose(
+        &self,
+        mentions: &Mentions,
+        is_said: &mut [bool],
+        mut takes: impl FnMut(&Line) -> Taken,
+    ) {
+        let gain = |at: usize, is_said: &[bool]| Candidate {
+            gain: self.gain(&self.all[at], mentions, is_said),
+            at,
+        };
+        let mut heap: BinaryHeap<Candidate> = (0..self.all.len())
+            .map(|at| gain(at, is_said))
+            .filter(|candidate| candidate.gain > 0.0)
+            .collect();
+        while let Some(best) = heap.pop() {
+            let now = gain(best.at, is_said);
+            if now.gain <= 0.0 {
+                continue;
+            }
+            // What was said since may have made it worth less than the next one.
+            if heap.peek().is_some_and(|next| now < *next) {
+                heap.push(now);
+                continue;
+            }
+            let line = &self.all[best.at];
+            match takes(line) {
+                Taken::Yes => {
+                    for at in self.specifics(line) {
+                        is_said[*at as usize] = true;
+                    }
+                }
+                Taken::No => {}
+                Taken::Full => return,
+            }
+        }
+    }
+}
+
+/// What became of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    Yes,
+    /// It has no room; a shorter one may.
+    No,
+    /// Nothing more has room.
+    Full,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    gain: f32,
+    at: usize,
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Of two that are worth the same the later one comes first.
+        self.gain.total_cmp(&other.gain).then(self.at.cmp(&other.at))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}
+
+/// The line around `at`, without its end.
+fn line_around(text: &str, at: usize) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |at| at + 1);
+    let end = memchr::memchr(b'\n', &bytes[at..]).map_or(text.len(), |end| at + end);
+    (start, end)
+}
+
+/// Where the first word at or behind `from` begins; `until` at the latest.
+fn word_start(text: &str, from: usize, until: usize) -> usize {
+    let bytes = text.as_bytes();
+    if from == 0 || bytes[from - 1].is_ascii_whitespace() {
+        return from;
+    }
+    let space = bytes[from..until].iter().position(u8::is_ascii_whitespace);
+    space.map_or(until, |space| from + space + 1)
+}
+
+/// Where the last word before `until` ends; `from` at the earliest.
+fn word_end(text: &str, from: usize, until: usize) -> usize {
+    let bytes = text.as_bytes();
+    if until == text.len() || bytes[until].is_ascii_whitespace() {
+        return until;
+    }
+    let space = bytes[from..until].iter().rposition(u8::is_ascii_whitespace);
+    space.map_or(from, |space| from + space)
+}

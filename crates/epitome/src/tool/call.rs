@@ -1,0 +1,151 @@
+//! What a tool call does to files and machines, by the names that agents give their tools.
+
+use std::borrow::Cow;
+
+use super::name::{keeps_list, only_reads, words};
+use super::shell::Command;
+use crate::text::arguments::{Arguments, patched_files};
+
+/// A call as it is understood.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) act: Act,
+    pub(crate) arguments: Arguments<'a>,
+    /// The command line, if it runs one.
+    pub(crate) line: Option<Cow<'a, str>>,
+    /// What the command line does.
+    pub(crate) shell: Command,
+}
+
+impl<'a> Call<'a> {
+    /// Understands a call.
+    pub(crate) fn read(tool: &str, arguments_json: &'a str) -> Self {
+        let arguments = Arguments::read(arguments_json);
+        let act = Act::of(tool, &arguments);
+        let line = if act == Act::Run { arguments.command() } else { None };
+        let mut shell = line.as_deref().map(Command::read).unwrap_or_default();
+        if let Some(line) = &line {
+            shell.acts |= patched_files(line).next().is_some();
+        }
+        Self { act, arguments, line, shell }
+    }
+
+    /// Whether it asks or looks, and changes nothing.
+    pub(crate) fn only_looks(&self) -> bool {
+        match self.act {
+            Act::Run => !self.shell.acts,
+            act => act == Act::Ask || act.only_reads(),
+        }
+    }
+}
+
+/// What a call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Runs a command line.
+    Run,
+    /// Reads a file.
+    Read,
+    /// Changes a file that is there.
+    Edit,
+    /// Writes a whole file.
+    Write,
+    /// Deletes a file.
+    Delete,
+    /// Lists or searches files.
+    Look,
+    /// Thinks aloud or keeps a list of its own: nothing happens outside.
+    Idle,
+    /// Anything else, with an effect as far as the name tells.
+    Other,
+    /// Anything else that only asks.
+    Ask,
+}
+
+impl Act {
+    /// What a call of `tool` with these arguments does.
+    pub(crate) fn of(tool: &str, arguments: &Arguments<'_>) -> Self {
+        let has_file = arguments.path().is_some();
+        if has_file && let Some(command) = arguments.get(&["command"]) {
+            // One tool with sub-commands (`str_replace_based_edit_tool`), not a shell.
+            match command.as_ref() {
+                "view" => return Self::Read,
+                "create" => return Self::Write,
+                "str_replace" | "insert" | "undo_edit" => return Self::Edit,
+                _ => {}
+            }
+        }
+        if keeps_list(tool) {
+            return Self::Idle;
+        }
+        if arguments.command().is_some() {
+            return Self::Run;
+        }
+        let words = words(tool);
+        let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+        if arguments.patch().is_some() || has(&["patch"]) {
+            return Self::Edit;
+        }
+        if has(&["think"]) {
+            return Self::Idle;
+        }
+        if only_reads(tool) {
+            let looks = has(&["grep", "glob", "search", "find", "list", "ls", "tree"]);
+            return match () {
+                () if looks && (has_file || arguments.get(&["pattern"]).is_some()) => Self::Look,
+                () if looks || !has_file => Self::Ask,
+                () => Self::Read,
+            };
+        }
+        let edits =
+            ["edit", "multiedit", "replace", "insert", "apply", "update", "modify", "append"];
+        match () {
+            () if has_file && has(&edits) => Self::Edit,
+            () if has_file && has(&["write", "create", "save"]) => Self::Write,
+            () if has_file && has(&["delete", "remove"]) => Self::Delete,
+            () if words.len() == 1 && has(&["edit", "insert"]) => Self::Edit,
+            () => Self::Other,
+        }
+    }
+
+    /// Whether what comes back is what was there before, and so tells no result of its own.
+    pub(crate) fn only_reads(self) -> bool {
+        matches!(self, Self::Read | Self::Look | Self::Idle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_of_known_agents_are_understood() {
+        let cases = [
+            ("Read", r#"{"file_path":"a"}"#, Act::Read),
+            ("MultiEdit", r#"{"file_path":"a"}"#, Act::Edit),
+            ("NotebookEdit", r#"{"notebook_path":"a"}"#, Act::Edit),
+            ("Write", r#"{"file_path":"a","content":""}"#, Act::Write),
+            ("Grep", r#"{"pattern":"x"}"#, Act::Look),
+            ("LS", r#"{"path":"a"}"#, Act::Look),
+            ("NotebookRead", r#"{"notebook_path":"a"}"#, Act::Read),
+            ("list_directory", r#"{"dir_path":"a"}"#, Act::Look),
+            ("Bash", r#"{"command":"ls"}"#, Act::Run),
+            ("shell", r#"{"command":["ls"]}"#, Act::Run),
+            ("exec_command", r#"{"cmd":"ls"}"#, Act::Run),
+            ("apply_patch", r#"{"input":"*** Begin Patch"}"#, Act::Edit),
+            ("replace", r#"{"file_path":"a","old_string":"b"}"#, Act::Edit),
+            ("str_replace_editor", r#"{"command":"create","path":"a"}"#, Act::Write),
+            ("create", r#"{"filename":"a"}"#, Act::Write),
+            ("goto", r#"{"line_number":3}"#, Act::Ask),
+            ("set_target", r#"{"value":3}"#, Act::Other),
+            ("submit", "{}", Act::Other),
+            ("open", r#"{"path":"a"}"#, Act::Read),
+            ("TodoWrite", r#"{"todos":[]}"#, Act::Idle),
+            ("get_user_details", r#"{"user_id":"a"}"#, Act::Ask),
+            ("mcp__shop__book_room", r#"{"user_id":"a"}"#, Act::Other),
+        ];
+        for (tool, arguments, expected) in cases {
+            assert_eq!(Act::of(tool, &Arguments::read(arguments)), expected, "{tool}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What tool calls do: whether they only read, which file or command they are about, and how they went.
+
+mod call;
+mod name;
+mod shell;
+mod test_totals;
+
+pub(crate) use call::{Act, Call};
+pub(crate) use name::keeps_list;
+pub use name::only_reads;
+pub(crate) use shell::Deed as FileDeed;
+pub(crate) use test_totals::Tests;
