@@ -174,7 +174,6 @@ impl Sessions {
             let subject = Subject {
                 id,
                 base: &base,
-                chain: &chain,
                 model: &model,
                 counted,
                 frame,

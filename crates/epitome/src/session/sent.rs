@@ -98,7 +98,6 @@ impl Sessions {
         let subject = Subject {
             id: seen.session,
             base: &seen.base,
-            chain: &seen.chain,
             model: &sent.model,
             // Another epoch may show more by now.
             counted: seen.glimpse.total.tokens.min(sent.glimpse.total.tokens),
