@@ -18,6 +18,42 @@ pub(crate) enum BenchCommand {
     /// item that holds is looked for. The same seeds give the same figures. Tables go to stdout; brackets hold 95 % intervals.
     #[command(after_help = SURVIVAL)]
     Survival(SurvivalArgs),
+
+    /// Measure what agents later needed and the view still says.
+    ///
+    /// Each session is cut at several points. What stands before a cut is compacted by Epitome and by simple methods,
+    /// all to the same number of tokens. An exact string is a need if the agent itself uses it after the cut, it stands
+    /// before the cut, and nobody else says it again in between. The same input gives the same figures. Tables go to
+    /// stdout.
+    #[command(after_help = FORESIGHT)]
+    Foresight(ForesightArgs),
+}
+
+const FORESIGHT: &str = "\
+Examples:
+  epitome bench foresight examples/claude-code examples/pi
+  epitome bench foresight session.jsonl --at 10 --cuts 9
+  epitome bench foresight session.jsonl --json > figures.json
+
+What each figure means: docs/foresight.md.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ForesightArgs {
+    /// Sessions: recordings or requests; of a folder all in it.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) sessions: Vec<PathBuf>,
+
+    /// Budgets, in percent of the tokens before the cut.
+    #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "5,10,20,30")]
+    #[arg(value_parser = clap::value_parser!(u8).range(1..=99))]
+    pub(crate) at: Vec<u8>,
+
+    /// How often each session is cut, between 40 and 80 % of its units.
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=41))]
+    pub(crate) cuts: u8,
+
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
 }
 
 const SURVIVAL: &str = "\

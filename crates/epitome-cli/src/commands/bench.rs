@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use epitome::Request;
+use epitome_bench::foresight;
 use epitome_bench::survival::page::tables;
 use epitome_bench::survival::stream::LONG;
 use epitome_bench::survival::{Book, Epitome, Set, Stream, Study, run, shipped};
 
-use crate::args::{ReadingArgs, SurvivalArgs};
+use crate::args::{ForesightArgs, ReadingArgs, SurvivalArgs};
 use crate::counters;
 use crate::failure::{Exit, Failure};
 use crate::input;
@@ -65,6 +66,63 @@ pub(crate) fn survival(args: &SurvivalArgs, report: Report) -> Result<Exit> {
         Report::Words => output::words(&clean(&tables(&figures)))?,
     }
     Ok(Exit::Ok)
+}
+
+/// Measures what agents later needed, and prints it.
+pub(crate) fn foresight(args: &ForesightArgs, report: Report) -> Result<Exit> {
+    let counter = counters::named(args.counter.counter.as_deref().unwrap_or(COUNTER))?;
+    let mut budgets = args.at.clone();
+    budgets.sort_unstable();
+    budgets.dedup();
+    let study = foresight::Study {
+        sessions: sessions(&args.sessions, report)?,
+        budgets,
+        cuts: args.cuts.into(),
+        counter: counters::remembering(counter),
+    };
+    let mut progress = Progress::new(report);
+    let measured = foresight::run(&study, || progress.tick("compacting"));
+    drop(progress);
+    let figures = measured.map_err(|broken| {
+        let why = line(&broken.to_string(), WIDTH);
+        Failure::input(format!("these sessions can't be measured: {why}"))
+            .hint("epitome check --help")
+    })?;
+    if figures.cuts.is_empty() {
+        let what = format!("no session has a cut with {} needs or more", foresight::FEWEST);
+        return Err(Failure::input(what)
+            .hint("epitome sessions lists those of this machine; longer ones have more")
+            .into());
+    }
+    match report {
+        Report::Json => output::json(&figures)?,
+        Report::Words => output::words(&clean(&foresight::page::tables(&figures)))?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// Sessions with their names: files, and what is in folders.
+fn sessions(paths: &[PathBuf], report: Report) -> Result<Vec<(String, Request)>> {
+    let mut sessions = Vec::new();
+    let mut read = |file: &Path| -> Result<()> {
+        let session = input::read(Some(file), &ReadingArgs::default(), report)?.request;
+        sessions.push((file.to_string_lossy().into_owned(), session));
+        Ok(())
+    };
+    for path in paths {
+        if !path.is_dir() {
+            read(path)?;
+            continue;
+        }
+        for file in files(path)? {
+            if let Err(error) = read(&file) {
+                let why = error.to_string();
+                let first = why.lines().next().unwrap_or_default();
+                output::warn(&format!("left out: {first}"));
+            }
+        }
+    }
+    Ok(sessions)
 }
 
 /// The phrasings of a file, or the project's.

@@ -35,6 +35,9 @@ use crate::output::Report;
 pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
     match command {
         Command::Bench { command: BenchCommand::Survival(args) } => bench::survival(&args, report),
+        Command::Bench { command: BenchCommand::Foresight(args) } => {
+            bench::foresight(&args, report)
+        }
         Command::Check(args) => check::run(&args, report),
         Command::Count(args) => count::run(&args, report),
         Command::Compact(args) => compact::run(&args, report),
