@@ -11,6 +11,8 @@ use epitome::{Compactor, Options, Target};
 
 use super::activation::Weighted;
 use super::cut::Broken;
+use super::need::Need;
+use super::needle::{has_neighbours, mentions};
 use super::passage::{Passage, Who, passages};
 use super::pick::{Lines, names};
 use super::scene::Scene;
@@ -38,7 +40,7 @@ pub enum Contender {
     Names,
     /// Lines chosen by the activation of the strings in them, then names.
     LinesAndNames,
-    /// Names of the needs, then lines that say them: it knows what comes.
+    /// Names of the needs, then excerpts that say them with their neighbours: it knows what comes.
     Oracle,
 }
 
@@ -86,8 +88,6 @@ pub struct Shown {
 pub struct Stand<'s> {
     scene: &'s Scene,
     lines: Lines<'s>,
-    needed: Vec<Weighted>,
-    needed_lines: Lines<'s>,
 }
 
 impl<'s> Stand<'s> {
@@ -96,11 +96,7 @@ impl<'s> Stand<'s> {
         let counted = || scene.passages.iter().filter(|passage| passage.who.counts());
         let spoken = counted().filter(|passage| passage.who != Who::Client);
         let lines = Lines::of(spoken, &scene.weighted, scene.counter.as_ref());
-        let one = |need: &super::need::Need| Weighted { text: need.text.clone(), weight: 1.0 };
-        let mut needed: Vec<Weighted> = scene.needs.iter().map(one).collect();
-        let needed_lines = Lines::of(counted(), &needed, scene.counter.as_ref());
-        needed.sort_by_cached_key(|need| scene.counter.text(&need.text).tokens);
-        Stand { scene, lines, needed, needed_lines }
+        Stand { scene, lines }
     }
 
     /// What a contender shows in `room` tokens.
@@ -128,15 +124,7 @@ impl<'s> Stand<'s> {
             Contender::LinesAndNames => {
                 self.written(self.lines.picked(room * LINES / 5), &self.scene.weighted, room)
             }
-            Contender::Oracle => {
-                let strings = self.needed.iter().map(|need| need.text.as_str());
-                let names = names(strings, "", room, self.scene.counter.as_ref());
-                let names: String = names.iter().map(|name| format!("{name}\n")).collect();
-                let left = room.saturating_sub(self.count(&names));
-                let lines = self.needed_lines.picked(left);
-                let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
-                self.text(lines + &names)
-            }
+            Contender::Oracle => self.oracle(room),
         })
     }
 
@@ -148,9 +136,9 @@ impl<'s> Stand<'s> {
         let all = passages(&request);
         let said: Vec<&Passage> =
             all.iter().filter(|passage| passage.who != Who::Standing).collect();
-        let checkpoint = said.iter().find(|passage| {
-            passage.kind == PartKind::Text && looks_like_one(&passage.text)
-        });
+        let checkpoint = said
+            .iter()
+            .find(|passage| passage.kind == PartKind::Text && looks_like_one(&passage.text));
         let checkpoint = checkpoint.map(|passage| passage.text.clone());
         let tokens = Tally::of(&request, self.scene.counter.as_ref()).total().tokens;
         let text = joined(said.iter().map(|passage| passage.text.as_str()));
@@ -222,6 +210,33 @@ impl<'s> Stand<'s> {
         let strings = weighted.iter().map(|found| found.text.as_str());
         let names = names(strings, &lines, left, self.scene.counter.as_ref());
         self.text(lines + &joined(names.into_iter()))
+    }
+
+    /// As many needs as fit, the shortest first; then as many of them with their neighbours.
+    fn oracle(&self, room: u64) -> Shown {
+        let mut needs: Vec<&Need> = self.scene.needs.iter().collect();
+        needs.sort_by_cached_key(|need| self.count(&need.text));
+        let strings = needs.iter().map(|need| need.text.as_str());
+        let mut lines = names(strings, "", room, self.scene.counter.as_ref());
+        let mut left = room.saturating_sub(self.count(&joined(lines.iter().copied())));
+        let excerpts =
+            needs.iter().filter_map(|need| need.excerpt.as_deref().map(|excerpt| (*need, excerpt)));
+        let mut excerpts: Vec<(&Need, &str)> = excerpts.collect();
+        excerpts.sort_by_cached_key(|(_, excerpt)| self.count(excerpt));
+        for (need, excerpt) in excerpts {
+            let tokens = self.count(excerpt) + 1;
+            if tokens > left {
+                break;
+            }
+            let text = joined(lines.iter().copied());
+            let is_said =
+                |at| need.neighbours.iter().any(|words| has_neighbours(&text, &at, words));
+            if !mentions(&text, &need.text).any(is_said) {
+                lines.push(excerpt);
+                left -= tokens;
+            }
+        }
+        self.text(joined(lines.into_iter()))
     }
 
     fn text(&self, text: String) -> Shown {

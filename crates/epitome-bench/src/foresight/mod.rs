@@ -14,8 +14,8 @@
 pub mod activation;
 pub mod contender;
 pub mod cut;
-pub mod needle;
 pub mod need;
+pub mod needle;
 pub mod page;
 pub mod passage;
 pub mod pick;

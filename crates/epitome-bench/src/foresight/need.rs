@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use epitome::specifics::{Class, specifics};
 
-use super::needle::{mentions, neighbours, says};
+use super::needle::{excerpt, mentions, neighbours, says};
 use super::passage::{Passage, Who};
 
 /// Mentions of a need whose neighbours are looked at, the newest ones.
@@ -24,6 +24,8 @@ pub struct Need {
     pub points: bool,
     /// What stands around each mention before the cut, where anything does.
     pub neighbours: Vec<Vec<String>>,
+    /// The shortest excerpt before the cut that says it with its neighbours, where it has any.
+    pub excerpt: Option<String>,
 }
 
 /// All that is said before the cut and counts, as one text.
@@ -68,7 +70,8 @@ pub fn needs(before: &[Passage], after: &[Passage], standing: &str) -> Vec<Need>
                     used.insert(string, is_need.then_some(needs.len()));
                     if is_need {
                         let (class, text) = (specific.class, string.to_owned());
-                        needs.push(Need { text, class, points, neighbours: Vec::new() });
+                        let (neighbours, excerpt) = (Vec::new(), None);
+                        needs.push(Need { text, class, points, neighbours, excerpt });
                     }
                 }
             }
@@ -77,8 +80,11 @@ pub fn needs(before: &[Passage], after: &[Passage], standing: &str) -> Vec<Need>
     for need in &mut needs {
         let all: Vec<_> = mentions(&text, &need.text).collect();
         let newest = all.iter().rev().take(MENTIONS);
-        let mut around: Vec<_> = newest.map(|at| neighbours(&text, at)).collect();
-        around.retain(|words| !words.is_empty());
+        let around = newest.map(|at| (neighbours(&text, at), at));
+        let around: Vec<_> = around.filter(|(words, _)| !words.is_empty()).collect();
+        let excerpts = around.iter().map(|(_, at)| excerpt(&text, at));
+        need.excerpt = excerpts.min_by_key(|excerpt| excerpt.len()).map(str::to_owned);
+        let mut around: Vec<_> = around.into_iter().map(|(words, _)| words).collect();
         around.sort();
         around.dedup();
         need.neighbours = around;

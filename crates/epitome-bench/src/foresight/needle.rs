@@ -53,18 +53,28 @@ pub fn sides<'t>(text: &'t str, at: &Range<usize>) -> (&'t str, &'t str) {
 /// The neighbours of a mention: up to three words on each side in its line, in lower case.
 pub fn neighbours(text: &str, at: &Range<usize>) -> Vec<String> {
     let (before, behind) = sides(text, at);
-    let mut found: Vec<String> = words(before).rev().take(WORDS).collect();
-    found.extend(words(behind).take(WORDS));
+    let near = words(before).rev().take(WORDS).chain(words(behind).take(WORDS));
+    let mut found: Vec<String> = near.map(str::to_lowercase).collect();
     found.sort();
     found.dedup();
     found
 }
 
+/// A mention with its neighbours.
+pub fn excerpt<'t>(text: &'t str, at: &Range<usize>) -> &'t str {
+    let (before, behind) = sides(text, at);
+    let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+    let first = words(before).rev().take(WORDS).last().map_or(at.start, place);
+    let last = words(behind).take(WORDS).last();
+    let end = last.map_or(at.end, |word| place(word) + word.len());
+    &text[first..end]
+}
+
 /// Words of two letters or digits or more, without what stands around them.
-fn words(text: &str) -> impl DoubleEndedIterator<Item = String> + '_ {
+fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     let trimmed =
         text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    trimmed.filter(|word| word.chars().nth(1).is_some()).map(str::to_lowercase)
+    trimmed.filter(|word| word.chars().nth(1).is_some())
 }
 
 /// Whether the line of a mention says half of `neighbours` or more, the mention itself apart.
@@ -100,9 +110,11 @@ mod tests {
         let text = "one two\nWe set the `port` to 8442 for all of staging, a test.\nthree";
         let at = mentions(text, "8442").next().expect("it is there");
         assert_eq!(neighbours(text, &at), ["all", "for", "of", "port", "the", "to"]);
+        assert_eq!(excerpt(text, &at), "the `port` to 8442 for all of");
         let kept = "port: to 8442 (for staging)";
         let at = mentions(kept, "8442").next().expect("it is there");
-        let wanted = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let wanted =
+            |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         assert!(has_neighbours(kept, &at, &wanted(&["all", "for", "port", "the"])));
         assert!(!has_neighbours(kept, &at, &wanted(&["all", "the", "port"])));
     }

@@ -82,7 +82,10 @@ fn write(out: &mut String, figures: &Figures) -> std::fmt::Result {
             if score.over + score.failed > 0 {
                 let name = contender.name();
                 let (over, failed) = (score.over, score.failed);
-                writeln!(out, "\n{name} at {budget} %: {over} views over the room, {failed} failed")?;
+                writeln!(
+                    out,
+                    "\n{name} at {budget} %: {over} views over the room, {failed} failed"
+                )?;
             }
         }
     }

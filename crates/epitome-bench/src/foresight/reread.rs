@@ -11,8 +11,7 @@ use serde_json::Value;
 /// The fewest lines of a file that count.
 const LINES: usize = 3;
 /// Members of arguments that name a file.
-const PATHS: [&str; 6] =
-    ["file_path", "absolute_path", "path", "filename", "file", "target_file"];
+const PATHS: [&str; 6] = ["file_path", "absolute_path", "path", "filename", "file", "target_file"];
 /// Commands that show a file, and such as change nothing.
 const SHOWING: [&str; 6] = ["cat", "sed -n", "head", "tail", "nl", "open"];
 const HARMLESS: [&str; 9] =

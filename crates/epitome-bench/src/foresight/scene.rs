@@ -88,8 +88,7 @@ impl Scene {
     /// Tokens of a unit but for standing instructions.
     pub fn unit_tokens(&self, unit: usize) -> u64 {
         let entries = self.units.all()[unit].entries.clone();
-        let spoken =
-            entries.filter(|at| !self.prefix.transcript.entry(*at).role().instructs());
+        let spoken = entries.filter(|at| !self.prefix.transcript.entry(*at).role().instructs());
         spoken.map(|at| self.tally.entry(at)).sum()
     }
 }

@@ -99,9 +99,8 @@ pub fn score(scene: &Scene, shown: &Shown, room: u64) -> Score {
         }
         if !need.neighbours.is_empty() {
             let around = &need.neighbours;
-            let is_kept = found
-                .iter()
-                .any(|at| around.iter().any(|words| has_neighbours(text, at, words)));
+            let is_kept =
+                found.iter().any(|at| around.iter().any(|words| has_neighbours(text, at, words)));
             score.neighbours.add(is_kept);
         }
     }
@@ -112,7 +111,8 @@ pub fn score(scene: &Scene, shown: &Shown, room: u64) -> Score {
         score.words.of += if text.contains(sentence) { words } else { 0 };
     }
     score.noise = noise(scene, text);
-    score.checkpoint_noise = shown.checkpoint.as_ref().map_or(Share::default(), |said| noise(scene, said));
+    score.checkpoint_noise =
+        shown.checkpoint.as_ref().map_or(Share::default(), |said| noise(scene, said));
     let lines: HashSet<&str> = text.lines().map(str::trim).collect();
     for reread in &scene.rereads {
         score.rereads.add(reread.is_shown(&lines));
@@ -154,9 +154,8 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
                 return None;
             }
             let ends = rest.char_indices().zip(rest.chars().skip(1));
-            let mut ends = ends.filter(|((_, c), next)| {
-                matches!(c, '.' | '!' | '?') && next.is_whitespace()
-            });
+            let mut ends =
+                ends.filter(|((_, c), next)| matches!(c, '.' | '!' | '?') && next.is_whitespace());
             let end = ends.next().map_or(rest.len(), |((at, _), _)| at + 1);
             let (sentence, more) = rest.split_at(end);
             rest = more;
