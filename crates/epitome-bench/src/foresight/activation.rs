@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use epitome::specifics::specifics;
 
-use super::passage::{Passage, Who};
+use crate::passage::{Passage, Who};
 
 /// What a mention by a person, by the model and by anybody else counts.
 const PERSON: f64 = 2.0;

@@ -10,13 +10,13 @@ use epitome::transcript::PartKind;
 use epitome::{Compactor, Options, Target};
 
 use super::activation::Weighted;
-use super::cut::Broken;
 use super::need::Need;
-use super::needle::{has_neighbours, mentions};
-use super::passage::{Passage, Who, passages};
 use super::pick::{Lines, names};
 use super::scene::Scene;
+use crate::Broken;
 use crate::dice::Dice;
+use crate::needle::{has_neighbours, mentions};
+use crate::passage::{Passage, Who, passages};
 
 /// The share of the room that the newest units get before outputs become stubs, in tenths.
 const TAIL: u64 = 3;

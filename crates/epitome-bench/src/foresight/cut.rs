@@ -1,28 +1,12 @@
 //! Cuts: where a session is divided into what is compacted and what comes after.
 
-use std::fmt;
-
 use epitome::transcript::unit::Units;
 use epitome::{Request, wire};
 
+use crate::Broken;
+
 /// The first and the last share of the units, in percent, after which a session is cut.
 const SPAN: (usize, usize) = (40, 80);
-
-/// What stopped a measurement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken(pub String);
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl<E: std::error::Error> From<E> for Broken {
-    fn from(error: E) -> Self {
-        Broken(error.to_string())
-    }
-}
 
 /// Where a session is cut: the share in percent, and the first entry after it.
 pub fn cuts(request: &Request, wanted: usize) -> Vec<(usize, usize)> {

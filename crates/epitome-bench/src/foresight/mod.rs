@@ -4,7 +4,6 @@
 //! after it shows what it needed. A [need](need::Need) is an exact string that the agent uses after the cut, that stands
 //! before it, and that nobody else says again in between. Every [contender](contender::Contender) has the same room.
 //!
-//! - [`passage`]: what a request says, decoded
 //! - [`cut`], [`scene`]: a session in two
 //! - [`need`], [`reread`]: what is needed after the cut
 //! - [`activation`], [`pick`], [`contender`]: what makes views
@@ -15,9 +14,7 @@ pub mod activation;
 pub mod contender;
 pub mod cut;
 pub mod need;
-pub mod needle;
 pub mod page;
-pub mod passage;
 pub mod pick;
 pub mod reread;
 mod run;
@@ -25,5 +22,4 @@ pub mod scene;
 pub mod score;
 
 pub use contender::Contender;
-pub use cut::Broken;
 pub use run::{CutRow, FEWEST, Figures, Row, Study, VERSION, run};

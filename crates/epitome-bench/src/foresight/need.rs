@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use epitome::specifics::{Class, specifics};
 
-use super::needle::{excerpt, mentions, neighbours, says};
-use super::passage::{Passage, Who};
+use crate::needle::{excerpt, mentions, neighbours, says};
+use crate::passage::{Passage, Who};
 
 /// Mentions of a need whose neighbours are looked at, the newest ones.
 const MENTIONS: usize = 64;

@@ -7,7 +7,8 @@ use epitome::specifics::Class;
 
 use super::contender::Contender;
 use super::run::Figures;
-use super::score::{Score, Share};
+use super::score::Score;
+use crate::Share;
 
 /// Measures, and which share of a score each is.
 const MEASURES: [(&str, fn(&Score) -> Share); 8] = [
@@ -56,7 +57,7 @@ fn write(out: &mut String, figures: &Figures) -> std::fmt::Result {
         row(out, "", figures.budgets.iter().map(|budget| format!("{budget} %")))?;
         for contender in Contender::ALL {
             let scores = figures.budgets.iter().map(|budget| figures.total(contender, *budget));
-            row(out, contender.name(), scores.map(|score| percent(score.map(of))))?;
+            row(out, contender.name(), scores.map(|score| shown(score.map(of))))?;
         }
     }
     let budget = figures.budgets.iter().copied().find(|budget| *budget >= TYPICAL);
@@ -67,7 +68,7 @@ fn write(out: &mut String, figures: &Figures) -> std::fmt::Result {
         for contender in Contender::ALL {
             let score = figures.total(contender, budget);
             let of = |class: &&str| score.and_then(|score| score.classes.get(class)).copied();
-            row(out, contender.name(), classes.iter().map(|class| percent(of(class))))?;
+            row(out, contender.name(), classes.iter().map(|class| shown(of(class))))?;
         }
         let score = figures.total(Contender::Oracle, budget);
         let all = |class: &&str| {
@@ -107,6 +108,6 @@ fn row(out: &mut String, name: &str, cells: impl Iterator<Item = String>) -> std
     writeln!(out)
 }
 
-fn percent(share: Option<Share>) -> String {
-    share.and_then(Share::percent).map_or_else(|| "-".to_owned(), |share| format!("{share:.1}"))
+fn shown(share: Option<Share>) -> String {
+    share.map_or_else(|| "-".to_owned(), Share::shown)
 }

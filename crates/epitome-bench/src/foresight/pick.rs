@@ -7,8 +7,8 @@ use epitome::count::TokenCounter;
 use epitome::specifics::specifics;
 
 use super::activation::Weighted;
-use super::needle::says;
-use super::passage::Passage;
+use crate::needle::says;
+use crate::passage::Passage;
 
 /// A longer line is divided between words, in bytes.
 const LONG: usize = 300;

@@ -7,10 +7,11 @@ use epitome::count::TokenCounter;
 use serde::Serialize;
 
 use super::contender::{Contender, Shown, Stand};
-use super::cut::{Broken, cuts};
-use super::passage::passages;
+use super::cut::cuts;
 use super::scene::Scene;
 use super::score::{Score, score};
+use crate::Broken;
+use crate::passage::passages;
 
 /// The version of the figures' form.
 pub const VERSION: u32 = 1;

@@ -7,10 +7,11 @@ use epitome::count::{Tally, TokenCounter};
 use epitome::transcript::unit::Units;
 
 use super::activation::{Weighted, weighted};
-use super::cut::{Broken, prefix};
+use super::cut::prefix;
 use super::need::{Need, needs};
-use super::passage::{Passage, Who, decoded, passages};
 use super::reread::{Reread, rereads};
+use crate::Broken;
+use crate::passage::{Passage, Who, decoded, passages};
 
 /// What is compacted, and what comes after.
 #[derive(Debug)]

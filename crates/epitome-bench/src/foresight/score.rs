@@ -7,38 +7,10 @@ use epitome::specifics::specifics;
 use serde::Serialize;
 
 use super::contender::Shown;
-use super::needle::{has_neighbours, mentions};
-use super::passage::Who;
 use super::scene::Scene;
-
-/// So many of so many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Share {
-    /// So many.
-    pub of: u64,
-    /// Of so many.
-    pub all: u64,
-}
-
-impl Share {
-    /// Counts one more, and whether it is so.
-    pub fn add(&mut self, is_so: bool) {
-        self.of += u64::from(is_so);
-        self.all += 1;
-    }
-
-    /// In percent, if there is anything.
-    pub fn percent(self) -> Option<f64> {
-        (self.all > 0).then(|| self.of as f64 * 100.0 / self.all as f64)
-    }
-}
-
-impl AddAssign for Share {
-    fn add_assign(&mut self, other: Self) {
-        self.of += other.of;
-        self.all += other.all;
-    }
-}
+use crate::Share;
+use crate::needle::{has_neighbours, mentions};
+use crate::passage::Who;
 
 /// What one view, or several of a contender, still say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
