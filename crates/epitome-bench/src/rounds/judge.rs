@@ -72,6 +72,6 @@ mod tests {
         assert_eq!(order("New staging port: 9021."), Order::NewOnly);
         assert_eq!(order("staging port 9021\nstaging port 8442"), Order::OldLast);
         assert_eq!(order("staging port 8442"), Order::OldLast);
-        assert_eq!(order("staging port\n9021, 84422 staging port"), Order::Lost);
+        assert_eq!(order("staging port\n9021\n84422 staging port"), Order::Lost);
     }
 }

@@ -29,6 +29,7 @@ mod kinds;
 mod lived;
 mod lives;
 mod mcp;
+mod measured;
 mod models;
 mod papers;
 mod places;
