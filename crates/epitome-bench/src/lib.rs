@@ -1,7 +1,17 @@
-//! Benchmarks of compaction, for whoever measures it: of Epitome, or of anything else that makes a smaller request out of a request.
+//! Benchmarks of compaction, on real sessions.
 //!
-//! - [`survival`]: what five compactions leave of rules, decisions, facts, tasks and questions
+//! - [`foresight`]: does a view still say what the agent will need?
+//! - [`rounds`]: do people's rules and values outlast five compactions?
+//! - [`passage`], [`needle`]: what a request says, and where
 //! - [`dice`]: choices that are the same for the same seed
 
+mod broken;
 pub mod dice;
-pub mod survival;
+pub mod foresight;
+pub mod needle;
+pub mod passage;
+pub mod rounds;
+pub mod share;
+
+pub use broken::Broken;
+pub use share::Share;

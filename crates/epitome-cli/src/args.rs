@@ -33,7 +33,7 @@ pub(crate) use archive::{
     SessionsArgs, usual_archive,
 };
 pub(crate) use around::{AroundArgs, Line};
-pub(crate) use bench::{BenchCommand, SurvivalArgs};
+pub(crate) use bench::{BenchCommand, ForesightArgs, RoundsArgs};
 pub(crate) use compact::{CompactArgs, ConvertArgs};
 pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
 pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose, SidecarArgs};

@@ -15,7 +15,6 @@
 //! - [`archives`]: what any archive must do
 //! - [`canaries`]: made-up secrets, in the places where secrets stand
 //! - [`trail`]: what an agent's calls did to files and commands, and what a view says of it
-//! - [`survival`]: what compactions lose of what was said, measured
 
 pub mod archives;
 mod bedrock;
@@ -47,7 +46,6 @@ pub mod server;
 mod show;
 pub mod simulation;
 mod stage;
-pub mod survival;
 mod tape;
 pub mod trail;
 mod wait;

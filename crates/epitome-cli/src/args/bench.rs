@@ -1,79 +1,98 @@
-//! What can be asked about what compactions lose.
+//! What can be measured about compactions.
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use epitome_bench::survival::Set;
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, Subcommand, ValueHint};
 
 use super::CounterArg;
 
 /// What is measured.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Measure what survives five compactions: rules, decisions, facts, preferences, goals, tasks and questions.
+    /// Measure what agents later needed and the view still says.
     ///
-    /// Items are planted in the sessions as messages of a person, in what the model says and in tools' results; some are
-    /// changed later, some have a twin of the same shape. Five ninths of each session are compacted to 5, 10 and 20 % of their
-    /// tokens, then each further ninth is appended to what came out and that is compacted again. After each compaction every
-    /// item that holds is looked for. The same seeds give the same figures. Tables go to stdout; brackets hold 95 % intervals.
-    #[command(after_help = SURVIVAL)]
-    Survival(SurvivalArgs),
+    /// Each session is cut at several points. What stands before a cut is compacted by Epitome and by simple methods, all to
+    /// the same number of tokens. An exact string is a need if the agent itself uses it after the cut, it stands before the
+    /// cut, and nobody else says it again in between. The same input gives the same figures. Tables go to stdout.
+    #[command(after_help = FORESIGHT)]
+    Foresight(ForesightArgs),
+
+    /// Measure whether people's rules and values outlast five compactions.
+    ///
+    /// Rules and values are planted in each session as a person's words. Five ninths of the session are compacted; then each
+    /// further ninth is appended to what came out, and that is compacted again to the same size. Nothing else is remembered.
+    /// The same seeds give the same figures. Tables go to stdout.
+    #[command(after_help = ROUNDS)]
+    Rounds(RoundsArgs),
 }
 
-const SURVIVAL: &str = "\
+const FORESIGHT: &str = "\
 Examples:
-  epitome bench survival examples/claude-code examples/pi
-  epitome bench survival session.jsonl --set open --misses
-  epitome bench survival session.jsonl --phrasings mine.json --seeds 10 --json > figures.json
+  epitome bench foresight examples/claude-code examples/pi
+  epitome bench foresight session.jsonl --at 10 --cuts 9
+  epitome bench foresight session.jsonl --json > figures.json
 
-A session is measured over again until it is 1.2 MB long, so that what always stays of it fits in 5 %.
-What phrasings look like: crates/epitome-bench/data/survival/open.json. What was held out isn't listed by --misses: \
-who writes rules for what is kept shouldn't read it.";
+What each figure means: docs/bench.md.";
+
+const ROUNDS: &str = "\
+Examples:
+  epitome bench rounds session.jsonl
+  epitome bench rounds examples/tau-bench --seeds 3 --at 5,10,20
+  epitome bench rounds session.jsonl --seed 7 --json > figures.json
+
+A session is repeated with other names until it is 500 kB long. What each figure means: docs/bench.md.";
 
 #[derive(Debug, Args)]
-pub(crate) struct SurvivalArgs {
-    /// Sessions: recordings or requests; of a folder those of one format, in a row.
-    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
-    pub(crate) sessions: Vec<PathBuf>,
+pub(crate) struct ForesightArgs {
+    #[command(flatten)]
+    pub(crate) sessions: SessionsArg,
 
-    /// How often each session is planted anew.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub(crate) seeds: u64,
+    /// Budgets, in percent of the tokens before the cut.
+    #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "5,10,20,30")]
+    #[arg(value_parser = percent())]
+    pub(crate) at: Vec<u8>,
 
-    /// Which of the project's phrasings.
-    #[arg(long, value_name = "SET", default_value = "all", conflicts_with = "phrasings")]
-    pub(crate) set: SetName,
-
-    /// Plant the phrasings of this file instead of the project's.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) phrasings: Option<PathBuf>,
-
-    /// List what was lost, and where lanes state what no longer holds, instead of the tables.
-    #[arg(long)]
-    pub(crate) misses: bool,
+    /// How often each session is cut, between 40 and 80 % of its units.
+    #[arg(long, value_name = "N", default_value = "3")]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=41))]
+    pub(crate) cuts: usize,
 
     #[command(flatten)]
     pub(crate) counter: CounterArg,
 }
 
-/// Phrasings that are part of the project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SetName {
-    /// Those that rules were written with.
-    Open,
-    /// Those that nobody who wrote rules has seen.
-    HeldOut,
-    /// Both.
-    All,
+#[derive(Debug, Args)]
+pub(crate) struct RoundsArgs {
+    #[command(flatten)]
+    pub(crate) sessions: SessionsArg,
+
+    /// Sizes to compact to, in percent of the tokens that are compacted first.
+    #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "5,10,20")]
+    #[arg(value_parser = percent())]
+    pub(crate) at: Vec<u8>,
+
+    /// The first seed: which rules and values, said where and how.
+    #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
+    pub(crate) seed: u64,
+
+    /// How many seeds: how often each session is planted anew.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: u64,
+
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
 }
 
-impl SetName {
-    /// Whether it is one of these.
-    pub(crate) fn holds(self, set: Set) -> bool {
-        match self {
-            SetName::Open => set == Set::Open,
-            SetName::HeldOut => set == Set::HeldOut,
-            SetName::All => true,
-        }
-    }
+/// What is measured on.
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArg {
+    /// Sessions: recordings or requests; of a folder all that are in it.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// A share in percent that leaves something out.
+fn percent() -> RangedU64ValueParser<u8> {
+    RangedU64ValueParser::new().range(1..=99)
 }

@@ -34,7 +34,10 @@ use crate::output::Report;
 /// Does what was asked.
 pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
     match command {
-        Command::Bench { command: BenchCommand::Survival(args) } => bench::survival(&args, report),
+        Command::Bench { command: BenchCommand::Foresight(args) } => {
+            bench::foresight(&args, report)
+        }
+        Command::Bench { command: BenchCommand::Rounds(args) } => bench::rounds(&args, report),
         Command::Check(args) => check::run(&args, report),
         Command::Count(args) => count::run(&args, report),
         Command::Compact(args) => compact::run(&args, report),

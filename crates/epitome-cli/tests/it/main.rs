@@ -47,5 +47,4 @@ mod sidecar;
 mod simulate;
 mod spending;
 mod summarizers;
-mod survival;
 mod usage;

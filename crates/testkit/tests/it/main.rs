@@ -15,7 +15,6 @@ mod generated;
 mod responses;
 #[cfg(feature = "serve")]
 mod shell;
-mod survival;
 
 use serde_json::{Value, json};
 use testkit::server::{Api, ApiError, Call, Judge, Understood};

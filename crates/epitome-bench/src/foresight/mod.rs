@@ -1,0 +1,25 @@
+//! Foresight: does a view still say what the agent will need?
+//!
+//! Real sessions are cut at several points. What stands before a cut is compacted; what the agent itself says and calls
+//! after it shows what it needed. A [need](need::Need) is an exact string that the agent uses after the cut, that stands
+//! before it, and that nobody else says again in between. Every [contender](contender::Contender) has the same room.
+//!
+//! - [`cut`], [`scene`]: a session in two
+//! - [`need`], [`reread`]: what is needed after the cut
+//! - [`activation`], [`pick`], [`contender`]: what makes views
+//! - [`score`]: what they still say
+//! - [`run`](mod@run), [`page`]: the figures
+
+pub mod activation;
+pub mod contender;
+pub mod cut;
+pub mod need;
+pub mod page;
+pub mod pick;
+pub mod reread;
+mod run;
+pub mod scene;
+pub mod score;
+
+pub use contender::Contender;
+pub use run::{CutRow, FEWEST, Figures, Row, Study, VERSION, run};
