@@ -57,6 +57,8 @@ impl Deed {
         for (key, value) in &arguments {
             match value {
                 _ if COMMANDS.contains(&key.as_str()) => commands.extend(command(value)),
+                // Which of several shapes it has.
+                _ if key == "type" => {}
                 Value::String(text) => strings.extend(namable(text)),
                 _ => {}
             }
@@ -138,7 +140,7 @@ fn command(value: &Value) -> Vec<String> {
 
 /// What of a value a line can say: all of a short one, and of several words the first.
 fn namable(text: &str) -> Option<String> {
-    let is_plain = |c: char| c.is_alphanumeric() || c.is_ascii_graphic();
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:@~=+#%".contains(c);
     let word = text.split_whitespace().next()?;
     (text.len() <= SHORT && word.chars().all(is_plain)).then(|| word.to_owned())
 }

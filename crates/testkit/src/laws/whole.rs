@@ -26,8 +26,7 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
         let Fate::Edit(edits) = fate else { continue };
         for edit in edits.iter().filter(|edit| edit.reason != Reason::Delegated) {
             let text = match &edit.put {
-                Put::Text(text) => Cow::Borrowed(text.as_ref()),
-                Put::Arguments(json) => unescaped(json).into(),
+                Put::Text(text) | Put::Arguments(text) => Cow::Borrowed(text.as_ref()),
                 Put::Nothing => continue,
             };
             written.push((format!("entry {at}, {}", edit.reason.words()), text));
@@ -38,7 +37,9 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     }
     let said = Said::of(outcome.base.source());
     for (place, text) in &written {
-        for found in specifics(text) {
+        // Excerpts of JSON have their line feeds as escapes.
+        let text = unescaped(text);
+        for found in specifics(&text) {
             let cut = said.cut(found.class, found.text);
             holds!(cut.is_none(), "{place}: nobody said {cut:?}, as it stands in {:?}", found.text);
         }
