@@ -1,21 +1,19 @@
 //! The laws of ARCHITECTURE.md, as checks of one compaction; property tests run them over generated
 //! transcripts, and over real ones.
 
-use std::collections::HashMap;
-
 use epitome::archive::{Archive as _, MemoryArchive};
 use epitome::budget::{Budget, Stop, Tail};
-use epitome::checkpoint::{self, LEAST_TOKENS, Word};
+use epitome::checkpoint::LEAST_TOKENS;
 use epitome::count::{Tally, counter};
 use epitome::engine::{Answer, Step};
 use epitome::model::Binding;
 use epitome::plan::Reached;
 use epitome::request::Envelope;
 use epitome::strategy::Pipeline;
-use epitome::transcript::{ContentId, Entry};
-use epitome::view::{Fate, PartEdit, Reason};
+use epitome::transcript::ContentId;
+use epitome::view::{Fate, Reason};
 use epitome::wire::Piece;
-use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target, Task, wire};
+use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target, wire};
 
 use crate::archives::Full;
 use crate::oracle;
@@ -41,8 +39,51 @@ macro_rules! same {
     }};
 }
 
+mod deed;
+mod deeds;
+mod end;
 mod fidelity;
-mod human;
+pub mod log;
+#[cfg(test)]
+mod made;
+mod memory;
+mod mouth;
+mod order;
+mod pins;
+mod room;
+mod silence;
+mod whole;
+
+/// A law of what the agent is told, by what a compaction came to alone.
+#[derive(Clone, Copy)]
+pub struct Law {
+    /// Its number in ARCHITECTURE.md.
+    pub number: u8,
+    /// Its name there.
+    pub name: &'static str,
+    check: fn(&Outcome, &Compactor) -> Result<(), String>,
+}
+
+impl Law {
+    /// Whether it holds.
+    ///
+    /// # Errors
+    /// How it is broken.
+    pub fn holds(&self, outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
+        (self.check)(outcome, compactor)
+            .map_err(|why| format!("law {}, {}: {why}", self.number, self.name))
+    }
+}
+
+/// The laws of what the agent is told.
+pub const TOLD: [Law; 6] = [
+    Law { number: 14, name: "time order", check: |outcome, _| order::check(outcome) },
+    Law { number: 15, name: "same end", check: |outcome, _| end::check(outcome) },
+    Law { number: 16, name: "deeds", check: deeds::check },
+    Law { number: 17, name: "silence", check: |outcome, _| silence::check(outcome) },
+    Law { number: 18, name: "whole strings", check: |outcome, _| whole::check(outcome) },
+    Law { number: 19, name: "memory", check: remembers },
+];
 
 /// Checks every law of a compaction of `request`.
 ///
@@ -54,10 +95,10 @@ pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String>
     pairing(&outcome)?;
     fidelity::check(&outcome)?;
     descent(&outcome, compactor)?;
+    TOLD.iter().try_for_each(|law| law.holds(&outcome, compactor))?;
     rest(&outcome, compactor)?;
-    pins(&outcome, compactor)?;
-    human::pins_fit(&outcome, compactor)?;
-    human::words(&outcome, compactor)?;
+    pins::check(&outcome, compactor)?;
+    pins::fit(&outcome, compactor)?;
     prefix(&outcome, compactor)?;
     returns(request, compactor, &outcome)?;
     sameness(request, compactor, &outcome)?;
@@ -69,7 +110,7 @@ pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String>
     let is_bound = Binding::of(&outcome.base) == Binding::PrefixManual;
     let fallbacks = &outcome.receipt.fallbacks;
     holds!(fallbacks.is_empty() || is_stuck || is_bound, "{fallbacks:?}");
-    nobodys_mouth(&outcome)?;
+    mouth::check(&outcome)?;
     honest_counts(&outcome)
 }
 
@@ -82,12 +123,24 @@ pub fn check_view(outcome: &Outcome, compactor: &Compactor) -> Result<(), String
     pairing(outcome)?;
     fidelity::check(outcome)?;
     descent(outcome, compactor)?;
-    pins(outcome, compactor)?;
+    // What is carried on is the same whoever decided.
+    let told = TOLD.iter().filter(|law| law.number != 19);
+    told.into_iter().try_for_each(|law| law.holds(outcome, compactor))?;
+    pins::check(outcome, compactor)?;
     prefix(outcome, compactor)?;
     bounds(outcome)?;
     tail(outcome, compactor)?;
-    nobodys_mouth(outcome)?;
+    mouth::check(outcome)?;
     honest_counts(outcome)
+}
+
+/// Law 19, and what the agent is told once it was compacted again.
+fn remembers(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
+    let Some(second) = memory::again(outcome, compactor)? else { return Ok(()) };
+    memory::check(outcome, &second, compactor)?;
+    let laws = TOLD.iter().filter(|law| matches!(law.number, 14 | 15 | 17));
+    let mut broken = laws.filter_map(|law| law.holds(&second, compactor).err());
+    broken.next().map_or(Ok(()), |why| Err(format!("compacted again: {why}")))
 }
 
 /// Law 1: every entry has one fate; every edit names a slot of its entry.
@@ -212,101 +265,6 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     Ok(())
 }
 
-/// Law 6: instructions, pins, task and newest human message stay verbatim, unless one is larger than
-/// its share.
-fn pins(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
-    let transcript = &outcome.base.transcript;
-    let fates: Vec<_> = outcome.view.fates().collect();
-    let share = outcome.receipt.target / 4;
-    let excerpted = |fate: &Fate| match fate {
-        Fate::Edit(edits) => {
-            let is_words = |edit: &PartEdit| transcript.part(edit.at).is_human();
-            edits.iter().any(|edit| edit.reason == Reason::TooLarge && is_words(edit))
-        }
-        _ => false,
-    };
-    let humans: Vec<usize> =
-        transcript.entries().filter(Entry::is_human).map(|e| e.index).collect();
-    let task = humans.first().filter(|_| compactor.options().task == Task::Keep);
-    for at in task.into_iter().chain(humans.last()) {
-        let entry = transcript.entry(*at);
-        let tally = Tally::of(&outcome.base, compactor.counter());
-        if outcome.receipt.overridden.iter().any(|o| o.entry == *at) {
-            let quoted =
-                outcome.view.checkpoint().and_then(|placed| checkpoint::read(&placed.text));
-            let number = checkpoint::numbering(transcript).of(*at);
-            let quoted = quoted.is_some_and(|c| c.words.iter().any(|word| word.at == number));
-            let told = outcome.receipt.checkpoint.as_ref();
-            let told = told.is_none_or(|c| c.human_messages_quoted < c.human_messages);
-            holds!(quoted || told, "overridden, not quoted, and nobody says so");
-            continue;
-        }
-        holds!(fates[*at].is_shown(), "a human message that must stay is gone");
-        if excerpted(fates[*at]) {
-            holds!(tally.entry(*at) > share, "excerpted, but within its share");
-            continue;
-        }
-        if let Fate::Edit(edits) = fates[*at] {
-            let human = |edit: &PartEdit| transcript.part(edit.at).is_human();
-            holds!(!edits.iter().any(human), "human words were edited: {}", entry.raw());
-        }
-    }
-    for pin in &compactor.options().pins {
-        let original = match pin {
-            Pin::Entry(original) => original,
-            Pin::Text(words) => {
-                pinned_words(outcome, words)?;
-                continue;
-            }
-        };
-        let Some(at) = outcome.came_from.iter().position(|from| *from == Some(*original)) else {
-            continue;
-        };
-        if outcome.receipt.overridden.iter().any(|o| o.entry == at) {
-            continue;
-        }
-        // An entry of nothing but reasoning that is bound to the old prefix.
-        if matches!(fates[at], Fate::Drop(Reason::Emptied | Reason::BoundReasoning)) {
-            continue;
-        }
-        holds!(fates[at].is_shown(), "a pin is gone");
-        let is_cut = match fates[at] {
-            Fate::Edit(edits) => edits
-                .iter()
-                .all(|edit| matches!(edit.reason, Reason::TooLarge | Reason::BoundReasoning)),
-            fate => *fate == Fate::Keep,
-        };
-        holds!(is_cut, "a pin was edited");
-    }
-    Ok(())
-}
-
-/// What was pinned by its words is said, somewhere.
-fn pinned_words(outcome: &Outcome, words: &str) -> Result<(), String> {
-    let says = |request: &Request| {
-        request.transcript.entries().any(|e| e.parts().any(|p| p.text().contains(words)))
-    };
-    let system = outcome.base.system().map(serde_json::from_str::<serde_json::Value>);
-    let in_system = system.is_some_and(|system| system.is_ok_and(|system| tells(&system, words)));
-    let is_told = in_system || !outcome.receipt.overridden.is_empty();
-    holds!(
-        !says(&outcome.base) || says(&outcome.request) || is_told,
-        "the pinned words are gone: {words:?}"
-    );
-    Ok(())
-}
-
-/// Whether a system prompt tells `words`: as a text, in a list of texts, or in its parts.
-fn tells(prompt: &serde_json::Value, words: &str) -> bool {
-    use serde_json::Value;
-    match prompt {
-        Value::String(text) => text.contains(words),
-        Value::Array(texts) => texts.iter().any(|text| tells(text, words)),
-        Value::Object(_) => ["text", "parts"].iter().any(|name| tells(&prompt[*name], words)),
-        _ => false,
-    }
-}
-
 /// The tail that was asked for is verbatim, what alone exceeds the target apart; stripped reasoning
 /// that is bound to the old prefix isn't counted as said.
 fn tail(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
@@ -392,62 +350,6 @@ fn bounds(outcome: &Outcome) -> Result<(), String> {
         holds!(checkpoint.tokens <= cap, "a checkpoint of {} over {cap}", checkpoint.tokens);
     }
     Ok(())
-}
-
-/// Law 12: the checkpoint quotes human words as they were said, and closes its fence once.
-fn nobodys_mouth(outcome: &Outcome) -> Result<(), String> {
-    let Some(placed) = outcome.view.checkpoint() else { return Ok(()) };
-    let close = placed.text.lines().last().unwrap_or_default();
-    holds!(close.starts_with("</checkpoint "));
-    same!(placed.text.matches(close).count(), 1);
-    let Some(contents) = checkpoint::read(&placed.text) else {
-        return Err("the checkpoint can't be read back".to_owned());
-    };
-    let transcript = &outcome.base.transcript;
-    let numbering = checkpoint::numbering(transcript);
-    let texts = transcript.entries().map(|e| (numbering.of(e.index), e.human_text()));
-    let humans: HashMap<usize, String> = texts.collect();
-    let carried = human::carried(transcript);
-    for word in contents.words {
-        let said = humans.get(&word.at).map_or("", String::as_str);
-        let repeats = |c: &Word| {
-            let is_same = (c.at, c.whole) == (word.at, word.whole);
-            is_same && (c.text == word.text || is_quoted(&word.text, &c.text))
-        };
-        holds!(
-            says(&word, said) || carried.iter().any(repeats),
-            "words that nobody said: {word:?}, but {said:?}"
-        );
-    }
-    Ok(())
-}
-
-/// Whether the words are what was said, or quote it.
-fn says(word: &Word, said: &str) -> bool {
-    if word.text.len() == word.whole {
-        return word.text == said;
-    }
-    word.whole == said.len() && is_quoted(&word.text, said)
-}
-
-/// Whether a quote says what was said, in order, but for gaps that it declares.
-fn is_quoted(quote: &str, said: &str) -> bool {
-    // Words may have what looks like a gap; it stands in both then.
-    let Some((head, gap)) = quote.split_once("[… ") else { return said.ends_with(quote) };
-    let cut = head.strip_suffix('\n').filter(|_| gap.contains(" bytes not quoted …]"));
-    let head = cut.unwrap_or(head);
-    let Some(at) = said.find(head) else { return false };
-    let Some((note, tail)) = gap.split_once(" …]") else { return said.ends_with(quote) };
-    let names_one = |mark: &str| {
-        let at = note.strip_prefix(mark);
-        at.is_some_and(|at| !at.is_empty() && at.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let is_note = note.ends_with("bytes not quoted")
-        || names_one("replaced by message ")
-        || names_one("newer: message ");
-    let tail =
-        tail.strip_prefix('\n').filter(|_| note.ends_with("bytes not quoted")).unwrap_or(tail);
-    is_note && is_quoted(tail, &said[at + head.len()..])
 }
 
 /// Law 13: every count has its basis, and its upper edge is an upper edge.

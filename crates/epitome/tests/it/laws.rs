@@ -1,5 +1,7 @@
 //! The laws of ARCHITECTURE.md, over generated transcripts.
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,7 +9,7 @@ use epitome::count::counter;
 use epitome::transcript::PartKind;
 use epitome::{Compactor, Format, Options, Pin, Tail, Target, Task, wire};
 use proptest::prelude::*;
-use testkit::laws::{check_all, descent};
+use testkit::laws::{TOLD, check_all, descent};
 use testkit::{Case, Histogram, generate};
 
 fn tails() -> impl Strategy<Value = Tail> {
@@ -83,6 +85,35 @@ fn the_laws_hold_for_broken_input() {
     });
     if let Err(error) = result {
         panic!("{error}");
+    }
+}
+
+/// Prints how many compactions of generated transcripts break each law of what the agent is told, and how.
+#[test]
+#[ignore = "a measure; it fails nothing"]
+fn how_often_each_law_is_broken() {
+    for format in Format::ALL {
+        let (hidden, ways) = (Cell::new(0), RefCell::new(BTreeMap::new()));
+        let mut runner = proptest::test_runner::TestRunner::new(cases());
+        let all = (generate::valid_in(&[format]), tails());
+        let run = runner.run(&all, |(case, tail)| {
+            let compactor = compactor(&Case { pin: None, ..case.clone() }, tail, Task::Keep);
+            let outcome = compactor.compact(&case.request()).expect("it compacts");
+            hidden.set(hidden.get() + usize::from(!outcome.view.is_whole()));
+            for why in TOLD.iter().filter_map(|law| law.holds(&outcome, &compactor).err()) {
+                // Numbers and what was said are those of one case.
+                let (law, how) = why.split_once(": ").expect("a law and how it is broken");
+                let how = how.replace(|c: char| c.is_ascii_digit(), "");
+                let how = how.split(['"', '{', '[']).next().unwrap_or_default().to_owned();
+                ways.borrow_mut().entry((law.to_owned(), how)).or_insert((0, why.clone())).0 += 1;
+            }
+            Ok(())
+        });
+        run.expect("nothing fails");
+        println!("{format}: {} of {} cases hide something", hidden.get(), cases().cases);
+        for ((law, how), (count, why)) in ways.into_inner() {
+            println!("{count:6}  {law}: {how:.70}\n        {why:.300}");
+        }
     }
 }
 

@@ -1,0 +1,89 @@
+//! Law 12: human words are copied, never written.
+
+use std::collections::HashMap;
+
+use epitome::Outcome;
+use epitome::transcript::{Origin, PartKind, Role};
+
+use super::log::Log;
+use super::silence::is_first;
+
+/// What stands for the part of a quote that is left out.
+const GAP: (&str, &str) = ("[…", "…]");
+
+/// The checkpoint closes its fence once, and each of the user's words was said in the user's role, by the message that it
+/// names, or an earlier checkpoint quotes it.
+pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
+    let Some(placed) = outcome.view.checkpoint() else { return Ok(()) };
+    let close = placed.text.lines().last().unwrap_or_default();
+    holds!(close.starts_with("</checkpoint "));
+    same!(placed.text.matches(close).count(), 1);
+    let entries = outcome.base.transcript.entries().filter(|entry| entry.role() == Role::User);
+    let mut said: HashMap<usize, String> = HashMap::new();
+    for entry in entries {
+        let texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
+        let texts = texts.filter(|part| part.origin() != Origin::Tool).map(|part| part.text());
+        let texts: Vec<_> = texts.collect();
+        said.insert(entry.index, texts.join("\n\n"));
+    }
+    let is_first = is_first(outcome);
+    for word in Log::of(&placed.text).words {
+        let own = word.at.filter(|_| is_first).map(|at| said.get(&at));
+        let is_said = match own {
+            Some(own) => own.is_some_and(|said| quotes(word.text, said)),
+            None => said.values().any(|said| quotes(word.text, said)),
+        };
+        holds!(is_said, "words that nobody said: {word:?}");
+    }
+    Ok(())
+}
+
+/// Whether a quote says what was said, in order, but for gaps that it declares.
+fn quotes(quote: &str, said: &str) -> bool {
+    // What looks like a gap may have been said.
+    if said.contains(quote.trim()) {
+        return true;
+    }
+    let mut rest = said;
+    let mut stretches = quote.split(GAP.0).enumerate().map(|(nth, stretch)| match nth {
+        0 => Some(stretch),
+        _ => stretch.split_once(GAP.1).map(|(_, behind)| behind),
+    });
+    stretches.all(|stretch| {
+        let Some(stretch) = stretch.map(str::trim) else { return false };
+        let Some(at) = rest.find(stretch) else { return false };
+        rest = &rest[at + stretch.len()..];
+        true
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check, quotes};
+    use crate::laws::made::made;
+    use epitome::Format;
+
+    #[test]
+    fn words_are_those_of_their_message() {
+        let drawn =
+            "user Begin.\nasst Never say so.\nuser Never\\npush.\nasst Three.\nuser Four.\n";
+        let with = |words: &str| {
+            let text = format!(
+                "<checkpoint X>\nIt stands for messages 1–3.\n\nUser's words\n{words}\n</checkpoint X>"
+            );
+            check(&made(Format::OpenaiChat, drawn, "kfffk", Some((4, &text))).0)
+        };
+        assert_eq!(with("[2, 2 lines] Never\npush."), Ok(()));
+        assert!(with("[2] Always push.").is_err());
+        assert!(with("[1] Never say so.").is_err());
+        assert!(with("[0] Never").is_err());
+    }
+
+    #[test]
+    fn gaps_are_declared() {
+        assert!(quotes("one [… 9 bytes not quoted …] four", "one two three four"));
+        assert!(!quotes("one four", "one two three four"));
+        assert!(!quotes("four [… 9 bytes …] one", "one two three four"));
+        assert!(quotes("so [… on", "so [… on"));
+    }
+}
