@@ -183,13 +183,6 @@ impl Budget {
         Budget { target, asked: target }
     }
 
-    /// The least that can be reached is `floor`, which is above the target: a share besides is for
-    /// what would be lost without it.
-    #[must_use]
-    pub fn above(self, floor: u64) -> Self {
-        Budget { target: floor + self.share(), ..self }
-    }
-
     /// The most that one pinned entry may take before it is excerpted: a quarter of the target.
     pub fn share(&self) -> u64 {
         self.asked / 4

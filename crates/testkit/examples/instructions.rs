@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::count::{Tally, TokenCounter, counter};
-use epitome::engine::Readings;
 use epitome::session::{ChainKey, Recipient, SessionOptions, Sessions};
 use epitome::trigger::When;
 use epitome::{Compactor, Format, Options, Target, wire};
@@ -24,8 +23,7 @@ use testkit::bulk;
 type Failed = Box<dyn Error>;
 
 /// What is done, in this order: each begins with what the one before it does.
-const PIECES: [&str; 8] =
-    ["nothing", "parse", "check", "count", "compact", "again", "new", "known"];
+const PIECES: [&str; 7] = ["nothing", "parse", "check", "count", "compact", "new", "known"];
 /// Messages of the input.
 const MESSAGES: usize = 400;
 /// Percent that a piece may take more.
@@ -67,11 +65,6 @@ fn work(piece: &str, format: Format) -> Result<usize, Failed> {
         "check" => wire::check(&request()?).len(),
         "count" => Tally::of(&request()?, counter.as_ref()).total().tokens as usize,
         "compact" => compactor(&counter)?.compact(&request()?)?.request.source().len(),
-        "again" => {
-            let keeping = compactor(&counter)?.keeping(Arc::new(Readings::new(1 << 30)));
-            let first = keeping.compact(&request()?)?.rendered().len();
-            first + keeping.compact(&request()?)?.rendered().len()
-        }
         "new" => seen(&source, format, &counter, 1)?,
         "known" => seen(&source, format, &counter, 2)?,
         piece => return Err(format!("no piece is called {piece}").into()),

@@ -6,7 +6,6 @@
 //! - [`breaches`]: the smallest body that breaks a rule, for each
 //! - [`bulk`]: long ones, fast
 //! - [`features`]: how often each feature occurred, and a failure if one hardly did
-//! - [`gathered`]: what a checkpoint is made from, of a whole transcript
 //! - [`layouts`]: the same JSON as others would have written it
 //! - [`laws`]: what must hold of every compaction
 //! - [`oracle`]: what providers accept, written independently of `epitome::wire`
@@ -29,7 +28,6 @@ pub mod conversion;
 pub mod draft;
 mod encode;
 pub mod features;
-pub mod gathered;
 mod gemini;
 pub mod generate;
 pub mod laws;

@@ -80,6 +80,15 @@ impl Gathered {
         Gathered { channel, numbering: Arc::clone(numbering), read_only, ..Gathered::default() }
     }
 
+    /// What a checkpoint of all of a transcript is made from.
+    pub fn of(transcript: &Transcript, units: &Units) -> Self {
+        let mut gathered = Gathered::default();
+        for entry in transcript.entries() {
+            gathered.fold(transcript, units, entry);
+        }
+        gathered
+    }
+
     /// By which the model can look up what is hidden.
     pub(super) fn channel(&self) -> Option<&str> {
         self.channel.as_deref()

@@ -161,9 +161,7 @@ impl Chosen {
                 text.push_str(GAP);
             }
             if *is_chosen && from == Some(range.start) && !text.is_empty() {
-                let breaks = index > 0
-                    && word.text[self.sentences[index - 1].end..range.start].contains('\n');
-                text.push(if breaks { '\n' } else { ' ' });
+                text.push(' ');
             }
         }
         if let (Some(start), Some(last)) = (from, self.sentences.last()) {

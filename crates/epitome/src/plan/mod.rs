@@ -149,38 +149,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Plans a compaction by `strategies`, in turn, until the target is reached.
-    ///
-    /// Where it can't be, the least view would say nothing but what must stay; a share of the target
-    /// above that is for the rest, people's words before all.
     pub fn plan(&self, strategies: &[Arc<dyn Strategy>]) -> Plan {
-        let least = self.least(strategies);
-        let is_unreachable = matches!(least.reached, Reached::Unreachable { .. });
-        if !is_unreachable || self.stop == Stop::AtEnd {
-            return least;
-        }
-        let budget = self.budget.above(least.draft.total() + self.least);
-        // What must stay is as the least view has it: from what comes out, the least view is the same.
-        let held = self.request.transcript.entries().filter(|e| !self.guard.may_leave(e.index));
-        let puts = held.flat_map(|entry| least.draft.puts(entry)).cloned().map(Edit::Put);
-        let better = Subject { budget, ..*self }.plan_within(strategies, puts.collect());
-        if better.draft.total() + self.least > budget.target {
-            return least;
-        }
-        let floor = better.floor;
-        let reached = match least.reached {
-            Reached::Unreachable { held_by, .. } => Reached::Unreachable { floor, held_by },
-            reached => reached,
-        };
-        Plan { reached, ..better }
-    }
-
-    /// The plan that goes no higher than it must.
-    pub fn least(&self, strategies: &[Arc<dyn Strategy>]) -> Plan {
-        self.plan_within(strategies, Vec::new())
-    }
-
-    /// The plan that begins with `edits`, all of them.
-    fn plan_within(&self, strategies: &[Arc<dyn Strategy>], edits: Vec<Edit>) -> Plan {
         let draft = Draft::new(&self.request.transcript, self.tally);
         let floor = self.floor();
         let target = self.budget.target;
@@ -190,7 +159,6 @@ impl<'a> Subject<'a> {
         if is_small && self.stop == Stop::AtTarget || self.request.transcript.is_empty() {
             return Self::nothing(work.draft, floor);
         }
-        work.impose("squeeze", edits);
         if self.stop == Stop::AtTarget {
             // What must stay doesn't fit as it is: cut it first, so that something else may stay too.
             let edits = self.squeezes(&work.draft, self.levels());

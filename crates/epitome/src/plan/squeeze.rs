@@ -109,7 +109,7 @@ impl Subject<'_> {
         let (whole, words) = (sum(&firm), sum(&spoken));
         let held = fixed + whole + words + sum(&soft);
         let others = if leaves { said + self.least } else { 0 };
-        let checkpoint = self.budget.checkpoint().max(self.least.min(self.budget.asked / 2));
+        let checkpoint = self.budget.share().max(self.least.min(self.budget.asked / 2));
         let is_tight = leaves && held + self.least > target;
         let reserve = if is_tight { others.max(checkpoint) } else { others };
         let least = self.shares();

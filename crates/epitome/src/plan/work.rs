@@ -44,7 +44,11 @@ impl Work<'_, '_> {
         let folded = (0..subject.request.transcript.len()).filter(|at| self.draft.is_folded(*at));
         let gone: u64 = folded.map(|at| subject.tally.entry(at)).sum();
         let most_of_it = if subject.stop == Stop::AtEnd { gone / 3 } else { gone };
-        most.saturating_sub(self.draft.total()).min(most_of_it).max(subject.least)
+        // Where what must stay is above the target by itself, a checkpoint of one line would help nobody.
+        let is_above = self.draft.total() + subject.least > most;
+        let least =
+            if is_above { subject.budget.share().max(subject.least) } else { subject.least };
+        most.saturating_sub(self.draft.total()).max(least).min(most_of_it.max(subject.least))
     }
 
     /// Folds all that may leave before the last entry that is folded: what is shown behind the checkpoint is newer than what it

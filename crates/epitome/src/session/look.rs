@@ -171,15 +171,7 @@ impl Sessions {
             let frame = weight.frame.tokens;
             let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
             let prompt = Some((&shown, sent, idle));
-            let subject = Subject {
-                id,
-                base: &base,
-                model: &model,
-                counted,
-                frame,
-                prompt,
-                now,
-            };
+            let subject = Subject { id, base: &base, model: &model, counted, frame, prompt, now };
             self.decide(&subject, &gauge, &mut verdict);
         }
         let Verdict { stats, wait, begun, stuck } = verdict;

@@ -167,7 +167,7 @@ fn is_path(token: &str) -> bool {
             || count >= 2
                 && (has_extension(last) || token.contains(['_', '-', '.']) || token.ends_with('/'));
         return is_rooted && (count >= 2 || has_extension(last))
-            || is_relative && !token.contains("=");
+            || is_relative && !token.contains('=');
     }
     has_extension(last) && is_file_name(last)
 }

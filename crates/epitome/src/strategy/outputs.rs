@@ -108,8 +108,8 @@ pub(super) fn stubbed<'a>(
     reason: Reason,
 ) -> Option<(Edit, u64)> {
     let before = scene.tokens(result);
-    // A stub isn't stubbed again.
-    if is_stub(scene, result) {
+    // A stub isn't stubbed again, and the newest unit stays (law 15): it may be excerpted.
+    if is_stub(scene, result) || scene.is_newest(result) {
         return None;
     }
     let line: Arc<str> = stub_line(scene, result, "").into();

@@ -103,6 +103,12 @@ impl<'a> Scene<'a> {
         self.matter.transcript.entry(self.matter.transcript.entry_of(part.slot))
     }
 
+    /// Whether the part is of the newest unit.
+    pub fn is_newest(&self, part: &Part<'_>) -> bool {
+        let at = self.matter.transcript.entry_of(part.slot);
+        self.units.all().last().is_some_and(|unit| unit.entries.contains(&at))
+    }
+
     /// Tokens of a part as earlier strategies left it.
     pub fn tokens(&self, part: &Part<'_>) -> u64 {
         self.draft.part_tokens(part, &self.matter)

@@ -1,7 +1,6 @@
 //! Eight bytes at once, in a number: what is asked of each is answered by its highest bit, which no sum of lower ones
 //! gets past.
 
-
 /// Eight bytes of a text, the first one lowest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Octets(u64);

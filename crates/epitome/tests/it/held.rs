@@ -132,59 +132,6 @@ fn no_step_stays_for_thinking_that_leaves() {
     }
 }
 
-/// A loop that is bound as a whole leaves with what people said in it; what fits of that is shown, or quoted in a
-/// checkpoint under its cap, and what is shown isn't called overridden.
-#[test]
-fn what_leaves_with_a_bound_loop_is_shown_or_quoted() {
-    let mut shown_after_all = 0;
-    for (short, long) in [(30, 7), (30, 14), (40, 10), (60, 4)] {
-        let say = |words: &str, times: usize| {
-            (0..times).map(|n| format!("{words} {n}")).collect::<Vec<_>>().join(" ")
-        };
-        let request = anthropic(&json!([
-            {"role": "user", "content": "<system-reminder>Begin.</system-reminder>"},
-            {"role": "assistant", "content": [thought(), reads("toolu_1")]},
-            code("toolu_1", 4),
-            {"role": "user", "content": say("omega", short)},
-            {"role": "user", "content": say("alpha beta gamma look at the log and say what is red in part", long)},
-            {"role": "user", "content": "see?"},
-            {"role": "assistant", "content": [thought(), {"type": "text", "text": "Looking. ".repeat(20)}, reads("toolu_2")]},
-            code("toolu_2", 100),
-        ]));
-        for target in (60..640).step_by(12) {
-            let receipt = receipt(&request, target, &[]);
-            shown_after_all += usize::from(receipt.overridden.len() == 1);
-        }
-    }
-    assert!(shown_after_all > 0);
-}
-
-/// A loop that leaves with a pin in it: beside what is restated of that, people's words are quoted before older steps
-/// stay.
-#[test]
-fn what_is_restated_leaves_room_for_what_people_said() {
-    let pinned = json!({"type": "tool_use", "id": "toolu_3", "name": "Read", "input": {"file_path": "src/lib.rs ".repeat(12)}});
-    let request = anthropic(&json!([
-        {"role": "user", "content": "The id is 7f3a-99."},
-        {"role": "assistant", "content": [thought(), reads("toolu_1")]},
-        code("toolu_1", 60),
-        {"role": "assistant", "content": [thought(), {"type": "text", "text": "Looking."}]},
-        {"role": "user", "content": "<system-reminder>Go on.</system-reminder>"},
-        {"role": "assistant", "content": [thought(), reads("toolu_2")]},
-        code("toolu_2", 100),
-        {"role": "user", "content": "lorem"},
-        {"role": "assistant", "content": [thought(), pinned]},
-        {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": "toolu_3", "content": "fn f() {}\n".repeat(80)},
-            {"type": "text", "text": "Use 2 retries, never 3."},
-        ]},
-    ]));
-    for target in (220..900).step_by(10) {
-        let receipt = receipt(&request, target, &[Pin::Entry(8)]);
-        assert_eq!(receipt.human_messages.lost, 0, "at {target}");
-    }
-}
-
 /// The task stays whole, though the line that says what isn't shown has no room beside it then.
 #[test]
 fn a_task_is_not_cut_for_a_checkpoint() {
@@ -236,43 +183,6 @@ fn much_said(brief: usize, older: usize, newer: usize, newest: &[Value]) -> Requ
     request(Format::OpenaiChat, &json!({"model": "gpt-5.4", "messages": messages}))
 }
 
-/// A message is shown after all, and the ledger had a line of it: what that leaves is for words that no longer have a
-/// quote in a checkpoint written anew, and for those that had none.
-#[test]
-fn what_the_ledger_leaves_is_for_words() {
-    for (brief, older, newer) in [(20, 29, 33), (22, 32, 33), (24, 34, 30)] {
-        let [call, result] = read("call_2", &"fn f() { todo!() }\n".repeat(16));
-        let request = much_said(brief, older, newer, &[call, result, user("see?")]);
-        for target in (600..680).step_by(2) {
-            let receipt = receipt(&request, target, &[]);
-            println!(
-                "L {brief} {target} {} {:?}",
-                receipt.human_messages.lost, receipt.human_messages
-            );
-            if (brief, target) == (20, 9630) {
-                assert_eq!(receipt.human_messages.lost, 0);
-            }
-        }
-    }
-}
-
-/// What is left doesn't go back to an older result while it makes that step larger than the share of the newest, and
-/// a message is neither shown nor quoted.
-#[test]
-fn no_step_takes_back_the_place_of_words() {
-    for (brief, older, newer, lines, printed) in
-        [(16, 38, 34, 14, 60), (16, 35, 37, 14, 150), (8, 36, 38, 18, 150), (16, 38, 31, 14, 60)]
-    {
-        let [call, result] = read("call_2", &"fn f() { todo!() }\n".repeat(lines));
-        let [next, output] = read("call_3", &say("line of what it printed", printed));
-        let newest = [call, result, user("see?"), next, output];
-        let request = much_said(brief, older, newer, &newest);
-        for target in 600..660 {
-            receipt(&request, target, &[]);
-        }
-    }
-}
-
 /// Words that the system prompt says need no message to hold them; the names of its fields aren't words.
 #[test]
 fn a_pin_that_the_system_prompt_says_holds_no_message() {
@@ -313,28 +223,6 @@ fn a_failed_call_that_must_stay_is_a_stub_at_once() {
         for target in (1..240).step_by(3) {
             receipt(&request, target, &[]);
         }
-    }
-}
-
-/// A line of what was quoted kept room in the ledger, and left it when the words were chosen.
-#[test]
-fn a_line_that_is_quoted_keeps_no_room_from_words() {
-    let lorem = "lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur ";
-    let said = |text: &str| json!({"role": "user", "content": text});
-    let odd = "\u{b}A0A\u{b}ƓA[¡𐀀#0 \u{80000}𐀀\u{0}#0:0a\u{0}𐀀a\u{b}!¡A \u{80000}𐀀𐀀0!¡!𐀀𐀀%#a¡¢";
-    let input = json!([
-        said("ok"),
-        said(&lorem.repeat(6)),
-        {"type": "function_call", "name": "Grep", "arguments": "{}", "call_id": "call_1"},
-        {"type": "function_call_output", "call_id": "call_1", "output": lorem.repeat(20)},
-        said(odd),
-        said(&lorem.repeat(3)),
-        said("Ï@U.C\">Q<Ⱥ\u{1}[b\\\u{6}%J¥Ⱥ\u{b}<W<仛\u{4}`@B"),
-        said("go on"),
-    ]);
-    let request = request(Format::OpenaiResponses, &json!({"input": input}));
-    for target in 100..900 {
-        receipt(&request, target, &[]);
     }
 }
 
@@ -392,52 +280,4 @@ fn what_ends_the_turn_of_a_step_that_stays_without_its_thinking_stays() {
             }
         }
     }
-}
-
-/// A message had the number that an earlier checkpoint has for other words, and counted as quoted.
-#[test]
-fn words_of_before_have_numbers_of_their_own() {
-    let text = |role: &str, text: &str| json!({"role": role, "content": text});
-    let step = |n: usize| text("assistant", &format!("Step {n}: {}", "looked at it. ".repeat(120)));
-    let chat = |messages: Vec<Value>| {
-        request(Format::OpenaiChat, &json!({"model": "m", "messages": messages}))
-    };
-    let counter = counter("o200k").expect("a known name");
-    let said = "Never push to main.";
-    let first = chat(vec![text("user", "Begin."), step(1), step(2), text("user", said)]);
-    let units = Units::of(&first.transcript, first.format.instructions());
-    let mut gathered = Gathered::default();
-    for entry in first.transcript.entries() {
-        gathered.add(&first.transcript, &units, entry);
-    }
-    let before = checkpoint::write(&gathered, 300, counter.as_ref()).expect("it has room");
-    assert_eq!(before.quoted, [0, 3]);
-    // Its least quote takes more than a small checkpoint has.
-    let long: String = ('\u{20000}'..'\u{20070}').collect();
-    let second = chat(vec![
-        text("user", &before.text),
-        step(3),
-        step(4),
-        text("user", &long),
-        step(5),
-        step(6),
-        text("user", "Well?"),
-    ]);
-    let quote = format!("[message 3, {} bytes]\n{said}", said.len());
-    let mut both = 0;
-    for target in (300..2400).step_by(20) {
-        let options =
-            Options { target: Target::Tokens(target), task: Task::Fold, ..Options::default() };
-        let compactor = Compactor::new(options, counter.clone()).expect("in range");
-        let compactor = compactor.knowing([before.id]);
-        if let Err(why) = check_all(&second, &compactor) {
-            panic!("at {target}: {why}");
-        }
-        let outcome = compactor.compact(&second).expect("a view");
-        let placed = outcome.view.checkpoint();
-        let is_quoted = placed.is_some_and(|placed| placed.text.contains(&quote));
-        let shown: Vec<bool> = outcome.view.fates().map(Fate::is_shown).collect();
-        both += usize::from(is_quoted && shown[3]);
-    }
-    assert!(both > 0);
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
 use epitome::guard::Held;
-use epitome::ledger::Refused;
 use epitome::model::fit::Subject;
 use epitome::session::Stuck;
 use epitome::summarize::{FailureKind, Fault, Why};
@@ -219,45 +218,6 @@ fn who_is_stuck_is_told_what_to_do() {
         the last compaction saved next to nothing: nothing is tried before the conversation has grown
         the window filled up again right after each of three compactions: cap tool outputs, or raise the trigger
         compactions fail again and again: see the error; tried again later
-    "#]],
-    );
-}
-
-#[test]
-fn a_change_of_the_ledger_is_refused_with_a_reason() {
-    let refused = [
-        Refused::Length,
-        Refused::Source,
-        Refused::Unsaid,
-        Refused::Kind,
-        Refused::Speaker,
-        Refused::Known,
-        Refused::NoLine,
-        Refused::Older,
-        Refused::Apart,
-        Refused::Own,
-        Refused::Asked,
-        Refused::Unfinished,
-        Refused::Settled,
-        Refused::Room,
-    ];
-    check(
-        refused,
-        &expect![[r#"
-        it has no words, or too many
-        it cites no message that is there
-        no message that it cites says so in whole sentences
-        it doesn't say what it is
-        who said it has no say in that
-        the ledger says so already
-        the ledger has no such line
-        what it is to replace was said later
-        it is about something else
-        it is what the line itself says
-        it only asks
-        it doesn't say that it is finished
-        there is nothing to be settled
-        there is no room for it
     "#]],
     );
 }

@@ -18,7 +18,6 @@ pub(super) fn check(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
     let fates: Vec<_> = outcome.view.fates().collect();
     let tally = Tally::of(&outcome.base, compactor.counter());
     let share = outcome.receipt.target / 4;
-    let is_told = |at: usize| outcome.receipt.overridden.iter().any(|o| o.entry == at);
     let excerpted = |fate: &Fate| match fate {
         Fate::Edit(edits) => {
             let is_words = |edit: &PartEdit| transcript.part(edit.at).is_human();
@@ -29,7 +28,7 @@ pub(super) fn check(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
     let humans: Vec<usize> =
         transcript.entries().filter(Entry::is_human).map(|e| e.index).collect();
     let task = humans.first().filter(|_| compactor.options().task == Task::Keep);
-    for at in task.into_iter().chain(humans.last()).filter(|at| !is_told(**at)) {
+    for at in task.into_iter().chain(humans.last()) {
         let entry = transcript.entry(*at);
         let is_large = tally.entry(*at) > share;
         if !fates[*at].is_shown() && task != Some(at) {
@@ -60,7 +59,7 @@ pub(super) fn check(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
         };
         // An entry of nothing but reasoning that is bound to the old prefix may leave.
         let is_bare = matches!(fates[at], Fate::Drop(Reason::Emptied | Reason::BoundReasoning));
-        if is_bare || is_told(at) {
+        if is_bare {
             continue;
         }
         holds!(fates[at].is_shown(), "a pin is gone");
@@ -95,9 +94,8 @@ fn pinned_words(outcome: &Outcome, words: &str) -> Result<(), String> {
     };
     let system = outcome.base.system().map(serde_json::from_str::<serde_json::Value>);
     let in_system = system.is_some_and(|system| system.is_ok_and(|system| tells(&system, words)));
-    let is_told = in_system || !outcome.receipt.overridden.is_empty();
     holds!(
-        !says(&outcome.base) || says(&outcome.request) || is_told,
+        !says(&outcome.base) || says(&outcome.request) || in_system,
         "the pinned words are gone: {words:?}"
     );
     Ok(())

@@ -4,14 +4,12 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::budget::{Budget, Stop, Tail};
-use crate::checkpoint::Least;
 use crate::count::{CharsPer, Tally};
 use crate::guard::{Guard, Pin, Preserved, Task, Wishes};
 use crate::model::Binding;
-use crate::plan::{Cover, Means};
+use crate::plan::Means;
 use crate::request::Request;
 use crate::strategy::Found;
-use crate::transcript::Numbering;
 use crate::transcript::unit::Units;
 use crate::wire::{Format, parse};
 
@@ -68,18 +66,15 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T
     what(&Subject {
         request: &request,
         units: &units,
-        numbering: &Numbering::default(),
         tally: &tally,
         guard: &guard,
         budget: Budget::new(target),
-        least: Least { line: 90, lane: 30 },
+        least: 90,
         stop: Stop::AtTarget,
-        cover: Cover::Folds,
         means: Means::All,
         cause: None,
         counter: &counter,
         binding: Binding::Free,
-        before: None,
         found: &Found::of(&request.transcript),
     })
 }
@@ -144,8 +139,8 @@ fn what_was_to_stay_is_cut_last_and_no_more_than_it_must() {
             let all = fixed + sum(&firm) + sum(&spoken) + sum(&soft);
             let line = quotes.map_or(0, |quotes| quotes + 90);
             // Where hardly anything else fits, the checkpoint's share is left.
-            let share = subject.budget.checkpoint().max((target / 2).min(160));
-            let is_tight = quotes.is_some() && all + 160 > target;
+            let share = (target / 4).max((target / 2).min(90));
+            let is_tight = quotes.is_some() && all + 90 > target;
             let left = target.saturating_sub(if is_tight { line.max(share) } else { line });
             let quarter = target / 4;
             let levels = subject.levels();

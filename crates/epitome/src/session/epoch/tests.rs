@@ -5,7 +5,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::count::CharsPer;
-use crate::ledger::{Delta, Kind, Op};
 use crate::session::ChainKey;
 use crate::transcript::Slot;
 use crate::wire::{Format, parse};
@@ -178,31 +177,6 @@ fn a_clients_notes_leave_with_what_was_compacted() {
     assert_eq!(kept(&epoch), [true, false, true, true, true, true]);
     assert_eq!(kept(&Epoch { compacted: 3, ..epoch }), [true, false, true, false, true, true]);
     assert_eq!(kept(&Epoch::whole()), [true; 6]);
-}
-
-#[test]
-fn changes_of_the_ledger_are_told_by_the_messages_of_each_request() {
-    let say = |role: &str, words: &str| format!(r#"{{"role":"{role}","content":"{words}"}}"#);
-    let note = say("user", "<total_tokens>5 left</total_tokens>");
-    let (user, model) = (say("user", "Go."), say("assistant", "Well."));
-    let (noted, chain) = read(&[&user, &note, &model, &user].map(String::as_str).join(","));
-    let (plain, short) = read(&[&user, &model, &user].map(String::as_str).join(","));
-    assert_eq!((noted.transcript.len(), plain.transcript.len()), (4, 3));
-    let made = |sources: &[u32]| {
-        let delta = Delta {
-            op: Op::Add,
-            kind: Some(Kind::Fact),
-            text: "It is so.".to_owned(),
-            line: None,
-            sources: sources.to_vec(),
-        };
-        vec![Made { delta, messages: Vec::new() }]
-    };
-    let mut epoch = Epoch::whole();
-    epoch.changing(&made(&[0, 1, 2, 3]), &chain);
-    // The note is no link, so nothing can be found by it.
-    assert_eq!(epoch.changes(&chain), made(&[0, 2, 3]));
-    assert_eq!(epoch.changes(&short), made(&[0, 1, 2]));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What must stay, and what is cut of it where it doesn't fit.
 
-use epitome::strategy::{Edit, Head, Older, Recent, RecentOptions, Scene};
+use epitome::strategy::{Edit, Head, Recent, RecentOptions, Scene};
 use epitome::transcript::{PartKind, Slot};
 use epitome::view::{PartEdit, Put, Reason};
 use expect_test::expect;
@@ -252,7 +252,7 @@ fn a_checkpoint_that_shares_a_message_leaves_it() {
     "#]],
     );
     // Nothing folds, and it leaves as a last resort.
-    let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(Head::oldest())];
+    let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(Head::default())];
     check(
         &Case { strategies, means: Means::Listed, ..Case::of(request) },
         &expect![[r#"
@@ -340,7 +340,7 @@ fn images_and_instructions_are_never_cut() {
 
 #[test]
 fn what_stays_beside_an_edit_is_cut_where_only_the_newest_is_kept() {
-    let recent = Recent::new(RecentOptions { keep: Tail::Items(1), older: Older::Fold });
+    let recent = Recent::new(RecentOptions { keep: Tail::Items(1) });
     let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(recent.expect("in range"))];
     let pins = vec![Pin::Text("The port is 8443.".to_owned()), Pin::Entry(6)];
     let case =

@@ -12,15 +12,15 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use epitome::budget::{Budget, Stop, Tail};
-use epitome::checkpoint::{LEAST_TOKENS, Least};
+use epitome::checkpoint::least_tokens;
 use epitome::count::{BytesPer, Tally};
 use epitome::guard::{Guard, Preserved, Wishes};
 use epitome::model::Binding;
-use epitome::plan::{Cover, Means, Plan, Reached, Subject};
+use epitome::plan::{Means, Plan, Reached, Subject};
 use epitome::request::Request;
 use epitome::strategy::{Found, Strategy, ladder};
+use epitome::transcript::Origin;
 use epitome::transcript::unit::Units;
-use epitome::transcript::{Numbering, Origin};
 use epitome::wire::{self, Format};
 use epitome::{Pin, Task};
 use expect_test::Expect;
@@ -38,8 +38,6 @@ struct Case {
     task: Task,
     stop: Stop,
     means: Means,
-    /// What is left for a checkpoint of what edits hide.
-    reserve: Option<u64>,
 }
 
 impl Case {
@@ -53,7 +51,6 @@ impl Case {
             task: Task::Keep,
             stop: Stop::AtTarget,
             means: Means::All,
-            reserve: None,
         }
     }
 
@@ -83,10 +80,7 @@ impl Case {
 
     fn plan(&self, target: u64) -> Option<Plan> {
         self.ask(target, |subject| {
-            let plan = match self.reserve {
-                None => subject.plan(&self.strategies),
-                Some(reserve) => subject.covering(&self.strategies, reserve)?,
-            };
+            let plan = subject.plan(&self.strategies);
             holds(subject, &plan);
             Some(plan)
         })
@@ -105,27 +99,29 @@ impl Case {
         what(&Subject {
             request: &self.request,
             units: &units,
-            numbering: &Numbering::default(),
             tally: &tally,
             guard: &guard,
             budget: Budget::new(target),
-            least: Least::of(&counter),
+            least: least_tokens(&counter),
             stop: self.stop,
-            cover: Cover::Folds,
             means: self.means,
             cause: None,
             counter: &counter,
             binding,
-            before: None,
             found: &Found::of(&self.request.transcript),
         })
     }
 }
 
+/// Where a plan lands, with the least checkpoint that it needs.
+fn landing(subject: &Subject<'_>, plan: &Plan) -> u64 {
+    plan.draft.total() + if plan.draft.folds() { subject.least } else { 0 }
+}
+
 /// What is true of every plan.
 fn holds(subject: &Subject<'_>, plan: &Plan) {
     let (target, whole) = (subject.budget.target, subject.tally.total().tokens);
-    let (landing, floor) = (plan.draft.total(), plan.floor);
+    let (landing, floor) = (landing(subject, plan), plan.floor);
     let is = |reached: &str| format!("{reached}: {landing} of {whole} to {target}, floor {floor}");
     match &plan.reached {
         Reached::NothingToDo => {
@@ -154,15 +150,11 @@ fn holds(subject: &Subject<'_>, plan: &Plan) {
     // The checkpoint has what is left, up to its share.
     if plan.draft.folds() {
         let most = if is_unreachable(plan) { target + target / 4 + landing } else { target };
-        let share = subject.budget.checkpoint().max(LEAST_TOKENS);
-        assert!(plan.checkpoint <= share && plan.checkpoint <= most, "{}", is("checkpoint"));
+        assert!(plan.checkpoint <= most.max(subject.least), "{}", is("checkpoint"));
     } else {
         assert_eq!(plan.checkpoint, 0, "{}", is("nothing is folded"));
     }
-    let shown = wire::render(
-        subject.request,
-        &plan.draft.view(&subject.request.transcript, epitome::draft::Hidden::Gone),
-    );
+    let shown = wire::render(subject.request, &plan.draft.view(&subject.request.transcript));
     let shown = wire::parse(subject.request.format, shown).expect("spliced JSON");
     // Where a checkpoint is to lead, the plan alone needn't begin as its provider demands.
     if !plan.draft.folds() {

@@ -1,6 +1,6 @@
 //! What is left begins as its provider demands: with the user, and a turn in progress with thinking.
 
-use epitome::strategy::{Edit, First, Head, HeadOptions, OldReasoning, Scene};
+use epitome::strategy::{Edit, Head, HeadOptions, OldReasoning, Scene};
 use epitome::transcript::PartKind;
 use epitome::view::{PartEdit, Put, Reason};
 use expect_test::expect;
@@ -9,7 +9,7 @@ use super::rungs::SESSION;
 use super::*;
 
 fn oldest() -> Vec<Arc<dyn Strategy>> {
-    vec![Arc::new(Head::oldest())]
+    vec![Arc::new(Head::default())]
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_turn_that_came_without_thinking_is_left_so() {
 #[test]
 fn a_person_who_is_first_now_stays() {
     let longer = format!("{SESSION}asst That is all.\nuser Thanks. What else is there to do?\n");
-    let first = Head::new(HeadOptions { first: First::Oldest, ..HeadOptions::default() });
+    let first = Head::new(HeadOptions { ..HeadOptions::default() });
     let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(first.expect("in range"))];
     let case = Case {
         strategies,
@@ -174,7 +174,7 @@ fn a_person_who_is_first_now_stays() {
 #[test]
 fn steps_whose_thinking_left_begin_no_turn() {
     let strategies: Vec<Arc<dyn Strategy>> =
-        vec![Arc::new(OldReasoning::default()), Arc::new(Head::oldest())];
+        vec![Arc::new(OldReasoning::default()), Arc::new(Head::default())];
     check(
         &Case { strategies, means: Means::Listed, ..manual("think* to begin with | ") },
         &expect![[r#"

@@ -1,6 +1,6 @@
 //! The ladder, and lists of a few strategies.
 
-use epitome::strategy::{Fold, Head, OldOutputs, OldReasoning, Older, Recent, RecentOptions};
+use epitome::strategy::{Fold, Head, OldOutputs, OldReasoning, Recent, RecentOptions};
 use expect_test::expect;
 
 use super::*;
@@ -135,7 +135,7 @@ fn nothing_folds_and_little_is_left_out() {
 
 #[test]
 fn the_oldest_leave() {
-    let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(Head::oldest())];
+    let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(Head::default())];
     let case =
         Case { strategies, means: Means::Listed, ..Case::drawn(Format::OpenaiChat, SESSION) };
     check(
@@ -153,7 +153,7 @@ fn the_oldest_leave() {
 
 #[test]
 fn to_its_end_whatever_the_target() {
-    let recent = Recent::new(RecentOptions { keep: Tail::Steps(1), older: Older::Fold });
+    let recent = Recent::new(RecentOptions { keep: Tail::Steps(1) });
     let strategies: Vec<Arc<dyn Strategy>> =
         vec![Arc::new(recent.expect("in range")), Arc::new(OldOutputs::default())];
     let case = Case { strategies, stop: Stop::AtEnd, ..Case::drawn(Format::OpenaiChat, SESSION) };
@@ -166,38 +166,6 @@ fn to_its_end_whatever_the_target() {
             285-647: lands, 2 recent, checkpoint before 2; 285 shown, 0-361 left for it, floor 57
         "#]],
     );
-}
-
-#[test]
-fn with_room_for_a_checkpoint_of_what_edits_hide() {
-    let longer = format!(
-        "{SESSION}asst call d Read\nres  d = {{lines 9}}\nasst call e Read\nres  e = {{lines 9}}\n"
-    );
-    for (reserve, expected) in [
-        (
-            40,
-            expect![[r#"
-        862 tokens
-        248-300: lands, 1 repeats, 1 failed, 2 outputs, 1 excerpts, 1 fold, checkpoint before 2; 175-180 shown, 73-121 left for it, floor 57
-        301-492: lands, 1 repeats, 1 failed, 2 outputs, 1 fold, checkpoint before 2; 228 shown, 73-264 left for it, floor 57
-        493-787: lands, 1 repeats, 1 failed, 1 outputs, 1 fold, checkpoint before 2; 420 shown, 73-367 left for it, floor 57
-        788-820: lands, 1 repeats, 1 failed, 1 fold, checkpoint before 2; 420 shown, 368-400 left for it, floor 57
-        821-863: lands, 1 repeats, 1 fold, checkpoint before 2; 453 shown, 368-410 left for it, floor 57
-    "#]],
-        ),
-        (
-            200,
-            expect![[r#"
-                862 tokens
-                408-460: lands, 1 repeats, 1 failed, 2 outputs, 1 excerpts, 1 fold, checkpoint before 2; 175-180 shown, 233-281 left for it, floor 57
-                461-652: lands, 1 repeats, 1 failed, 2 outputs, 1 fold, checkpoint before 2; 228 shown, 233-424 left for it, floor 57
-                653-863: lands, 1 repeats, 1 failed, 1 outputs, 1 fold, checkpoint before 2; 420 shown, 233-443 left for it, floor 57
-            "#]],
-        ),
-    ] {
-        let case = Case { reserve: Some(reserve), ..Case::drawn(Format::OpenaiChat, &longer) };
-        check(&case, &expected);
-    }
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn what_was_reported_of_an_earlier_view_counts_for_no_later_one() {
 fn what_was_said_while_a_compaction_was_prepared_leaves_with_it() {
     let steps = |steps| thought("claude-opus-5-5", steps);
     let mut machine = folding(When::Items(900));
-    let recent = RecentOptions { keep: Tail::Steps(3), older: Older::Fold };
+    let recent = RecentOptions { keep: Tail::Steps(3) };
     let strategies = Pipeline::List(vec![Named::Recent(Setting::On(recent))]);
     let compactor = compactor(Options { strategies, stop: Stop::AtEnd, ..Options::default() });
     let options = SessionOptions {

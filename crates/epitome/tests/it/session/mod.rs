@@ -18,7 +18,7 @@ use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::engine::{Outcome, Step};
 use epitome::session::{Answer, Begun, ChainKey, Committed, Send, Sent, SessionOptions, Sessions};
-use epitome::strategy::{Named, Older, Pipeline, RecentOptions, Setting};
+use epitome::strategy::{Named, Pipeline, RecentOptions, Setting};
 use epitome::trigger::{Trigger, When};
 use epitome::wire::Format;
 use epitome::{CompactError, Compactor, Options, Request, Tail, Target};
@@ -43,7 +43,7 @@ fn compactor(options: Options) -> Compactor {
 
 /// Keeps the newest three steps, and folds the rest.
 fn folding(when: When) -> Sessions {
-    let recent = RecentOptions { keep: Tail::Steps(3), older: Older::Fold };
+    let recent = RecentOptions { keep: Tail::Steps(3) };
     let strategies = Pipeline::List(vec![Named::Recent(Setting::On(recent))]);
     let compactor = compactor(Options { strategies, stop: Stop::AtEnd, ..Options::default() });
     Sessions::new(options(when, Target::Percent(100)), compactor).expect("in range")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::strategy::{
-    First, Head, HeadOptions, Intake, IntakeOptions, Older, Recent, RecentOptions, Room, Strategy,
+    Head, HeadOptions, Intake, IntakeOptions, Recent, RecentOptions, Room, Strategy,
 };
 use epitome::view::Fate;
 use epitome::wire::{self, Format};
@@ -52,8 +52,8 @@ fn letters(outcome: &Outcome) -> String {
     outcome.view.fates().map(letter).collect()
 }
 
-fn recent(keep: Tail, older: Older) -> Recent {
-    Recent::new(RecentOptions { keep, older }).expect("in range")
+fn recent(keep: Tail) -> Recent {
+    Recent::new(RecentOptions { keep }).expect("in range")
 }
 
 #[test]
@@ -72,14 +72,14 @@ fn the_newest_of_every_kind_stays() {
         (Tail::Tokens(0), "kkddddddddddkk"),
         (Tail::Tokens(20), "kkdddddddddkkk"),
     ] {
-        let outcome = to_the_end(recent(keep, Older::Drop), Options::default(), TALK);
+        let outcome = to_the_end(recent(keep), Options::default(), TALK);
         assert_eq!(letters(&outcome), expected, "{keep:?}");
     }
 }
 
 #[test]
 fn the_task_stays_unless_it_may_fold_and_pins_stay() {
-    let of = |options| letters(&to_the_end(recent(Tail::Items(2), Older::Drop), options, TALK));
+    let of = |options| letters(&to_the_end(recent(Tail::Items(2)), options, TALK));
     assert_eq!(of(Options { task: Task::Fold, ..Options::default() }), "kdddddddddddkk");
     let pins = vec![Pin::Text("And the docs".into())];
     assert_eq!(of(Options { pins, ..Options::default() }), "kkddddddkdddkk");
@@ -87,7 +87,7 @@ fn the_task_stays_unless_it_may_fold_and_pins_stay() {
 
 #[test]
 fn the_older_folds_into_the_checkpoint() {
-    let outcome = to_the_end(recent(Tail::Turns(2), Older::Fold), Options::default(), TALK);
+    let outcome = to_the_end(recent(Tail::Turns(2)), Options::default(), TALK);
     assert_eq!(letters(&outcome), "kkffffffkkkkkk");
     assert!(outcome.receipt.checkpoint.is_some() && outcome.receipt.triggered);
     expect![[r#"
@@ -127,20 +127,20 @@ fn the_older_folds_into_the_checkpoint() {
 #[test]
 fn what_says_no_more_than_a_checkpoint_would_isnt_folded() {
     let short = "user Fix it.\nasst Done.\nuser More.\nasst Done.\nuser Thanks.\nasst Bye.\n";
-    let outcome = to_the_end(recent(Tail::Items(1), Older::Fold), Options::default(), short);
+    let outcome = to_the_end(recent(Tail::Items(1)), Options::default(), short);
     assert!(outcome.view.is_whole() && !outcome.receipt.triggered);
 }
 
 #[test]
 fn to_its_end_a_pipeline_is_at_rest() {
-    for older in [Older::Fold, Older::Drop] {
-        let first = to_the_end(recent(Tail::Turns(2), older), Options::default(), TALK);
+    {
+        let first = to_the_end(recent(Tail::Turns(2)), Options::default(), TALK);
         let known = first.receipt.checkpoint.iter().map(|checkpoint| checkpoint.id);
         let options =
             Options { target: Target::Percent(100), stop: Stop::AtEnd, ..Options::default() };
         let compactor = Compactor::new(options, counter("chars4").expect("a known name"))
             .expect("in range")
-            .with_strategies(vec![Arc::new(recent(Tail::Turns(2), older))])
+            .with_strategies(vec![Arc::new(recent(Tail::Turns(2)))])
             .knowing(known);
         let again = compactor.compact(&first.request).expect("a view");
         assert!(again.view.is_whole(), "{}", show_view(&again.base, &again.view));
@@ -149,7 +149,7 @@ fn to_its_end_a_pipeline_is_at_rest() {
 
 #[test]
 fn the_head_drops_to_tokens_or_characters() {
-    let head = |room| Head::new(HeadOptions { room, first: First::Oldest }).expect("in range");
+    let head = |room| Head::new(HeadOptions { room }).expect("in range");
     let gone = |room| {
         let outcome = to_the_end(head(room), Options::default(), TALK);
         (letters(&outcome), outcome.receipt.after.count.tokens)

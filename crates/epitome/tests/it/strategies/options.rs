@@ -9,7 +9,7 @@ use epitome::strategy::{
     ArgumentsOptions, BadOption, Excerpts, ExcerptsOptions, Failed, Fold, Head, HeadOptions,
     Intake, IntakeOptions, Ladder, NAMES, Named, OldArguments, OldMedia, OldOutputs, OldReasoning,
     OutputsOptions, Pipeline, Recent, RecentOptions, Repeats, RepeatsOptions, Room, Setting,
-    Sparing, Strategy, ladder,
+    Strategy, ladder,
 };
 use epitome::transcript::{Origin, Role};
 use epitome::view::Fate;
@@ -252,37 +252,4 @@ fn kinds_and_chosen_entries_stay() {
     assert_eq!(letters(&none), "kkdddddkdd");
     let chosen = Predicate::new(|entry| entry.raw().contains("\"Edit\""));
     assert_eq!(letters(&compactor(to(10), "head").preserving(chosen)), "kkdddkkkdd");
-}
-
-#[test]
-fn strategies_nest() {
-    let inner: Vec<Arc<dyn Strategy>> = vec![Arc::new(OldOutputs::default()), Arc::new(Fold)];
-    let spared = Predicate::new(|entry| entry.raw().contains("cargo test"));
-    let outer: Vec<Arc<dyn Strategy>> = vec![
-        Arc::new(OldReasoning::default()),
-        Arc::new(inner),
-        Arc::new(Vec::<Arc<dyn Strategy>>::new()),
-    ];
-    check_in(
-        Format::OpenaiChat,
-        vec![Arc::new(Sparing::new(outer, spared))],
-        to(600),
-        BUILD,
-        &expect![[r#"
-            1511 → 596 tokens, target 600
-            keep sys  You are terse.
-            keep user Fix the build.
-            keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
-            edit res  a = {code 60}
-               > res a = [elided: Read(src/x.rs) → 60 lines, 3.0 kB]  # old tool output, stubbed
-            edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-               > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (1613 bytes)  # larger than its share of the target, excerpted
-            edit asst think the types differ | call c Edit {"file_path":"src/x.rs"}
-               > think = nothing  # old reasoning, dropped
-            keep res  c = ok
-            keep user And the docs.
-            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
-            keep res  d = {lines 6}
-        "#]],
-    );
 }

@@ -3,9 +3,8 @@
 use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::strategy::{
-    ArgumentsOptions, Emptied, ExcerptsOptions, FailedCalls, FailedOptions, First, HeadOptions,
-    IntakeOptions, NAMES, Named, Older, OutputsOptions, Pipeline, ReasoningOptions, RecentOptions,
-    Room, Setting,
+    ArgumentsOptions, Emptied, ExcerptsOptions, HeadOptions, IntakeOptions, NAMES, Named,
+    OutputsOptions, Pipeline, ReasoningOptions, RecentOptions, Room, Setting,
 };
 use epitome::{Compactor, Options, Pin, Tail, Target};
 use proptest::prelude::*;
@@ -23,13 +22,11 @@ fn strategies() -> impl Strategy<Value = Named> {
         (0usize..3).prop_map(Tail::Turns),
         (0u64..400).prop_map(Tail::Tokens),
     ];
-    let older = proptest::sample::select(vec![Older::Fold, Older::Drop]);
-    let recent = (keep, older)
-        .prop_map(|(keep, older)| Named::Recent(Setting::On(RecentOptions { keep, older })));
+    let recent = keep.prop_map(|keep| Named::Recent(Setting::On(RecentOptions { keep })));
     let edges = proptest::sample::select(vec![
         Named::Intake(Setting::On(IntakeOptions { max_tokens: 48 })),
         Named::Reasoning(Setting::On(ReasoningOptions { emptied: Emptied::Drop })),
-        Named::Failed(Setting::On(FailedOptions { calls: FailedCalls::Stub })),
+        Named::Failed(Setting::default()),
         Named::Outputs(Setting::On(OutputsOptions { min_gain: 1, max_tokens: 0 })),
         Named::Arguments(Setting::On(ArgumentsOptions { max_tokens: 48, min_gain: 1 })),
         Named::Excerpts(Setting::On(ExcerptsOptions {
@@ -37,8 +34,8 @@ fn strategies() -> impl Strategy<Value = Named> {
             any_divisor: 1_000,
             max_tokens: Some(48),
         })),
-        Named::Head(Setting::On(HeadOptions { room: Room::Characters(500), first: First::Oldest })),
-        Named::Head(Setting::On(HeadOptions { room: Room::Tokens(1), ..HeadOptions::default() })),
+        Named::Head(Setting::On(HeadOptions { room: Room::Characters(500) })),
+        Named::Head(Setting::On(HeadOptions { room: Room::Tokens(1) })),
         Named::Fold(Setting::Off),
     ]);
     prop_oneof![2 => usual, 1 => recent, 1 => edges]

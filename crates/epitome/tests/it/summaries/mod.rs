@@ -12,7 +12,6 @@ use epitome::checkpoint::read;
 use epitome::count::counter;
 use epitome::engine::{Drive, OptionsError};
 use epitome::events::{CompactionId, Event, Observer};
-use epitome::ledger::{Delta, Kind, Op, Refused};
 use epitome::summarize::{
     Brief, CallResult, FailureKind, OnFailure, SECTIONS, Spent, Summaries, SummarizeError,
     Summarizer, Summary, from_fn,
@@ -235,60 +234,4 @@ fn a_summary_of_no_tokens_is_an_error() {
         compactor().summarized_by(summaries).expect_err("out of range"),
         OptionsError::NoSummary
     );
-}
-
-#[test]
-fn changes_of_the_ledger_are_taken_where_the_transcript_says_so() {
-    let change = |text: &str, at: u32| {
-        let text = text.to_owned();
-        Delta { op: Op::Add, kind: Some(Kind::Fact), text, line: None, sources: vec![at] }
-    };
-    let first = "asst I look at both. | call p Read {\"file_path\":\"src/p.rs\"}\nres  p = fn p() { port_5999 }\n\
-                 asst And the other. | call q Read {\"file_path\":\"src/q.rs\"}\nres  q = fn q() { port_5998 }\n";
-    let said = "fn p() { port_5999 }";
-    let told = Summary {
-        ledger: vec![change(said, 2), change("{ port_5999", 2)],
-        ..Summary::new(
-            summary("none")
-                + "\n## Ledger changes\n{\"op\":\"add\",\"kind\":\"constraint\",\"text\":\"fn q() { port_5998 }\",\"sources\":[4]}\n",
-        )
-    };
-    let model = from_fn("model", move |_| std::future::ready(Ok(told.clone())));
-    let compactor = compactor().summarized_by(with(vec![model])).expect("in range");
-    let outcome = wait(Drive::new(compactor.begin(&session_with(first)))).expect("a view");
-    let text = checkpoint(&outcome);
-    assert!(text.contains("- [2 tool] fn p() { port_5999 }"), "{text}");
-    assert!(!text.contains("Ledger changes"), "{text}");
-    let receipt = outcome.receipt.summary.as_ref().expect("somebody was asked");
-    assert_eq!(receipt.by.as_deref(), Some("model"));
-    let refused: Vec<Option<Refused>> = receipt.ledger.iter().map(|one| one.refused).collect();
-    assert_eq!(refused, [None, Some(Refused::Unsaid), Some(Refused::Speaker)]);
-    assert!(outcome.receipt.after.count.tokens <= TARGET);
-    testkit::laws::check_view(&outcome, &self::compactor()).expect("the laws hold");
-}
-
-#[test]
-fn a_change_that_cant_be_read_costs_no_other() {
-    let first = "asst I look at both. | call p Read {\"file_path\":\"src/p.rs\"}\nres  p = fn p() { port_5999 }\n";
-    let row = |kind: &str| {
-        format!(
-            "{{\"op\":\"add\",\"kind\":\"{kind}\",\"text\":\"fn p() {{ port_5999 }}\",\"sources\":[2]}}\n"
-        )
-    };
-    let text = summary("none") + "\n## Ledger changes\n" + &row("todo") + &row("fact");
-    let model = says("model", text);
-    let compactor = compactor().summarized_by(with(vec![model])).expect("in range");
-    let outcome = wait(Drive::new(compactor.begin(&session_with(first)))).expect("a view");
-    assert!(checkpoint(&outcome).contains("- [2 tool] fn p() { port_5999 }"));
-    let receipt = outcome.receipt.summary.as_ref().expect("somebody was asked");
-    assert_eq!((receipt.by.as_deref(), receipt.ledger.len()), (Some("model"), 1));
-    let [todo] = &receipt.unread[..] else { panic!("{:?}", receipt.unread) };
-    assert!(todo.row.contains("todo") && todo.why.contains("unknown variant `todo`"), "{todo:?}");
-    // Nor do more of them than are looked at vanish.
-    let many = summary("none") + "\n## Ledger changes\n" + &row("fact").repeat(90);
-    let compactor = self::compactor().summarized_by(with(vec![says("model", many)]));
-    let compactor = compactor.expect("in range");
-    let outcome = wait(Drive::new(compactor.begin(&session_with(first)))).expect("a view");
-    let receipt = outcome.receipt.summary.expect("somebody was asked");
-    assert_eq!((receipt.ledger.len(), receipt.unread[0].row.as_str()), (64, "26 more"));
 }
