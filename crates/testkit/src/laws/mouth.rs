@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use epitome::Outcome;
-use epitome::transcript::{Origin, PartKind, Role};
+use epitome::transcript::{Origin, PartKind};
 
 use super::log::Log;
 use super::silence::is_first;
@@ -11,18 +11,19 @@ use super::silence::is_first;
 /// What stands for the part of a quote that is left out.
 const GAP: (&str, &str) = ("[…", "…]");
 
-/// The checkpoint closes its fence once, and each of the user's words was said in the user's role, by the message that it
-/// names, or an earlier checkpoint quotes it.
+/// The checkpoint closes its fence once, and each of the user's words is what a person or a client said in the
+/// message that it names, or an earlier checkpoint quotes it.
 pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     let Some(placed) = outcome.view.checkpoint() else { return Ok(()) };
     let close = placed.text.lines().last().unwrap_or_default();
     holds!(close.starts_with("</checkpoint "));
     same!(placed.text.matches(close).count(), 1);
-    let entries = outcome.base.transcript.entries().filter(|entry| entry.role() == Role::User);
+    let entries = outcome.base.transcript.entries().filter(|entry| !entry.role().instructs());
     let mut said: HashMap<usize, String> = HashMap::new();
     for entry in entries {
         let texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
-        let texts = texts.filter(|part| part.origin() != Origin::Tool).map(|part| part.text());
+        let is_theirs = |origin| !matches!(origin, Origin::Model | Origin::Tool);
+        let texts = texts.filter(|part| is_theirs(part.origin())).map(|part| part.text());
         let texts: Vec<_> = texts.collect();
         said.insert(entry.index, texts.join("\n\n"));
     }
