@@ -19,21 +19,20 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     holds!(close.starts_with("</checkpoint "));
     same!(placed.text.matches(close).count(), 1);
     let entries = outcome.base.transcript.entries().filter(|entry| !entry.role().instructs());
-    let mut said: HashMap<usize, String> = HashMap::new();
+    // What clients inject between a person's words isn't quoted with them.
+    let mut said: HashMap<usize, [String; 2]> = HashMap::new();
     for entry in entries {
         let texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
         let is_theirs = |origin| !matches!(origin, Origin::Model | Origin::Tool);
         let texts = texts.filter(|part| is_theirs(part.origin())).map(|part| part.text());
-        let texts: Vec<_> = texts.collect();
-        said.insert(entry.index, texts.join("\n\n"));
+        let all = texts.collect::<Vec<_>>().join("\n\n");
+        said.insert(entry.index, [entry.human_text(), all]);
     }
     let is_first = is_first(outcome);
     for word in Log::of(&placed.text).words {
         let own = word.at.filter(|_| is_first).map(|at| said.get(&at));
-        let is_said = match own {
-            Some(own) => own.is_some_and(|said| quotes(word.text, said)),
-            None => said.values().any(|said| quotes(word.text, said)),
-        };
+        let says = |said: &[String; 2]| said.iter().any(|said| quotes(word.text, said));
+        let is_said = own.map_or_else(|| said.values().any(says), |own| own.is_some_and(says));
         holds!(is_said, "words that nobody said: {word:?}");
     }
     Ok(())
