@@ -1,5 +1,7 @@
 //! The plainest view that keeps the laws of what an agent is told: they take it, whatever was said.
 
+use std::fmt::Write as _;
+
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, PartKind};
 use epitome::view::{Fate, Placed, Reason, View};
@@ -47,7 +49,7 @@ fn checkpoint(outcome: &Outcome, folded: &[usize]) -> String {
                 0 => String::new(),
                 more => format!(", {} lines", more + 1),
             };
-            words += &format!("[{}{lines}] {said}\n", entry.index);
+            let _ = writeln!(words, "[{}{lines}] {said}", entry.index);
         }
         let calls = entry.parts().filter(|part| part.kind() == PartKind::Call);
         for call in calls.filter(|_| entry.index > newest) {
@@ -55,7 +57,7 @@ fn checkpoint(outcome: &Outcome, folded: &[usize]) -> String {
             let json = serde_json::from_str(&call.text()).unwrap_or(Value::Null);
             strings(&json, &mut arguments);
             let arguments = arguments.join(", ").replace(|c: char| c.is_control(), " ");
-            done += &format!("[{}] {}({arguments}) → ok\n", entry.index, call.name());
+            let _ = writeln!(done, "[{}] {}({arguments}) → ok", entry.index, call.name());
         }
     }
     let messages: Vec<String> = folded
@@ -72,7 +74,7 @@ fn checkpoint(outcome: &Outcome, folded: &[usize]) -> String {
     let mut text = format!("<checkpoint X>\nFor reference. It stands for messages {messages}.\n");
     for (title, lane) in [("User's words", words), ("What was done", done)] {
         if !lane.is_empty() {
-            text += &format!("\n{title}\n{lane}");
+            let _ = write!(text, "\n{title}\n{lane}");
         }
     }
     text + "</checkpoint X>"
