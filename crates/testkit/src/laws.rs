@@ -48,6 +48,8 @@ pub mod log;
 mod made;
 mod memory;
 mod mouth;
+#[cfg(test)]
+mod naive;
 mod order;
 mod pins;
 mod room;

@@ -19,6 +19,7 @@ mod pi;
 mod real_sessions;
 mod strategies;
 mod times;
+mod told;
 
 use epitome_recordings::{Kind, Options, Reach, Recording, Run, read};
 use serde_json::Value;

@@ -40,5 +40,6 @@ mod shapes;
 mod shared;
 mod strategies;
 mod summaries;
+mod told;
 mod triggers;
 mod volatile;

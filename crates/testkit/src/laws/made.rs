@@ -63,7 +63,8 @@ pub(super) fn edited(
     outcome
 }
 
-fn render(outcome: &mut Outcome, view: View) {
+/// Shows what the view says.
+pub(super) fn render(outcome: &mut Outcome, view: View) {
     let text = wire::render(&outcome.base, &view);
     outcome.request = wire::parse(outcome.base.format, text).expect("a view is a request");
     outcome.view = view;

@@ -12,8 +12,7 @@ use super::room::has_room;
 use crate::prose::lorem;
 
 /// Words by which a sentence commands or forbids.
-const CUES: [&str; 8] =
-    ["never", "always", "must", "don't", "do not", "don’t", "rule:", "no longer"];
+const CUES: [&str; 7] = ["never", "always", "must", "don't", "do not", "don’t", "rule:"];
 /// Most words of what is said between two compactions.
 const MOST: u64 = 4_000;
 
@@ -28,9 +27,9 @@ pub(super) fn again(outcome: &Outcome, compactor: &Compactor) -> Result<Option<O
         return Ok(None);
     }
     let free = receipt.target.saturating_sub(receipt.after.count.tokens);
-    let Some(request) = going_on(&outcome.request, (free + 60).min(MOST) as usize) else {
-        return Ok(None);
-    };
+    // So much that the first view can't stand as it is.
+    let words = (free + 60).max(receipt.target / 3).min(MOST);
+    let Some(request) = going_on(&outcome.request, words as usize) else { return Ok(None) };
     let options = Options {
         target: Target::Tokens(receipt.target),
         pins: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use epitome::Outcome;
-use epitome::transcript::{Origin, PartKind, Role};
+use epitome::transcript::{Origin, PartKind};
 
 use super::log::Log;
 use super::silence::is_first;
@@ -11,28 +11,28 @@ use super::silence::is_first;
 /// What stands for the part of a quote that is left out.
 const GAP: (&str, &str) = ("[…", "…]");
 
-/// The checkpoint closes its fence once, and each of the user's words was said in the user's role, by the message that it
-/// names, or an earlier checkpoint quotes it.
+/// The checkpoint closes its fence once, and each of the user's words is what a person or a client said in the
+/// message that it names, or an earlier checkpoint quotes it.
 pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     let Some(placed) = outcome.view.checkpoint() else { return Ok(()) };
     let close = placed.text.lines().last().unwrap_or_default();
     holds!(close.starts_with("</checkpoint "));
     same!(placed.text.matches(close).count(), 1);
-    let entries = outcome.base.transcript.entries().filter(|entry| entry.role() == Role::User);
-    let mut said: HashMap<usize, String> = HashMap::new();
+    let entries = outcome.base.transcript.entries().filter(|entry| !entry.role().instructs());
+    // What clients inject between a person's words isn't quoted with them.
+    let mut said: HashMap<usize, [String; 2]> = HashMap::new();
     for entry in entries {
         let texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
-        let texts = texts.filter(|part| part.origin() != Origin::Tool).map(|part| part.text());
-        let texts: Vec<_> = texts.collect();
-        said.insert(entry.index, texts.join("\n\n"));
+        let is_theirs = |origin| !matches!(origin, Origin::Model | Origin::Tool);
+        let texts = texts.filter(|part| is_theirs(part.origin())).map(|part| part.text());
+        let all = texts.collect::<Vec<_>>().join("\n\n");
+        said.insert(entry.index, [entry.human_text(), all]);
     }
     let is_first = is_first(outcome);
     for word in Log::of(&placed.text).words {
         let own = word.at.filter(|_| is_first).map(|at| said.get(&at));
-        let is_said = match own {
-            Some(own) => own.is_some_and(|said| quotes(word.text, said)),
-            None => said.values().any(|said| quotes(word.text, said)),
-        };
+        let says = |said: &[String; 2]| said.iter().any(|said| quotes(word.text, said));
+        let is_said = own.map_or_else(|| said.values().any(says), |own| own.is_some_and(says));
         holds!(is_said, "words that nobody said: {word:?}");
     }
     Ok(())

@@ -1,0 +1,183 @@
+//! What the agent is told, in the cases that once misled it: laws 14 to 19 on sessions written for them.
+
+use std::fmt::Write as _;
+
+use epitome::count::counter;
+use epitome::engine::Drive;
+use epitome::summarize::{SECTIONS, Summaries, Summary, from_fn};
+use epitome::{Compactor, Format, Options, Outcome, Request, Target};
+use testkit::laws::TOLD;
+use testkit::laws::log::{Lane, Log};
+use testkit::wait;
+
+const TARGETS: [u8; 8] = [3, 5, 10, 15, 20, 30, 50, 80];
+
+fn compactor(target: Target) -> Compactor {
+    let options = Options { target, ..Options::default() };
+    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+}
+
+/// What each compaction breaks, a line each.
+fn broken(request: &Request) -> Vec<String> {
+    let mut broken = Vec::new();
+    for percent in TARGETS {
+        let compactor = compactor(Target::Percent(percent));
+        let outcome = match compactor.compact(request) {
+            Ok(outcome) => outcome,
+            // Where not even one line fits it fails, rather than to hide anything.
+            Err(_) if percent < 10 => continue,
+            Err(error) => panic!("{} at {percent} %: {error}", request.format),
+        };
+        let found = TOLD.iter().filter_map(|law| law.holds(&outcome, &compactor).err());
+        broken.extend(found.map(|why| format!("{} at {percent} %: {why}", request.format)));
+    }
+    broken
+}
+
+/// What the laws say of a session in every format.
+fn broken_in_any(drawn: &str) -> Vec<String> {
+    Format::ALL.iter().flat_map(|format| broken(&testkit::parse(*format, drawn))).collect()
+}
+
+fn checkpoint(outcome: &Outcome) -> &str {
+    &outcome.view.checkpoint().expect("there is a checkpoint").text
+}
+
+/// "Yes, go ahead" must not stand last when it has been done.
+#[test]
+fn what_was_done_is_not_told_before_what_was_asked() {
+    let mut drawn = "user Downgrade all my seats.\nasst I will. Shall I go ahead?\nuser Yes, go ahead with all of them.\n".to_owned();
+    for step in 0..12 {
+        let _ = writeln!(
+            drawn,
+            "asst call r{step} get_seat {{\"id\":\"LQ94{step:02}Q\"}}\nres  r{step} = {{lorem 120}}\n\nasst call u{step} update_seat {{\"id\":\"LQ94{step:02}Q\",\"cabin\":\"economy\"}}\nres  u{step} = {{lorem 150}}\n",
+        );
+    }
+    assert_eq!(broken_in_any(&drawn), [""; 0]);
+}
+
+/// The client's next result would have no call.
+#[test]
+fn an_open_call_stays() {
+    let mut drawn = "user Mend the importer.\n".to_owned();
+    for step in 0..8 {
+        let _ = writeln!(
+            drawn,
+            "asst call e{step} Edit {{\"file_path\":\"src/part_{step}.rs\"}}\nres  e{step} = {{code 30}}\n",
+        );
+    }
+    drawn += "asst Now the tests. | call t Bash {\"command\":\"cargo test\"}\n";
+    assert_eq!(broken_in_any(&drawn), [""; 0]);
+}
+
+/// Failed calls of a batch that is shown left without a mark.
+#[test]
+fn failed_calls_of_a_batch_leave_a_mark() {
+    let drawn = "user Set up the three services.\nasst call a start_service {\"name\":\"alpha\"} | call b start_service {\"name\":\"beta\"} | call c start_service {\"name\":\"gamma\"}\nres  a = {lorem 90}\nres! b = Error: port 8080 is taken\nres  c = {lorem 90}\n\nasst call d start_service {\"name\":\"beta\"}\nres  d = {lorem 60}\n\nasst All three run. {lorem 60}\nuser Now the fourth.\nasst call e start_service {\"name\":\"delta\"}\nres  e = {lorem 200}\n";
+    assert_eq!(broken_in_any(drawn), [""; 0]);
+}
+
+/// The excerpt of one long message took all the room, and the rest left without a word.
+#[test]
+fn a_long_message_leaves_room_to_say_what_is_gone() {
+    let drawn = "user {lorem 900}\nasst One. {lorem 80}\nuser Two. {lorem 40}\nasst Three. {lorem 80}\nuser {lorem 700}\nasst call a Bash {\"command\":\"make\"}\nres  a = {log 60}\n";
+    assert_eq!(broken_in_any(drawn), [""; 0]);
+}
+
+#[test]
+fn what_was_seen_leaves_a_mark() {
+    let drawn = "user Look at the page.\nasst call a Screenshot {}\nres  a = as it was | {img 640x480}\n\nasst It is empty.\nuser And now?\nasst call b Screenshot {}\nres  b = as it is | {img 640x480}\n\nasst It is full. {lorem 30}\nuser Good.\n";
+    // Tools of the others give no images.
+    for format in [Format::Anthropic, Format::Gemini, Format::Bedrock] {
+        assert_eq!(broken(&testkit::parse(format, drawn)), [""; 0]);
+    }
+}
+
+/// A session with ten labelled rules of a person, far apart.
+fn ruled() -> String {
+    let rules = [
+        "never push to main",
+        "always run the linter first",
+        "use tabs in Makefiles",
+        "don't touch src/lexer.rs",
+        "the staging port must stay 8443",
+        "keep the old name of the flag",
+        "ask before you delete a file",
+        "the limit is 30 requests",
+        "write no comments in German",
+        "commit with the id ABC-1204",
+    ];
+    let mut drawn = "user Build the exporter.\n".to_owned();
+    for (at, rule) in rules.iter().enumerate() {
+        let _ = writeln!(drawn, "asst Part {at} is next. {{lorem 160}}\nuser RULE: {rule}.");
+    }
+    for step in 0..10 {
+        let _ = writeln!(
+            drawn,
+            "asst call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {{code 40}}\n",
+        );
+    }
+    drawn + "user Go on.\n"
+}
+
+#[test]
+fn rules_are_carried_from_one_checkpoint_to_the_next() {
+    assert_eq!(broken_in_any(&ruled()), [""; 0]);
+}
+
+/// Five compactions with more said between them, and nobody who knows a receipt.
+#[test]
+fn rules_live_through_five_compactions() {
+    let mut request = testkit::parse(Format::OpenaiChat, &ruled());
+    let mut lost = Vec::new();
+    for round in 0..5 {
+        let outcome = compactor(Target::Tokens(900)).compact(&request).expect("it compacts");
+        let said: Vec<String> = outcome
+            .request
+            .transcript
+            .entries()
+            .flat_map(|entry| {
+                entry.parts().map(|part| part.text().into_owned()).collect::<Vec<_>>()
+            })
+            .collect();
+        let kept = said.iter().map(|text| text.matches("RULE:").count()).sum::<usize>();
+        if kept < 10 {
+            lost.push(format!("round {round}: {kept} of 10"));
+        }
+        request = outcome.request;
+        for at in 0..6 {
+            let reply = serde_json::json!({
+                "role": "assistant",
+                "content": format!("Step {at} of {round}. {}", testkit::prose::lorem(120)),
+            });
+            let user = Format::OpenaiChat.user_message("And then?");
+            for message in [reply.to_string(), user] {
+                epitome::wire::append(&mut request, &message).expect("a list of messages");
+            }
+        }
+    }
+    assert_eq!(lost, [""; 0]);
+}
+
+#[test]
+fn a_summary_is_carried_from_one_checkpoint_to_the_next() {
+    let mut text = String::new();
+    for section in SECTIONS {
+        let said = if section == "Goal" { "The exporter is to be built." } else { "none" };
+        let _ = writeln!(text, "## {section}\n{said}");
+    }
+    let summary = Summary { text, ..Summary::default() };
+    let model = from_fn("model", move |_| std::future::ready(Ok(summary.clone())));
+    let summaries = Summaries { chain: vec![model], ..Summaries::default() };
+    let target = Target::Tokens(1_000);
+    let summed = compactor(target).summarized_by(summaries).expect("in range");
+    let request = testkit::parse(Format::OpenaiChat, &ruled());
+    let outcome = wait(Drive::new(summed.begin(&request))).expect("a view");
+    let log = Log::of(checkpoint(&outcome));
+    let said = log.lane(Lane::Summary).expect("a summary was admitted");
+    assert!(said.contains("The exporter is to be built."), "{said}");
+    // Whoever compacts it next knows neither the summarizer nor the receipt.
+    let plain = compactor(target);
+    let broken = TOLD.iter().filter_map(|law| law.holds(&outcome, &plain).err());
+    assert_eq!(broken.collect::<Vec<_>>(), [""; 0]);
+}
