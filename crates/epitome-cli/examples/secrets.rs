@@ -22,7 +22,7 @@ const HEAD: &str = "\
 # Secrets
 
 What `epitome` shows or writes anew has its secrets masked: reports, pages, notes and errors, `--json` too, what a recall gives, \
-what hooks print, stubs, and checkpoints (user's words, ledger, extracts, a summarizer's text). Not masked: the messages that a view keeps, \
+what hooks print, stubs, and checkpoints (user's words, what was done, notes, names, a summary). Not masked: the messages that a view keeps, \
 excerpts of them, what is pinned, and standing instructions, which are the user's own bytes; what `restore` and \
 `convert` give; and what is archived, unless `--redact-archive` says so. `report --unmasked` shows them. Nothing here is typed by hand; the page is made by
 

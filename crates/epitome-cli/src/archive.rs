@@ -35,7 +35,7 @@ pub(crate) struct Deposit {
     head: u64,
     /// Messages of the whole transcript.
     entries: usize,
-    /// Its own checkpoints that are said, and what changed in the ledger of the views that are gone on from.
+    /// Its own checkpoints that are said.
     known: Known,
     /// Pins of the archive that somebody says.
     pins: Vec<String>,
@@ -79,12 +79,8 @@ impl KeepArgs {
         let (mut known, mut own) = (Known::default(), HashSet::new());
         for part in look_alikes(transcript) {
             let id = ContentId::of_text(&part.text());
-            if let Some((session, view)) = store.shown_as(id).map_err(failed)? {
+            if store.shown_as(id).map_err(failed)?.is_some() {
                 known.vouch_for(id);
-                let view = session.view(view).map_err(|error| refused(&error, folder))?;
-                if let Some(view) = view {
-                    known.remember(&view.shown.receipt);
-                }
                 let entry = transcript.entry(transcript.entry_of(part.slot));
                 own.insert(ContentId::of_text(entry.raw()));
             }
@@ -100,10 +96,6 @@ impl KeepArgs {
         let session = whole.keep(raw, &opened.source.file, (&archive, &store), secrets)?;
         let placed = whole.placed(session.clone(), secrets, own);
         let head = session.head().map_err(|error| refused(&error, folder))?;
-        // Who compacts all of it once more goes on from what is in force, too.
-        if let Some(view) = session.in_force().map_err(failed)? {
-            known.remember(&view.receipt);
-        }
         let (folder, entries) = (shown(folder), whole.request.transcript.len());
         let channel = self.recall;
         Ok(Some(Deposit {

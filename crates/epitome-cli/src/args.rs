@@ -47,9 +47,9 @@ was written breaks a rule that only its author can mend, 65 bad input, 69 upstre
 const CONFIGURATION: &str = "\
 Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \
 folder and those above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, \
-tail (--keep-recent), task, trigger, preset, strategies (--strategy), stop, counting, pins, preserved-tools, counter, model, window, models, summarizer (--summarizer, and --then: a list), on-failure, timeout, spend; \
+tail (--keep-recent), task, trigger, preset, strategies (--strategy), stop, counting, pins, preserved-tools, read-only, counter, model, window, models, summarizer (--summarizer, and --then: a list), on-failure, timeout, spend; \
 summarizer and spend aren't taken from a project's own `epitome.toml`. In the environment they \
-are EPITOME_TARGET and so on; EPITOME_PINS holds one a line, EPITOME_PRESERVED_TOOLS is split at \
+are EPITOME_TARGET and so on; EPITOME_PINS holds one a line, EPITOME_PRESERVED_TOOLS and EPITOME_READ_ONLY are split at \
 commas. A flag goes before the environment, that before the project's file, that before your own.";
 
 /// Sees, checks, counts and compacts the transcripts of LLM agents.
@@ -385,11 +385,17 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) preserve_tool: Vec<String>,
 
-    /// Continue the checkpoint that this receipt, of an earlier compaction, names (may be repeated).
+    /// A tool whose calls change nothing. Names such as `read`, `get`, `list` or `search` say so themselves; other calls are
+    /// named in the checkpoint as what was done (may be repeated).
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) read_only: Vec<String>,
+
+    /// Continue the checkpoint that this receipt, of an earlier compaction, names (may be repeated). It is rarely needed: a
+    /// message that is a checkpoint, unchanged, is continued anyway.
     #[arg(long = "continue", value_name = "RECEIPT", value_hint = ValueHint::FilePath)]
     pub(crate) receipts: Vec<PathBuf>,
 
-    /// Continue the checkpoint with this id: `checkpoint.id` of the receipt of that compaction, 64 digits, not the 12 of its
+    /// The same by its id: `checkpoint.id` of the receipt of that compaction, 64 digits, not the 12 of its
     /// fence (may be repeated).
     #[arg(long, value_name = "ID", value_parser = checkpoint)]
     pub(crate) known: Vec<ContentId>,

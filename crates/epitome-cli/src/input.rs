@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use epitome::Request;
-use epitome::checkpoint::look_alikes;
+use epitome::checkpoint::{look_alikes, looks_like_one};
 use epitome::request::Keeper;
 use epitome::text::figure::counted;
 use epitome::transcript::Origin;
@@ -77,11 +77,14 @@ pub(crate) fn open(args: &InputArgs, report: Report) -> Result<Opened> {
     read(args.file.as_deref(), &args.reading, report)
 }
 
-/// A checkpoint that nobody vouches for is still no person's message.
+/// A checkpoint is no person's message, nor is one that was changed since it was written.
 pub(crate) fn unclaimed(mut request: Request) -> Request {
-    let slots: Vec<_> = look_alikes(&request.transcript).map(|part| part.slot).collect();
-    for slot in slots {
-        request.transcript.set_part_origin(slot, Origin::Injected);
+    let fenced: Vec<_> = look_alikes(&request.transcript)
+        .map(|part| (part.slot, looks_like_one(&part.text())))
+        .collect();
+    for (slot, is_intact) in fenced {
+        let origin = if is_intact { Origin::Checkpoint } else { Origin::Injected };
+        request.transcript.set_part_origin(slot, origin);
     }
     request
 }

@@ -1,15 +1,13 @@
-//! Checkpoints of earlier compactions, which a further one continues: receipts vouch for them.
+//! Checkpoints of earlier compactions that the user names: by receipts, or by their ids.
 //!
-//! Anybody can write what looks like a checkpoint, so that only its id tells one from a look-alike, and
-//! only the user can say which ids are theirs.
+//! A checkpoint whose digest matches is continued without that.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
 use epitome::Outcome;
-use epitome::checkpoint::{look_alikes, looks_like_one};
-use epitome::ledger::Made;
+use epitome::checkpoint::look_alikes;
 use epitome::receipt::RECEIPT_VERSION;
 use epitome::transcript::{ContentId, Origin, Part};
 use serde::Deserialize;
@@ -23,8 +21,6 @@ use crate::quoting::{name, operand};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
     ids: BTreeSet<ContentId>,
-    /// Changes of the ledger that were made.
-    changes: Vec<Made>,
 }
 
 /// What a receipt says of checkpoints.
@@ -37,8 +33,6 @@ struct Written {
     checkpoint: Option<Named>,
     #[serde(default)]
     standing_checkpoints: Vec<ContentId>,
-    #[serde(default)]
-    ledger_changes: Vec<Made>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,12 +46,11 @@ impl Known {
     /// # Errors
     /// A receipt that can't be read, or isn't one.
     pub(crate) fn new(receipts: &[impl AsRef<Path>], ids: &[ContentId]) -> Result<Self> {
-        let mut known = Known { ids: ids.iter().copied().collect(), changes: Vec::new() };
+        let mut known = Known { ids: ids.iter().copied().collect() };
         for file in receipts {
             let written = read(file.as_ref())?;
             known.ids.extend(written.checkpoint.map(|checkpoint| checkpoint.id));
             known.ids.extend(written.standing_checkpoints);
-            known.add_changes(written.ledger_changes);
         }
         Ok(known)
     }
@@ -67,29 +60,10 @@ impl Known {
         self.ids.insert(id);
     }
 
-    /// Has the changes of the ledger made again that were made, by the receipt of an archive's view. One of another
-    /// version tells of none.
-    pub(crate) fn remember(&mut self, receipt: &str) {
-        let written: Option<Written> = serde_json::from_str(receipt).ok();
-        let written = written.filter(|written| written.version == RECEIPT_VERSION);
-        self.add_changes(written.into_iter().flat_map(|written| written.ledger_changes));
-    }
-
     /// The same, and what `other` vouches for.
     pub(crate) fn and(mut self, other: Known) -> Self {
         self.ids.extend(other.ids);
-        self.add_changes(other.changes);
         self
-    }
-
-    /// The same change may have been made over several requests, which have its messages elsewhere.
-    fn add_changes(&mut self, changes: impl IntoIterator<Item = Made>) {
-        for change in changes {
-            match self.changes.iter_mut().find(|known| known.is_same(&change)) {
-                Some(known) => known.also(change),
-                None => self.changes.push(change),
-            }
-        }
     }
 
     /// The ids.
@@ -97,31 +71,19 @@ impl Known {
         self.ids.iter().copied()
     }
 
-    /// Changes of the ledger that these compactions made.
-    pub(crate) fn changes(&self) -> &[Made] {
-        &self.changes
-    }
-
-    /// Says what the user most likely didn't mean: checkpoints that are continued by nobody, receipts of
-    /// something else.
+    /// Says what the user most likely didn't mean: checkpoints that aren't continued, receipts of something else.
     pub(crate) fn warn(&self, outcome: &Outcome) {
         let transcript = &outcome.base.transcript;
-        let is_checkpoint = |part: Part<'_>| part.origin() == Origin::Checkpoint;
-        let is_continued = transcript.entries().any(|entry| entry.parts().any(is_checkpoint));
-        if !self.ids.is_empty() && !is_continued {
+        let is_known = |part: Part<'_>| self.ids.contains(&ContentId::of_text(&part.text()));
+        if !self.ids.is_empty() && !look_alikes(transcript).any(is_known) {
             output::warn("no message is a checkpoint that was said to be known");
         }
-        // The first one that looks like a checkpoint and isn't known.
-        let unknown = look_alikes(transcript).find(|part| part.origin() != Origin::Checkpoint);
-        if let Some(part) = unknown {
+        let changed = look_alikes(transcript).find(|part| part.origin() != Origin::Checkpoint);
+        if let Some(part) = changed {
             let at = transcript.entry_of(part.slot);
-            let why = if looks_like_one(&part.text()) {
-                "isn't known, so it is plain text; if it is yours: --continue with the receipt of that compaction"
-            } else {
-                "was changed since it was written, so it is plain text, whoever vouches for it"
-            };
             output::warn(&format!(
-                "messages[{at}] looks like the checkpoint of an earlier compaction, but {why}"
+                "messages[{at}] looks like the checkpoint of an earlier compaction, but was changed since it was \
+                 written, so it is plain text"
             ));
         }
     }

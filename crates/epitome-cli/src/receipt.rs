@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use epitome::Receipt;
 use epitome::count::{Basis, Count};
 use epitome::guard::Unheld;
-use epitome::ledger::Proposed;
 use epitome::model::Cost;
 use epitome::plan::Reached;
 use epitome::summarize::{Choice, Quote, Shape, Spent, SummaryReceipt};
@@ -169,21 +168,8 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
         );
         put(out, "left", &what);
     }
-    for overridden in &receipt.overridden {
-        let why = format!(
-            "messages[{}] ({}) couldn't stay: its loop's reasoning is bound to what was edited",
-            overridden.entry,
-            overridden.held.words()
-        );
-        put(out, "warning:", &why);
-    }
     for fallback in &receipt.fallbacks {
         put(out, "fallback", &line(fallback, 120));
-    }
-    for Proposed { delta, refused } in &receipt.lost_changes {
-        let why = refused.map(|why| format!(" ({why})")).unwrap_or_default();
-        let text = line(&delta.text, 60);
-        put(out, "warning:", &format!("a change of the ledger isn't made again{why}: {text}"));
     }
     for pin in &receipt.unmatched_pins {
         put(out, "warning:", &format!("no message matches the pin {:?}", line(pin, 60)));

@@ -16,11 +16,11 @@ Examples:
   epitome compact session.jsonl --summarizer 'cmd:python3 summarize.py' --focus 'the parser'
   epitome compact request.json --trigger 80% --model claude-opus-5-5 -o request.json
   epitome compact --window 200k < request.json | curl --data-binary @- https://…
-  epitome compact request.json -o request.json --continue receipt.json --receipt receipt.json
+  epitome compact request.json -o request.json --receipt receipt.json
   epitome compact ~/.claude/projects/PROJECT/SESSION.jsonl --target 30% --apply
 
-The last but one compacts again, after more was said. Only a receipt (or --known) vouches for an earlier
-checkpoint, so that its user's words and anchors are carried over; without, it is plain text.
+The last but one may be run again after more was said: the earlier checkpoint is continued. A checkpoint that was \
+changed since it was written is plain text.
 
 With --apply what was recorded stays, and the agent's own mark of a compaction is put behind it with what is \
 kept, in one go; while a process has the file open, or wrote to it meanwhile, it is left alone (75). End the agent \

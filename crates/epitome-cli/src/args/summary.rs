@@ -1,4 +1,4 @@
-//! Who writes the narrative of a checkpoint, if not the program itself.
+//! Who writes the summary of a checkpoint, if anybody.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,9 +36,8 @@ URL#MODEL
     any server that speaks as OpenAI's Chat Completions do, such as http://localhost:11434/v1#qwen3:4b; \
 EPITOME_API_KEY, if it wants a key (no other one is ever sent there)
 cmd:PROG ARGUMENTS
-    is given JSON on stdin ({\"version\":1, \"instruction\", \"transcript\", \"ledger\", \"max_tokens\"}, and \"reason\" where there is one) and writes \
-{\"version\":1, \"summary\":\"…\"}, optionally with changes of the ledger, which are taken where the messages that they cite say so: \
-\"ledger\":[{\"op\":\"add|replace|resolve\", \"kind\":\"fact\", \"text\":\"…\", \"line\":\"the one meant\", \"sources\":[12]}]
+    is given JSON on stdin ({\"version\":1, \"instruction\", \"transcript\", \"so_far\", \"max_tokens\"}, and \"reason\" where there is one) and writes \
+{\"version\":1, \"summary\":\"…\"}; so_far is the summary of what was said before the transcript
 grpc:URL#NAME
     a whole compactor, asked first: it says what becomes of each message, and sums up what is folded. What breaks a \
 law is done here instead; --trigger remote asks it on every call. https:// speaks TLS (EPITOME_RPC_CA names a file of \

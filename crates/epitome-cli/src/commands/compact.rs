@@ -383,8 +383,7 @@ impl Shape {
     fn compacting(&self, reader: &Reader, options: Options) -> Result<Compactor> {
         let compactor = Compactor::new(options, Arc::clone(&reader.counter))
             .map_err(|error| Failure::usage(error.to_string()).hint("epitome compact --help"))?
-            .knowing(self.known.ids())
-            .remembering(self.known.changes());
+            .knowing(self.known.ids());
         let compactor = match &self.channel {
             Some(channel) => compactor.recalling_by(channel),
             None => compactor,
@@ -402,7 +401,8 @@ impl Shape {
 
     /// A tool that nothing calls is most likely misspelt.
     fn warn_of_tools(&self, request: &Request) {
-        for name in self.settings.preserved_tools.iter().flatten() {
+        let tools = [&self.settings.preserved_tools, &self.settings.read_only];
+        for name in tools.into_iter().flatten().flatten() {
             let mut parts = request.transcript.entries().flat_map(|entry| entry.parts());
             if !parts.any(|part| part.kind() == PartKind::Call && part.name() == *name) {
                 output::warn(&format!("no message calls the tool {:?}", terminal::line(name, 60)));

@@ -67,6 +67,7 @@ impl Layers {
             pins: said(&shape.pin),
             pinned: (!shape.pin_message.is_empty()).then(|| shape.pin_message.clone()),
             preserved_tools: said(&shape.preserve_tool),
+            read_only: said(&shape.read_only),
             counter: counter.counter.clone(),
             model: counting.model.clone(),
             window: shape.window,
@@ -205,6 +206,7 @@ impl Settings {
                 // A secret, and no setting.
                 "api-key" | "api-key-file" | "rpc-token" | "rpc-token-file" | "rpc-ca" => {}
                 "preserved-tools" => settings.preserved_tools = Some(listed(value, ',')),
+                "read-only" => settings.read_only = Some(listed(value, ',')),
                 _ => output::warn(&format!(
                     "EPITOME_{name} in the environment is no setting; they are {}",
                     KEYS.join(", ")

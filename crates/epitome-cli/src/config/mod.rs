@@ -54,6 +54,8 @@ pub(crate) struct Settings {
     pub(crate) pins: Option<Vec<String>>,
     /// Tools whose calls and results stay.
     pub(crate) preserved_tools: Option<Vec<String>>,
+    /// Tools whose calls change nothing.
+    pub(crate) read_only: Option<Vec<String>>,
     /// The token counter.
     pub(crate) counter: Option<String>,
     /// The model that will read it.
@@ -93,7 +95,7 @@ pub(crate) struct Settings {
 }
 
 /// The names of the settings in files; in the environment they are `EPITOME_` and the name.
-pub(crate) const KEYS: [&str; 22] = [
+pub(crate) const KEYS: [&str; 23] = [
     "target",
     "tail",
     "task",
@@ -104,6 +106,7 @@ pub(crate) const KEYS: [&str; 22] = [
     "counting",
     "pins",
     "preserved-tools",
+    "read-only",
     "counter",
     "model",
     "window",
@@ -170,6 +173,7 @@ impl Settings {
             task: self.task.unwrap_or(preset.task),
             pins: texts.chain(places).collect(),
             preserved_tools: self.preserved_tools.clone().unwrap_or_default(),
+            read_only: self.read_only.clone().unwrap_or_default(),
             strategies: self.strategies.clone().unwrap_or(preset.strategies),
             stop: self.stop.unwrap_or(preset.stop),
             counting: self.counting.unwrap_or(preset.counting),
@@ -193,6 +197,7 @@ impl Settings {
             pins: self.pins.or(lower.pins),
             pinned: self.pinned.or(lower.pinned),
             preserved_tools: self.preserved_tools.or(lower.preserved_tools),
+            read_only: self.read_only.or(lower.read_only),
             counter: self.counter.or(lower.counter.filter(|_| !is_other)),
             model: self.model.or(lower.model),
             window: self.window.or(lower.window.filter(|_| !is_other)),
@@ -231,6 +236,7 @@ impl Settings {
             }),
             "pins" => self.pins.as_ref().map(list),
             "preserved-tools" => self.preserved_tools.as_ref().map(list),
+            "read-only" => self.read_only.as_ref().map(list),
             "counter" => self.counter.clone(),
             "model" => self.model.clone(),
             "window" => self.window.map(|window| window.to_string()),

@@ -4,14 +4,12 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::ledger::{Rows, Unread};
 use epitome::summarize::{
     Answering, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest,
 };
 use epitome::text::cut;
 use epitome::text::secrets::masked;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process;
 use tokio::time::timeout;
@@ -36,8 +34,6 @@ pub(crate) struct Command {
 struct Answer {
     version: u32,
     summary: String,
-    #[serde(default)]
-    ledger: Value,
 }
 
 impl Summarizer for Command {
@@ -208,16 +204,7 @@ fn read(out: &[u8]) -> Result<Summary, SummarizeError> {
         malformed(format!("{what}: {error}"))
     })?;
     match answer.version {
-        1 => {
-            let mut rows = Rows::default();
-            match answer.ledger {
-                Value::Null => {}
-                Value::Array(all) => all.iter().for_each(|row| rows.take(row)),
-                other => rows.unread.push(Unread::new(&other.to_string(), "it is no list")),
-            }
-            let Rows { deltas: ledger, unread } = rows;
-            Ok(Summary { ledger, unread, ..Summary::new(answer.summary) })
-        }
+        1 => Ok(Summary::new(answer.summary)),
         version => Err(malformed(format!("version {version}, not 1"))),
     }
 }

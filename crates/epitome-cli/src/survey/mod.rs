@@ -18,7 +18,7 @@ use crate::reader::Reading;
 use crate::threads::Second;
 
 pub(crate) use kinds::{Kind, Weight, Weights};
-pub(crate) use rules::Rule;
+pub(crate) use rules::{By, Rule};
 pub(crate) use steps::{Moment, timeline};
 pub(crate) use tools::{Definitions, Tool};
 
@@ -58,7 +58,7 @@ pub(crate) struct Survey {
     pub(crate) biggest: Vec<usize>,
     /// What a check finds: rules and how often each is broken.
     pub(crate) findings: Vec<(String, usize)>,
-    /// Rules that people gave and that no pin protects.
+    /// Sentences in which people command or forbid, and that no pin protects; the newest last.
     pub(crate) unpinned_rules: Vec<Rule>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Found {
 impl Found {
     /// Checks a request, and reads it for rules that none of `pins` protects.
     pub(crate) fn in_request(request: &Request, pins: &[String]) -> Self {
-        let unpinned_rules = rules::unpinned(request, pins);
+        let unpinned_rules = Rule::unpinned(request, pins);
         Found { findings: findings(request), unpinned_rules }
     }
 

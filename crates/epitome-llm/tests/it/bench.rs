@@ -24,7 +24,7 @@ pub(crate) fn request() -> SummaryRequest {
         version: 1,
         instruction: "Sum it up.".to_owned(),
         transcript: "<transcript a>\n[0 user] Fix the build.\n</transcript a>".to_owned(),
-        ledger: String::new(),
+        so_far: String::new(),
         max_tokens: 300,
         reason: None,
         body: None,

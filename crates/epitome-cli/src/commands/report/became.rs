@@ -2,14 +2,13 @@
 
 use epitome::Request;
 use epitome::count::{Tally, TokenCounter};
-use epitome::ledger::{Kind as Line, Ledger, Shown, Speaker};
 use epitome::transcript::{Entry, Origin, Part, PartKind};
 use serde::Serialize;
 
 use super::history::Read;
 use super::{QUOTED, Quoting};
 use crate::align::{Row, align};
-use crate::survey::{Kind, Weights};
+use crate::survey::{By, Kind, Rule, Weights};
 
 /// Messages, and what they weigh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -144,9 +143,10 @@ pub(super) fn compaction(
             }
         }
     }
-    done.rules_lost = rules(&before.request)
-        .filter(|(_, text)| !still(text))
-        .map(|(entry, text)| Lost { entry, says: quoting.line(&text, QUOTED) })
+    done.rules_lost = Rule::all(&before.request, By::PeopleAndFiles)
+        .into_iter()
+        .filter(|rule| !still(&rule.text))
+        .map(|rule| Lost { entry: rule.entry as usize, says: quoting.line(&rule.text, QUOTED) })
         .collect();
     let mut left = left;
     for at in stand {
@@ -241,22 +241,6 @@ fn stands_alone(before: &str, after: &str) -> bool {
 
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The rules that people gave and that hold.
-fn rules(request: &Request) -> impl Iterator<Item = (usize, String)> {
-    let mut ledger = Ledger::default();
-    for entry in request.transcript.entries() {
-        ledger.observe_entry(&request.transcript, entry, |_| Shown::Elsewhere);
-    }
-    let holds: Vec<(usize, String)> = ledger
-        .lines()
-        .iter()
-        .filter(|line| matches!(line.kind, Line::Constraint | Line::Preference))
-        .filter(|line| line.who == Speaker::Human && line.replaced.is_none())
-        .map(|line| (line.at as usize, line.text.clone()))
-        .collect();
-    holds.into_iter()
 }
 
 impl Compaction {
