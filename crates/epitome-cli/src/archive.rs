@@ -17,7 +17,6 @@ use crate::args::{ArchiveArg, Channel, InputArgs, KeepArgs, ReadingArgs, usual_a
 use crate::commands::Shape;
 use crate::failure::Failure;
 use crate::input::{self, Opened};
-use crate::known::Known;
 use crate::output::Report;
 use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, paint};
@@ -35,8 +34,6 @@ pub(crate) struct Deposit {
     head: u64,
     /// Messages of the whole transcript.
     entries: usize,
-    /// Its own checkpoints that are said.
-    known: Known,
     /// Pins of the archive that somebody says.
     pins: Vec<String>,
     channel: Option<Channel>,
@@ -75,12 +72,11 @@ impl KeepArgs {
         let store = open(folder, Access::Write)?;
         let failed = |error: StoreError| failure(&error, folder);
         let transcript = &opened.request.transcript;
-        // A checkpoint of this archive is vouched for by it.
-        let (mut known, mut own) = (Known::default(), HashSet::new());
+        // Checkpoints of this archive.
+        let mut own = HashSet::new();
         for part in look_alikes(transcript) {
             let id = ContentId::of_text(&part.text());
             if store.shown_as(id).map_err(failed)?.is_some() {
-                known.vouch_for(id);
                 let entry = transcript.entry(transcript.entry_of(part.slot));
                 own.insert(ContentId::of_text(entry.raw()));
             }
@@ -106,7 +102,6 @@ impl KeepArgs {
             secrets,
             head,
             entries,
-            known,
             pins,
             channel,
         }))
@@ -135,7 +130,7 @@ impl Deposit {
             }
         });
         let channel = channel.transpose().map_err(|error: anyhow::Error| error)?;
-        Ok(shape.with_archive(self.known.clone(), self.pins.iter().cloned(), channel))
+        Ok(shape.with_archive(self.pins.iter().cloned(), channel))
     }
 
     /// Keeps what the model will be shown. When it returns that is on the disk.

@@ -55,17 +55,6 @@ impl Known {
         Ok(known)
     }
 
-    /// Vouches for a checkpoint.
-    pub(crate) fn vouch_for(&mut self, id: ContentId) {
-        self.ids.insert(id);
-    }
-
-    /// The same, and what `other` vouches for.
-    pub(crate) fn and(mut self, other: Known) -> Self {
-        self.ids.extend(other.ids);
-        self
-    }
-
     /// The ids.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ContentId> {
         self.ids.iter().copied()

@@ -249,10 +249,9 @@ impl Shape {
         Shape { announced, ..self }
     }
 
-    /// The same, with what an archive vouches for and pins, and the way to it.
+    /// The same, with what an archive pins, and the way to it.
     pub(crate) fn with_archive(
         mut self,
-        known: Known,
         pins: impl IntoIterator<Item = String>,
         channel: Option<String>,
     ) -> Self {
@@ -260,7 +259,7 @@ impl Shape {
         if pins.peek().is_some() {
             self.settings.pins.get_or_insert_default().extend(pins);
         }
-        Shape { known: self.known.and(known), channel, ..self }
+        Shape { channel, ..self }
     }
 
     /// The same, for one who counts before and after too.

@@ -317,7 +317,7 @@ fn hook(bench: &Bench, event: &str, said: &Value) -> Ran {
 }
 
 #[test]
-fn before_a_compaction_all_is_archived_and_what_holds_is_said() {
+fn before_a_compaction_all_is_archived_and_the_users_rules_are_said() {
     let bench = Bench::new();
     bench.copy(SESSION, "s.jsonl");
     let said = json!({
@@ -326,7 +326,17 @@ fn before_a_compaction_all_is_archived_and_what_holds_is_said() {
     });
     let ran = hook(&bench, "pre-compact", &said);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(ran.out.contains("What holds at this point"), "{}", ran.out);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    let [head, rules @ .., foot] = &lines[..] else { panic!("{}", ran.out) };
+    assert!(head.starts_with("The user said this"), "{head}");
+    assert!(foot.starts_with("Write names of files"), "{foot}");
+    assert!(rules.iter().any(|rule| rule.starts_with("- TODO is not acceptable")), "{rules:#?}");
+    let session = bench.read("s.jsonl");
+    for rule in rules {
+        let said = rule.strip_prefix("- ").expect("a line each").trim_end_matches('…');
+        let row = session.lines().find(|row| row.contains(said)).expect("it was said so");
+        assert!(row.contains(r#""type":"user""#) && !row.contains("tool_result"), "{row}");
+    }
     assert!(ran.out.len() < 6000, "{}", ran.out.len());
     let hits = bench.run("recall regex --json");
     let hits: Vec<Value> = serde_json::from_str(&hits.out).expect("a list");
@@ -444,7 +454,7 @@ fn a_hook_never_fails_the_agent() {
     let ran = bench.pipe("hook pre-compact --archive taken", said.as_bytes());
     assert_eq!(ran.code, 0);
     assert!(
-        ran.out.contains("What holds at this point") && ran.err.contains("taken"),
+        ran.out.contains("The user said this") && ran.err.contains("taken"),
         "{}",
         ran.err
     );

@@ -31,6 +31,7 @@ fn every_settings_origin_is_shown() {
         counting         whole                            default
         pins             never push, mind the gap         project ~/epitome.toml
         preserved-tools  none                             default
+        read-only        none                             default
         counter          the model's                      default
         model            gpt-6-sol                        environment EPITOME_MODEL
         window           the model's                      default

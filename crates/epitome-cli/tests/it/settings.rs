@@ -1,6 +1,9 @@
 //! Settings: flag, environment, project, user, default.
 
+use std::fmt::Write as _;
 use std::fs;
+
+use epitome::Format;
 
 use crate::bench::{Bench, RUN, SESSION};
 
@@ -208,7 +211,7 @@ fn config_show_says_what_a_preset_brings() {
     assert_eq!(planck("stop"), ["at-end", "preset", "planck"]);
     assert_eq!(planck("tail")[1], "default");
     let [strategies, origin, _] = planck("strategies");
-    assert!(strategies.contains("10") && origin == "preset", "{strategies}");
+    assert_eq!((strategies.as_str(), origin.as_str()), ("recent,fold,head", "preset"));
     // What else is said goes before the preset.
     let both = shown("--preset entelix-head --stop at-target");
     assert_eq!(
@@ -231,4 +234,41 @@ fn presets_are_compacted_like() {
     assert_eq!(plan("--preset planck --strategy outputs")["steps"][0]["strategy"], "outputs");
     let (code, err) = ran(&bench, "plan run --preset plank");
     assert!(code == 2 && err.contains("planck"), "{err}");
+}
+
+/// A session whose calls may have changed something, for all that their names say.
+fn probes() -> String {
+    let mut notation = "user See which nodes are up.\n".to_owned();
+    for step in 0..30 {
+        writeln!(
+            notation,
+            "asst Node {step}. | call c{step} probe {{\"node\":\"n{step}\"}}\n\
+             res  c{step} = up\\n{{lorem 60}}"
+        )
+        .expect("a string takes all");
+    }
+    testkit::parse(Format::OpenaiChat, &notation).source().as_ref().clone()
+}
+
+#[test]
+fn tools_that_only_read_are_said_by_flags_variables_and_files() {
+    let bench = Bench::new();
+    bench.write("in.json", probes());
+    let is_deed = |flags: &[&str], environment: &[(&str, &str)]| {
+        let words = [&["compact", "in.json", "--target", "40%"], flags].concat();
+        let output =
+            bench.command(&words).envs(environment.iter().copied()).output().expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let view = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(view.contains("What was done") && view.contains("probe"), "{view}");
+        !view.contains("Only read: probe")
+    };
+    assert!(is_deed(&[], &[]));
+    assert!(is_deed(&["--read-only", "other"], &[]));
+    assert!(!is_deed(&["--read-only", "other", "--read-only", "probe"], &[]));
+    assert!(!is_deed(&[], &[("EPITOME_READ_ONLY", "other, probe")]));
+    bench.write("epitome.toml", "read-only = [\"probe\"]\n");
+    assert!(!is_deed(&[], &[]));
+    let (_, said) = ran(&bench, "plan in.json --read-only porbe");
+    assert!(said.contains("no message calls the tool \"porbe\""), "{said}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::{Bench, Ran, SESSION};
 #[cfg(target_os = "linux")]
@@ -54,8 +54,8 @@ fn a_command_is_given_json_and_its_summary_is_shown() {
             && instruction.contains("## Next step")
     );
     assert!(asked["transcript"].as_str().expect("text").contains(" call "));
-    assert!(asked["ledger"].is_string() && asked["max_tokens"].as_u64() > Some(100));
-    assert!(bench.read("out").contains("## Summary of the messages not shown"));
+    assert!(asked["so_far"] == "" && asked["max_tokens"].as_u64() > Some(100));
+    assert!(bench.read("out").contains(r"\n\nSummary\n"));
     assert_eq!(receipt(&bench)["summary"]["by"], "sh script");
     assert!(ran.err.contains("tokens by sh script (1 call)"), "{}", ran.err);
     assert_eq!(bench.run("check out").code, 0);
@@ -70,22 +70,24 @@ fn a_command_is_given_json_and_its_summary_is_shown() {
 }
 
 #[test]
-fn a_ledger_row_that_cant_be_read_costs_neither_the_summary_nor_another_row() {
-    let rows = "[{\"op\":\"add\",\"kind\":\"todo\",\"text\":\"x\",\"sources\":[2]},\
-                {\"op\":\"add\",\"kind\":\"fact\",\"text\":\"nobody said so\",\"sources\":[2]},7]";
-    let bench = bench(&format!(
-        "printf '%s' '{{\"version\":1,\"summary\":\"{EMPTY}\",\"ledger\":{rows}}}'\n"
-    ));
-    let ran = compact(&bench, &[]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let told = &receipt(&bench)["summary"];
-    assert_eq!(told["by"], "sh script");
-    assert_eq!(told["ledger"][0]["refused"], "unsaid");
-    let unread = told["unread"].as_array().expect("a list");
-    let why = |at: usize| unread[at]["why"].as_str().expect("a reason");
-    assert_eq!(unread.len(), 2, "{unread:?}");
-    assert!(why(0).contains("unknown variant `todo`"), "{}", why(0));
-    assert_eq!(unread[1]["row"], "7");
+fn the_summary_so_far_is_given_apart() {
+    let bench = bench(&good());
+    assert_eq!(compact(&bench, &[]).code, 0);
+    let mut view: Value = serde_json::from_str(&bench.read("out")).expect("JSON");
+    let messages = view["messages"].as_array_mut().expect("messages");
+    for step in 0..40 {
+        let said = format!("Step {step}. {}", "It went as planned. ".repeat(60));
+        messages.push(json!({"role": "assistant", "content": said}));
+        messages.push(json!({"role": "user", "content": format!("Go on with step {step}.")}));
+    }
+    bench.write("view.json", view.to_string());
+    let words = ["compact", "view.json", "--target", "30%", "-o", "twice", "--summarizer"];
+    let words = [&words[..], &["cmd:sh script"]].concat();
+    let output = bench.command(&words).output().expect("the binary runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let asked: Value = serde_json::from_str(&bench.read("asked")).expect("JSON");
+    assert!(asked["so_far"].as_str().expect("text").contains("## Goal\nTo go on."), "{asked}");
+    assert!(!asked["transcript"].as_str().expect("text").contains("To go on."), "{asked}");
 }
 
 #[test]
@@ -127,7 +129,7 @@ fn an_answer_counts_though_what_it_started_holds_its_output() {
     let ran = compact(&bench, &["--timeout", "100"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
-    assert!(bench.read("out").contains("## Summary of the messages not shown"));
+    assert!(bench.read("out").contains(r"\n\nSummary\n"));
 }
 
 #[test]
@@ -232,18 +234,4 @@ fn what_makes_no_sense_is_refused() {
     }
     let ran = bench.run("compact in.jsonl --focus x");
     assert_eq!(ran.code, 2, "a focus without a summarizer: {}", ran.err);
-}
-
-#[test]
-fn a_command_may_change_the_ledger_by_what_messages_say() {
-    let changes =
-        "[{\"op\":\"add\",\"kind\":\"fact\",\"text\":\"nobody ever said this\",\"sources\":[3]}]";
-    let answer = format!("{{\"version\":1,\"summary\":\"{EMPTY}\",\"ledger\":{changes}}}");
-    let bench = bench(&format!("printf '%s' '{answer}'\n"));
-    let ran = compact(&bench, &[]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let told = receipt(&bench);
-    assert_eq!(told["summary"]["by"], "sh script");
-    assert_eq!(told["summary"]["ledger"][0]["refused"], "unsaid");
-    assert!(!bench.read("out").contains("nobody ever said this"));
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::session::{AtLimit, ChainKey, Committed, Landing, Recipient, SessionOptions};
-use epitome::strategy::{Named, Older, Pipeline, RecentOptions, Setting};
+use epitome::strategy::{Named, Pipeline, RecentOptions, Setting};
 use epitome::summarize::{Brief, FailureKind, Summaries, SummarizeError, Summary, from_fn};
 use epitome::trigger::{Gauge, Trigger, When};
 use epitome::{Compactor, Options, Tail, Target};
@@ -48,7 +48,7 @@ fn slow(at_limit: AtLimit, says: Result<&'static str, FailureKind>) -> Slow {
     });
     let brief = Brief { sections: Some(Vec::new()), ..Brief::default() };
     let summaries = Summaries { chain: vec![model], brief, ..Summaries::default() };
-    let recent = RecentOptions { keep: Tail::Steps(3), older: Older::Fold };
+    let recent = RecentOptions { keep: Tail::Steps(3) };
     let strategies = Pipeline::List(vec![Named::Recent(Setting::On(recent))]);
     let folding = Options { strategies, stop: Stop::AtEnd, ..Options::default() };
     let compactor = Compactor::new(folding, counter("claude").expect("known"));

@@ -2,7 +2,6 @@
 
 mod found;
 mod places;
-mod remembered;
 
 use std::process::Stdio;
 
@@ -202,12 +201,16 @@ fn checkpoints_name_the_way_back_where_there_is_one() {
 }
 
 #[test]
-fn a_checkpoint_of_the_archive_is_continued() {
+fn a_checkpoint_is_continued_with_its_archive_and_without() {
     let bench = kept(SESSION);
-    let again = bench.run("compact out.json --target 50% --archive store -o twice.json");
-    assert!(!again.err.contains("isn't known"), "{}", again.err);
-    let alone = bench.run("compact out.json --target 50% -o twice.json");
-    assert!(alone.err.contains("isn't known"), "{}", alone.err);
+    for archive in ["--archive store", ""] {
+        let again = bench.run(&format!("compact out.json --target 50% {archive} -o twice.json"));
+        assert_eq!(again.code, 0, "{}", again.err);
+        assert!(!again.err.contains("looks like the checkpoint"), "{}", again.err);
+        let twice = bench.read("twice.json");
+        assert_eq!(twice.matches("</checkpoint ").count(), 1, "one stands for both");
+        assert!(twice.contains("TODO is not acceptable"), "{twice}");
+    }
 }
 
 #[test]
