@@ -2,6 +2,8 @@
 //!
 //! A line reads back what it says, so that the next checkpoint goes on from it: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::target::{key, outcome, target};
@@ -132,7 +134,7 @@ impl Deeds {
     /// the order of the last of them.
     pub(super) fn lines(&self, is_of: impl Fn(u32) -> bool, merging: Merging) -> Vec<String> {
         let mut merged: Vec<Deed> = Vec::new();
-        let mut places: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         for deed in self.deeds.iter().filter(|deed| is_of(deed.last)) {
             let what = merging.of(&deed.what);
             match places.get(what.as_ref()) {
@@ -146,6 +148,23 @@ impl Deeds {
                 None => {
                     places.insert(what.to_string(), merged.len());
                     merged.push(Deed { what: what.into(), ..deed.clone() });
+                }
+            }
+        }
+        if merging == Merging::Tool {
+            for deed in &mut merged {
+                let own = self
+                    .deeds
+                    .iter()
+                    .filter(|one| is_of(one.last) && merging.of(&one.what) == *deed.what);
+                let mut seen: Vec<&str> = Vec::new();
+                for target in own.flat_map(|one| targets(&one.what)) {
+                    if !seen.contains(&target) && seen.len() < MOST_TARGETS {
+                        seen.push(target);
+                    }
+                }
+                if !seen.is_empty() {
+                    deed.what = format!("{}({})", deed.what, seen.join(BETWEEN)).into();
                 }
             }
         }
@@ -166,13 +185,13 @@ pub(super) enum Merging {
     Same,
     /// Those of one tool on one target.
     Target,
-    /// Those of one tool.
+    /// Those of one tool, which names its targets.
     Tool,
 }
 
 impl Merging {
     /// What stands for a call.
-    fn of<'a>(self, what: &'a str) -> std::borrow::Cow<'a, str> {
+    fn of(self, what: &str) -> Cow<'_, str> {
         let Some((tool, rest)) = what.split_once('(') else { return what.into() };
         match self {
             Merging::Same => what.into(),
@@ -183,6 +202,22 @@ impl Merging {
             Merging::Tool => tool.into(),
         }
     }
+}
+
+/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` the first value, of `Bash(cargo test)` the
+/// program.
+fn targets(what: &str) -> impl Iterator<Item = &str> {
+    let inner = what.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
+    let first = inner.split(", ").next().unwrap_or_default();
+    first.split(BETWEEN).filter_map(|target| {
+        let is_name = |name: &str| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        };
+        let value =
+            target.split_once('=').filter(|(name, _)| is_name(name)).map(|(_, value)| value);
+        let target = value.or_else(|| target.split(' ').next())?;
+        (!target.is_empty() && target != "…").then_some(target)
+    })
 }
 
 impl Deed {
@@ -301,5 +336,10 @@ mod tests {
             (lines, deeds.looks(100))
         );
         assert_eq!(next.lines(|at| at > 9, Merging::Target), ["[11] book(id=JG7FMM, …)"]);
+        let tools = next.lines(|_| true, Merging::Tool);
+        assert_eq!(
+            tools[1..],
+            ["[9] Bash(cargo) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM)"]
+        );
     }
 }

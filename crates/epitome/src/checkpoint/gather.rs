@@ -304,7 +304,10 @@ fn says_something(part: &Part<'_>) -> bool {
 
 /// What a part says, masked; of a call's arguments the strings as they mean.
 pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> String {
-    if part.kind() != PartKind::Call {
+    // The JSON of arguments, and of a result that is an object.
+    let is_json = part.kind() == PartKind::Call
+        || part.kind() == PartKind::Result && part.raw_body().starts_with('{');
+    if !is_json {
         return into_masked(part_text(transcript, part));
     }
     let text = part.text();

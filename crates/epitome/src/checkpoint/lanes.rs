@@ -18,8 +18,6 @@ use crate::transcript::{Origin, Slot, Transcript};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shares {
     room: u64,
-    /// For people's commands and prohibitions.
-    commands: u64,
     /// For all of people's words.
     words: u64,
     /// For calls before the newest human message.
@@ -40,7 +38,6 @@ impl Shares {
         let percent = |share: u64| room * share / 100;
         Shares {
             room,
-            commands: percent(60),
             words: percent(40),
             older: percent(12),
             looks: percent(6),
@@ -60,18 +57,23 @@ pub(super) struct Lanes<'a> {
     pub(super) summary: Option<&'a str>,
 }
 
+/// Tokens of the titles of two lanes.
+const TITLES_TOKENS: u64 = 12;
 /// Percent of what is left that lines have before names.
 const NOTES_SHARE: u64 = 70;
 
 impl Lanes<'_> {
     /// All lanes behind `head`; and how the user's words came out.
     pub(super) fn write(&self, head: &str) -> (String, Lane) {
-        let Shares { room, commands, words, summary, .. } = self.shares;
+        let Shares { room, words, summary, .. } = self.shares;
         let mut out = head.to_owned();
         let mut left = room;
+        // Commands and prohibitions have what the deeds since the newest human message don't need, half at the least.
+        let needed = self.total(&self.gathered.deeds.lines(|at| self.is_new(at), Merging::Tool));
+        let commands = room.saturating_sub(needed.min(room / 2)).saturating_sub(TITLES_TOKENS);
         let words = words::lane(&self.gathered.words, Room { commands, all: words }, self.counter);
         self.push(&mut out, WORDS, &words.text, &mut left);
-        let deeds = self.deeds(left);
+        let (deeds, is_complete) = self.deeds(left);
         self.push(&mut out, DEEDS, &deeds, &mut left);
         let state = self.state(left);
         self.push(&mut out, STATE, &state, &mut left);
@@ -87,11 +89,25 @@ impl Lanes<'_> {
                 is_said[at as usize] = true;
             }
         }
+        // No deed and no rule is left out while notes or names have room.
+        if !is_complete || words.lacks_commands {
+            return (out, words);
+        }
         let notes = self.notes(left * NOTES_SHARE / 100, &mut is_said);
         self.push(&mut out, NOTES, &notes, &mut left);
         let names = self.names(left, &is_said);
         self.push(&mut out, NAMES, &names, &mut left);
         (out, words)
+    }
+
+    /// Whether a message is newer than the newest human message.
+    fn is_new(&self, number: u32) -> bool {
+        self.gathered.newest_human.is_none_or(|since| number > since)
+    }
+
+    /// Tokens of lines.
+    fn total(&self, lines: &[String]) -> u64 {
+        lines.iter().map(|line| self.tokens(line) + 1).sum()
     }
 
     fn tokens(&self, text: &str) -> u64 {
@@ -105,23 +121,27 @@ impl Lanes<'_> {
         *left = left.saturating_sub(self.tokens(&out[before..]));
     }
 
-    /// What was done: calls since the newest human message before all else.
-    fn deeds(&self, left: u64) -> String {
-        let since = self.gathered.newest_human;
-        let is_new = |at: u32| since.is_none_or(|since| at > since);
+    /// What was done, calls since the newest human message before all else; and whether all of these are named.
+    fn deeds(&self, left: u64) -> (String, bool) {
+        let is_new = |at: u32| self.is_new(at);
         let deeds = &self.gathered.deeds;
-        let total = |lines: &[String]| lines.iter().map(|line| self.tokens(line) + 1).sum::<u64>();
+        let total = |lines: &[String]| self.total(lines);
+        let left = left.saturating_sub(TITLES_TOKENS / 2);
         // Calls that say the same become one line; where that isn't enough, calls on one target; then calls of one tool.
         let steps = [(Merging::Same, 70), (Merging::Target, 85), (Merging::Tool, 100)];
         let fitting =
             steps.into_iter().map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
         let fitting =
             fitting.into_iter().find(|(lines, percent)| total(lines) <= left * percent / 100);
+        let is_complete = fitting.is_some();
         let new = match fitting {
             Some((lines, _)) => lines,
-            None => self.newest(deeds.lines(is_new, Merging::Tool), left),
+            None => self.newest(deeds.lines(is_new, Merging::Target), left),
         };
         let left = left.saturating_sub(total(&new));
+        if !is_complete {
+            return (new.iter().map(|line| format!("{line}\n")).collect(), false);
+        }
         let old = deeds.lines(|at| !is_new(at), Merging::Same);
         let most = self.shares.older.min(left);
         let old = if total(&old) <= most {
@@ -132,7 +152,7 @@ impl Lanes<'_> {
         let left = left.saturating_sub(total(&old));
         let most = self.shares.looks.min(left);
         let looks = self.looks(most);
-        [old, new, looks].concat().iter().map(|line| format!("{line}\n")).collect()
+        ([old, new, looks].concat().iter().map(|line| format!("{line}\n")).collect(), true)
     }
 
     fn looks(&self, most: u64) -> Vec<String> {

@@ -36,8 +36,8 @@ pub use ranges::Ranges;
 pub use read::{Contents, read};
 pub use words::{GAP, Quote, Word};
 
-/// In fewer tokens than this a checkpoint is one line.
-pub const LEAST_TOKENS: u64 = 120;
+/// In fewer tokens than this a checkpoint has one line for its header.
+pub const LEAST_TOKENS: u64 = 240;
 /// In fewer tokens than this nothing is summed up.
 pub(crate) const LEAST_SUMMARY: u64 = 120;
 
@@ -71,8 +71,8 @@ pub struct Checkpoint {
     pub words: usize,
 }
 
-/// Writes a checkpoint of at most `most` tokens, with `summary` in its lane; where not even the header fits, one line that says
-/// which messages it stands for. That line is written whatever `most` is.
+/// Writes a checkpoint of at most `most` tokens, with `summary` in its lane. Where nothing else fits it is one line that says
+/// which messages it stands for; that line is written whatever `most` is.
 pub fn write(
     gathered: &Gathered,
     transcript: &Transcript,
@@ -80,12 +80,9 @@ pub fn write(
     summary: Option<&str>,
     counter: &dyn TokenCounter,
 ) -> Checkpoint {
-    let head = header(gathered);
     let tokens = |body: &str| message_tokens(&fenced(body), counter);
-    let mut room = match most.checked_sub(tokens(&head)) {
-        Some(room) if most >= LEAST_TOKENS => room,
-        _ => return finished(line(gathered), gathered, &words::Lane::default(), counter),
-    };
+    let head = if most < LEAST_TOKENS { line(gathered) } else { header(gathered) };
+    let mut room = most.saturating_sub(tokens(&head));
     // Texts side by side may count a little more than each by itself.
     for _ in 0..4 {
         let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };

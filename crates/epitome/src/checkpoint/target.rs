@@ -7,6 +7,7 @@ use crate::json::unquote;
 use crate::text::arguments::patched_files;
 use crate::text::cut;
 use crate::text::outcome::judge;
+use crate::text::telling::{Tell, tell};
 use crate::text::{Outcome, secrets::masked};
 use crate::tool::{Act, Call, FileDeed, Tests};
 
@@ -20,7 +21,7 @@ const MOST_RESULT: usize = 60;
 
 /// A call by its tool and key arguments: `Edit(src/a.rs)`, `Bash(cargo test)`, `book(id=JG7FMM)`. `arguments` are masked.
 pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
-    let tool = cut::one_line(tool, 64);
+    let tool = if tool.trim().is_empty() { "unknown".to_owned() } else { cut::one_line(tool, 64) };
     if let Some(line) = &call.line {
         return format!("{tool}({})", whole_words(line, MOST_COMMAND));
     }
@@ -98,7 +99,8 @@ pub(super) fn outcome(output: &str, reported: Outcome) -> String {
             None => "failed".to_owned(),
         };
         out.push_str(&totals);
-        if let Some(line) = verdict.line.filter(|_| totals.is_empty()) {
+        let says = |line: &&str| totals.is_empty() && tell(line) >= Tell::Warning;
+        if let Some(line) = verdict.line.filter(says) {
             let _ = write!(out, ": {}", whole_words(line, MOST_ERROR));
         }
         return out;

@@ -40,6 +40,8 @@ pub(super) struct Lane {
     pub(super) quoted: Vec<Word>,
     /// Messages quoted in full.
     pub(super) whole: usize,
+    /// Whether a sentence that commands or forbids has no room.
+    pub(super) lacks_commands: bool,
 }
 
 impl Word {
@@ -118,13 +120,18 @@ const MARK: u64 = 3;
 pub(super) fn lane(words: &[Word], room: Room, counter: &dyn TokenCounter) -> Lane {
     let whole = lane_of(words);
     if counter.text(&whole).tokens <= room.all {
-        return Lane { text: whole, quoted: words.to_vec(), whole: words.len() };
+        return Lane {
+            text: whole,
+            quoted: words.to_vec(),
+            whole: words.len(),
+            lacks_commands: false,
+        };
     }
-    let chosen = chosen(words, room, counter);
+    let (chosen, lacks_commands) = chosen(words, room, counter);
     let quoted: Vec<Word> =
         words.iter().zip(&chosen).filter_map(|(word, of)| of.quote(word)).collect();
     let whole = quoted.iter().filter(|word| word.quote == Quote::Whole).count();
-    Lane { text: lane_of(&quoted), quoted, whole }
+    Lane { text: lane_of(&quoted), quoted, whole, lacks_commands }
 }
 
 /// The sentences of one message, and which are chosen.
@@ -171,7 +178,8 @@ impl Chosen {
     }
 }
 
-fn chosen(words: &[Word], room: Room, counter: &dyn TokenCounter) -> Vec<Chosen> {
+/// Which sentences have room, and whether one that commands or forbids has none.
+fn chosen(words: &[Word], room: Room, counter: &dyn TokenCounter) -> (Vec<Chosen>, bool) {
     let mut all: Vec<Chosen> = Vec::with_capacity(words.len());
     let mut ranked: Vec<(Rank, usize, usize)> = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -192,27 +200,33 @@ fn chosen(words: &[Word], room: Room, counter: &dyn TokenCounter) -> Vec<Chosen>
     }
     // The newest first.
     ranked.sort_by_key(|(rank, at, nth)| (*rank, std::cmp::Reverse((*at, *nth))));
-    let mut used = 0;
+    let (mut used, mut lacks_commands) = (0, false);
     for (rank, at, nth) in ranked {
         let most = if rank == Rank::Commands { room.commands.max(room.all) } else { room.all };
         let most = most.saturating_sub(used);
+        let lacks = &mut lacks_commands;
+        let mut pass = || *lacks |= rank == Rank::Commands;
         if most <= LABEL {
+            pass();
             continue;
         }
         let chosen = &mut all[at];
         let range = chosen.sentences[nth].clone();
         // Most sentences that can't fit are told by their length.
         if range.len() as u64 > most * 16 {
+            pass();
             continue;
         }
         let label = if chosen.is_chosen.contains(&true) { 0 } else { LABEL };
         let tokens = counter.text(&words[at].text[range]).tokens + label + MARK;
-        if tokens <= most {
-            used += tokens;
-            chosen.is_chosen[nth] = true;
+        if tokens > most {
+            pass();
+            continue;
         }
+        used += tokens;
+        chosen.is_chosen[nth] = true;
     }
-    all
+    (all, lacks_commands)
 }
 
 #[cfg(test)]

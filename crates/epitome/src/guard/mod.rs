@@ -98,9 +98,11 @@ impl Guard {
             guard.excerptable.entry(newest).or_default();
         }
         // The view ends as the input ends (law 15).
-        let is_note = |e: &Entry<'_>| e.role() == Role::Other && e.is_stateful();
+        let is_note =
+            |e: &Entry<'_>| e.role().instructs() || e.role() == Role::Other && e.is_stateful();
         let said = transcript.entries().rev().find(|e| !is_note(e));
-        if let Some(last) = said.or_else(|| transcript.entries().next_back()) {
+        let newest_unit = said.into_iter().chain(transcript.entries().next_back());
+        for last in newest_unit {
             for at in units.all()[units.index_of(last.index)].entries.clone() {
                 guard.hold(at, Held::Newest);
                 if !transcript.entry(at).role().instructs() {

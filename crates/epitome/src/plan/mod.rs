@@ -174,12 +174,7 @@ impl<'a> Subject<'a> {
             work.run(strategies);
         }
         if work.landing() > target {
-            work.take_up(Reason::LastResort);
-        }
-        if work.landing() > target {
-            let is_over = work.draft.total() > target;
-            let shares = if is_over { self.shares() } else { self.shares_beside() };
-            let edits = self.squeezes(&work.draft, shares);
+            let edits = self.squeezes(&work.draft, self.shares());
             work.make("squeeze", edits);
             // With that room a strategy may have more to do, and would have it the next time.
             work.run(strategies);

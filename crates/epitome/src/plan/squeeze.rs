@@ -71,11 +71,6 @@ impl Subject<'_> {
         Levels { firm: words, spoken: words, soft: share.max(LEAST_EXCERPT) }
     }
 
-    /// The same for a checkpoint's sake: what was to stay isn't cut for that.
-    pub(super) fn shares_beside(&self) -> Levels {
-        Levels { firm: u64::MAX, spoken: u64::MAX, ..self.shares() }
-    }
-
     /// The most that what can be cut of one held entry may take so that all of them fit beside what people
     /// said; its share at the least.
     pub(super) fn levels(&self) -> Levels {
@@ -238,6 +233,7 @@ fn excerpt_around(
     let lost = lost.join("\n[…]\n");
     let rest = most.saturating_sub(tokens(&lost) + 4);
     let around = fit_part(part, text, rest, &tokens)
+        .filter(|(short, _)| short.contains(char::is_alphanumeric))
         .map_or(lost.clone(), |(short, _)| format!("{short}\n[…]\n{lost}"));
     Some(if tokens(&around) <= most { around } else { lost })
 }

@@ -9,7 +9,7 @@ use crate::guard::open_turn;
 use crate::model::{Binding, Thinking};
 use crate::strategy::{Edit, Scene, Strategy};
 use crate::transcript::unit::Unit;
-use crate::transcript::{PartKind, Role, Slot, Transcript};
+use crate::transcript::{Origin, PartKind, Role, Slot, Transcript};
 use crate::view::{PartEdit, Put, Reason};
 use crate::wire::Opening;
 
@@ -43,6 +43,13 @@ impl Work<'_, '_> {
         let most = subject.budget.target.min(subject.tally.total().tokens);
         let folded = (0..subject.request.transcript.len()).filter(|at| self.draft.is_folded(*at));
         let gone: u64 = folded.map(|at| subject.tally.entry(at)).sum();
+        // Earlier checkpoints that left messages which stay.
+        let transcript = &subject.request.transcript;
+        let carried = transcript
+            .entries()
+            .flat_map(|entry| entry.parts())
+            .filter(|part| part.origin() == Origin::Checkpoint && self.draft.is_gone(part.slot));
+        let gone = gone + carried.map(|part| subject.tally.part(part.slot)).sum::<u64>();
         let most_of_it = if subject.stop == Stop::AtEnd { gone / 3 } else { gone };
         // Where what must stay is above the target by itself, a checkpoint of one line would help nobody.
         let is_above = self.draft.total() + subject.least > most;

@@ -104,7 +104,8 @@ impl<'t> Iterator for Specifics<'t> {
             while self.at < bytes.len()
                 && (token::sign(&bytes[self.at..]) == 0
                     || groups(bytes, self.at)
-                    || queries(&self.text[start..self.at], bytes[self.at]))
+                    || queries(&self.text[start..self.at], bytes[self.at])
+                    || is_drive(&bytes[start..self.at]) && bytes[self.at] == b'\\')
             {
                 bits.add(bytes[self.at]);
                 self.at += 1;
@@ -113,7 +114,24 @@ impl<'t> Iterator for Specifics<'t> {
                 continue;
             }
             let (from, to) = token::trim(bytes, start, self.at);
-            if to - from < 2 || to - from > MAX_BYTES {
+            // A piece of a template, `tmp/{id}/logs.json`, or of a word with an escape in it is no exact string.
+            let before = start.checked_sub(1).map(|at| bytes[at]);
+            let is_piece = before == Some(b'}')
+                || matches!(bytes.get(self.at), Some(b'{' | b'*'))
+                || bytes[self.at..].starts_with(b"\\u")
+                || start >= 6 && token::sign(&bytes[start - 6..]) == 6;
+            // Behind a bracket a point begins a member, `f().split`.
+            let from = if matches!(before, Some(b')' | b']' | b'"' | b'\''))
+                && bytes.get(from) == Some(&b'.')
+            {
+                from + 1
+            } else {
+                from
+            };
+            if is_piece {
+                continue;
+            }
+            if to < from + 2 || to - from > MAX_BYTES {
                 continue;
             }
             let found = &self.text[from..to];
@@ -132,6 +150,45 @@ impl<'t> Iterator for Specifics<'t> {
     }
 }
 
+/// The last place at or before `at` where no token goes on, so that a text that is cut there says only whole ones. Words beyond
+/// ASCII, and what is longer than [`MAX_BYTES`], may be cut.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
+    let at = text.floor_char_boundary(at.min(text.len()));
+    let mut place = at;
+    while goes_on(text, place) && at - place < MAX_BYTES {
+        place = text.floor_char_boundary(place - 1);
+    }
+    if goes_on(text, place) || is_foreign(&text[place..at]) { at } else { place }
+}
+
+/// The first place at or behind `at` where no token goes on; see [`floor`].
+pub(crate) fn ceil(text: &str, at: usize) -> usize {
+    let at = text.ceil_char_boundary(at.min(text.len()));
+    let mut place = at;
+    while goes_on(text, place) && place - at < MAX_BYTES {
+        place = text.ceil_char_boundary(place + 1);
+    }
+    if goes_on(text, place) || is_foreign(&text[at..place]) { at } else { place }
+}
+
+/// Whether a token goes on over the place.
+fn goes_on(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    at > 0 && at < bytes.len() && token::sign(&bytes[at..]) == 0 && is_inner(bytes, at)
+}
+
+/// Whether a piece of a token has nothing of what makes one a specific.
+fn is_foreign(piece: &str) -> bool {
+    !piece.bytes().any(|byte| byte.is_ascii())
+}
+
+/// Whether the byte before `at` is of a token.
+fn is_inner(bytes: &[u8], at: usize) -> bool {
+    // A sign has up to three bytes.
+    let back = |length: usize| at >= length && token::sign(&bytes[at - length..]) == length;
+    !(back(1) || back(2) || back(3))
+}
+
 /// Whether digits at the beginning of a line number it: `   115→`, `115:`.
 fn numbers_line(bytes: &[u8], from: usize, to: usize) -> bool {
     let before = bytes[..from].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
@@ -144,6 +201,11 @@ fn numbers_line(bytes: &[u8], from: usize, to: usize) -> bool {
 /// Whether an address that began as `token` goes on with `next`: `?a=1&b=2`.
 fn queries(token: &str, next: u8) -> bool {
     matches!(next, b'?' | b'=' | b'&') && token.len() < MAX_BYTES && token.contains("://")
+}
+
+/// Whether a token begins as a path of Windows does: `C:`.
+fn is_drive(token: &[u8]) -> bool {
+    matches!(token, [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 /// Whether the comma at `at` parts thousands: `23,553`.
@@ -166,8 +228,8 @@ impl<'t> Specifics<'t> {
         let inner = &self.text[start + 1..=start + end];
         let is_words = inner.len() >= 5
             && inner.contains(' ')
-            && !inner.starts_with([' ', ',', ':', '}', ']'])
-            && !inner.ends_with([' ', ',', ':', '{', '[']);
+            && inner.starts_with(char::is_alphanumeric)
+            && inner.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '!' | '?' | ')'));
         is_words.then_some(Specific { class: Class::Quoted, text: inner, at: start + 1 })
     }
 }
@@ -209,6 +271,11 @@ mod tests {
             ("it says \"not found here\"", vec![(Quoted, "not found here")]),
             ("  115→let x;\n12000: a", vec![]),
             ("« 8080 » → “x.rs”、a.rs", vec![(Number, "8080"), (Path, "x.rs"), (Path, "a.rs")]),
+            (
+                r#"{"a":"\nsrc/a.rs\n\u0074ests/b.rs","p":"C:\new\b.txt"}"#,
+                vec![(Path, "src/a.rs"), (Path, r"C:\new\b.txt")],
+            ),
+            ("a.b().split(x) and tmp/{id}/logs.json", vec![]),
             ("A plain sentence, e.g. this one, isn't one. Go on/off and/or stop.", vec![]),
         ] {
             assert_eq!(found(text), expected, "{text}");

@@ -18,7 +18,7 @@ const TABLE: [u8; 256] = {
             b'a'..=b'z' => LOWER,
             b'A'..=b'Z' => UPPER,
             b'0'..=b'9' => DIGIT,
-            b'_' | b'/' | b'.' | b':' | b'~' | b'@' | b'$' | b'%' | b'#' | b'+' | b'\\' => MARK,
+            b'_' | b'/' | b'.' | b':' | b'~' | b'@' | b'$' | b'%' | b'#' | b'+' => MARK,
             b'-' => OTHER,
             128.. => OTHER,
             _ => 0,
@@ -34,6 +34,13 @@ pub(super) fn sign(bytes: &[u8]) -> usize {
         // General punctuation, arrows and other symbols; punctuation of CJK; full-width forms; « and ».
         [0xe2, _, _, ..] | [0xe3, 0x80, _, ..] | [0xef, 0xbc, _, ..] => 3,
         [0xc2, _, ..] => 2,
+        // Escapes of a JSON text that stands in a text.
+        [b'\\', b'u', rest @ ..]
+            if rest.len() >= 4 && rest[..4].iter().all(u8::is_ascii_hexdigit) =>
+        {
+            6
+        }
+        [b'\\', b'n' | b'r' | b't' | b'b' | b'f' | b'"' | b'\\' | b'/', ..] => 2,
         [byte, ..] => usize::from(TABLE[*byte as usize] == 0),
         [] => 1,
     }
@@ -72,7 +79,8 @@ pub(super) fn trim(bytes: &[u8], mut from: usize, mut to: usize) -> (usize, usiz
         to -= 1;
     }
     while from < to
-        && matches!(bytes[from], b',' | b':' | b'=' | b'?' | b'&' | b'+' | b'#' | b'\\' | b'%')
+        && (matches!(bytes[from], b',' | b':' | b'=' | b'?' | b'&' | b'+' | b'#' | b'\\' | b'%')
+            || bytes[from..to].starts_with(b"..."))
     {
         from += 1;
     }
@@ -164,8 +172,7 @@ fn is_path(token: &str) -> bool {
         let is_rooted =
             token.starts_with('/') || token.starts_with("./") || token.starts_with("../");
         let is_relative = count >= 3
-            || count >= 2
-                && (has_extension(last) || token.contains(['_', '-', '.']) || token.ends_with('/'));
+            || count >= 2 && (has_extension(last) || token.contains('.') || token.ends_with('/'));
         return is_rooted && (count >= 2 || has_extension(last))
             || is_relative && !token.contains('=');
     }

@@ -53,28 +53,35 @@ impl Strategy for Fold {
         if leaving.iter().all(|unit| is_checkpoint(scene, unit)) {
             return Vec::new();
         }
-        let sizes: Vec<u64> = leaving.iter().map(|unit| size(scene, unit)).collect();
-        let fixed = scene.draft.total() - sizes.iter().sum::<u64>() - carried_over(scene);
+        let said = |unit: &Unit| -> u64 {
+            let tokens = unit.entries.clone().map(|at| scene.matter.tally.entry(at)).sum();
+            // What is remembered keeps its room.
+            if is_checkpoint(scene, unit) { tokens * PART } else { tokens }
+        };
+        let sizes: Vec<(u64, u64)> =
+            leaving.iter().map(|unit| (size(scene, unit), said(unit))).collect();
+        let shown: u64 = sizes.iter().map(|(shown, _)| shown).sum();
+        let carried = carried_over(scene);
+        let fixed = scene.draft.total() - shown - carried;
         let room = scene.budget.target.saturating_sub(fixed);
-        let folds =
-            folded(&sizes, room, scene.least, scene.budget.checkpoint().min(room * SHARE / 100));
+        let most = scene.budget.checkpoint().min(room * SHARE / 100);
+        let folds = folded(&sizes, carried * PART, room, (scene.least, most));
         let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
         leaving[..folds].iter().map(fold).collect()
     }
 }
 
 /// How many of the oldest units are folded so that the others fit in `room` beside a checkpoint of `least` to `most` tokens;
-/// all where nothing fits.
-fn folded(sizes: &[u64], room: u64, least: u64, most: u64) -> usize {
-    let mut left: u64 = sizes.iter().sum();
-    let mut gone = 0;
-    for (index, size) in sizes.iter().enumerate() {
-        let checkpoint = if gone == 0 { 0 } else { (gone / PART).min(most).max(least) };
-        if left + checkpoint <= room && gone > 0 {
+/// all where nothing fits. Of each unit the tokens that it shows and those that were said; `gone` are tokens that leave besides.
+fn folded(sizes: &[(u64, u64)], mut gone: u64, room: u64, (least, most): (u64, u64)) -> usize {
+    let mut left: u64 = sizes.iter().map(|(shown, _)| shown).sum();
+    for (index, (shown, said)) in sizes.iter().enumerate() {
+        let checkpoint = (gone / PART).min(most).max(least);
+        if left + checkpoint <= room && index > 0 {
             return index;
         }
-        left -= size;
-        gone += size;
+        left -= shown;
+        gone += said;
     }
     sizes.len()
 }
@@ -134,10 +141,10 @@ mod tests {
 
     #[test]
     fn the_more_is_folded_the_more_room_its_checkpoint_has() {
-        let sizes = [100; 10];
-        assert_eq!(folded(&sizes, 940, 20, 500), 1);
-        assert_eq!(folded(&sizes, 500, 20, 500), 8);
-        assert_eq!(folded(&sizes, 500, 20, 200), 7);
-        assert_eq!(folded(&sizes, 10, 20, 7), 10);
+        let sizes = [(100, 100); 10];
+        assert_eq!(folded(&sizes, 0, 940, (20, 500)), 1);
+        assert_eq!(folded(&sizes, 0, 500, (20, 500)), 8);
+        assert_eq!(folded(&sizes, 0, 500, (20, 200)), 7);
+        assert_eq!(folded(&sizes, 0, 10, (20, 7)), 10);
     }
 }

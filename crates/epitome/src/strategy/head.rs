@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fold::may_leave;
+use super::fold::{is_checkpoint, may_leave};
 use super::{BadOption, Edit, Scene, Strategy};
+use crate::transcript::unit::Unit;
 use crate::view::Reason;
 
 /// How much may be left.
@@ -74,6 +75,15 @@ impl Strategy for Head {
                 left -= unit.entries.clone().map(measure).sum::<u64>();
                 edits.push(Edit::Fold(unit.entries.clone(), Reason::LastResort));
             }
+        }
+        // A checkpoint alone isn't folded into the next one.
+        let is_folded = |unit: &&Unit| {
+            edits
+                .iter()
+                .any(|edit| matches!(edit, Edit::Fold(entries, _) if *entries == unit.entries))
+        };
+        if scene.units.all().iter().filter(is_folded).all(|unit| is_checkpoint(scene, unit)) {
+            return Vec::new();
         }
         edits
     }

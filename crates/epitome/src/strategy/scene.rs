@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::draft::{Draft, Matter};
-use crate::guard::Guard;
+use crate::guard::{Guard, Held};
 use crate::strategy::Found;
 use crate::transcript::unit::{Unit, Units};
 use crate::transcript::{Entry, Marks, Part, PartKind};
@@ -106,7 +106,7 @@ impl<'a> Scene<'a> {
     /// Whether the part is of the newest unit.
     pub fn is_newest(&self, part: &Part<'_>) -> bool {
         let at = self.matter.transcript.entry_of(part.slot);
-        self.units.all().last().is_some_and(|unit| unit.entries.contains(&at))
+        self.guard.held(at) == Some(Held::Newest)
     }
 
     /// Tokens of a part as earlier strategies left it.

@@ -61,7 +61,7 @@ pub fn unmasked_arguments(tool: &str, arguments_json: &str, max_chars: usize) ->
     let tool = cut::one_line(tool, 48);
     // Room for the parentheses; the tool's name alone where that is all that fits.
     let room = max_chars.saturating_sub(tool.chars().count() + 2);
-    let inner = cut::one_line(&gist(arguments_json, room), room);
+    let inner = cut::whole_words(&gist(arguments_json, room), room);
     if inner.is_empty() { cut::one_line(&tool, max_chars) } else { format!("{tool}({inner})") }
 }
 
@@ -226,7 +226,7 @@ fn gist(arguments_json: &str, room: usize) -> String {
     }
     let path = arguments.path();
     if let Some(search) = arguments.get(&SEARCH) {
-        let search = cut::one_line(&search, room);
+        let search = cut::whole_words(&search, room);
         let place = path.or_else(|| arguments.get(&["glob", "include"]));
         return place.map_or_else(|| search.clone(), |place| format!("{search} in {place}"));
     }
@@ -247,7 +247,8 @@ fn gist(arguments_json: &str, room: usize) -> String {
             break;
         }
         let comma = if out.is_empty() { "" } else { ", " };
-        let _ = write!(out, "{comma}{}={}", cut::one_line(key, 32), cut::one_line(&plain(raw), 48));
+        let _ =
+            write!(out, "{comma}{}={}", cut::one_line(key, 32), cut::whole_words(&plain(raw), 80));
     }
     out
 }
@@ -256,7 +257,7 @@ fn gist(arguments_json: &str, room: usize) -> String {
 fn patch_gist(text: &str, room: usize) -> String {
     let touched: Vec<&str> = patched_files(text).take(16).map(|(_, path)| path).collect();
     if touched.is_empty() {
-        cut::one_line(text, room)
+        cut::whole_words(text, room)
     } else {
         format!("patch: {}", touched.join(", "))
     }
@@ -335,7 +336,7 @@ mod tests {
         for (tool, arguments, expected) in cases {
             assert_eq!(short_arguments(tool, arguments, 80), expected);
         }
-        assert_eq!(short_arguments("Bash", r#"{"command":"cargo test"}"#, 12), "Bash(cargo…)");
+        assert_eq!(short_arguments("Bash", r#"{"command":"cargo test"}"#, 12), "Bash(…)");
     }
 
     #[test]

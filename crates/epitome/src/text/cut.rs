@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::octets::{Octets, Told};
+use crate::specifics;
 
 /// How many joined characters a cut moves back over before it gives up and takes any `char`
 /// boundary.
@@ -93,6 +94,22 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
         }
     }
     out
+}
+
+/// The same, cut only where a word or name ends: none is said in part.
+pub fn whole_words(text: &str, max_chars: usize) -> String {
+    let line = one_line(text, usize::MAX);
+    if line.chars().count() <= max_chars {
+        return line;
+    }
+    let room = max_chars.saturating_sub(2);
+    let end = line.char_indices().nth(room).map_or(line.len(), |(at, _)| at);
+    let head = line[..specifics::floor(&line, end)].trim_end();
+    match (max_chars, head.is_empty()) {
+        (0, _) => String::new(),
+        (1, _) | (_, true) => "…".to_owned(),
+        _ => format!("{head} …"),
+    }
 }
 
 /// `text` without terminal escapes, control characters and characters that reorder or hide text; lines and

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::outline::{Cutting, Kind, Limits, Outline, SMALL};
 use super::telling::{Tell, tell};
 use super::{cut, figure};
+use crate::specifics;
 
 /// A text that was made to fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,38 +182,19 @@ fn ends(text: &str, max_bytes: usize) -> Excerpt<'_> {
     // 24 bytes of marker and at most 27 of digits.
     if max_bytes < 64 {
         let mark = if max_bytes >= 8 { "…" } else { "" };
-        let stump = format!("{}{mark}", cut::head(text, max_bytes - mark.len()));
+        let head = cut::head(text, max_bytes - mark.len());
+        let stump = format!("{}{mark}", &text[..specifics::floor(text, head.len())]);
         return Excerpt { text: Cow::Owned(stump), form: Form::Stump };
     }
     let room = max_bytes - 48;
-    let head = without_stub_of_word(cut::head(text, room * 3 / 5), text).trim_end_matches(' ');
-    let tail = cut::tail(text, room - head.len());
-    let tail = without_end_of_word(tail, text).trim_start_matches(' ');
+    let head = cut::head(text, room * 3 / 5).len();
+    let head = text[..specifics::floor(text, head)].trim_end_matches(' ');
+    let tail = text.len() - cut::tail(text, room - head.len()).len();
+    let tail = text[specifics::ceil(text, tail)..].trim_start_matches(' ');
     let elided = figure::size(text.len() - head.len() - tail.len());
     let written = format!("{head} [… {elided} elided …] {tail}");
     debug_assert!(written.len() <= max_bytes, "{} > {max_bytes}", written.len());
     Excerpt { text: Cow::Owned(written), form: Form::Lines }
-}
-
-/// A longer word may be cut.
-const LONG_WORD: usize = 24;
-
-/// The head of a text without the part of a word at its end: `10` isn't `100`.
-fn without_stub_of_word<'a>(head: &'a str, text: &str) -> &'a str {
-    if text[head.len()..].starts_with(char::is_whitespace) {
-        return head;
-    }
-    let end = head.trim_end_matches(|c: char| !c.is_whitespace());
-    if head.len() - end.len() < LONG_WORD { end } else { head }
-}
-
-/// The tail of a text without the part of a word at its beginning.
-fn without_end_of_word<'a>(tail: &'a str, text: &str) -> &'a str {
-    if text[..text.len() - tail.len()].ends_with(char::is_whitespace) {
-        return tail;
-    }
-    let start = tail.trim_start_matches(|c: char| !c.is_whitespace());
-    if tail.len() - start.len() < LONG_WORD { start } else { tail }
 }
 
 /// Which pieces of a text are kept, and how many bytes that takes.
@@ -346,10 +328,13 @@ fn pieces(text: &str, max: usize) -> Vec<Piece> {
             let window = &text[start..cut::floor(text, start + max).max(start)];
             let space =
                 memchr::memrchr(b' ', window.as_bytes()).filter(|at| at * 2 > max).map(|at| at + 1);
-            let length = space.unwrap_or(window.len());
-            // A run of marks longer than a piece can't be cut well, but has to be cut.
-            let end =
-                if length > 0 { start + length } else { text.ceil_char_boundary(start + max) };
+            let place = start + space.unwrap_or(window.len());
+            // A token stays whole, and a run of marks longer than a piece can't be cut well, but has to be cut.
+            let end = match specifics::floor(text, place) {
+                floor if floor > start => floor,
+                _ => specifics::ceil(text, text.ceil_char_boundary((start + max).min(line_end)))
+                    .min(line_end),
+            };
             pieces.push(Piece { start, end, kept: false });
             start = end;
         }

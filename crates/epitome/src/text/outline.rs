@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use super::{cut, excerpt, figure};
 use crate::json::{JsonError, Scanner, Span, escape, quote, unquote, unquote_inner};
+use crate::specifics;
 
 /// Containers deeper than this are only ever written as a count of what they hold.
 const MAX_DEPTH: usize = 32;
@@ -216,7 +217,7 @@ fn write_head(raw: &str, max: usize, out: &mut String) {
     // What follows a cut tells whether it is a good one.
     let (context, _) = head_of(inner, max + AFTER_CUT);
     let said = unquote_inner(&inner[..context]);
-    let (end, decoded) = head_of(inner, cut::head(&said, max).len());
+    let (end, decoded) = head_of(inner, specifics::floor(&said, cut::head(&said, max).len()));
     let elided = inner.len() - end;
     let marker = format!("[… {} bytes elided]", figure::grouped(elided));
     out.push('"');

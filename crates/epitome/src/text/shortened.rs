@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::excerpt::marker;
 use super::figure;
 use super::sentence::sentences;
+use crate::specifics;
 
 /// What may stand between the beginning and the end, besides whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +26,6 @@ pub(crate) enum Between {
 
 /// Fewer bytes of a long line aren't taken by themselves.
 const LEAST_PIECE: usize = 8;
-/// A word this long may be cut.
-const LONG_WORD: usize = 10;
 /// A beginning this short with nothing behind it needs no more than an ellipsis.
 const STUMP: usize = 64;
 /// No note is longer.
@@ -216,15 +215,9 @@ fn has_ended(text: &str) -> bool {
     text.trim_end().ends_with(['.', '!', '?', '…', '。', '！', '？'])
 }
 
-/// Whether a cut at `at` shortens no word, unless it is a very long one.
+/// Whether a cut at `at` shortens no token, unless it is a very long one.
 fn is_between_words(text: &str, at: usize) -> bool {
-    let (before, after) = (&text[..at], &text[at..]);
-    let is_word = |c: &char| !c.is_whitespace();
-    let length = |chars: &mut dyn Iterator<Item = char>| {
-        chars.take(LONG_WORD).take_while(is_word).map(char::len_utf8).sum::<usize>()
-    };
-    let (left, right) = (length(&mut before.chars().rev()), length(&mut after.chars()));
-    left == 0 || right == 0 || left + right >= LONG_WORD
+    specifics::floor(text, at) == at || specifics::ceil(text, at) == at
 }
 
 /// What stands between the notes, without the blank that a note has beside it.

@@ -6,13 +6,13 @@ use super::secrets::masked;
 use super::{cut, figure};
 
 /// Characters of the call in a stub.
-const MAX_CALL: usize = 100;
+const MAX_CALL: usize = 160;
 /// Characters of the failing line in a stub.
-const MAX_LINE: usize = 72;
+const MAX_LINE: usize = 100;
 
 /// What is left of a result: the call in short, how much it said, and how it went. Secrets are masked.
 ///
-/// One line of at most about 210 characters without control characters. It may be longer than a
+/// One line of at most about 300 characters without control characters. It may be longer than a
 /// short output: the caller compares.
 ///
 /// ```
@@ -52,7 +52,7 @@ pub(crate) fn noted_stub(
             let code = code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
             let line = verdict
                 .line
-                .map(|line| cut::one_line(&masked(line), MAX_LINE))
+                .map(|line| cut::whole_words(&masked(line), MAX_LINE))
                 .filter(|line| !line.is_empty());
             format!(", failed{code}{}", line.map(|line| format!(": {line}")).unwrap_or_default())
         }
@@ -100,7 +100,7 @@ mod tests {
         fn any_stub_is_one_short_clean_line(tool: String, arguments: String, output: String) {
             for outcome in [Outcome::Ok, Outcome::Error, Outcome::Unknown] {
                 let stub = stub(&tool, &arguments, &output, outcome);
-                prop_assert!(stub.chars().count() <= 260);
+                prop_assert!(stub.chars().count() <= 340);
                 prop_assert!(!stub.chars().any(cut::is_unseen));
             }
         }

@@ -241,22 +241,6 @@ fn what_a_server_found_ends_a_turn() {
     hold(Format::Anthropic, &body, 3..70, &options);
 }
 
-/// Found by chance: a pinned message that fit whole was cut so that a checkpoint of what had been dropped might stand
-/// beside it.
-#[test]
-fn what_fits_whole_is_not_cut_for_a_checkpoint() {
-    let long = "lorem elit labore veniam amet tempor aliqua ipsum sed et quis ".repeat(53);
-    let body = format!(
-        r#"{{"model":"gpt-5.4","messages":[
-{{"role":"assistant","content":"The id is 7f3a-99, see https://example.org/a?b=1"}},
-{{"role":"user","content":"ok"}},
-{{"role":"assistant","content":"{long}","tool_calls":[{{"id":"call_01","type":"function","function":{{"name":"Read","arguments":"{{}}"}}}}]}},
-{{"role":"tool","tool_call_id":"call_01","content":"ok"}}]}}"#
-    );
-    let options = Options { pins: vec![Pin::Entry(2)], ..Options::default() };
-    hold(Format::OpenaiChat, &body, 90..100, &options);
-}
-
 /// Found by chance: an image in the newest message was kept for a newer step's sake that had left, and the next
 /// compaction took it out.
 #[test]

@@ -29,6 +29,11 @@ const READS: [&str; 18] = [
     "ls",
     "cat",
 ];
+/// Programs that change nothing, unless their output goes to a file or they edit in place.
+const LOOKERS: [&str; 14] = [
+    "ls", "cat", "head", "tail", "sed", "grep", "rg", "find", "wc", "pwd", "echo", "which", "cd",
+    "jq",
+];
 /// Arguments that are commands.
 const COMMANDS: [&str; 4] = ["command", "cmd", "script", "commands"];
 /// What a line may say in place of the name of a tool that has it in its name.
@@ -52,18 +57,22 @@ impl Deed {
     pub(super) fn of(call: &Part<'_>) -> Self {
         let tool = call.name().into_owned();
         let Arguments(arguments) = serde_json::from_str(&call.text()).unwrap_or_default();
+        let mut only_looks = false;
         let mut commands = Vec::new();
         let mut strings = Vec::new();
         for (key, value) in &arguments {
             match value {
-                _ if COMMANDS.contains(&key.as_str()) => commands.extend(command(value)),
+                _ if COMMANDS.contains(&key.as_str()) => {
+                    only_looks |= value.as_str().is_some_and(looks);
+                    commands.extend(command(value));
+                }
                 // Which of several shapes it has.
                 _ if key == "type" => {}
                 Value::String(text) => strings.extend(namable(text)),
                 _ => {}
             }
         }
-        let is_look = commands.iter().any(|word| word == "view");
+        let is_look = only_looks || commands.iter().any(|word| word == "view");
         // An editor's command is in its name, or says nothing of what was edited.
         commands.retain(|word| !tool.contains(word.as_str()));
         let is = |text: &str, classes: &[Class]| {
@@ -125,6 +134,15 @@ fn words(name: &str) -> Vec<String> {
         was_low = c.is_lowercase();
     }
     words
+}
+
+/// Whether a command line is of programs that change nothing.
+fn looks(line: &str) -> bool {
+    let programs = line.split(['|', ';', '&', '\n']).filter(|piece| !piece.trim().is_empty());
+    let mut programs = programs.map(|piece| piece.split_whitespace().next().unwrap_or_default());
+    programs.all(|program| LOOKERS.contains(&program))
+        && !line.contains('>')
+        && !line.contains(" -i")
 }
 
 /// The first words of a command line, or of the elements of one.

@@ -9,7 +9,7 @@ use super::log::Log;
 use super::silence::is_first;
 
 /// What stands for the part of a quote that is left out.
-const GAP: (&str, &str) = ("[…", "…]");
+const GAP: &str = "[…]";
 
 /// The checkpoint closes its fence once, and each of the user's words is what a person or a client said in the
 /// message that it names, or an earlier checkpoint quotes it.
@@ -45,12 +45,9 @@ fn quotes(quote: &str, said: &str) -> bool {
         return true;
     }
     let mut rest = said;
-    let mut stretches = quote.split(GAP.0).enumerate().map(|(nth, stretch)| match nth {
-        0 => Some(stretch),
-        _ => stretch.split_once(GAP.1).map(|(_, behind)| behind),
-    });
+    let mut stretches = quote.split(GAP);
     stretches.all(|stretch| {
-        let Some(stretch) = stretch.map(str::trim) else { return false };
+        let stretch = stretch.trim();
         let Some(at) = rest.find(stretch) else { return false };
         rest = &rest[at + stretch.len()..];
         true

@@ -80,6 +80,7 @@ impl Said {
 
     /// Adds each token, and what stands in it between letters beyond ASCII, `=` and `,`.
     fn see(&mut self, text: &str) {
+        specifics(text).for_each(|found| self.add(found.text));
         for run in text.split(|c: char| !is_part(c)) {
             for piece in run.split(|c: char| !c.is_ascii()) {
                 self.add(piece);
@@ -95,6 +96,10 @@ impl Said {
 
     fn add(&mut self, token: &str) {
         let token = trimmed(token);
+        // A place in a file says the file.
+        if let Some((path, _)) = token.split_once(':').filter(|(path, _)| path.len() > 1) {
+            self.tokens.insert(path.to_owned());
+        }
         if token.len() > MAX_BYTES {
             self.data.push(token.to_owned());
         } else if token.len() > 1 && !self.tokens.contains(token) {
@@ -127,7 +132,7 @@ impl Said {
 
 /// Whether a character stands in tokens, as [`specifics`] splits a text.
 fn is_part(c: char) -> bool {
-    !c.is_ascii() || c.is_ascii_alphanumeric() || "_/.:~@$%#+=&?\\-,".contains(c)
+    !c.is_ascii() || c.is_ascii_alphanumeric() || "_/.:~@$%#+\\-".contains(c)
 }
 
 /// A token without marks that end a sentence around it.
