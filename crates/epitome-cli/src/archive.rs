@@ -94,17 +94,7 @@ impl KeepArgs {
         let head = session.head().map_err(|error| refused(&error, folder))?;
         let (folder, entries) = (shown(folder), whole.request.transcript.len());
         let channel = self.recall;
-        Ok(Some(Deposit {
-            store,
-            folder,
-            session,
-            placed,
-            secrets,
-            head,
-            entries,
-            pins,
-            channel,
-        }))
+        Ok(Some(Deposit { store, folder, session, placed, secrets, head, entries, pins, channel }))
     }
 }
 

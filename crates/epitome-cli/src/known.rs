@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::quoting::{name, operand};
 
-/// What the user vouches for.
+/// The checkpoints that the user names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
     ids: BTreeSet<ContentId>,

@@ -55,7 +55,7 @@ pub(super) fn checkpoint(text: &str) -> Result<ContentId, String> {
         text.len() == ContentId::SHORT && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let why = if is_nonce {
         // Whoever tries for long enough finds another text that has the same.
-        "the 12 digits in a checkpoint's fence are no id, and too few to vouch for it; its id has 64, and is \
+        "the 12 digits in a checkpoint's fence are no id, and too few to name it; its id has 64, and is \
          `checkpoint.id` in the receipt of that compaction (--continue RECEIPT reads it there)"
     } else {
         "not the id of a checkpoint (64 hexadecimal digits: `checkpoint.id` in the receipt of that compaction)"

@@ -453,11 +453,7 @@ fn a_hook_never_fails_the_agent() {
     let said = json!({ "transcript_path": bench.path("s.jsonl") }).to_string();
     let ran = bench.pipe("hook pre-compact --archive taken", said.as_bytes());
     assert_eq!(ran.code, 0);
-    assert!(
-        ran.out.contains("The user said this") && ran.err.contains("taken"),
-        "{}",
-        ran.err
-    );
+    assert!(ran.out.contains("The user said this") && ran.err.contains("taken"), "{}", ran.err);
     // Nobody reads what it prints.
     let mut command = bench.command(&["hook", "pre-compact"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");

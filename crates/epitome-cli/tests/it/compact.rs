@@ -18,11 +18,9 @@ fn the_request_is_on_stdout_and_the_receipt_on_stderr() {
         target # (#% of the input, the default), floor #
          repeats # edits −#
          reasoning # edits −#
-         failed # edits −#
-         outputs # edits −#
-         arguments # edit −#
-         fold # edit −#
-        checkpoint # tokens
+         failed # edit −#
+         fold # edits −#
+        checkpoint # tokens, quoting # of # human messages in full
         kept prefix # messages, # tokens: what a prompt cache can keep
         cost $# → $# a request, $# → $# from a warm cache (claude-sonnet-#-# prices of #-#-#)
         rewriting a warm cache costs $# once, earned by # further requests
@@ -145,9 +143,8 @@ fn the_best_is_written_where_the_target_cant_be_reached() {
         # kB → # kB, # → # messages
         target # (as asked), floor #
          squeeze # edit −#
-         excerpts # edits −#
-         excerpts # edits −#
-         head # edits −#
+         fold # edits −#
+        checkpoint # tokens
         warning: messages[#] (the task (first human message)) is larger than its share of the target: an excerpt, # → # tokens
         kept prefix # message, # tokens: what a prompt cache can keep
         warning: the target of # can't be reached; it came down to # (floor #)

@@ -300,7 +300,7 @@ fn what_only_the_author_can_mend_is_left() {
 fn plan_says_what_compact_would_do() {
     let bench = bench();
     let plan = bench.run("plan session.jsonl --target 20%");
-    expect![[r"
+    expect![[r#"
         exit #
         --- stdout
         # → # tokens −# % (estimated by claude, at most #)
@@ -308,15 +308,13 @@ fn plan_says_what_compact_would_do() {
         target # (#% of the input), floor #
          repeats # edits −#
          reasoning # edits −#
-         failed # edits −#
-         outputs # edits −#
-         arguments # edits −#
-         fold # edit −#
-        checkpoint # tokens
+         failed # edit −#
+         fold # edits −#
+        checkpoint # tokens, quoting # of # human messages in full
         kept prefix # messages, # tokens: what a prompt cache can keep
         cost $# → $# a request, $# → $# from a warm cache (claude-sonnet-#-# prices of #-#-#)
         rewriting a warm cache would cost $# once, earned by # further requests
-    "]]
+    "#]]
     .assert_eq(&plan.shape());
     let planned = bench.run("plan session.jsonl --target 20% --json").json();
     bench.run("compact session.jsonl --target 20% -o out.json --receipt receipt.json");
@@ -373,26 +371,20 @@ fn diff_in_words() {
         --- stdout
          was is fate before after what
          # # keep # # human show tools and store response in file
-         # + new – # human <checkpoint a#b#a#ea#> Reference about ear…
          # − fold # – call I'll show you all the available tools and sto…
          # − fold # – result The user doesn't want to proceed with this to…
-         # # keep # # injected [Request interrupted by user for tool use]
-         # # keep # # human explore more of current repo
-         # # ~ edit # # call I'll explore the current repository to unders…
-         old reasoning, dropped
-         # # ~ edit # # result Perfect! Now I have a comprehensive understan…
-         larger than its share of the target, excerpted
-         # # ~ edit # # model Perfect! I've completed a comprehensive explo…
-         old reasoning, dropped
+         # − fold # – injected [Request interrupted by user for tool use]
+         # − fold # – human explore more of current repo
+         # − fold # – call I'll explore the current repository to unders…
+         # − fold # – result Perfect! Now I have a comprehensive understan…
+         # − fold # – model Perfect! I've completed a comprehensive explo…
          # # keep # # human what else?
-         # # ~ edit # # call I'll explore additional aspects of the reposi…
-         old reasoning, dropped
-         # # ~ edit # # result Perfect! I now have a comprehensive view of t…
-         larger than its share of the target, excerpted
+         # − fold # – call I'll explore additional aspects of the reposi…
+         # − fold # – result Perfect! I now have a comprehensive view of t…
+         # + new – # human <checkpoint #d#d#c#ba#> Earlier part of thi…
          # # keep # # model Excellent! Here's what I discovered in the de…
 
          # kept
-         # edited larger than its share of the target, excerpted; old reasoning, dropped
          # folded folded into the checkpoint
          # new
         # → # tokens counted by claude
