@@ -167,10 +167,9 @@ fn quotes_leave_room_for_files_that_were_changed() {
     let ran = bench.run("compact long.jsonl --target 10% -o out.json");
     assert_eq!(ran.code, 0, "{}", ran.err);
     let [checkpoint] = checkpoints(&bench.read("out.json")).try_into().expect("one");
-    let changes = ["edit(", "write("];
-    let changed = changed(&checkpoint);
-    let files =
-        changed.iter().filter_map(|call| changes.iter().find_map(|is| call.strip_prefix(is)));
+    let tools = ["edit(", "write("];
+    let calls = changed(&checkpoint);
+    let files = calls.iter().filter_map(|call| tools.iter().find_map(|is| call.strip_prefix(is)));
     let files: BTreeSet<&str> = files.collect();
     assert_eq!(files.len(), 23, "all that were changed: {files:#?}");
     assert!(words(&checkpoint).lines().count() > 80, "beside people's words");
