@@ -3,7 +3,6 @@
 
 use epitome::archive::{Archive as _, MemoryArchive};
 use epitome::budget::{Budget, Stop, Tail};
-use epitome::checkpoint::LEAST_TOKENS;
 use epitome::count::{Tally, counter};
 use epitome::engine::{Answer, Step};
 use epitome::model::Binding;
@@ -347,7 +346,7 @@ fn all_or_nothing(request: &Request, compactor: &Compactor) -> Result<(), String
 fn bounds(outcome: &Outcome) -> Result<(), String> {
     let budget = Budget::new(outcome.receipt.target);
     if let Some(checkpoint) = &outcome.receipt.checkpoint {
-        let cap = budget.checkpoint().max(LEAST_TOKENS);
+        let cap = budget.checkpoint();
         holds!(checkpoint.tokens <= cap, "a checkpoint of {} over {cap}", checkpoint.tokens);
     }
     Ok(())

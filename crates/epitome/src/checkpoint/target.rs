@@ -21,7 +21,8 @@ const MOST_RESULT: usize = 60;
 
 /// A call by its tool and key arguments: `Edit(src/a.rs)`, `Bash(cargo test)`, `book(id=JG7FMM)`. `arguments` are masked.
 pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
-    let tool = if tool.trim().is_empty() { "unknown".to_owned() } else { cut::one_line(tool, 64) };
+    let tool =
+        if tool.trim().is_empty() { "unknown".to_owned() } else { cut::one_line(tool, usize::MAX) };
     if let Some(line) = &call.line {
         return format!("{tool}({})", whole_words(line, MOST_COMMAND));
     }

@@ -5,6 +5,7 @@ mod turn;
 mod wishes;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::budget::Tail;
 use crate::count::Tally;
@@ -32,6 +33,7 @@ pub struct Guard {
     unheld: Vec<Unheld>,
     tail_from: Option<usize>,
     task: Option<usize>,
+    newest_unit: Range<usize>,
     thinking: Thinking,
 }
 
@@ -59,6 +61,7 @@ impl Guard {
             unheld: Vec::new(),
             tail_from: None,
             task: None,
+            newest_unit: 0..0,
             thinking: Thinking::of(request),
         };
         let newest = transcript.entries().rev().find(Entry::is_human).map(|e| e.index);
@@ -101,6 +104,9 @@ impl Guard {
         let is_note =
             |e: &Entry<'_>| e.role().instructs() || e.role() == Role::Other && e.is_stateful();
         let said = transcript.entries().rev().find(|e| !is_note(e));
+        if let Some(said) = &said {
+            guard.newest_unit = units.all()[units.index_of(said.index)].entries.clone();
+        }
         let newest_unit = said.into_iter().chain(transcript.entries().next_back());
         for last in newest_unit {
             for at in units.all()[units.index_of(last.index)].entries.clone() {
@@ -202,6 +208,11 @@ impl Guard {
             self.excerptable.contains_key(at) && !matches!(held, Held::Companion | Held::Elsewhere)
         };
         self.held.all().filter(is_firm).collect()
+    }
+
+    /// Whether the entry is of the newest unit, by which the view ends as the input ends.
+    pub fn is_newest(&self, entry: usize) -> bool {
+        self.newest_unit.contains(&entry)
     }
 
     /// The task, where it stays.

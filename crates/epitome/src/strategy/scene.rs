@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::draft::{Draft, Matter};
-use crate::guard::{Guard, Held};
+use crate::guard::Guard;
 use crate::strategy::Found;
 use crate::transcript::unit::{Unit, Units};
 use crate::transcript::{Entry, Marks, Part, PartKind};
@@ -106,7 +106,7 @@ impl<'a> Scene<'a> {
     /// Whether the part is of the newest unit.
     pub fn is_newest(&self, part: &Part<'_>) -> bool {
         let at = self.matter.transcript.entry_of(part.slot);
-        self.guard.held(at) == Some(Held::Newest)
+        self.guard.is_newest(at)
     }
 
     /// Tokens of a part as earlier strategies left it.

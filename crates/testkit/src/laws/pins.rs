@@ -1,6 +1,6 @@
 //! Law 6: instructions, pins, task and newest human message stay verbatim, unless one is larger than its share.
 
-use epitome::checkpoint::LEAST_TOKENS;
+use epitome::checkpoint::least_tokens;
 use epitome::count::Tally;
 use epitome::guard::{Guard, Held, Wishes};
 use epitome::model::Binding;
@@ -129,7 +129,7 @@ pub(super) fn fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), String
         matches!(held, Some(Held::Companion | Held::Elsewhere))
             || held == Some(Held::Newest) && !is_human
     };
-    let most = (receipt.target / 4).max(LEAST_TOKENS / 2);
+    let most = (receipt.target / 4).max(80);
     let least = |at: usize| {
         let tokens = tally.entry(at);
         let parts = base.transcript.entry(at).parts().filter(|_| is_soft(at));
@@ -140,7 +140,9 @@ pub(super) fn fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), String
         tokens - over
     };
     let whole: u64 = (0..outcome.view.len()).filter(held).map(least).sum();
-    let whole = whole + tally.frame.total().tokens;
+    // Beside the line that says what is hidden (law 17).
+    let line = outcome.view.checkpoint().map_or(0, |_| least_tokens(compactor.counter()));
+    let whole = whole + tally.frame.total().tokens + line;
     holds!(whole > receipt.target, "excerpts, though {whole} fit: {:?}", receipt.excerpted);
     Ok(())
 }
