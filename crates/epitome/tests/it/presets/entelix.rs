@@ -6,7 +6,7 @@ use epitome::{Format, Options};
 
 use super::{
     Beside, Row, again, checkpoint, compacted, compactor, exchanges, fires, letters, looked,
-    preset, request,
+    preset, request, talk,
 };
 
 pub(super) const ROWS: &[Row] = &[
@@ -24,13 +24,13 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         theirs: "head drop keeps the newest turns that fit in the characters",
-        ours: "the same, and lands under the trigger instead of at it",
+        ours: "so many stay behind a checkpoint, and it lands under the trigger instead of at it",
         beside: Beside::OnPurpose,
         shown: drops_the_head,
     },
     Row {
         theirs: "what people said in the dropped head is gone without a word",
-        ours: "it is dropped too; the receipt counts it, and it can be had back",
+        ours: "the checkpoint quotes what it has room for; the receipt counts the rest, and it can be had back",
         beside: Beside::Better,
         shown: counts_lost_words,
     },
@@ -119,7 +119,7 @@ fn drops_the_head() {
     let left = characters(&outcome);
     assert!((7_000..8_192).contains(&left), "{left}");
     let letters = letters(&outcome);
-    assert_eq!(letters.trim_start_matches('d').trim_start_matches('k'), "", "{letters}");
+    assert_eq!(letters.trim_start_matches('f').trim_start_matches('k'), "", "{letters}");
     assert!(looked(&preset("entelix-head", 100_000), &outcome.request, 100_000).is_none());
 }
 
@@ -127,8 +127,9 @@ fn counts_lost_words() {
     let said = request(&exchanges(20, 40));
     let outcome = looked(&preset("entelix-head", 100_000), &said, 100_000).expect("it is time");
     let people = outcome.receipt.human_messages;
-    assert_eq!((people.all, people.quoted, people.quoted_in_part), (20, 0, 0));
-    assert!(people.lost > 0 && people.lost == 20 - people.shown, "{people:?}");
+    assert!(people.quoted + people.quoted_in_part > 0 && people.lost > 0, "{people:?}");
+    let told = people.shown + people.quoted + people.quoted_in_part + people.lost;
+    assert_eq!((people.all, told), (20, 20), "{people:?}");
     assert_eq!(outcome.base.source(), said.source());
 }
 
@@ -140,13 +141,13 @@ fn head_to(characters: u64) -> Options {
 fn keeps_pairs() {
     for most in [20, 60, 300, 600, 1_000, 3_000] {
         let letters = letters(&compacted(head_to(most), TOOLS));
-        assert!(["kkk", "ddd"].contains(&&letters[3..6]), "{most}: {letters}");
+        assert!(["kkk", "fff"].contains(&&letters[3..6]), "{most}: {letters}");
     }
 }
 
 fn is_never_empty() {
     let outcome = compacted(head_to(1), &exchanges(3, 40));
-    assert_eq!(letters(&outcome), "ddddkk");
+    assert_eq!(letters(&outcome), "ffffkk");
 }
 
 fn never_grows() {
@@ -155,7 +156,7 @@ fn never_grows() {
 }
 
 fn never_says_nothing() {
-    let outcome = compacted(preset("entelix-summary", 100_000).options, &exchanges(6, 80));
+    let outcome = compacted(preset("entelix-summary", 100_000).options, &talk(6, 200));
     let words = checkpoint(&outcome);
     assert!(words.contains("Ask 3.") && words.contains("Ask 4."), "{words}");
 }

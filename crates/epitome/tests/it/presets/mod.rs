@@ -168,6 +168,14 @@ fn exchanges(many: usize, words: usize) -> String {
         .concat()
 }
 
+/// So many exchanges of a short question and a reply of so many more words.
+fn talk(many: usize, words: usize) -> String {
+    (1..=many)
+        .map(|at| format!("user Ask {at}.\nasst Reply {at}. {{lorem {words}}}\n"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
 /// What is compacted again with the same settings, after `more` was said.
 fn again(first: &Outcome, options: Options, more: &str) -> Outcome {
     let mut body: serde_json::Value = serde_json::from_str(first.rendered()).expect("JSON");

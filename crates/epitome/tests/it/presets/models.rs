@@ -21,7 +21,7 @@ use epitome::{Compactor, Options, Outcome};
 use testkit::wait;
 
 use super::{
-    Beside, Row, again, checkpoint, compacted, compactor, exchanges, letters, preset, request,
+    Beside, Row, again, checkpoint, compacted, compactor, exchanges, letters, preset, request, talk,
 };
 
 pub(super) const PLANCK: &[Row] = &[
@@ -125,9 +125,9 @@ pub(super) const DOCKER_AGENT: &[Row] = &[
 
 pub(super) const PTC_RUNNER: &[Row] = &[Row {
     theirs: "no model is asked about the turns that are dropped",
-    ours: "nor here, though there is one: what is dropped isn't summed up",
-    beside: Beside::Same,
-    shown: sums_up_nothing_dropped,
+    ours: "what is dropped there is folded here, and a model that is configured sums it up",
+    beside: Beside::OnPurpose,
+    shown: sums_up_what_it_drops,
 }];
 
 pub(super) const AGENTKIT: &[Row] = &[
@@ -208,11 +208,11 @@ fn planck() -> Options {
     preset("planck", 100_000).options
 }
 
-const LANE: &str = "## Summary of the messages not shown";
+const LANE: &str = "\nSummary\n";
 
 fn sums_up_what_is_older() {
     let (model, asked) = says(good());
-    let outcome = run(&with(planck(), by(vec![model])), &exchanges(10, 60));
+    let outcome = run(&with(planck(), by(vec![model])), &talk(10, 300));
     assert_eq!(letters(&outcome), "kfffffffffkkkkkkkkkk");
     assert_eq!(many(&asked), 1);
     let told = asked.lock().expect("nobody panics")[0].transcript.clone();
@@ -223,7 +223,7 @@ fn sums_up_what_is_older() {
 }
 
 fn falls_back_to_the_local_one() {
-    let alone = compacted(planck(), &exchanges(10, 60));
+    let alone = compacted(planck(), &talk(10, 300));
     let late = || Err(SummarizeError::new(FailureKind::Timeout, "120 s"));
     let lawless = |job: &compact::Job| {
         let fates = vec![Fate::Drop(Reason::NotRecent); job.entries.len()];
@@ -234,7 +234,7 @@ fn falls_back_to_the_local_one() {
         compact::from_fn("remote", move |job| ready(lawless(&job))),
     ] {
         let compactors = Compactors { chain: vec![remote], ..Compactors::default() };
-        let outcome = run(&compactor(planck()).compacted_by(compactors), &exchanges(10, 60));
+        let outcome = run(&compactor(planck()).compacted_by(compactors), &talk(10, 300));
         assert_eq!(outcome.rendered(), alone.rendered());
         assert!(outcome.receipt.fallbacks[0].starts_with("remote: "));
     }
@@ -250,8 +250,8 @@ fn calls_nobody_for_nothing() {
 const CALLS: &str = "\
 user Begin. {lorem 300}
 asst Let me look. | call a Read {\"file_path\":\"src/first.rs\"}
-res  a = port_5020 {lorem 100}
-asst Fine. {lorem 100}
+res  a = port_5020 {lorem 900}
+asst Fine. {lorem 900}
 ";
 
 fn tells_calls() {
@@ -271,29 +271,28 @@ fn lets_it_rest() {
     let clock = Arc::clone(&now);
     let clock: Clock = Arc::new(move || Duration::from_secs(clock.load(Ordering::Relaxed)));
     let compactor = with(planck(), by(vec![model]).resting(&clock));
-    let alone = compacted(planck(), &exchanges(10, 60));
+    let alone = compacted(planck(), &talk(10, 300));
     for call in 0..9 {
-        let outcome = run(&compactor, &exchanges(10, 60));
+        let outcome = run(&compactor, &talk(10, 300));
         assert_eq!(outcome.rendered(), alone.rendered(), "{call}");
     }
     assert_eq!(many(&asked), 3);
     now.store(31, Ordering::Relaxed);
-    run(&compactor, &exchanges(10, 60));
+    run(&compactor, &talk(10, 300));
     assert_eq!(many(&asked), 4);
 }
 
 fn skips_if_asked_to() {
-    let alone = compacted(planck(), &exchanges(10, 60));
-    let outcome = run(&with(planck(), by(vec![fails().0])), &exchanges(10, 60));
+    let alone = compacted(planck(), &talk(10, 300));
+    let outcome = run(&with(planck(), by(vec![fails().0])), &talk(10, 300));
     assert_eq!(outcome.rendered(), alone.rendered());
     let skipping = Summaries { on_failure: OnFailure::Skip, ..by(vec![fails().0]) };
-    assert!(run(&with(planck(), skipping), &exchanges(10, 60)).view.is_whole());
+    assert!(run(&with(planck(), skipping), &talk(10, 300)).view.is_whole());
 }
 
-/// Short questions and long replies: what people said leaves room for a summary.
+/// What people said leaves room for a summary.
 fn replies() -> String {
-    let reply = |at| format!("user Ask {at}.\nasst Reply {at}. {{lorem 300}}\n");
-    (1..=60).map(reply).collect::<Vec<_>>().concat()
+    talk(60, 300)
 }
 
 fn entelix() -> Options {
@@ -408,12 +407,12 @@ fn asks_the_next_one() {
     assert!(wait(Drive::new(compactor.begin(&request(&replies())))).is_err());
 }
 
-fn sums_up_nothing_dropped() {
+fn sums_up_what_it_drops() {
     let (model, asked) = says(good());
     let options = preset("ptc-runner", 2_000).options;
     let outcome = run(&with(options, by(vec![model])), &replies());
-    assert!(letters(&outcome).contains('d'), "{}", letters(&outcome));
-    assert_eq!(many(&asked), 0);
+    assert_eq!(many(&asked), 1);
+    assert!(checkpoint(&outcome).contains(LANE), "{}", checkpoint(&outcome));
 }
 
 fn sums_up_older_than_eight() {

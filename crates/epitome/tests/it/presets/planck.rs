@@ -5,6 +5,7 @@ use epitome::trigger::Gauge;
 
 use super::{
     Beside, Row, again, checkpoint, compacted, exchanges, fires, letters, looked, preset, request,
+    talk,
 };
 
 pub(super) const ROWS: &[Row] = &[
@@ -90,7 +91,7 @@ fn keeps_ten() {
     let outcome = looked(&preset("planck", 2_000), &said, 2_000).expect("it is time");
     assert_eq!(letters(&outcome), "kfffffffffkkkkkkkkkk");
     assert!(outcome.receipt.cause.is_some() && outcome.receipt.triggered);
-    assert_eq!(outcome.view.checkpoint().expect("one").before, 1);
+    assert_eq!(outcome.view.checkpoint().expect("one").before, 10);
 }
 
 fn keeps_the_task() {
@@ -134,9 +135,9 @@ fn never_parts_a_pair() {
 
 fn carries_the_first_checkpoint_on() {
     let options = preset("planck", 100_000).options;
-    let first = compacted(options.clone(), &exchanges(10, 60));
+    let first = compacted(options.clone(), &talk(10, 200));
     assert!(checkpoint(&first).contains("Ask 3."), "{}", checkpoint(&first));
-    let second = again(&first, options, &exchanges(6, 60).replace("Ask", "Later ask"));
+    let second = again(&first, options, &talk(6, 200).replace("Ask", "Later ask"));
     let words = checkpoint(&second);
     assert!(words.contains("Ask 3.") && words.contains("Ask 9."), "{words}");
     assert!(!second.rendered().contains(&checkpoint(&first)), "one stands for both");

@@ -5,7 +5,8 @@ use epitome::trigger::{Cause, Gauge, RoundCount, When};
 use epitome::{Format, Options, Target, Task};
 
 use super::{
-    Beside, Row, compacted, compactor, exchanges, fires, gauge, letters, looked, preset, request,
+    Beside, Row, checkpoint, compacted, compactor, exchanges, fires, gauge, letters, looked,
+    preset, request,
 };
 
 pub(super) const ROWS: &[Row] = &[
@@ -23,13 +24,13 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         theirs: "the first user message and the last 3 turns stay, the rest is dropped",
-        ours: "so it is",
-        beside: Beside::Same,
+        ours: "the same stay, the rest folds behind a checkpoint that says so",
+        beside: Beside::OnPurpose,
         shown: keeps_first_and_three,
     },
     Row {
         theirs: "`keep_initial_user: false` drops the first user message too",
-        ours: "`task = \"fold\"` does; the newest human message stays in any case",
+        ours: "`task = \"fold\"` folds it too; the newest human message stays in any case",
         beside: Beside::Same,
         shown: may_drop_the_first,
     },
@@ -53,15 +54,15 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         theirs: "`keep_recent_turns: 0` is refused",
-        ours: "0 is a number of steps to keep",
+        ours: "0 is a number of steps to keep; the newest stays in any case",
         beside: Beside::OnPurpose,
         shown: may_keep_none,
     },
     Row {
         theirs: "what the user said in the dropped turns is gone",
-        ours: "it is dropped too; the receipt counts it, and it can be had back",
-        beside: Beside::Same,
-        shown: counts_lost_words,
+        ours: "the checkpoint quotes it",
+        beside: Beside::Better,
+        shown: quotes_what_people_said,
     },
     Row {
         theirs: "of parallel calls only the first message stays",
@@ -116,28 +117,28 @@ fn either_fires() {
 fn keeps_first_and_three() {
     let said = request(&format!("user Go.\n{}", steps(9)));
     let outcome = looked(&preset("ptc-runner", 100_000), &said, 100_000).expect("it is time");
-    assert_eq!(letters(&outcome), "kddddddddddddkkkkkk");
+    assert_eq!(letters(&outcome), "kffffffffffffkkkkkk");
     assert_eq!(outcome.receipt.cause.as_ref().map(Cause::name), Some("steps"));
     // Messages that take turns, as its own tests have them.
     let outcome = looked(&preset("ptc-runner", 100_000), &request(&exchanges(9, 10)), 100_000);
-    assert_eq!(letters(&outcome.expect("it is time")), "kddddddddddddkkkkk");
+    assert_eq!(letters(&outcome.expect("it is time")), "kffffffffffffkkkkk");
 }
 
-fn counts_lost_words() {
+fn quotes_what_people_said() {
     let said = request(&format!("user Go.\nasst Where to?\nuser North.\n{}user On.\n", steps(9)));
     let outcome = looked(&preset("ptc-runner", 100_000), &said, 100_000).expect("it is time");
     let people = outcome.receipt.human_messages;
-    assert_eq!((people.all, people.shown, people.lost), (3, 2, 1));
-    assert!(!outcome.rendered().contains("North.") && outcome.base.source().contains("North."));
+    assert_eq!((people.all, people.shown, people.quoted, people.lost), (3, 2, 1, 0));
+    assert!(checkpoint(&outcome).contains("North."), "{}", checkpoint(&outcome));
 }
 
 fn may_drop_the_first() {
     let options = Options { task: Task::Fold, ..preset("ptc-runner", 100_000).options };
     let outcome = compacted(options.clone(), &exchanges(9, 10));
-    assert!(letters(&outcome).starts_with("dd"), "{}", letters(&outcome));
+    assert!(letters(&outcome).starts_with("ff"), "{}", letters(&outcome));
     assert_eq!(
         letters(&compacted(options, &format!("user Go.\n{}", steps(9)))),
-        "kddddddddddddkkkkkk"
+        "kffffffffffffkkkkkk"
     );
 }
 
@@ -164,9 +165,10 @@ fn is_at_rest() {
 
 fn may_keep_none() {
     let none: epitome::strategy::Pipeline =
-        serde_json::from_str(r#"[{"recent":{"keep":"0steps","older":"drop"}}]"#).expect("legal");
+        serde_json::from_str(r#"[{"recent":{"keep":"0steps"}}]"#).expect("legal");
     let options = Options { strategies: none, ..preset("ptc-runner", 100_000).options };
-    assert_eq!(letters(&compacted(options, &format!("user Go.\n{}", steps(2)))), "kdddd");
+    let long = steps(3).replace("{lorem 10}", "{lorem 100}");
+    assert_eq!(letters(&compacted(options, &format!("user Go.\n{long}"))), "kffffkk");
 }
 
 fn keeps_batches() {
@@ -178,7 +180,7 @@ fn keeps_batches() {
         steps(2).replace("c1", "d1").replace("c2", "d2")
     );
     let outcome = compacted(preset("ptc-runner", 100_000).options, &said);
-    assert_eq!(letters(&outcome), "kddddddddddddddkkkkkkkk");
+    assert_eq!(letters(&outcome), "kffffffffffffffkkkkkkkk");
 }
 
 fn counts_arguments() {
