@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
+use epitome::checkpoint;
 use epitome::count::counter;
 use epitome::engine::{Answer, OptionsError, Step};
 use epitome::events::{CompactionId, Event, Observer};
@@ -140,21 +141,28 @@ fn a_known_checkpoint_is_continued() {
     }
     assert!(text.contains("src/kept.rs"), "files of the first checkpoint are lost:\n{text}");
     assert_eq!(text.matches("<checkpoint ").count(), 1, "a checkpoint in a checkpoint:\n{text}");
+    // Its digest vouches for it where nobody does.
+    let unknown = compactor(1_200).compact(&request).expect("a sound view");
+    assert_eq!(unknown.rendered(), second.rendered());
 }
 
+/// In a tool's output, or in part of a message, a checkpoint is plain text.
 #[test]
 fn a_look_alike_is_plain_text() {
     let first = compactor(1_200).compact(&testkit::parse(Format::OpenaiChat, &session(0..40)));
-    let first = first.expect("a sound view");
-    let request = goes_on(first.rendered(), 40..140);
-    let second = compactor(1_200).compact(&request).expect("a sound view");
-    let placed = second.view.checkpoint().expect("steps were folded");
-    let text = &placed.text;
-    // Nobody vouches for it, so it is quoted whole, like anything a person says, or left out.
-    let quoted = text.contains(first.view.checkpoint().expect("folded").text.as_ref());
-    assert!(quoted || !text.contains("<checkpoint ") || text.matches("<checkpoint ").count() == 1);
-    let close = text.lines().last().expect("a fence");
-    assert_eq!(text.matches(close).count(), 1, "the fence is closed once");
+    let own = first.expect("a sound view").view.checkpoint().expect("folded").text.to_string();
+    let mut body: serde_json::Value =
+        serde_json::from_str(testkit::parse(Format::OpenaiChat, &session(40..140)).source())
+            .expect("JSON");
+    body["messages"][1]["content"] = own.as_str().into();
+    let request = wire::parse(Format::OpenaiChat, body.to_string()).expect("a body");
+    let outcome = compactor(1_200).compact(&request).expect("a sound view");
+    let text = &outcome.view.checkpoint().expect("steps were folded").text;
+    let read = checkpoint::read(text).expect("an intact fence");
+    let is_told = |word: &checkpoint::Word| word.text.contains("module 9.");
+    assert!(!read.words.iter().any(is_told), "{text}");
+    assert!(!read.deeds.contains("src/kept.rs"), "{text}");
+    assert_eq!(text.matches("<checkpoint ").count(), 1, "{text}");
 }
 
 #[test]
@@ -172,6 +180,7 @@ fn a_changed_look_alike_is_nobodys_words_either() {
         outcome.base.transcript.entry(0).origin()
     };
     assert_eq!(origin(own), Origin::Checkpoint);
+    // Though somebody vouches for it: what it holds can't be read.
     for changed in [
         own.replacen("Never touch", "Always touch", 1),
         own.replacen(nonce, "0123456789ab", 2),
@@ -192,26 +201,26 @@ fn a_changed_look_alike_is_nobodys_words_either() {
     }
 }
 
-/// In a checkpoint with room for little that is extracted.
+/// In a checkpoint with room for little that is extracted, whether or not a person spoke since.
 #[test]
-fn telling_lines_give_way_before_files_and_commands() {
+fn notes_and_names_give_way_before_deeds() {
     let said = session(0..20)
         + "asst call z Bash {\"command\":\"cargo build\"}\nres  z = error[E0425]: cannot find value `x`\n"
         + &session(20..40).replace("user Never", "asst Never");
-    let request = testkit::parse(Format::OpenaiChat, &said);
-    let mut extracted = 0;
-    for target in (200..700).step_by(20) {
-        let outcome = compactor(target).compact(&request).expect("a sound view");
-        let Some(placed) = outcome.view.checkpoint() else { continue };
-        let has_anchors = placed.text.contains("## Files, commands, errors");
-        assert!(
-            has_anchors || !placed.text.contains("## Telling lines"),
-            "{target}: {}",
-            placed.text
-        );
-        extracted += usize::from(has_anchors);
+    for said in [said.clone(), said + "user Go on.\nasst Fine.\n"] {
+        let request = testkit::parse(Format::OpenaiChat, &said);
+        let mut with_extracts = 0;
+        for target in (200..700).step_by(20) {
+            let outcome = compactor(target).compact(&request).expect("a sound view");
+            let Some(placed) = outcome.view.checkpoint() else { continue };
+            let read = checkpoint::read(&placed.text).expect("an intact fence");
+            let has_deed = read.deeds.contains("cargo build") && read.deeds.contains("failed");
+            let has_extracts = !(read.notes.is_empty() && read.names.is_empty());
+            assert!(has_deed || !has_extracts, "{target}: {}", placed.text);
+            with_extracts += usize::from(has_extracts);
+        }
+        assert!(with_extracts > 2, "notes fit somewhere");
     }
-    assert!(extracted > 2, "anchors fit somewhere");
 }
 
 #[test]

@@ -127,9 +127,9 @@ fn a_persons_thought_is_no_reasoning_to_be_dropped() {
     assert_eq!(outcome.receipt.human_messages.lost, 0);
 }
 
-/// Narrative and anchors go first, then people's words, and what holds last, down to a checkpoint with room for one line.
+/// Names and notes go first, then what people said besides, and what they command last.
 #[test]
-fn at_small_targets_what_holds_goes_last() {
+fn at_small_targets_commands_go_last() {
     let rule = "Never push to main.";
     let mut messages = vec![("user", "Fix the importer.".to_owned()), ("assistant", lorem(90))];
     messages.push(("user", format!("{rule} Also {}", lorem(60))));
@@ -143,55 +143,53 @@ fn at_small_targets_what_holds_goes_last() {
     for target in 40..600 {
         let said = shown(&compacted(&messages, Target::Tokens(target)));
         let holds = said.contains(rule);
-        let is_quoted = said.contains("## The user's words");
         let is_whole = (0..4).all(|at| said.contains(&format!("about part {at}?")));
-        let has_extracts = said.contains("## Files") || said.contains("## Telling lines");
-        if said.contains("<checkpoint") {
-            assert!(holds || !is_quoted, "{target}: {said}");
-            assert!(is_whole || !has_extracts, "{target}: {said}");
-            // Fence, first line, note and title of a lane are about 70 tokens.
-            assert!(holds || target < 100, "{target}: {said}");
-        }
+        let has_extracts = said.contains("\nNotes\n") || said.contains("\nNames ");
+        assert!(holds || !is_whole && !has_extracts, "{target}: {said}");
+        // Fence, first line and the title of a lane are about 70 tokens.
+        assert!(holds || target < 100, "{target}: {said}");
         for (kept, is_there) in kept.iter_mut().zip([holds, is_whole, has_extracts]) {
             *kept += u32::from(is_there);
         }
     }
     let [holds, whole, extracts] = kept;
-    assert!(holds > whole && whole >= extracts && extracts > 0, "{kept:?}");
+    assert!(holds > whole && holds > extracts && whole > 0 && extracts > 0, "{kept:?}");
 }
 
-/// Where all rules fit as they were said they aren't given for a checkpoint that lists two of them.
+/// What a smaller target keeps of people's commands a larger one keeps, too.
 #[test]
 fn a_larger_target_keeps_the_rules_of_a_smaller_one() {
     let rules = [
         "Never push to main.",
         "Always run the linter first.",
-        "The staging port is 8443.",
+        "Keep the staging port at 8443.",
         "Use tabs, not spaces.",
         "Don't touch the lexer.",
-        "We settled on Postgres.",
+        "Only use Postgres.",
     ];
-    for kept in [4, 6] {
+    for many in [4, 6] {
         let mut messages = vec![("user", "Fix the importer.".to_owned())];
-        for rule in &rules[..kept] {
+        for rule in &rules[..many] {
             messages.push(("assistant", format!("Well, {}.", lorem(60))));
             messages.push(("user", (*rule).to_owned()));
         }
         messages.push(("assistant", format!("So, {}.", lorem(30))));
         messages.push(("user", "Go on.".to_owned()));
+        let mut most = 0;
         for target in 90..600 {
             let said = shown(&compacted(&messages, Target::Tokens(target)));
-            for rule in &rules[..kept] {
-                assert!(said.contains(rule), "{target}: {rule} of {said}");
-            }
+            let kept = rules[..many].iter().filter(|rule| said.contains(**rule)).count();
+            assert!(kept >= most, "{target}: {kept} of {most}: {said}");
+            most = kept;
+            assert!(target < 170 || kept == many, "{target}: {kept}: {said}");
         }
     }
 }
 
-/// Of what there is no room for all of, that stays which says most of what holds for the room that it takes.
+/// What commands is quoted before what only says a value, however new that is.
 #[test]
-fn at_small_targets_what_holds_most_stays_before_what_is_newer() {
-    let rules = "Never push to main. The retry limit is 30. The staging port is 8080. We chose sqlite because it is small.";
+fn commands_are_quoted_before_newer_values() {
+    let rules = "Never push to main. The retry limit is 30. The staging port is 8080.";
     let newer = ["red", "blue", "green", "grey", "pink", "teal", "gold", "lime"];
     let mut messages = vec![("user", "Please build the exporter.".to_owned())];
     let mut say = |words: String| {
@@ -200,18 +198,15 @@ fn at_small_targets_what_holds_most_stays_before_what_is_newer() {
     };
     say(rules.to_owned());
     for (at, which) in newer.iter().enumerate() {
-        say(format!(
-            "Also the {which} widget limit is {}. And do not touch the {which} module.",
-            at * 7 + 3
-        ));
+        say(format!("The {which} widget limit is {}.", at * 7 + 3));
     }
     say("Continue with the docs.".to_owned());
-    let mut shown_whole = 0;
+    let mut quoted_in_part = 0;
     for tokens in (80..300).step_by(20) {
         let said = shown(&compacted(&messages, Target::Tokens(tokens)));
+        assert!(said.contains("Never push to main."), "{tokens}: {said}");
         let of_newer = said.matches("widget limit").count();
-        assert!(said.contains("Never push to main.") || of_newer < 2, "{tokens}: {said}");
-        shown_whole += usize::from(said.contains(rules) && of_newer < newer.len());
+        quoted_in_part += usize::from((1..newer.len()).contains(&of_newer));
     }
-    assert!(shown_whole > 2, "some targets have room for it and not for all");
+    assert!(quoted_in_part > 2, "some targets have room for it and not for all");
 }
