@@ -1,13 +1,10 @@
 //! What must stay, and how much of it: drawn from random transcripts that broke a law once.
 
-use epitome::checkpoint::{self, Gathered};
 use epitome::count::counter;
 use epitome::guard::Held;
 use epitome::plan::Reached;
 use epitome::receipt::Receipt;
-use epitome::transcript::unit::Units;
-use epitome::view::Fate;
-use epitome::{Compactor, Format, Options, Pin, Request, Target, Task, wire};
+use epitome::{Compactor, Format, Options, Pin, Request, Target, wire};
 use serde_json::{Value, json};
 use testkit::laws::check_all;
 
@@ -147,40 +144,6 @@ fn a_task_is_not_cut_for_a_checkpoint() {
     for target in 60..240 {
         receipt(&request, target, &[]);
     }
-}
-
-fn say(word: &str, times: usize) -> String {
-    (0..times).map(|n| format!("{word} {n}")).collect::<Vec<_>>().join(" ")
-}
-
-fn user(text: &str) -> Value {
-    json!({"role": "user", "content": text})
-}
-
-fn read(id: &str, output: &str) -> [Value; 2] {
-    let function = json!({"name": "Read", "arguments": r#"{"file_path":"src/x.rs"}"#});
-    let call = json!({"id": id, "type": "function", "function": function});
-    let result = json!({"role": "tool", "tool_call_id": id, "content": output});
-    [json!({"role": "assistant", "content": null, "tool_calls": [call]}), result]
-}
-
-/// A step, four messages that together are more than a checkpoint can quote, and `newest`.
-fn much_said(brief: usize, older: usize, newer: usize, newest: &[Value]) -> Request {
-    // More bytes a token than a line of the ledger is expected to have.
-    let long = "lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do dolore \
-         nostrud adipiscing ut minim sit eiusmod magna ipsum sed et quis consectetur incididunt enim dolor do dolore \
-         nostrud adipiscing ut minim";
-    let mut messages =
-        vec![json!({"role": "system", "content": "Be brief. ".repeat(brief)}), user("ok")];
-    messages.extend(read("call_1", &"fn f() { todo!() }\n".repeat(100)));
-    messages.extend([
-        user(long),
-        user(&say("alpha beta gamma", 50)),
-        user(&say("x", older)),
-        user(&say("y", newer)),
-    ]);
-    messages.extend_from_slice(newest);
-    request(Format::OpenaiChat, &json!({"model": "gpt-5.4", "messages": messages}))
 }
 
 /// Words that the system prompt says need no message to hold them; the names of its fields aren't words.

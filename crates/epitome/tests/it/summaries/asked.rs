@@ -1,6 +1,5 @@
 //! What a summarizer is asked: what it is told, and in how many parts.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use epitome::count::counter;
@@ -10,7 +9,6 @@ use epitome::summarize::{
     Answering, Brief, Spent, Summaries, Summarizer, Summary, SummaryRequest, from_fn,
 };
 use epitome::trigger::{Asker, Cause, Demand};
-use epitome::wire::Format;
 use testkit::wait;
 
 use super::{LANE, TARGET, checkpoint, compactor, run, session, summary, with};
