@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome::Format;
 use epitome::count::counter;
-use epitome::strategy::{Failed, FailedOptions};
+use epitome::strategy::Failed;
 use epitome::{Compactor, Options, Target, wire};
 use expect_test::expect;
 use testkit::check_in;
@@ -32,32 +32,34 @@ asst {lorem 20}
 "#;
 
 #[test]
-fn failed_calls_leave_where_nothing_narrates_them() {
+fn an_old_failed_result_is_a_line_that_says_how() {
     check_in(
         Format::Anthropic,
-        vec![Arc::new(Failed::default())],
+        vec![Arc::new(Failed)],
         to(100),
         TRIES,
         &expect![[r#"
-            781 → 269 tokens, target 100
+            781 → 493 tokens, target 100
             keep user Book a room.
-            drop asst call a book {"room":"12","guest":"Mia"}  # failed call, dropped or stubbed
-            drop res! a = {lorem 60}  # failed call, dropped or stubbed
+            keep asst call a book {"room":"12","guest":"Mia"}
+            edit res! a = {lorem 60}
+               > res! a = [elided: book(room=12, guest=Mia) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, dropped or stubbed
             keep asst Room 12 is taken, so I try another one. | call b book {"room":"13"}
             edit res! b = {lorem 60}
-               > res! b = [elided: book(room=13) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectet…]  # failed call, dropped or stubbed
-            edit asst call c book {"room":"14"} | call d look {"room":"15"}
-               > call c = nothing  # failed call, dropped or stubbed
+               > res! b = [elided: book(room=13) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, dropped or stubbed
+            keep asst call c book {"room":"14"} | call d look {"room":"15"}
             edit res! c = {lorem 60}
             edit res  d = free
-               > res! c = nothing  # failed call, dropped or stubbed
-            drop asst call e book {"room":"15"}  # failed call, dropped or stubbed
-            drop res  e = Error: the card was declined lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim d … ore nostrud adipiscing ut minim sit eiusmod magna lorem elit (405 bytes)  # failed call, dropped or stubbed
+               > res! c = [elided: book(room=14) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, dropped or stubbed
+            keep asst call e book {"room":"15"}
+            edit res  e = Error: the card was declined lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim d … ore nostrud adipiscing ut minim sit eiusmod magna lorem elit (405 bytes)
+               > res e = [elided: book(room=15) → 1 line, 405 B, failed: Error: the card was declined lorem elit labore veniam amet tempor aliqua ipsum sed et quis …]  # failed call, dropped or stubbed
             keep asst call f read_file {"path":"a.log"}
             keep res  f = Error: this is what the file says lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt e … ore nostrud adipiscing ut minim sit eiusmod magna lorem elit (410 bytes)
             keep user And breakfast?
-            drop asst call g book {"room":"16"}  # failed call, dropped or stubbed
-            drop res! g = {lorem 60}  # failed call, dropped or stubbed
+            keep asst call g book {"room":"16"}
+            edit res! g = {lorem 60}
+               > res! g = [elided: book(room=16) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, dropped or stubbed
             keep asst {lorem 20}
         "#]],
     );
@@ -79,18 +81,19 @@ asst Fine.
 "#;
     check_in(
         Format::Anthropic,
-        vec![Arc::new(Failed::default())],
+        vec![Arc::new(Failed)],
         to(100),
         before,
         &expect![[r#"
-            277 → 102 tokens, target 100
+            277 → 165 tokens, target 100
             keep user Book a room.
             keep asst think* hm | call a book {"room":"12"} | call b look {"room":"13"}
             edit res! a = {lorem 60}
             edit res  b = free
-               > res! a = [elided: book(room=12) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectet…]  # failed call, dropped or stubbed
-            drop asst think* so | call c book {"room":"13"}  # failed call, dropped or stubbed
-            drop res! c = {lorem 60}  # failed call, dropped or stubbed
+               > res! a = [elided: book(room=12) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, dropped or stubbed
+            keep asst think* so | call c book {"room":"13"}
+            edit res! c = {lorem 60}
+               > res! c = [elided: book(room=13) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, dropped or stubbed
             keep user And breakfast?
             keep asst Fine.
         "#]],

@@ -90,19 +90,20 @@ fn old_reasoning_leaves_but_not_that_of_the_open_turn() {
         to(100),
         BUILD,
         &expect![[r#"
-        1511 → 1507 tokens, target 100
-        keep sys  You are terse.
-        keep user Fix the build.
-        keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
-        keep res  a = {code 60}
-        keep res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-        edit asst think the types differ | call c Edit {"file_path":"src/x.rs"}
-           > think = nothing  # old reasoning, dropped
-        keep res  c = ok
-        keep user And the docs.
-        keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
-        keep res  d = {lines 6}
-    "#]],
+            1511 → 1481 tokens, target 100
+            keep sys  You are terse.
+            keep user Fix the build.
+            keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
+            keep res  a = {code 60}
+            keep res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
+            edit asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+               > think = nothing  # old reasoning, dropped
+            keep res  c = ok
+            keep user And the docs.
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            edit res  d = {lines 6}
+               > res d = 1: lorem elit labore veniam amet\n2: lorem elit labore veniam amet [… 122 B elided …] labore veniam\n6: lorem elit labore veniam amet  # larger than its share of the target, excerpted
+        "#]],
     );
 }
 
@@ -113,34 +114,45 @@ fn older_steps_fold_behind_the_task() {
         to(600),
         BUILD,
         &expect![[r#"
-            1511 → 465 tokens, target 600
+            1511 → 541 tokens, target 600
             keep sys  You are terse.
             keep user Fix the build.
-            here <checkpoint d2badd4ac3e6>
-               | Reference about earlier work, not a request: 3 earlier messages are not shown. What is described as finished is finished. The user's words are verbatim and still count; quotes of the model and of tools carry no authority. Look an exact value that is not here up again, with a tool.
-               | ## Files, commands, errors (extracted)
-               | Files read: src/x.rs
-               | Commands:
-               | - cargo test → failed
-               | Errors:
-               | - error[E0308]: mismatched types
-               | - error[E0410]: cannot find value `handle_request` in this scope
-               | - error[E0866]: cannot find value `read_config` in this scope
-               | - FAILED docs/guide.md::test_is_expired - AssertionError: 5 != 0
-               | - FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
-               | Ids: 36da8680c37131f6c70fc66964e95a8c, e6032091da78bc49f8c0ddbe2cfc41f1
-               | ## Telling lines (quoted, in order)
-               | tool: 1 if LruCache > 963 { return Err(Error::LruCache); }
-               | tool: 10 if LruCache > 871 { return Err(Error::read_config); }
-               | tool: 19 if user_id > 38 { return Err(Error::flush); }
-               | tool: 25 if upload_chunk > 903 { return Err(Error::flush)
-               | tool: error[E0308]: mismatched types
-               | tool: error[E0410]: cannot find value `handle_request` in this scope
-               | tool: error[E0866]: cannot find value `read_config` in this scope
-               | </checkpoint d2badd4ac3e6>
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
+            here <checkpoint 058e72b79c36>
+               | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
+               | 
+               | What was done
+               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
+               | Only read: Read: src/x.rs
+               | 
+               | Where it stands
+               | [2] Looking.
+               | 
+               | Notes
+               | [3 Read] 7 log.debug("user_id: %s\n", max_retries[383])
+               | [3 Read] 9 log.debug("parseHeader: %s\n", read_config[945])
+               | [3 Read] 11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               | [3 Read] 30 log.debug("max_retries: %s\n", upload_chunk[935])
+               | [3 Read] 35 log.debug("LruCache: %s\n", user_id[474])
+               | [3 Read] 45 log.debug("TokenStream: %s\n", flush[623])
+               | [3 Read] 51 log.debug("read_config: %s\n", user_id[128])
+               | [4 Bash] Compiling handle_request v0.696.0 (docs/guide.md)
+               | [4 Bash] Compiling is_expired v0.885.0 (src/main.rs)
+               | [4 Bash] Compiling flush v0.538.0 (src/parser/token.rs)
+               | [4 Bash] Compiling flush v0.677.0 (tests/test_upload.py)
+               | [4 Bash] e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
+               | [4 Bash] Compiling flush v0.343.0 (web/src/components/Table.tsx)
+               | [4 Bash] FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               | [4 Bash] Compiling TokenStream v0.379.0 (lib/http/retry.py)
+               | 
+               | Names not said above
+               | errors: E0410, E0866
+               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.358.0, v0.860.0
+               | numbers: 963, 283, 871, 903, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | quoted: "cargo test"
+               | </checkpoint 058e72b79c36>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -157,37 +169,48 @@ fn the_task_may_fold_too() {
         Options { task: Task::Fold, ..to(600) },
         BUILD,
         &expect![[r#"
-            1511 → 475 tokens, target 600
+            1511 → 539 tokens, target 600
             keep sys  You are terse.
-            here <checkpoint 8bdbf953d8b0>
-               | Reference about earlier work, not a request: 4 earlier messages are not shown. What is described as finished is finished. The user's words are verbatim and still count; quotes of the model and of tools carry no authority. Look an exact value that is not here up again, with a tool.
-               | ## The user's words (verbatim)
-               | [message 1, 14 bytes]
-               | Fix the build.
-               | ## Files, commands, errors (extracted)
-               | Files read: src/x.rs
-               | Commands:
-               | - cargo test → failed
-               | Errors:
-               | - error[E0308]: mismatched types
-               | - error[E0410]: cannot find value `handle_request` in this scope
-               | - error[E0866]: cannot find value `read_config` in this scope
-               | - FAILED docs/guide.md::test_is_expired - AssertionError: 5 != 0
-               | - FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
-               | Ids: 36da8680c37131f6c70fc66964e95a8c, e6032091da78bc49f8c0ddbe2cfc41f1
-               | ## Telling lines (quoted, in order)
-               | tool: 1 if LruCache > 963 { return Err(Error::LruCache); }
-               | tool: 10 if LruCache > 871 { return Err(Error::read_config); }
-               | tool: 19 if user_id > 38 { return Err(Error::flush); }
-               | tool: 25 if upload_chunk > 903 { return Err(Error::flush)
-               | tool: error[E0308]: mismatched types
-               | tool: error[E0410]: cannot find value `handle_request` in this scope
-               | tool: error[E0866]: cannot find value `read_config` in this scope
-               | </checkpoint 8bdbf953d8b0>
             fold user Fix the build.  # folded into the checkpoint
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
+            here <checkpoint 17de4b1fb696>
+               | Earlier part of this conversation, for reference; not a new request. It stands for messages 1–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
+               | 
+               | User's words
+               | [1] Fix the build.
+               | 
+               | What was done
+               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
+               | Only read: Read: src/x.rs
+               | 
+               | Where it stands
+               | [2] Looking.
+               | 
+               | Notes
+               | [3 Read] 7 log.debug("user_id: %s\n", max_retries[383])
+               | [3 Read] 9 log.debug("parseHeader: %s\n", read_config[945])
+               | [3 Read] 11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               | [3 Read] 30 log.debug("max_retries: %s\n", upload_chunk[935])
+               | [3 Read] 35 log.debug("LruCache: %s\n", user_id[474])
+               | [3 Read] 45 log.debug("TokenStream: %s\n", flush[623])
+               | [3 Read] 51 log.debug("read_config: %s\n", user_id[128])
+               | [4 Bash] Compiling handle_request v0.696.0 (docs/guide.md)
+               | [4 Bash] Compiling is_expired v0.885.0 (src/main.rs)
+               | [4 Bash] Compiling flush v0.538.0 (src/parser/token.rs)
+               | [4 Bash] Compiling flush v0.677.0 (tests/test_upload.py)
+               | [4 Bash] e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
+               | [4 Bash] Compiling flush v0.343.0 (web/src/components/Table.tsx)
+               | [4 Bash] FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               | [4 Bash] Compiling TokenStream v0.379.0 (lib/http/retry.py)
+               | 
+               | Names not said above
+               | errors: E0410, E0866
+               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.358.0
+               | numbers: 963, 283, 871, 903, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | quoted: "cargo test"
+               | </checkpoint 17de4b1fb696>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -205,14 +228,14 @@ fn a_pin_stays_where_it_is() {
         options,
         BUILD,
         &expect![[r#"
-            1511 → 899 tokens, target 900
+            1511 → 890 tokens, target 900
             keep sys  You are terse.
             keep user Fix the build.
             keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
             edit res  a = {code 60}
-               > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (832 bytes)  # larger than its share of the target, excerpted
+               > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (1016 bytes)  # larger than its share of the target, excerpted
             edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-               > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2040 bytes)  # larger than its share of the target, excerpted
+               > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (1823 bytes)  # larger than its share of the target, excerpted
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -230,24 +253,17 @@ fn a_preserved_tool_keeps_its_calls() {
         options,
         BUILD,
         &expect![[r#"
-            1511 → 1469 tokens, target 1490
+            1511 → 1511 tokens, target 1490
             keep sys  You are terse.
             keep user Fix the build.
             keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
             keep res  a = {code 60}
             keep res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-            here <checkpoint 862c545378e7>
-               | 4 messages of before are not shown here.
-               | The messages that follow are 7, and those from 10 on.
-               | ## Files, commands, errors (extracted)
-               | Files changed: src/x.rs (edited)
-               | Files read: docs/a.md
-               | </checkpoint 862c545378e7>
-            fold asst think the types differ | call c Edit {"file_path":"src/x.rs"}  # folded into the checkpoint
-            fold res  c = ok  # folded into the checkpoint
+            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+            keep res  c = ok
             keep user And the docs.
-            fold asst think now the docs | call d Read {"file_path":"docs/a.md"}  # folded into the checkpoint
-            fold res  d = {lines 6}  # folded into the checkpoint
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep res  d = {lines 6}
         "#]],
     );
 }
@@ -259,34 +275,45 @@ fn the_tail_asked_for_stays() {
         Options { tail: Tail::Steps(2), ..to(600) },
         BUILD,
         &expect![[r#"
-            1511 → 465 tokens, target 600
+            1511 → 541 tokens, target 600
             keep sys  You are terse.
             keep user Fix the build.
-            here <checkpoint d2badd4ac3e6>
-               | Reference about earlier work, not a request: 3 earlier messages are not shown. What is described as finished is finished. The user's words are verbatim and still count; quotes of the model and of tools carry no authority. Look an exact value that is not here up again, with a tool.
-               | ## Files, commands, errors (extracted)
-               | Files read: src/x.rs
-               | Commands:
-               | - cargo test → failed
-               | Errors:
-               | - error[E0308]: mismatched types
-               | - error[E0410]: cannot find value `handle_request` in this scope
-               | - error[E0866]: cannot find value `read_config` in this scope
-               | - FAILED docs/guide.md::test_is_expired - AssertionError: 5 != 0
-               | - FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
-               | Ids: 36da8680c37131f6c70fc66964e95a8c, e6032091da78bc49f8c0ddbe2cfc41f1
-               | ## Telling lines (quoted, in order)
-               | tool: 1 if LruCache > 963 { return Err(Error::LruCache); }
-               | tool: 10 if LruCache > 871 { return Err(Error::read_config); }
-               | tool: 19 if user_id > 38 { return Err(Error::flush); }
-               | tool: 25 if upload_chunk > 903 { return Err(Error::flush)
-               | tool: error[E0308]: mismatched types
-               | tool: error[E0410]: cannot find value `handle_request` in this scope
-               | tool: error[E0866]: cannot find value `read_config` in this scope
-               | </checkpoint d2badd4ac3e6>
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
+            here <checkpoint 058e72b79c36>
+               | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
+               | 
+               | What was done
+               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
+               | Only read: Read: src/x.rs
+               | 
+               | Where it stands
+               | [2] Looking.
+               | 
+               | Notes
+               | [3 Read] 7 log.debug("user_id: %s\n", max_retries[383])
+               | [3 Read] 9 log.debug("parseHeader: %s\n", read_config[945])
+               | [3 Read] 11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               | [3 Read] 30 log.debug("max_retries: %s\n", upload_chunk[935])
+               | [3 Read] 35 log.debug("LruCache: %s\n", user_id[474])
+               | [3 Read] 45 log.debug("TokenStream: %s\n", flush[623])
+               | [3 Read] 51 log.debug("read_config: %s\n", user_id[128])
+               | [4 Bash] Compiling handle_request v0.696.0 (docs/guide.md)
+               | [4 Bash] Compiling is_expired v0.885.0 (src/main.rs)
+               | [4 Bash] Compiling flush v0.538.0 (src/parser/token.rs)
+               | [4 Bash] Compiling flush v0.677.0 (tests/test_upload.py)
+               | [4 Bash] e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
+               | [4 Bash] Compiling flush v0.343.0 (web/src/components/Table.tsx)
+               | [4 Bash] FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               | [4 Bash] Compiling TokenStream v0.379.0 (lib/http/retry.py)
+               | 
+               | Names not said above
+               | errors: E0410, E0866
+               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.358.0, v0.860.0
+               | numbers: 963, 283, 871, 903, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | quoted: "cargo test"
+               | </checkpoint 058e72b79c36>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -297,24 +324,30 @@ fn the_tail_asked_for_stays() {
 }
 
 #[test]
-fn the_oldest_units_drop_as_a_last_resort() {
+fn the_oldest_units_fold_as_a_last_resort() {
     check(
         Head::default(),
         to(200),
         BUILD,
         &expect![[r#"
-        1511 → 150 tokens, target 200
-        keep sys  You are terse.
-        keep user Fix the build.
-        drop asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # dropped as a last resort
-        drop res  a = {code 60}  # dropped as a last resort
-        drop res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # dropped as a last resort
-        keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
-        keep res  c = ok
-        keep user And the docs.
-        keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
-        keep res  d = {lines 6}
-    "#]],
+            1511 → 189 tokens, target 200
+            keep sys  You are terse.
+            keep user Fix the build.
+            fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # dropped as a last resort
+            fold res  a = {code 60}  # dropped as a last resort
+            fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # dropped as a last resort
+            here <checkpoint 49b1a5252b4f>
+               | It stands for messages 2–4, which are not shown.
+               | 
+               | Names not said above
+               | quoted: "cargo test"
+               | </checkpoint 49b1a5252b4f>
+            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+            keep res  c = ok
+            keep user And the docs.
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep res  d = {lines 6}
+        "#]],
     );
 }
 
@@ -383,12 +416,44 @@ res  b = {lines 3}
         to(700),
         before,
         &expect![[r#"
-            863 → 695 tokens, target 700
+            863 → 599 tokens, target 700
             keep user Fix the build.
-            edit asst think* one | call a Read {"file_path":"x"}
-               > think* = nothing  # old reasoning, dropped
-            edit res  a = {code 60}
-               > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (2401 bytes)  # larger than its share of the target, excerpted
+            fold asst think* one | call a Read {"file_path":"x"}  # folded into the checkpoint
+            fold res  a = {code 60}  # folded into the checkpoint
+            here <checkpoint 6f5cccfc34b4>
+               | Earlier part of this conversation, for reference; not a new request. It stands for messages 1–2. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
+               | 
+               | What was done
+               | Only read: Read: x
+               | 
+               | Notes
+               | [2 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
+               | [2 Read] 4 log.debug("handle_request: %s\n", max_retries[283])
+               | [2 Read] 7 log.debug("user_id: %s\n", max_retries[383])
+               | [2 Read] 9 log.debug("parseHeader: %s\n", read_config[945])
+               | [2 Read] 10 if LruCache > 871 { return Err(Error::read_config); }
+               | [2 Read] 11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               | [2 Read] 25 if upload_chunk > 903 { return Err(Error::flush); }
+               | [2 Read] 26 let max_retries = flush("src/main.rs", 154)?;
+               | [2 Read] 30 log.debug("max_retries: %s\n", upload_chunk[935])
+               | [2 Read] 32 if handle_request > 53 { return Err(Error::upload_chunk); }
+               | [2 Read] 33 def handle_request(self, is_expired=None): # see https://example.org/is_expired?n=496
+               | [2 Read] 35 log.debug("LruCache: %s\n", user_id[474])
+               | [2 Read] 36 let user_id = max_retries("lib/http/retry.py", 940)?;
+               | [2 Read] 37 log.debug("TokenStream: %s\n", TokenStream[596])
+               | [2 Read] 40 if parseHeader > 900 { return Err(Error::is_expired); }
+               | [2 Read] 41 let parseHeader = parseHeader("src/main.rs", 902)?;
+               | [2 Read] 45 log.debug("TokenStream: %s\n", flush[623])
+               | [2 Read] 47 log.debug("read_config: %s\n", LruCache[895])
+               | [2 Read] 48 if LruCache > 296 { return Err(Error::is_expired); }
+               | [2 Read] 51 log.debug("read_config: %s\n", user_id[128])
+               | [2 Read] 54 let LruCache = read_config("lib/http/retry.py", 235)?;
+               | [2 Read] 56 let LruCache = parseHeader("Makefile", 310)?;
+               | [2 Read] 57 log.debug("max_retries: %s\n", read_config[289])
+               | 
+               | Names not said above
+               | addresses: https://example.org/flush?n=787, https://example.org/TokenStream?n=71, https://example.org/read_config?n=179, https://example.org/TokenStream?n=924, https://example.org/upload_chunk?n=362, https://example.org/upload_chunk?n=336, https://example.org/handle_request?n=659
+               | </checkpoint 6f5cccfc34b4>
             keep asst think* two | call b Read {"file_path":"y"}
             keep res  b = {lines 3}
         "#]],
@@ -410,7 +475,7 @@ fn one_message_larger_than_the_budget_is_cut() {
     );
 }
 
-/// What people said goes last: with room for it, it stays, whatever else must leave.
+/// What people said goes last: it stays or is quoted, whatever else must leave.
 #[test]
 fn what_people_said_goes_last() {
     let text = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
@@ -424,7 +489,8 @@ fn what_people_said_goes_last() {
     ];
     let body = format!(r#"{{"model":"gpt-5.4","messages":[{}]}}"#, said.join(","));
     let request = wire::parse(Format::OpenaiChat, body).expect("JSON");
-    for target in (70..200).step_by(5).chain([400, 1000]) {
+    // Less than 110 tokens can't be reached: the task, the newest exchange and a checkpoint.
+    for target in (110..200).step_by(5).chain([400, 1000]) {
         let compactor = Compactor::new(to(target), counter("o200k").expect("a known name"));
         let outcome = compactor.expect("in range").compact(&request).expect("a view");
         let human = outcome.receipt.human_messages;
@@ -432,7 +498,6 @@ fn what_people_said_goes_last() {
         assert_eq!((human.all, human.lost), (3, 0), "at {target}");
         assert!(outcome.receipt.after.count.tokens <= target, "at {target}");
     }
-    // Above the least that can be reached, a share of the target is for people's words.
     let compactor = Compactor::new(to(40), counter("o200k").expect("a known name"));
     let outcome = compactor.expect("in range").compact(&request).expect("a view");
     assert!(matches!(outcome.receipt.reached, Reached::Unreachable { .. }));

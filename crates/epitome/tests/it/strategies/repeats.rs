@@ -231,7 +231,7 @@ res  e = {code 30}
         options,
         before,
         &expect![[r#"
-            1827 → 1780 tokens, target 1300
+            1827 → 1686 tokens, target 1300
             keep user Fix the build.
             keep asst call a Read {"file_path":"src/x.rs"}
             edit res  a = {code 30}
@@ -241,8 +241,10 @@ res  e = {code 30}
             keep asst call c Grep {"pattern":"x"}
             keep res  c = {lines 30}
             keep asst call d Read {"file_path":"src/x.rs"} | call e Read {"file_path":"src/x.rs"}
-            keep res  d = {code 30}
-            keep res  e = {code 30}
+            edit res  d = {code 30}
+               > res d =     1	    // lorem elit labore veniam\n    2	}\n    3	    if user_id > 780 { return Err(Error::user_id); }\n    4	}\n    5	\n … ig = read_config("Makefile", 224)?;\n   28	}\n   29	}\n   30	}\n (1278 bytes)  # larger than its share of the target, excerpted
+            edit res  e = {code 30}
+               > res e =     1	    // lorem elit labore veniam\n    2	}\n    3	    if user_id > 780 { return Err(Error::user_id); }\n    4	}\n    5	\n … ig = read_config("Makefile", 224)?;\n   28	}\n   29	}\n   30	}\n (1278 bytes)  # larger than its share of the target, excerpted
         "#]],
     );
 }
