@@ -16,9 +16,9 @@ fn a_custom_tool() {
         500,
         &expect![[r#"
             keep user message
-            keep custom_tool_call
-            edit custom_tool_call_output
-               > {"call_id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/g
+            fold custom_tool_call
+            fold custom_tool_call_output
+            here checkpoint
             keep assistant message
             keep user message
             keep function_call
@@ -26,9 +26,10 @@ fn a_custom_tool() {
         "#]],
         &expect![[r#"
             keep user message
-            drop custom_tool_call
-            drop custom_tool_call_output
-            keep assistant message
+            fold custom_tool_call
+            fold custom_tool_call_output
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
@@ -46,9 +47,9 @@ fn a_shell() {
         500,
         &expect![[r#"
             keep user message
-            keep shell_call
-            edit shell_call_output
-               > {"call_id":"c","output":[{"stdout":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.12
+            fold shell_call
+            fold shell_call_output
+            here checkpoint
             keep assistant message
             keep user message
             keep function_call
@@ -56,9 +57,10 @@ fn a_shell() {
         "#]],
         &expect![[r#"
             keep user message
-            drop shell_call
-            drop shell_call_output
-            keep assistant message
+            fold shell_call
+            fold shell_call_output
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
@@ -76,9 +78,9 @@ fn the_older_shell() {
         500,
         &expect![[r#"
             keep user message
-            keep local_shell_call
-            edit local_shell_call_output
-               > {"call_id":"c","id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.
+            fold local_shell_call
+            fold local_shell_call_output
+            here checkpoint
             keep assistant message
             keep user message
             keep function_call
@@ -86,9 +88,10 @@ fn the_older_shell() {
         "#]],
         &expect![[r#"
             keep user message
-            drop local_shell_call
-            drop local_shell_call_output
-            keep assistant message
+            fold local_shell_call
+            fold local_shell_call_output
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
@@ -106,9 +109,9 @@ fn a_patch() {
         500,
         &expect![[r#"
             keep user message
-            keep apply_patch_call
-            edit apply_patch_call_output
-               > {"call_id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/g
+            fold apply_patch_call
+            fold apply_patch_call_output
+            here checkpoint
             keep assistant message
             keep user message
             keep function_call
@@ -116,9 +119,10 @@ fn a_patch() {
         "#]],
         &expect![[r#"
             keep user message
-            drop apply_patch_call
-            drop apply_patch_call_output
-            keep assistant message
+            fold apply_patch_call
+            fold apply_patch_call_output
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
@@ -136,9 +140,9 @@ fn a_computer() {
         500,
         &expect![[r#"
             keep user message
-            here checkpoint
             fold computer_call
             fold computer_call_output
+            here checkpoint
             keep assistant message
             keep user message
             keep function_call
@@ -146,9 +150,10 @@ fn a_computer() {
         "#]],
         &expect![[r#"
             keep user message
-            drop computer_call
-            drop computer_call_output
-            keep assistant message
+            fold computer_call
+            fold computer_call_output
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
@@ -168,11 +173,11 @@ fn a_program() {
         500,
         &expect![[r#"
             keep user message
-            keep program
-            keep function_call
-            edit function_call_output
-               > {"call_id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/g
-            keep program_output
+            fold program
+            fold function_call
+            fold function_call_output
+            fold program_output
+            here checkpoint
             keep assistant message
             keep user message
             keep function_call
@@ -180,11 +185,12 @@ fn a_program() {
         "#]],
         &expect![[r#"
             keep user message
-            drop program
-            drop function_call
-            drop function_call_output
-            drop program_output
-            keep assistant message
+            fold program
+            fold function_call
+            fold function_call_output
+            fold program_output
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output

@@ -180,7 +180,8 @@ fn an_output_whose_call_is_only_referred_to_stays() {
         keep item_reference
         edit function_call_output
            > {"call_id":"earlier","output":"73d33b666a1e21da3fdabe86cbbeaa11 [… 3.2 kB elided …] (src/parser/token.rs)\n","type":"function_call_output"}
-        drop assistant message
+        fold assistant message
+        here checkpoint
         keep user message
     "#]].assert_eq(&shown(&compactor.compact(&request).expect("a sound view")));
 }
@@ -200,12 +201,12 @@ fn a_trigger_stays_last() {
     validate(Api::Responses, &out).expect("the server takes it");
     expect![[r#"
         keep user message
+        fold assistant message
+        fold assistant message
         here checkpoint
-        fold assistant message
-        fold assistant message
         keep user message
-        fold function_call
-        fold function_call_output
+        keep function_call
+        keep function_call_output
         keep compaction_trigger
     "#]]
     .assert_eq(&shown(&outcome));

@@ -14,25 +14,26 @@ fn an_mcp_call() {
             json!({"type": "mcp_call", "id": "mcp_1", "server_label": "wiki", "name": "read", "arguments": "{\"page\":\"x\"}", "output": long()}),
         ],
         500,
-        &expect![[r"
+        &expect![[r#"
             keep user message
-            here checkpoint
             fold mcp_list_tools
             fold mcp_call
             fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
-        "]],
-        &expect![[r"
+        "#]],
+        &expect![[r#"
             keep user message
-            drop mcp_list_tools
-            drop mcp_call
-            drop assistant message
+            fold mcp_list_tools
+            fold mcp_call
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
-        "]],
+        "#]],
     );
 }
 
@@ -45,27 +46,28 @@ fn an_approval() {
             json!({"type": "mcp_call", "id": "mcp_1", "approval_request_id": "mcpr_1", "server_label": "wiki", "name": "delete", "arguments": "{}", "output": long()}),
         ],
         500,
-        &expect![[r"
+        &expect![[r#"
             keep user message
             keep mcp_approval_request
             keep mcp_approval_response
-            here checkpoint
             fold mcp_call
             fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
-        "]],
-        &expect![[r"
+        "#]],
+        &expect![[r#"
             keep user message
             keep mcp_approval_request
             keep mcp_approval_response
-            drop mcp_call
-            drop assistant message
+            fold mcp_call
+            fold assistant message
+            here checkpoint
             keep user message
-            drop function_call
-            drop function_call_output
-        "]],
+            keep function_call
+            keep function_call_output
+        "#]],
     );
 }
 
@@ -79,23 +81,24 @@ fn a_web_search() {
         500,
         &expect![[r#"
             keep user message
-            keep web_search_call
-            edit assistant message
-               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/guide
-            keep assistant message
+            fold web_search_call
+            fold assistant message
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
         "#]],
-        &expect![[r"
+        &expect![[r#"
             keep user message
-            drop web_search_call
-            drop assistant message
-            drop assistant message
+            fold web_search_call
+            fold assistant message
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
-        "]],
+        "#]],
     );
 }
 
@@ -108,27 +111,28 @@ fn a_tool_search() {
             message("assistant", &long()),
         ],
         500,
-        &expect![[r"
+        &expect![[r#"
             keep user message
             keep tool_search_call
             keep tool_search_output
+            fold assistant message
+            fold assistant message
             here checkpoint
-            fold assistant message
-            fold assistant message
             keep user message
             keep function_call
             keep function_call_output
-        "]],
-        &expect![[r"
+        "#]],
+        &expect![[r#"
             keep user message
             keep tool_search_call
             keep tool_search_output
-            drop assistant message
-            drop assistant message
+            fold assistant message
+            fold assistant message
+            here checkpoint
             keep user message
-            drop function_call
-            drop function_call_output
-        "]],
+            keep function_call
+            keep function_call_output
+        "#]],
     );
 }
 
@@ -141,27 +145,28 @@ fn what_it_serves_with_results() {
             json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": prose::png(600, 400)}),
         ],
         500,
-        &expect![[r"
+        &expect![[r#"
             keep user message
-            here checkpoint
             fold file_search_call
             fold code_interpreter_call
             fold image_generation_call
             fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
-        "]],
-        &expect![[r"
+        "#]],
+        &expect![[r#"
             keep user message
-            drop file_search_call
-            drop code_interpreter_call
-            drop image_generation_call
-            drop assistant message
+            fold file_search_call
+            fold code_interpreter_call
+            fold image_generation_call
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
-        "]],
+        "#]],
     );
 }
 
@@ -178,28 +183,27 @@ fn a_thought_with_ids() {
         &expect![[r#"
             keep user message
             drop reasoning
-            edit function_call
-               > {"arguments":"{\"command\":\"cargo build\"}","call_id":"c","name":"Bash","type":"function_call"}
-            edit assistant message
-               > {"content":[{"annotations":[],"text":"It runs.","type":"output_text"}],"role":"assistant","type":"message"}
-            edit function_call_output
-               > {"call_id":"c","output":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n   Compiling is_expired v0.391.0 (tests/test_upload.py)\n   Compiling read_config v0.128.0 (docs/g
+            fold function_call
+            fold assistant message
+            fold function_call_output
+            here checkpoint
             keep assistant message
             keep user message
             keep function_call
             keep function_call_output
         "#]],
-        &expect![[r"
+        &expect![[r#"
             keep user message
-            drop reasoning
-            drop function_call
-            drop assistant message
-            drop function_call_output
-            keep assistant message
+            fold reasoning
+            fold function_call
+            fold assistant message
+            fold function_call_output
+            fold assistant message
+            here checkpoint
             keep user message
             keep function_call
             keep function_call_output
-        "]],
+        "#]],
     );
 }
 
@@ -214,26 +218,26 @@ fn a_compaction() {
         500,
         &expect![[r#"
             keep user message
-            here checkpoint
             fold user message
-            edit assistant message
-               > {"content":[{"text":"73d33b666a1e21da3fdabe86cbbeaa11 internal/cache/lru.go\n   Compiling max_retries v0.486.0 (docs/guide.md)\n [… 410 B elided …] AssertionError: 734 != 0\n[… 22 lines (1.1 kB) elided …]\nerror[E0448]: cannot fin
+            fold assistant message
+            here checkpoint
             keep compaction
             keep assistant message
             keep user message
             keep function_call
             keep function_call_output
         "#]],
-        &expect![[r"
+        &expect![[r#"
             keep user message
-            drop user message
-            drop assistant message
+            fold user message
+            fold assistant message
             keep compaction
-            drop assistant message
+            fold assistant message
+            here checkpoint
             keep user message
-            drop function_call
-            drop function_call_output
-        "]],
+            keep function_call
+            keep function_call_output
+        "#]],
     );
 }
 
@@ -246,26 +250,27 @@ fn settings_and_tools() {
             message("assistant", &long()),
         ],
         500,
-        &expect![[r"
+        &expect![[r#"
             keep user message
             keep configuration_update
             keep developer additional_tools
+            fold assistant message
+            fold assistant message
             here checkpoint
-            fold assistant message
-            fold assistant message
             keep user message
             keep function_call
             keep function_call_output
-        "]],
-        &expect![[r"
+        "#]],
+        &expect![[r#"
             keep user message
             keep configuration_update
             keep developer additional_tools
-            drop assistant message
-            drop assistant message
+            fold assistant message
+            fold assistant message
+            here checkpoint
             keep user message
-            drop function_call
-            drop function_call_output
-        "]],
+            keep function_call
+            keep function_call_output
+        "#]],
     );
 }

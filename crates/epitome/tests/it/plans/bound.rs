@@ -26,22 +26,24 @@ fn a_model_that_binds_nothing_keeps_it() {
     check(
         &bound("claude-opus-4-5", "{", ""),
         &expect![[r#"
-        421 tokens
-        1-34: above, 3 head; 35 shown, 0 left for it, floor 35
-        35-46: lands, 3 head; 35 shown, 0 left for it, floor 35
-        47-62: lands, 1 excerpts, 3 head; 35 shown, 0 left for it, floor 35
-        63-79: lands, 1 excerpts, 3 fold, checkpoint before 1; 35 shown, 28-44 left for it, floor 35
-        80-88: lands, 2 excerpts, 3 fold, checkpoint before 1; 35 shown, 45-53 left for it, floor 35
-        89-112: lands, 1 reasoning, 2 excerpts, 3 fold, checkpoint before 1; 35 shown, 54-77 left for it, floor 35
-        113-121: lands, 1 reasoning, 2 outputs, 1 excerpts, 3 fold, checkpoint before 1; 35 shown, 78-86 left for it, floor 35
-        122-152: lands, 2 reasoning, 2 outputs, 1 excerpts, 3 fold, checkpoint before 1; 35 shown, 87-117 left for it, floor 35
-        153-190: lands, 2 reasoning, 2 outputs, 1 excerpts; 153 shown, 0 left for it, floor 35
-        191-281: lands, 2 reasoning, 2 outputs; 191 shown, 0 left for it, floor 35
-        282-416: lands, 2 reasoning, 1 outputs; 282 shown, 0 left for it, floor 35
-        417-418: lands, 2 reasoning; 417 shown, 0 left for it, floor 35
-        419-420: lands, 1 reasoning; 419 shown, 0 left for it, floor 35
-        421-422: nothing; 421 shown, 0 left for it, floor 35
-    "#]],
+            421 tokens
+            1-90: above, 1 squeeze, 2 fold, checkpoint before 5; 89 shown, 47 left for it, floor 136
+            91-123: above, 1 squeeze, 1 reasoning, 2 fold, checkpoint before 5; 89 shown, 47 left for it, floor 136
+            124-135: above, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89 shown, 47 left for it, floor 136
+            136-158: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89-109 shown, 47-51 left for it, floor 136
+            159-161: lands, 1 squeeze, 2 reasoning, 2 fold, 1 excerpts, checkpoint before 5; 97 shown, 62-64 left for it, floor 136
+            162-166: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 115 shown, 47-51 left for it, floor 136
+            167-169: lands, 1 squeeze, 2 reasoning, 2 fold, 1 excerpts, checkpoint before 5; 97 shown, 70-72 left for it, floor 136-138
+            170-173: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 123 shown, 47-50 left for it, floor 138
+            174-175: lands, 1 squeeze, 2 reasoning, 2 fold, 1 excerpts, checkpoint before 5; 97 shown, 77-78 left for it, floor 138
+            176-178: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 129-130 shown, 47-48 left for it, floor 140
+            179-181: lands, 2 reasoning, 2 fold, 1 excerpts, checkpoint before 5; 97 shown, 82-84 left for it, floor 140
+            182-308: lands, 2 reasoning, 2 fold, checkpoint before 5; 135 shown, 47-173 left for it, floor 182
+            309-416: lands, 2 reasoning, 1 fold, checkpoint before 3; 254 shown, 55-162 left for it, floor 182
+            417-418: lands, 2 reasoning; 417 shown, 0 left for it, floor 182
+            419-420: lands, 1 reasoning; 419 shown, 0 left for it, floor 182
+            421-422: nothing; 421 shown, 0 left for it, floor 182
+        "#]],
     );
 }
 
@@ -50,54 +52,47 @@ fn a_model_that_binds_it_loses_it_with_the_first_edit() {
     check(
         &bound("claude-opus-5-5", "{", ""),
         &expect![[r#"
-        421 tokens
-        1-34: above, 3 unbind, 3 head; 35 shown, 0 left for it, floor 35
-        35-46: lands, 3 unbind, 3 head; 35 shown, 0 left for it, floor 35
-        47-62: lands, 1 excerpts, 3 unbind, 3 head; 35 shown, 0 left for it, floor 35
-        63-79: lands, 1 excerpts, 3 unbind, 3 fold, checkpoint before 1; 35 shown, 28-44 left for it, floor 35
-        80-112: lands, 3 unbind, 2 excerpts, 3 fold, checkpoint before 1; 35 shown, 45-77 left for it, floor 35
-        113-150: lands, 3 unbind, 2 outputs, 1 excerpts, 3 fold, checkpoint before 1; 35 shown, 78-115 left for it, floor 35
-        151-188: lands, 3 unbind, 2 outputs, 1 excerpts; 151 shown, 0 left for it, floor 35
-        189-279: lands, 3 unbind, 2 outputs; 189 shown, 0 left for it, floor 35
-        280-414: lands, 3 unbind, 1 outputs; 280 shown, 0 left for it, floor 35
-        415-420: lands, 3 unbind; 415 shown, 0 left for it, floor 35
-        421-422: nothing; 421 shown, 0 left for it, floor 35
-    "#]],
+            421 tokens
+            1-133: above, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87 shown, 47 left for it, floor 134
+            134-158: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87-107 shown, 47-53 left for it, floor 134-136
+            159: lands, 1 squeeze, 3 unbind, 2 fold, 1 excerpts, checkpoint before 5; 95 shown, 64 left for it, floor 136
+            160-166: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 113 shown, 47-53 left for it, floor 136
+            167: lands, 1 squeeze, 3 unbind, 2 fold, 1 excerpts, checkpoint before 5; 95 shown, 72 left for it, floor 136
+            168-178: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 121-128 shown, 47-52 left for it, floor 138-140
+            179: lands, 3 unbind, 2 fold, 1 excerpts, checkpoint before 5; 95 shown, 84 left for it, floor 140
+            180-306: lands, 3 unbind, 2 fold, checkpoint before 5; 133 shown, 47-173 left for it, floor 140-180
+            307-414: lands, 3 unbind, 1 fold, checkpoint before 3; 252 shown, 55-162 left for it, floor 182
+            415-420: lands, 3 unbind; 415 shown, 0 left for it, floor 182
+            421-422: nothing; 421 shown, 0 left for it, floor 182
+        "#]],
     );
     check(
         &bound("claude-opus-5-5", "{", CLOSED),
         &expect![[r#"
-        432 tokens
-        1-23: above, 3 unbind, 4 head; 40 shown, 0 left for it, floor 40
-        24-39: above, 3 unbind, 3 head; 46 shown, 0 left for it, floor 40
-        40-45: lands, 3 unbind, 4 head; 40 shown, 0 left for it, floor 40
-        46-51: lands, 3 unbind, 3 head; 46 shown, 0 left for it, floor 40
-        52-60: lands, 1 excerpts, 3 unbind, 3 head; 46 shown, 0 left for it, floor 40
-        61-67: lands, 3 unbind, 1 excerpts, 3 head; 46 shown, 0 left for it, floor 40
-        68-73: lands, 3 unbind, 1 excerpts, 4 fold, checkpoint before 1; 40 shown, 28-33 left for it, floor 40
-        74-84: lands, 3 unbind, 1 excerpts, 3 fold, checkpoint before 1; 46 shown, 28-38 left for it, floor 40
-        85-117: lands, 3 unbind, 2 excerpts, 3 fold, checkpoint before 1; 46 shown, 39-71 left for it, floor 40
-        118-129: lands, 3 unbind, 3 outputs, 2 fold, checkpoint before 1; 74 shown, 44-55 left for it, floor 40
-        130-199: lands, 3 unbind, 3 outputs; 130 shown, 0 left for it, floor 40
-        200-290: lands, 3 unbind, 2 outputs; 200 shown, 0 left for it, floor 40
-        291-425: lands, 3 unbind, 1 outputs; 291 shown, 0 left for it, floor 40
-        426-431: lands, 3 unbind; 426 shown, 0 left for it, floor 40
-        432-433: nothing; 432 shown, 0 left for it, floor 40
-    "#]],
+            432 tokens
+            1-86: above, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 47 left for it, floor 87
+            87-92: lands, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 47-52 left for it, floor 87
+            93-238: lands, 3 unbind, 3 fold, checkpoint before 7; 46 shown, 47-192 left for it, floor 87
+            239-317: lands, 3 unbind, 2 fold, checkpoint before 5; 144 shown, 95-173 left for it, floor 87
+            318-425: lands, 3 unbind, 1 fold, checkpoint before 3; 263 shown, 55-162 left for it, floor 87
+            426-431: lands, 3 unbind; 426 shown, 0 left for it, floor 87
+            432-433: nothing; 432 shown, 0 left for it, floor 87
+        "#]],
     );
 }
 
 #[test]
-fn an_open_loop_that_must_start_with_it_leaves_as_a_whole() {
+fn an_open_loop_that_must_start_with_it_stays_as_a_whole() {
     check(
         &bound("claude-haiku-5-5", MANUAL, ""),
         &expect![[r#"
             421 tokens
-            1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
-            35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
-            47-79: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-44 left for it, floor 35
-            80-420: lands, 4 unbind, checkpoint before 1; 35 shown, 45-277 left for it, floor 35
-            421-422: nothing; 421 shown, 0 left for it, floor 35
+            1-207: above, 1 squeeze; 375-385 shown, 0 left for it, floor 375-385
+            208-331: above, 1 squeeze, 1 excerpts; 383 shown, 0 left for it, floor 383
+            332-382: above, 1 excerpts, 1 excerpts; 383 shown, 0 left for it, floor 383
+            383-414: lands, 1 excerpts, 1 excerpts; 383 shown, 0 left for it, floor 383
+            415-420: lands, 1 excerpts; 383 shown, 0 left for it, floor 383
+            421-422: nothing; 421 shown, 0 left for it, floor 421
         "#]],
     );
     let pins = vec![Pin::Entry(4)];
@@ -105,11 +100,12 @@ fn an_open_loop_that_must_start_with_it_leaves_as_a_whole() {
         &Case { pins, ..bound("claude-haiku-5-5", MANUAL, "") },
         &expect![[r#"
             421 tokens
-            1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
-            35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
-            47-192: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-157 left for it, floor 35
-            193-420: lands, 4 unbind, checkpoint before 1; 35 shown, 158-277 left for it, floor 35
-            421-422: nothing; 421 shown, 0 left for it, floor 35
+            1-207: above, 1 squeeze; 375-385 shown, 0 left for it, floor 375-385
+            208-331: above, 1 squeeze, 1 excerpts; 383 shown, 0 left for it, floor 383
+            332-382: above, 1 excerpts, 1 excerpts; 383 shown, 0 left for it, floor 383
+            383-414: lands, 1 excerpts, 1 excerpts; 383 shown, 0 left for it, floor 383
+            415-420: lands, 1 excerpts; 383 shown, 0 left for it, floor 383
+            421-422: nothing; 421 shown, 0 left for it, floor 421
         "#]],
     );
 }
@@ -125,21 +121,15 @@ fn it_stays_before_what_is_edited_and_leaves_where_nothing_else_may() {
     check(
         &of(edited),
         &expect![[r#"
-        383 tokens
-        1-19: above, 1 unbind, 4 head; 35 shown, 0 left for it, floor 35
-        20-34: above, 1 unbind, 3 head; 40 shown, 0 left for it, floor 35
-        35-39: lands, 1 unbind, 4 head; 35 shown, 0 left for it, floor 35
-        40-50: lands, 1 unbind, 3 head; 40 shown, 0 left for it, floor 35
-        51-62: lands, 1 excerpts, 1 unbind, 3 head; 40 shown, 0 left for it, floor 35
-        63-67: lands, 1 excerpts, 1 unbind, 4 fold, checkpoint before 1; 35 shown, 28-32 left for it, floor 35
-        68-79: lands, 1 excerpts, 1 unbind, 3 fold, checkpoint before 1; 40 shown, 28-39 left for it, floor 35
-        80-93: lands, 1 repeats, 1 excerpts, 1 unbind, 3 fold, checkpoint before 1; 40 shown, 40-53 left for it, floor 35
-        94-137: lands, 1 repeats, 1 unbind, 1 excerpts, 3 fold, checkpoint before 1; 40 shown, 54-97 left for it, floor 35
-        138-190: lands, 1 repeats, 1 unbind, 1 excerpts; 138 shown, 0 left for it, floor 35
-        191-192: lands, 1 repeats, 1 unbind; 191 shown, 0 left for it, floor 35
-        193-382: lands, 1 repeats; 193 shown, 0 left for it, floor 35
-        383-384: nothing; 383 shown, 0 left for it, floor 35
-    "#]],
+            383 tokens
+            1-79: above, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 47 left for it, floor 82
+            80-81: above, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 47 left for it, floor 82
+            82-86: lands, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 47-51 left for it, floor 82
+            87-190: lands, 1 repeats, 1 unbind, 3 fold, checkpoint before 7; 40 shown, 47-150 left for it, floor 82
+            191-192: lands, 1 repeats, 1 unbind; 191 shown, 0 left for it, floor 82
+            193-382: lands, 1 repeats; 193 shown, 0 left for it, floor 82
+            383-384: nothing; 383 shown, 0 left for it, floor 82
+        "#]],
     );
     let held = "user Fix the build.\nasst think* {lorem 40} | Well, it is so.\nuser And now?\n";
     check(
@@ -166,17 +156,18 @@ fn interrupted(case: Case, id: &str) -> Case {
 }
 
 #[test]
-fn a_loop_that_leaves_owes_what_people_said_in_it() {
+fn what_people_said_in_a_loop_that_stays_stays_with_it() {
     let words = |case: Case| interrupted(case, "c");
     check(
         &words(bound("claude-haiku-5-5", MANUAL, "")),
         &expect![[r#"
             434 tokens
-            1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
-            35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
-            47-92: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-57 left for it, floor 35
-            93-433: lands, 4 unbind, checkpoint before 1; 35 shown, 58-285 left for it, floor 35
-            434-435: nothing; 434 shown, 0 left for it, floor 35
+            1-207: above, 1 squeeze; 388-398 shown, 0 left for it, floor 388-398
+            208-331: above, 1 squeeze, 1 excerpts; 396 shown, 0 left for it, floor 396
+            332-395: above, 1 excerpts, 1 excerpts; 396 shown, 0 left for it, floor 396
+            396-414: lands, 1 excerpts, 1 excerpts; 396 shown, 0 left for it, floor 396
+            415-433: lands, 1 excerpts; 396 shown, 0 left for it, floor 396
+            434-435: nothing; 434 shown, 0 left for it, floor 434
         "#]],
     );
     let pins = vec![Pin::Entry(0), Pin::Entry(2), Pin::Entry(4)];
@@ -184,17 +175,18 @@ fn a_loop_that_leaves_owes_what_people_said_in_it() {
         &Case { pins, ..words(bound("claude-haiku-5-5", MANUAL, "")) },
         &expect![[r#"
             434 tokens
-            1-34: above, 4 unbind, checkpoint before 1; 35 shown, 0-8 left for it, floor 35
-            35-46: lands, 4 unbind, checkpoint before 1; 35 shown, 0-11 left for it, floor 35
-            47-414: lands, 1 excerpts, 4 unbind, checkpoint before 1; 35 shown, 12-273 left for it, floor 35
-            415-433: lands, 4 unbind, checkpoint before 1; 35 shown, 273-285 left for it, floor 35
-            434-435: nothing; 434 shown, 0 left for it, floor 35
+            1-207: above, 1 squeeze; 388-398 shown, 0 left for it, floor 388-398
+            208-331: above, 1 squeeze, 1 excerpts; 396 shown, 0 left for it, floor 396
+            332-395: above, 1 excerpts, 1 excerpts; 396 shown, 0 left for it, floor 396
+            396-414: lands, 1 excerpts, 1 excerpts; 396 shown, 0 left for it, floor 396
+            415-433: lands, 1 excerpts; 396 shown, 0 left for it, floor 396
+            434-435: nothing; 434 shown, 0 left for it, floor 434
         "#]],
     );
 }
 
 #[test]
-fn what_a_loop_owes_takes_the_place_of_older_steps() {
+fn nothing_before_a_loop_that_stays_is_edited() {
     let open = "asst It is done.\nuser Now the docs.\nasst think* about d | call d Read\nres  d = ok\nasst think* about e | call e Read\nres  e = the port is 8443\nasst think* about f | call f Read\nres  f = ok\n";
     let case = |pins: Vec<Pin>| Case {
         pins,
@@ -203,19 +195,8 @@ fn what_a_loop_owes_takes_the_place_of_older_steps() {
     };
     let expected = expect![[r#"
         501 tokens
-        1-34: above, 7 unbind, 5 head, checkpoint before 9; 35 shown, 0-8 left for it, floor 35
-        35-62: lands, 7 unbind, 5 head, checkpoint before 9; 35 shown, 0-27 left for it, floor 35
-        63-100: lands, 7 unbind, 5 fold, checkpoint before 1; 35 shown, 28-65 left for it, floor 35
-        101-109: lands, 7 unbind, 1 excerpts, 5 fold, checkpoint before 1; 35 shown, 66-74 left for it, floor 35
-        110-115: lands, 7 unbind, 1 excerpts, 4 fold, checkpoint before 1; 42 shown, 68-73 left for it, floor 35
-        116-133: lands, 7 unbind, 1 excerpts, 3 fold, checkpoint before 1; 48 shown, 68-85 left for it, floor 35
-        134-166: lands, 7 unbind, 2 excerpts, 3 fold, checkpoint before 1; 48 shown, 86-118 left for it, floor 35
-        167-199: lands, 7 unbind, 3 outputs, 2 fold, checkpoint before 1; 76 shown, 91-123 left for it, floor 35
-        200-269: lands, 7 unbind, 3 outputs, checkpoint before 9; 132 shown, 68-137 left for it, floor 35
-        270-360: lands, 7 unbind, 2 outputs, checkpoint before 9; 202 shown, 68-158 left for it, floor 35
-        361-495: lands, 7 unbind, 1 outputs, checkpoint before 9; 293 shown, 68-202 left for it, floor 35
-        496-500: lands, 7 unbind, checkpoint before 9; 428 shown, 68-72 left for it, floor 35
-        501-502: nothing; 501 shown, 0 left for it, floor 35
+        1-500: above; 501 shown, 0 left for it, floor 501
+        501-502: nothing; 501 shown, 0 left for it, floor 501
     "#]];
     check(&case(Vec::new()), &expected);
     // A pin in the loop that stays changes nothing of it.

@@ -45,22 +45,13 @@ fn the_newest_steps_stay() {
     check(
         &case,
         &expect![[r#"
-        646 tokens
-        1-111: above, 1 squeeze, 1 head; 185 shown, 0 left for it, floor 185
-        112-184: above, 1 squeeze, 1 fold, checkpoint before 2; 185 shown, 28-46 left for it, floor 185
-        185-192: lands, 1 squeeze, 1 head; 185 shown, 0 left for it, floor 185
-        193-197: lands, 1 squeeze, 1 head, 1 squeeze; 185 shown, 0 left for it, floor 185
-        198-202: lands, 1 squeeze, 1 head; 196-199 shown, 0 left for it, floor 185
-        203-204: lands, 1 squeeze, 1 head, 1 squeeze; 185 shown, 0 left for it, floor 185
-        205: lands, 1 squeeze, 1 head; 199 shown, 0 left for it, floor 185
-        206-208: lands, 1 squeeze, 1 head, 1 squeeze; 185 shown, 0 left for it, floor 185
-        209: lands, 1 squeeze, 1 head; 209 shown, 0 left for it, floor 185
-        210-317: above, 1 outputs; 351 shown, 0 left for it, floor 318
-        318-345: lands, 1 outputs, 1 head; 318 shown, 0 left for it, floor 318
-        346-350: lands, 1 outputs, 1 fold, checkpoint before 2; 318 shown, 28-32 left for it, floor 318
-        351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 318
-        646-647: nothing; 646 shown, 0 left for it, floor 318
-    "#]],
+            646 tokens
+            1-192: above, 1 squeeze, 1 fold, checkpoint before 4; 185 shown, 47-48 left for it, floor 232
+            193-209: above, 1 squeeze, 1 fold, 1 squeeze, checkpoint before 4; 185 shown, 48-52 left for it, floor 232
+            210-364: above, 1 fold, checkpoint before 4; 318 shown, 52-91 left for it, floor 365
+            365-645: lands, 1 fold, checkpoint before 4; 318 shown, 47-327 left for it, floor 365
+            646-647: nothing; 646 shown, 0 left for it, floor 365
+        "#]],
     );
 }
 
@@ -70,28 +61,26 @@ fn pins_stay_with_what_belongs_to_them() {
     check(
         &Case { pins, ..Case::drawn(Format::OpenaiChat, PINNED) },
         &expect![[r#"
-        672 tokens
-        1-7: above, 2 squeeze, 2 head; 317 shown, 0 left for it, floor 317
-        8-23: above, 2 squeeze, 1 squeeze, 2 head; 315 shown, 0 left for it, floor 315
-        24-43: above, 2 squeeze, 2 head; 317 shown, 0 left for it, floor 317
-        44-111: above, 2 squeeze, 1 repeats, 2 head; 317 shown, 0 left for it, floor 317
-        112-315: above, 2 squeeze, 1 repeats, 2 fold, checkpoint before 2; 317 shown, 28-78 left for it, floor 317
-        316: above, 2 squeeze, 1 repeats, 1 fold, checkpoint before 2; 368 shown, 28 left for it, floor 317
-        317-327: lands, 2 squeeze, 2 head; 317-322 shown, 0 left for it, floor 317-318
-        328-384: lands, 2 squeeze, 1 repeats, 2 head; 322-383 shown, 0 left for it, floor 318-349
-        385-386: lands, 2 squeeze, 1 repeats, 2 head, 1 squeeze; 367 shown, 0 left for it, floor 349
-        387-402: lands, 2 squeeze, 1 repeats, 2 head; 375-390 shown, 0 left for it, floor 347-349
-        403: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 378 shown, 0 left for it, floor 349
-        404-410: lands, 1 squeeze, 1 repeats, 2 head; 404-405 shown, 0 left for it, floor 354
-        411: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 376 shown, 0 left for it, floor 354
-        412-444: lands, 1 squeeze, 1 repeats, 2 head; 398-436 shown, 0 left for it, floor 359-376
-        445-447: lands, 1 repeats, 2 head, 1 squeeze; 386 shown, 0 left for it, floor 364
-        448-475: lands, 1 repeats, 2 head; 448 shown, 0 left for it, floor 448
-        476-526: lands, 1 repeats, 2 fold, checkpoint before 2; 448 shown, 28-78 left for it, floor 448
-        527-567: lands, 1 repeats, 1 fold, checkpoint before 2; 499 shown, 28-68 left for it, floor 448
-        568-671: lands, 1 repeats; 568 shown, 0 left for it, floor 448
-        672-673: nothing; 672 shown, 0 left for it, floor 448
-    "#]],
+            672 tokens
+            1-318: above, 2 squeeze, 2 fold, checkpoint before 5; 317 shown, 47-79 left for it, floor 364
+            319-327: above, 2 squeeze, 2 fold, 1 squeeze, checkpoint before 5; 315-318 shown, 79-81 left for it, floor 362-365
+            328-338: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 318-322 shown, 82-84 left for it, floor 365-369
+            339-342: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322 shown, 84-85 left for it, floor 369
+            343-344: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 322 shown, 85-86 left for it, floor 369
+            345-372: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322-334 shown, 86-93 left for it, floor 369-381
+            373-375: lands, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 326 shown, 47-49 left for it, floor 373
+            376-395: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 339-349 shown, 94-98 left for it, floor 386-396
+            396-402: lands, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 349 shown, 47-53 left for it, floor 396
+            403-428: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 349-363 shown, 50-68 left for it, floor 396-410
+            429-431: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 382 shown, 47-49 left for it, floor 407
+            432: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 364 shown, 68 left for it, floor 411
+            433-444: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 379-390 shown, 47-60 left for it, floor 411-423
+            445-494: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 378-404 shown, 58-94 left for it, floor 411-451
+            495-555: lands, 1 repeats, 2 fold, checkpoint before 5; 448 shown, 47-107 left for it, floor 495
+            556-567: lands, 1 repeats, 1 fold, checkpoint before 4; 499 shown, 57-68 left for it, floor 495
+            568-671: lands, 1 repeats; 568 shown, 0 left for it, floor 495
+            672-673: nothing; 672 shown, 0 left for it, floor 495
+        "#]],
     );
 }
 
@@ -100,65 +89,35 @@ fn results_share_an_entry_with_a_persons_words() {
     check(
         &Case::drawn(Format::Anthropic, PINNED),
         &expect![[r#"
-        666 tokens
-        1-15: above, 1 squeeze, 1 excerpts, 3 head; 174 shown, 0 left for it, floor 174
-        16-23: above, 1 squeeze, 1 squeeze, 1 excerpts, 3 head; 173 shown, 0 left for it, floor 173
-        24-111: above, 1 squeeze, 1 excerpts, 3 head; 174 shown, 0 left for it, floor 174
-        112-173: above, 1 squeeze, 1 excerpts, 3 fold, checkpoint before 1; 174 shown, 28-43 left for it, floor 174
-        174-179: lands, 1 squeeze, 1 excerpts, 3 head; 173-174 shown, 0 left for it, floor 173-174
-        180-181: lands, 1 squeeze, 1 excerpts, 3 head, 1 squeeze; 174 shown, 0 left for it, floor 174
-        182-188: lands, 1 squeeze, 1 excerpts, 3 head; 181-186 shown, 0 left for it, floor 174
-        189: lands, 1 squeeze, 1 excerpts, 3 head, 1 squeeze; 174 shown, 0 left for it, floor 174
-        190-197: lands, 1 squeeze, 1 excerpts, 3 head; 183-195 shown, 0 left for it, floor 174
-        198: lands, 1 squeeze, 1 excerpts, 3 head, 1 squeeze; 174 shown, 0 left for it, floor 174
-        199: lands, 1 squeeze, 1 excerpts, 3 head; 195 shown, 0 left for it, floor 174
-        200: lands, 1 squeeze, 1 excerpts, 3 head, 1 squeeze; 174 shown, 0 left for it, floor 174
-        201-207: lands, 1 squeeze, 1 excerpts, 3 head; 191-206 shown, 0 left for it, floor 174
-        208-209: lands, 1 squeeze, 1 excerpts, 3 head, 1 squeeze; 174 shown, 0 left for it, floor 174
-        210-218: lands, 1 squeeze, 1 excerpts, 3 head; 203-209 shown, 0 left for it, floor 174
-        219: lands, 1 squeeze, 1 excerpts, 3 head, 1 squeeze; 174 shown, 0 left for it, floor 174
-        220-221: lands, 1 squeeze, 1 excerpts, 3 head; 220 shown, 0 left for it, floor 174
-        222: lands, 1 squeeze, 1 excerpts, 3 head, 1 squeeze; 174 shown, 0 left for it, floor 174
-        223-232: lands, 1 squeeze, 1 excerpts, 3 head; 217-223 shown, 0 left for it, floor 174
-        233-236: lands, 1 squeeze, 1 repeats, 1 excerpts, 3 head; 217-220 shown, 0 left for it, floor 174
-        237-238: lands, 1 squeeze, 1 repeats, 1 excerpts, 3 head, 1 squeeze; 174 shown, 0 left for it, floor 174
-        239-255: lands, 1 squeeze, 1 repeats, 1 excerpts, 3 head; 239-241 shown, 0 left for it, floor 174
-        256-258: lands, 1 repeats, 1 excerpts, 3 head, 1 squeeze; 174 shown, 0 left for it, floor 174
-        259: lands, 1 repeats, 1 excerpts, 3 head; 259 shown, 0 left for it, floor 259
-        260-286: lands, 1 repeats, 1 excerpts, 1 outputs, 3 head; 259 shown, 0 left for it, floor 259
-        287-337: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 28-78 left for it, floor 259
-        338-437: lands, 1 repeats, 1 excerpts, 2 fold, checkpoint before 1; 310 shown, 28-127 left for it, floor 259
-        438-539: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 179-280 left for it, floor 259
-        540-544: lands, 1 repeats, 1 excerpts; 540 shown, 0 left for it, floor 259
-        545-547: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 259 shown, 286-288 left for it, floor 259
-        548-561: lands, 1 repeats, 1 excerpts; 540-551 shown, 0 left for it, floor 259
-        562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 259
-        666-667: nothing; 666 shown, 0 left for it, floor 259
-    "#]],
+            666 tokens
+            1-179: above, 1 squeeze, 3 fold, checkpoint before 6; 173-174 shown, 47 left for it, floor 220-221
+            180-220: above, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 47-55 left for it, floor 221
+            221-232: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 47-58 left for it, floor 221
+            233-255: lands, 1 squeeze, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 59-81 left for it, floor 221
+            256-305: lands, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 82-131 left for it, floor 221
+            306-515: lands, 1 repeats, 3 fold, checkpoint before 6; 259 shown, 47-256 left for it, floor 306
+            516-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 74-107 left for it, floor 306
+            550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 306
+            562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 306
+            666-667: nothing; 666 shown, 0 left for it, floor 306
+        "#]],
     );
     let pins = vec![Pin::Text("The port is 8443.".to_owned())];
     check(
         &Case { pins, tail: Tail::Items(2), ..Case::drawn(Format::Anthropic, PINNED) },
         &expect![[r#"
-        666 tokens
-        1-7: above, 2 squeeze, 1 squeeze, 2 head; 309 shown, 0 left for it, floor 309
-        8-83: above, 2 squeeze, 2 head; 311 shown, 0 left for it, floor 311
-        84-111: above, 2 squeeze, 1 repeats, 2 head; 311 shown, 0 left for it, floor 311
-        112-129: above, 2 squeeze, 1 repeats, 2 fold, checkpoint before 1; 311 shown, 28-32 left for it, floor 311
-        130-315: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 1; 356 shown, 32-78 left for it, floor 356
-        316-362: above, 1 squeeze, 1 repeats, 1 fold, checkpoint before 1; 405-414 shown, 28-39 left for it, floor 354-363
-        363-390: lands, 1 squeeze, 1 repeats, 2 head; 362-388 shown, 0 left for it, floor 362-372
-        391: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 370 shown, 0 left for it, floor 370
-        392-404: lands, 1 squeeze, 1 repeats, 2 head; 380-399 shown, 0 left for it, floor 370-372
-        405: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 370 shown, 0 left for it, floor 370
-        406-438: lands, 1 squeeze, 1 repeats, 2 head; 392-430 shown, 0 left for it, floor 370-380
-        439-441: lands, 1 repeats, 2 head, 1 squeeze; 373-384 shown, 0 left for it, floor 373-384
-        442-469: lands, 1 repeats, 2 head; 442 shown, 0 left for it, floor 442
-        470-520: lands, 1 repeats, 2 fold, checkpoint before 1; 442 shown, 28-78 left for it, floor 442
-        521-561: lands, 1 repeats, 1 fold, checkpoint before 1; 493 shown, 28-68 left for it, floor 442
-        562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 442
-        666-667: nothing; 666 shown, 0 left for it, floor 442
-    "#]],
+            666 tokens
+            1-129: above, 2 squeeze, 2 fold, checkpoint before 4; 311 shown, 47 left for it, floor 358
+            130-331: above, 1 squeeze, 2 fold, checkpoint before 4; 354-356 shown, 47-82 left for it, floor 401-403
+            332-371: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-363 shown, 83-92 left for it, floor 403-410
+            372-422: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 362-379 shown, 93-105 left for it, floor 409-426
+            423-438: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 373-380 shown, 47-65 left for it, floor 420-427
+            439-488: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 372-395 shown, 56-100 left for it, floor 419-442
+            489-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 47-107 left for it, floor 489
+            550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 489
+            562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 489
+            666-667: nothing; 666 shown, 0 left for it, floor 489
+        "#]],
     );
 }
 
@@ -168,50 +127,37 @@ fn what_preserved_tools_gave_stays_whole_where_it_fits() {
     check(
         &Case { tools, ..Case::drawn(Format::OpenaiChat, PINNED) },
         &expect![[r#"
-        672 tokens
-        1-111: above, 3 squeeze, 1 head; 446 shown, 0 left for it, floor 446
-        112-122: above, 3 squeeze, 1 fold, checkpoint before 4; 446 shown, 28-30 left for it, floor 446
-        123-203: above, 1 squeeze, 1 fold, checkpoint before 4; 536 shown, 30-50 left for it, floor 536
-        204-447: above, 1 squeeze; 586-614 shown, 0 left for it, floor 535-563
-        448-602: above; 672 shown, 0 left for it, floor 565-603
-        603-617: lands, 1 squeeze, 1 head; 601-603 shown, 0 left for it, floor 601-603
-        618-620: lands, 1 head, 1 squeeze; 603 shown, 0 left for it, floor 603
-        621-648: lands, 1 head; 621 shown, 0 left for it, floor 621
-        649-671: lands, 1 fold, checkpoint before 4; 621 shown, 28-50 left for it, floor 621
-        672-673: nothing; 672 shown, 0 left for it, floor 621
-    "#]],
+            672 tokens
+            1-122: above, 3 squeeze, 1 fold, checkpoint before 5; 446 shown, 47 left for it, floor 493
+            123-617: above, 1 squeeze, 1 fold, checkpoint before 5; 535-603 shown, 47-51 left for it, floor 582-650
+            618-647: above, 1 fold, 1 squeeze, checkpoint before 5; 601-603 shown, 51 left for it, floor 648-650
+            648-667: above, 1 fold, checkpoint before 5; 621 shown, 51 left for it, floor 668
+            668-671: lands, 1 fold, checkpoint before 5; 621 shown, 47-50 left for it, floor 668
+            672-673: nothing; 672 shown, 0 left for it, floor 668
+        "#]],
     );
     let tools = vec!["Bash".to_owned()];
     check(
         &Case { tools, ..Case::drawn(Format::Anthropic, PINNED) },
         &expect![[r#"
-        666 tokens
-        1-111: above, 2 squeeze, 2 head; 312 shown, 0 left for it, floor 312
-        112-126: above, 2 squeeze, 1 repeats, 2 fold, checkpoint before 1; 312 shown, 28-31 left for it, floor 312
-        127-315: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 1; 357 shown, 31-78 left for it, floor 357
-        316-365: above, 1 squeeze, 1 repeats, 1 fold, checkpoint before 1; 407-417 shown, 28-40 left for it, floor 356-366
-        366-371: lands, 1 squeeze, 1 repeats, 2 head; 364-369 shown, 0 left for it, floor 364-366
-        372: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 364 shown, 0 left for it, floor 364
-        373-380: lands, 1 squeeze, 1 repeats, 2 head; 366-378 shown, 0 left for it, floor 364-369
-        381: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 373 shown, 0 left for it, floor 373
-        382: lands, 1 squeeze, 1 repeats, 2 head; 378 shown, 0 left for it, floor 373
-        383: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 373 shown, 0 left for it, floor 373
-        384-390: lands, 1 squeeze, 1 repeats, 2 head; 374-389 shown, 0 left for it, floor 370
-        391-392: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 370 shown, 0 left for it, floor 370
-        393-401: lands, 1 squeeze, 1 repeats, 2 head; 386-392 shown, 0 left for it, floor 367-374
-        402: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 367 shown, 0 left for it, floor 367
-        403-404: lands, 1 squeeze, 1 repeats, 2 head; 403 shown, 0 left for it, floor 367-378
-        405: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 378 shown, 0 left for it, floor 378
-        406-419: lands, 1 squeeze, 1 repeats, 2 head; 400-406 shown, 0 left for it, floor 366-382
-        420-421: lands, 1 squeeze, 1 repeats, 2 head, 1 squeeze; 378 shown, 0 left for it, floor 378
-        422-438: lands, 1 squeeze, 1 repeats, 2 head; 422-424 shown, 0 left for it, floor 374-384
-        439-441: lands, 1 repeats, 2 head, 1 squeeze; 374-378 shown, 0 left for it, floor 374-378
-        442-469: lands, 1 repeats, 2 head; 442 shown, 0 left for it, floor 442
-        470-520: lands, 1 repeats, 2 fold, checkpoint before 1; 442 shown, 28-78 left for it, floor 442
-        521-561: lands, 1 repeats, 1 fold, checkpoint before 1; 493 shown, 28-68 left for it, floor 442
-        562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 442
-        666-667: nothing; 666 shown, 0 left for it, floor 442
-    "#]],
+            666 tokens
+            1-126: above, 2 squeeze, 2 fold, checkpoint before 4; 312 shown, 47 left for it, floor 359
+            127-339: above, 1 squeeze, 2 fold, checkpoint before 4; 356-357 shown, 47-84 left for it, floor 403-404
+            340-370: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-366 shown, 85-92 left for it, floor 403-413
+            371-376: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 364-369 shown, 92-94 left for it, floor 411-416
+            377: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 367 shown, 94 left for it, floor 414
+            378-379: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 369 shown, 94 left for it, floor 416
+            380: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 366 shown, 95 left for it, floor 413
+            381-412: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 366-378 shown, 95-103 left for it, floor 413-425
+            413-415: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 366 shown, 47-49 left for it, floor 413
+            416-430: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 378-384 shown, 104-107 left for it, floor 425-431
+            431-438: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 374-384 shown, 47-64 left for it, floor 421-431
+            439-488: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 374-393 shown, 59-102 left for it, floor 421-440
+            489-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 47-107 left for it, floor 489
+            550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 489
+            562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 489
+            666-667: nothing; 666 shown, 0 left for it, floor 489
+        "#]],
     );
 }
 
@@ -222,11 +168,9 @@ fn what_stands_for_a_result_is_as_short_as_it_gets() {
         &Case { pins, ..Case::drawn(Format::OpenaiChat, STUBBED) },
         &expect![[r#"
             157 tokens
-            1-101: above, 1 excerpts, 1 head; 102 shown, 0 left for it, floor 102
-            102-129: lands, 1 excerpts, 1 head; 102 shown, 0 left for it, floor 102
-            130-148: lands, 1 excerpts, 1 fold, checkpoint before 3; 102 shown, 28-46 left for it, floor 102
-            149-156: lands, 1 excerpts; 149 shown, 0 left for it, floor 102
-            157-158: nothing; 157 shown, 0 left for it, floor 102
+            1-148: above, 1 fold, checkpoint before 4; 102 shown, 47 left for it, floor 149
+            149-156: lands, 1 fold, checkpoint before 4; 102 shown, 47-54 left for it, floor 149
+            157-158: nothing; 157 shown, 0 left for it, floor 149
         "#]],
     );
 }
@@ -244,25 +188,22 @@ fn a_checkpoint_that_shares_a_message_leaves_it() {
     check(
         &Case::of(request.clone()),
         &expect![[r#"
-        113 tokens
-        1-16: above, 2 head, 1 fold; 17 shown, 0 left for it, floor 17
-        17-44: lands, 2 head, 1 fold; 17 shown, 0 left for it, floor 17
-        45-112: lands, 1 fold, 2 fold, checkpoint before 1; 17 shown, 28-95 left for it, floor 17
-        113-114: nothing; 113 shown, 0 left for it, floor 53
-    "#]],
+            113 tokens
+            1-105: above, 1 fold, 1 fold, checkpoint before 2; 59 shown, 47 left for it, floor 106
+            106-112: lands, 1 fold, 1 fold, checkpoint before 2; 59 shown, 47-53 left for it, floor 106
+            113-114: nothing; 113 shown, 0 left for it, floor 106
+        "#]],
     );
     // Nothing folds, and it leaves as a last resort.
     let strategies: Vec<Arc<dyn Strategy>> = vec![Arc::new(Head::default())];
     check(
         &Case { strategies, means: Means::Listed, ..Case::of(request) },
         &expect![[r#"
-        113 tokens
-        1-16: above, 2 head, 1 fold; 17 shown, 0 left for it, floor 17
-        17-52: lands, 2 head, 1 fold; 17 shown, 0 left for it, floor 17
-        53-94: lands, 2 head; 53 shown, 0 left for it, floor 53
-        95-112: lands, 1 head; 95 shown, 0 left for it, floor 53
-        113-114: nothing; 113 shown, 0 left for it, floor 53
-    "#]],
+            113 tokens
+            1-105: above, 1 fold, 1 head, checkpoint before 2; 59 shown, 47 left for it, floor 106
+            106-112: lands, 1 fold, 1 head, checkpoint before 2; 59 shown, 47-53 left for it, floor 106
+            113-114: nothing; 113 shown, 0 left for it, floor 106
+        "#]],
     );
 }
 
@@ -272,21 +213,13 @@ fn without_a_task_the_first_words_may_leave() {
     check(
         &case,
         &expect![[r#"
-        646 tokens
-        1-23: above, 4 head; 41 shown, 0 left for it, floor 41
-        24-40: above, 1 excerpts, 4 head; 41 shown, 0 left for it, floor 41
-        41-46: lands, 4 head; 41 shown, 0 left for it, floor 41
-        47-56: lands, 1 excerpts, 4 head; 41 shown, 0 left for it, floor 41
-        57-68: lands, 1 excerpts, 3 head; 57 shown, 0 left for it, floor 41
-        69-80: lands, 1 excerpts, 4 fold, checkpoint before 1; 41 shown, 28-39 left for it, floor 41
-        81-84: lands, 1 failed, 1 excerpts, 3 fold, checkpoint before 1; 41 shown, 40-43 left for it, floor 41
-        85-120: lands, 1 failed, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 28-63 left for it, floor 41
-        121-154: lands, 1 failed, 1 outputs, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 64-97 left for it, floor 41
-        155-317: lands, 1 failed, 1 outputs, 1 excerpts; 155-173 shown, 0 left for it, floor 41
-        318-612: lands, 1 failed, 1 outputs; 318 shown, 0 left for it, floor 41
-        613-645: lands, 1 failed; 613 shown, 0 left for it, floor 41
-        646-647: nothing; 646 shown, 0 left for it, floor 41
-    "#]],
+            646 tokens
+            1-144: above, 1 squeeze, 3 fold, checkpoint before 6; 98 shown, 47 left for it, floor 145
+            145-328: lands, 1 squeeze, 3 fold, checkpoint before 6; 98-261 shown, 47-86 left for it, floor 145-308
+            329-375: lands, 3 fold, checkpoint before 6; 269 shown, 60-106 left for it, floor 316
+            376-645: lands, 2 fold, checkpoint before 4; 302 shown, 74-343 left for it, floor 316
+            646-647: nothing; 646 shown, 0 left for it, floor 316
+        "#]],
     );
 }
 
@@ -297,44 +230,25 @@ fn images_and_instructions_are_never_cut() {
     check(
         &Case { pins: pins(), ..Case::drawn(Format::OpenaiChat, notation) },
         &expect![[r#"
-        1234 tokens
-        1-7: above, 2 squeeze, 2 excerpts, 2 head; 975 shown, 0 left for it, floor 975
-        8-15: above, 2 squeeze, 1 squeeze, 2 excerpts, 2 head; 963 shown, 0 left for it, floor 963
-        16-31: above, 2 squeeze, 2 excerpts, 2 head; 975 shown, 0 left for it, floor 975
-        32-55: above, 2 squeeze, 1 squeeze, 2 excerpts, 2 head; 973-974 shown, 0 left for it, floor 973-974
-        56-111: above, 2 squeeze, 2 excerpts, 2 head; 975 shown, 0 left for it, floor 975
-        112-279: above, 2 squeeze, 2 excerpts, 2 fold, checkpoint before 2; 975 shown, 28-69 left for it, floor 975
-        280-375: above, 2 squeeze, 2 excerpts, 1 fold, checkpoint before 2; 998-1033 shown, 35-58 left for it, floor 963-998
-        376-503: above, 1 squeeze, 2 excerpts, 1 fold, checkpoint before 2; 1034-1063 shown, 59-90 left for it, floor 999-1028
-        504-531: above, 2 excerpts, 1 fold, checkpoint before 2; 1076 shown, 91-97 left for it, floor 1041
-        532-635: above, 2 excerpts; 1174-1176 shown, 0 left for it, floor 1041
-        636-771: above, 1 excerpts; 1184 shown, 0 left for it, floor 1041
-        772-1040: above; 1234 shown, 0 left for it, floor 1041
-        1041-1068: lands, 2 excerpts, 2 head; 1041 shown, 0 left for it, floor 1041
-        1069-1110: lands, 2 excerpts, 2 fold, checkpoint before 2; 1041 shown, 28-69 left for it, floor 1041
-        1111-1173: lands, 2 excerpts, 1 fold, checkpoint before 2; 1076 shown, 35-97 left for it, floor 1041
-        1174-1199: lands, 2 excerpts; 1174-1176 shown, 0 left for it, floor 1041
-        1200-1233: lands, 1 excerpts; 1184 shown, 0 left for it, floor 1041
-        1234-1235: nothing; 1234 shown, 0 left for it, floor 1041
-    "#]],
+            1234 tokens
+            1-375: above, 2 squeeze, 2 fold, checkpoint before 6; 963-998 shown, 47-93 left for it, floor 1010-1045
+            376-503: above, 1 squeeze, 2 fold, checkpoint before 6; 999-1028 shown, 94-125 left for it, floor 1046-1075
+            504-1087: above, 2 fold, checkpoint before 6; 1041 shown, 126-193 left for it, floor 1088
+            1088-1127: lands, 2 fold, checkpoint before 6; 1041 shown, 47-86 left for it, floor 1088
+            1128-1233: lands, 1 fold, checkpoint before 4; 1076 shown, 52-157 left for it, floor 1088
+            1234-1235: nothing; 1234 shown, 0 left for it, floor 1088
+        "#]],
     );
     check(
         &Case { pins: pins(), tail: Tail::Steps(1), ..Case::drawn(Format::Anthropic, notation) },
         &expect![[r#"
-        1231 tokens
-        1-111: above, 1 squeeze, 2 excerpts, 2 head; 929 shown, 0 left for it, floor 929
-        112-499: above, 1 squeeze, 2 excerpts, 2 fold, checkpoint before 1; 917-963 shown, 28-124 left for it, floor 917-963
-        500-503: above, 1 squeeze, 2 excerpts, 1 fold, checkpoint before 1; 1059 shown, 28 left for it, floor 962
-        504-779: above, 2 excerpts, 1 fold, checkpoint before 1; 1073 shown, 29-97 left for it, floor 976
-        780-895: above, 2 excerpts; 1171-1173 shown, 0 left for it, floor 976
-        896-975: above, 1 excerpts; 1181 shown, 0 left for it, floor 976
-        976-1003: lands, 2 excerpts, 2 head; 976 shown, 0 left for it, floor 976
-        1004-1100: lands, 2 excerpts, 2 fold, checkpoint before 1; 976 shown, 28-124 left for it, floor 976
-        1101-1170: lands, 2 excerpts, 1 fold, checkpoint before 1; 1073 shown, 28-97 left for it, floor 976
-        1171-1199: lands, 2 excerpts; 1171-1173 shown, 0 left for it, floor 976
-        1200-1230: lands, 1 excerpts; 1181 shown, 0 left for it, floor 976
-        1231-1232: nothing; 1231 shown, 0 left for it, floor 976
-    "#]],
+            1231 tokens
+            1-503: above, 1 squeeze, 2 fold, checkpoint before 4; 917-963 shown, 47-125 left for it, floor 964-1010
+            504-1022: above, 2 fold, checkpoint before 4; 976 shown, 126-255 left for it, floor 1023
+            1023-1124: lands, 2 fold, checkpoint before 4; 976 shown, 47-148 left for it, floor 1023
+            1125-1230: lands, 1 fold, checkpoint before 3; 1073 shown, 52-157 left for it, floor 1023
+            1231-1232: nothing; 1231 shown, 0 left for it, floor 1023
+        "#]],
     );
 }
 
@@ -348,11 +262,14 @@ fn what_stays_beside_an_edit_is_cut_where_only_the_newest_is_kept() {
     check(
         &case,
         &expect![[r#"
-        672 tokens
-        1-316: above, 2 recent, 2 squeeze, checkpoint before 2; 317 shown, 0 left for it, floor 317
-        317-447: lands, 2 recent, 2 squeeze, checkpoint before 2; 317-376 shown, 0-83 left for it, floor 317-376
-        448-673: lands, 2 recent, checkpoint before 2; 448 shown, 0-224 left for it, floor 448
-    "#]],
+            672 tokens
+            1-372: above, 2 recent, 2 squeeze, checkpoint before 5; 317-334 shown, 47-74 left for it, floor 364-381
+            373-375: lands, 2 recent, 2 squeeze, checkpoint before 5; 326 shown, 47-49 left for it, floor 373
+            376-395: above, 2 recent, 2 squeeze, checkpoint before 5; 339-349 shown, 74 left for it, floor 386-396
+            396-491: lands, 2 recent, 2 squeeze, checkpoint before 5; 349-390 shown, 47-74 left for it, floor 396-437
+            492-494: lands, 2 recent, 1 squeeze, checkpoint before 5; 404 shown, 74 left for it, floor 451
+            495-673: lands, 2 recent, checkpoint before 5; 448 shown, 47-74 left for it, floor 495
+        "#]],
     );
 }
 

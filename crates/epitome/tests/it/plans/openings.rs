@@ -13,43 +13,68 @@ fn oldest() -> Vec<Arc<dyn Strategy>> {
 }
 
 #[test]
-fn without_a_checkpoint_the_user_speaks_first() {
+fn where_the_oldest_leave_a_checkpoint_speaks() {
     for (format, expected) in [
         (
             Format::Anthropic,
             expect![[r#"
-            643 tokens
-            1-37: above, 4 head; 38 shown, 0 left for it, floor 38
-            38-265: lands, 4 head; 38 shown, 0 left for it, floor 38
-            266-298: lands, 3 head; 266 shown, 0 left for it, floor 38
-            299-626: lands, 2 head; 266 shown, 0 left for it, floor 38
-            627-642: lands, 1 head; 266 shown, 0 left for it, floor 38
-            643-644: nothing; 643 shown, 0 left for it, floor 38
-        "#]],
+                643 tokens
+                1-127: above, 1 squeeze, 3 head, checkpoint before 5; 95 shown, 47 left for it, floor 142
+                128-141: above, 1 squeeze, 2 head, 1 head, checkpoint before 5; 95 shown, 47 left for it, floor 142
+                142-159: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 95 shown, 47-64 left for it, floor 142
+                160-179: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 5; 95-100 shown, 65-79 left for it, floor 142-147
+                180-290: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 133-154 shown, 47-136 left for it, floor 147-168
+                291-292: lands, 1 squeeze, 2 head, checkpoint before 3; 244 shown, 47-48 left for it, floor 168
+                293-302: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 154-166 shown, 130-141 left for it, floor 168-180
+                303-308: lands, 1 squeeze, 2 head, checkpoint before 3; 256 shown, 47-52 left for it, floor 180
+                309-325: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 166 shown, 143-159 left for it, floor 180-213
+                326-345: lands, 2 head, 1 squeeze, checkpoint before 3; 166-177 shown, 160-173 left for it, floor 213-224
+                346-626: lands, 2 head, checkpoint before 3; 299 shown, 47-327 left for it, floor 313
+                627-642: lands, 1 head, 1 squeeze, checkpoint before 1; 572 shown, 47 left for it, floor 313
+                643-644: nothing; 643 shown, 0 left for it, floor 313
+            "#]],
         ),
         (
             Format::Gemini,
             expect![[r#"
-            650 tokens
-            1-44: above, 4 head; 45 shown, 0 left for it, floor 45
-            45-272: lands, 4 head; 45 shown, 0 left for it, floor 45
-            273-305: lands, 3 head; 273 shown, 0 left for it, floor 45
-            306-633: lands, 2 head; 273 shown, 0 left for it, floor 45
-            634-649: lands, 1 head; 273 shown, 0 left for it, floor 45
-            650-651: nothing; 650 shown, 0 left for it, floor 45
-        "#]],
+                650 tokens
+                1-134: above, 1 squeeze, 3 head, checkpoint before 5; 102 shown, 47 left for it, floor 149
+                135-148: above, 1 squeeze, 2 head, 1 head, checkpoint before 5; 102 shown, 47 left for it, floor 149
+                149-168: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 102-105 shown, 47-63 left for it, floor 149-152
+                169-188: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 5; 105-109 shown, 64-79 left for it, floor 152-156
+                189-284: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 142-161 shown, 47-123 left for it, floor 156-175
+                285: lands, 1 squeeze, 2 head, checkpoint before 3; 238 shown, 47 left for it, floor 175
+                286-297: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 161-173 shown, 123-134 left for it, floor 175-187
+                298-301: lands, 1 squeeze, 2 head, checkpoint before 3; 251 shown, 47-50 left for it, floor 187
+                302-309: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 173 shown, 129-136 left for it, floor 187
+                310-317: lands, 1 squeeze, 2 head, checkpoint before 3; 263 shown, 47-54 left for it, floor 187
+                318-332: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 173 shown, 145-159 left for it, floor 187-220
+                333-352: lands, 2 head, 1 squeeze, checkpoint before 3; 173-187 shown, 156-167 left for it, floor 220-234
+                353-633: lands, 2 head, checkpoint before 3; 306 shown, 47-327 left for it, floor 320
+                634-649: lands, 1 head, 1 squeeze, checkpoint before 1; 579 shown, 47 left for it, floor 320
+                650-651: nothing; 650 shown, 0 left for it, floor 320
+            "#]],
         ),
         (
             Format::OpenaiChat,
             expect![[r#"
-            646 tokens
-            1-40: above, 4 head; 41 shown, 0 left for it, floor 41
-            41-268: lands, 4 head; 41 shown, 0 left for it, floor 41
-            269-301: lands, 3 head; 269 shown, 0 left for it, floor 41
-            302-629: lands, 2 head; 302 shown, 0 left for it, floor 41
-            630-645: lands, 1 head; 630 shown, 0 left for it, floor 41
-            646-647: nothing; 646 shown, 0 left for it, floor 41
-        "#]],
+                646 tokens
+                1-130: above, 1 squeeze, 3 head, checkpoint before 6; 98 shown, 47 left for it, floor 145
+                131-144: above, 1 squeeze, 2 head, 1 head, checkpoint before 6; 98 shown, 47 left for it, floor 145
+                145-162: lands, 1 squeeze, 2 head, 1 head, checkpoint before 6; 98 shown, 47-64 left for it, floor 145
+                163-182: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 6; 98-103 shown, 64-79 left for it, floor 145-150
+                183: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 136 shown, 47 left for it, floor 150
+                184: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 6; 105 shown, 79 left for it, floor 152
+                185-293: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 138-157 shown, 47-136 left for it, floor 152-171
+                294-296: lands, 1 squeeze, 2 head, checkpoint before 4; 247 shown, 47-49 left for it, floor 171-183
+                297-305: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 169 shown, 128-136 left for it, floor 183
+                306-312: lands, 1 squeeze, 2 head, checkpoint before 4; 259 shown, 47-53 left for it, floor 183
+                313-328: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 169 shown, 144-159 left for it, floor 183-216
+                329-348: lands, 2 head, 1 squeeze, checkpoint before 4; 169-180 shown, 160-170 left for it, floor 216-227
+                349-629: lands, 2 head, checkpoint before 4; 302 shown, 47-327 left for it, floor 316
+                630-645: lands, 1 head, 1 squeeze, checkpoint before 2; 575 shown, 47 left for it, floor 316
+                646-647: nothing; 646 shown, 0 left for it, floor 316
+            "#]],
         ),
     ] {
         let case = Case {
@@ -92,36 +117,37 @@ fn a_turn_in_progress_begins_with_thinking() {
     check(
         &manual("think* to begin with | "),
         &expect![[r#"
-        575 tokens
-        1-36: above, 5 head; 37 shown, 0 left for it, floor 37
-        37-46: lands, 5 head; 37 shown, 0 left for it, floor 37
-        47-64: lands, 1 excerpts, 5 head; 37 shown, 0 left for it, floor 37
-        65-79: lands, 1 excerpts, 5 fold, checkpoint before 1; 37 shown, 28-42 left for it, floor 37
-        80-112: lands, 2 excerpts, 5 fold, checkpoint before 1; 37 shown, 43-75 left for it, floor 37
-        113-145: lands, 3 excerpts, 5 fold, checkpoint before 1; 37 shown, 76-108 left for it, floor 37
-        146-182: lands, 3 outputs, 1 excerpts, 5 fold, checkpoint before 1; 37 shown, 109-145 left for it, floor 37
-        183-221: lands, 1 repeats, 3 outputs, 1 excerpts, 5 fold, checkpoint before 1; 37 shown, 146-160 left for it, floor 37
-        222-238: lands, 1 repeats, 3 outputs, 1 excerpts; 222 shown, 0 left for it, floor 37
-        239-308: lands, 1 repeats, 3 outputs; 239 shown, 0 left for it, floor 37
-        309-399: lands, 1 repeats, 2 outputs; 309 shown, 0 left for it, floor 37
-        400-509: lands, 1 repeats, 1 outputs; 400 shown, 0 left for it, floor 37
-        510-574: lands, 1 repeats; 510 shown, 0 left for it, floor 37
-        575-576: nothing; 575 shown, 0 left for it, floor 37
-    "#]],
+            575 tokens
+            1-184: above, 2 squeeze, 3 fold, checkpoint before 8; 143-154 shown, 47 left for it, floor 190-201
+            185-207: above, 2 squeeze, 1 repeats, 3 fold, checkpoint before 8; 154-164 shown, 47-51 left for it, floor 201-211
+            208-213: lands, 2 squeeze, 1 repeats, 3 fold, 1 outputs, checkpoint before 8; 131 shown, 77-82 left for it, floor 178
+            214-215: lands, 2 squeeze, 1 repeats, 3 fold, checkpoint before 8; 167 shown, 47-48 left for it, floor 214
+            216-217: lands, 2 squeeze, 1 repeats, 3 fold, 1 outputs, checkpoint before 8; 133 shown, 83-84 left for it, floor 180
+            218-247: lands, 2 squeeze, 1 repeats, 3 fold, checkpoint before 8; 171-180 shown, 47-67 left for it, floor 218-227
+            248-260: lands, 1 squeeze, 1 repeats, 3 fold, checkpoint before 8; 186-194 shown, 57-66 left for it, floor 233-241
+            261-412: lands, 1 repeats, 3 fold, checkpoint before 8; 214 shown, 47-198 left for it, floor 261
+            413-509: lands, 1 repeats, 2 fold, checkpoint before 8; 214 shown, 199-295 left for it, floor 261
+            510-574: lands, 1 repeats; 510 shown, 0 left for it, floor 261
+            575-576: nothing; 575 shown, 0 left for it, floor 261
+        "#]],
     );
     let strategies = oldest();
     check(
         &Case { strategies, means: Means::Listed, ..manual("think* to begin with | ") },
         &expect![[r#"
-        575 tokens
-        1-36: above, 5 head; 37 shown, 0 left for it, floor 37
-        37-113: lands, 5 head; 37 shown, 0 left for it, floor 37
-        114-213: lands, 4 head; 37 shown, 0 left for it, floor 37
-        214-332: lands, 3 head; 214 shown, 0 left for it, floor 37
-        333-474: lands, 2 head; 214 shown, 0 left for it, floor 37
-        475-574: lands, 1 head; 475 shown, 0 left for it, floor 37
-        575-576: nothing; 575 shown, 0 left for it, floor 37
-    "#]],
+            575 tokens
+            1-213: above, 2 squeeze, 3 head, checkpoint before 8; 143-167 shown, 47-53 left for it, floor 190-214
+            214-215: lands, 2 squeeze, 3 head, checkpoint before 8; 167 shown, 47-48 left for it, floor 214
+            216-217: above, 2 squeeze, 3 head, checkpoint before 8; 171 shown, 54 left for it, floor 218
+            218-247: lands, 2 squeeze, 3 head, checkpoint before 8; 171-180 shown, 47-67 left for it, floor 218-227
+            248-260: lands, 1 squeeze, 3 head, checkpoint before 8; 186-194 shown, 57-66 left for it, floor 233-241
+            261-332: lands, 3 head, checkpoint before 8; 214 shown, 47-118 left for it, floor 261
+            333-379: lands, 2 head, 1 head, checkpoint before 8; 214 shown, 119-165 left for it, floor 261
+            380-474: lands, 2 head, checkpoint before 8; 214 shown, 166-260 left for it, floor 261
+            475-521: lands, 1 head, 1 head, checkpoint before 8; 214 shown, 261-307 left for it, floor 261
+            522-574: lands, 1 head, checkpoint before 3; 475 shown, 47-99 left for it, floor 261
+            575-576: nothing; 575 shown, 0 left for it, floor 261
+        "#]],
     );
 }
 
@@ -131,15 +157,19 @@ fn a_turn_that_came_without_thinking_is_left_so() {
     check(
         &Case { strategies, means: Means::Listed, ..manual("") },
         &expect![[r#"
-        571 tokens
-        1-36: above, 5 head; 37 shown, 0 left for it, floor 37
-        37-113: lands, 5 head; 37 shown, 0 left for it, floor 37
-        114-213: lands, 4 head; 37 shown, 0 left for it, floor 37
-        214-332: lands, 3 head; 214 shown, 0 left for it, floor 37
-        333-470: lands, 2 head; 214 shown, 0 left for it, floor 37
-        471-570: lands, 1 head; 214 shown, 0 left for it, floor 37
-        571-572: nothing; 571 shown, 0 left for it, floor 37
-    "#]],
+            571 tokens
+            1-213: above, 2 squeeze, 3 head, checkpoint before 8; 143-167 shown, 47-53 left for it, floor 190-214
+            214-215: lands, 2 squeeze, 3 head, checkpoint before 8; 167 shown, 47-48 left for it, floor 214
+            216-217: above, 2 squeeze, 3 head, checkpoint before 8; 171 shown, 54 left for it, floor 218
+            218-247: lands, 2 squeeze, 3 head, checkpoint before 8; 171-180 shown, 47-67 left for it, floor 218-227
+            248-260: lands, 1 squeeze, 3 head, checkpoint before 8; 186-194 shown, 57-66 left for it, floor 233-241
+            261-332: lands, 3 head, checkpoint before 8; 214 shown, 47-118 left for it, floor 261
+            333-379: lands, 2 head, 1 head, checkpoint before 8; 214 shown, 119-165 left for it, floor 261
+            380-470: lands, 2 head, checkpoint before 8; 214 shown, 166-256 left for it, floor 261
+            471-517: lands, 1 head, 1 head, checkpoint before 8; 214 shown, 257-303 left for it, floor 261
+            518-570: lands, 1 head, checkpoint before 8; 214 shown, 304-356 left for it, floor 261
+            571-572: nothing; 571 shown, 0 left for it, floor 261
+        "#]],
     );
 }
 
@@ -158,15 +188,18 @@ fn a_person_who_is_first_now_stays() {
         &case,
         &expect![[r#"
             661 tokens
-            1-23: above, 6 head; 39 shown, 0 left for it, floor 39
-            24-38: above, 5 head; 39 shown, 0 left for it, floor 39
-            39-44: lands, 6 head; 39 shown, 0 left for it, floor 39
-            45-272: lands, 5 head; 39 shown, 0 left for it, floor 39
-            273-283: lands, 4 head; 39 shown, 0 left for it, floor 39
-            284-316: lands, 3 head; 284 shown, 0 left for it, floor 39
-            317-644: lands, 2 head; 284 shown, 0 left for it, floor 39
-            645-660: lands, 1 head; 284 shown, 0 left for it, floor 39
-            661-662: nothing; 661 shown, 0 left for it, floor 39
+            1-44: above, 6 head, checkpoint before 9; 39 shown, 47 left for it, floor 86
+            45-85: above, 5 head, 1 head, checkpoint before 9; 39 shown, 47 left for it, floor 86
+            86-91: lands, 5 head, 1 head, checkpoint before 9; 39 shown, 47-52 left for it, floor 86
+            92-272: lands, 5 head, checkpoint before 8; 45 shown, 47-227 left for it, floor 86
+            273-283: lands, 4 head, 1 head, checkpoint before 8; 45 shown, 228-238 left for it, floor 86
+            284-316: lands, 3 head, 2 head, checkpoint before 8; 45 shown, 239-271 left for it, floor 86
+            317-319: lands, 2 head, 3 head, checkpoint before 8; 45 shown, 272-274 left for it, floor 86
+            320-330: lands, 2 head, 2 head, checkpoint before 6; 273 shown, 47-57 left for it, floor 86
+            331-363: lands, 2 head, 1 head, checkpoint before 5; 284 shown, 47-79 left for it, floor 86
+            364-644: lands, 2 head, checkpoint before 3; 317 shown, 47-327 left for it, floor 86
+            645-660: lands, 1 head, 1 head, checkpoint before 3; 317 shown, 328-343 left for it, floor 86
+            661-662: nothing; 661 shown, 0 left for it, floor 86
         "#]],
     );
 }
@@ -178,15 +211,19 @@ fn steps_whose_thinking_left_begin_no_turn() {
     check(
         &Case { strategies, means: Means::Listed, ..manual("think* to begin with | ") },
         &expect![[r#"
-        575 tokens
-        1-36: above, 5 head; 37 shown, 0 left for it, floor 37
-        37-113: lands, 5 head; 37 shown, 0 left for it, floor 37
-        114-213: lands, 4 head; 37 shown, 0 left for it, floor 37
-        214-332: lands, 3 head; 214 shown, 0 left for it, floor 37
-        333-474: lands, 2 head; 214 shown, 0 left for it, floor 37
-        475-574: lands, 1 head; 475 shown, 0 left for it, floor 37
-        575-576: nothing; 575 shown, 0 left for it, floor 37
-    "#]],
+            575 tokens
+            1-213: above, 2 squeeze, 3 head, checkpoint before 8; 143-167 shown, 47-53 left for it, floor 190-214
+            214-215: lands, 2 squeeze, 3 head, checkpoint before 8; 167 shown, 47-48 left for it, floor 214
+            216-217: above, 2 squeeze, 3 head, checkpoint before 8; 171 shown, 54 left for it, floor 218
+            218-247: lands, 2 squeeze, 3 head, checkpoint before 8; 171-180 shown, 47-67 left for it, floor 218-227
+            248-260: lands, 1 squeeze, 3 head, checkpoint before 8; 186-194 shown, 57-66 left for it, floor 233-241
+            261-332: lands, 3 head, checkpoint before 8; 214 shown, 47-118 left for it, floor 261
+            333-379: lands, 2 head, 1 head, checkpoint before 8; 214 shown, 119-165 left for it, floor 261
+            380-474: lands, 2 head, checkpoint before 8; 214 shown, 166-260 left for it, floor 261
+            475-521: lands, 1 head, 1 head, checkpoint before 8; 214 shown, 261-307 left for it, floor 261
+            522-574: lands, 1 head, checkpoint before 3; 475 shown, 47-99 left for it, floor 261
+            575-576: nothing; 575 shown, 0 left for it, floor 261
+        "#]],
     );
 }
 
@@ -216,12 +253,17 @@ fn a_thought_that_left_begins_no_turn() {
         &Case { strategies, means: Means::Listed, ..manual("think* to begin with | ") },
         &expect![[r#"
             575 tokens
-            1-36: above, 3 thoughtless, 3 thoughtless; 37 shown, 0 left for it, floor 37
-            37-566: lands, 3 thoughtless, 3 thoughtless; 37 shown, 0 left for it, floor 37
-            567-568: lands, 3 thoughtless; 37 shown, 0 left for it, floor 37
-            569-572: lands, 2 thoughtless; 214 shown, 0 left for it, floor 37
-            573-574: lands, 1 thoughtless; 475 shown, 0 left for it, floor 37
-            575-576: nothing; 575 shown, 0 left for it, floor 37
+            1-211: above, 2 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 141-165 shown, 47-52 left for it, floor 188-212
+            212-247: lands, 2 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 165-178 shown, 47-69 left for it, floor 212-225
+            248-250: lands, 1 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 184 shown, 64-66 left for it, floor 231
+            251: lands, 1 squeeze, 3 thoughtless, 1 squeeze, 3 thoughtless, checkpoint before 8; 184 shown, 67 left for it, floor 231
+            252-260: lands, 1 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 192 shown, 60-68 left for it, floor 239
+            261-331: lands, 3 thoughtless, 1 squeeze, 3 thoughtless, checkpoint before 8; 192-207 shown, 69-124 left for it, floor 239-254
+            332-566: lands, 3 thoughtless, 3 thoughtless, checkpoint before 8; 212 shown, 120-354 left for it, floor 259
+            567-568: lands, 3 thoughtless, checkpoint before 8; 212 shown, 355-356 left for it, floor 259
+            569-572: lands, 2 thoughtless, checkpoint before 8; 214 shown, 355-358 left for it, floor 261
+            573-574: lands, 1 thoughtless, checkpoint before 3; 475 shown, 98-99 left for it, floor 261
+            575-576: nothing; 575 shown, 0 left for it, floor 261
         "#]],
     );
 }
@@ -244,12 +286,15 @@ user Go on.
         &Case { strategies, means: Means::Listed, ..by_hand(notation) },
         &expect![[r#"
             223 tokens
-            1-34: above, 4 head; 35 shown, 0 left for it, floor 35
-            35-53: lands, 4 head; 35 shown, 0 left for it, floor 35
-            54-63: lands, 3 head; 35 shown, 0 left for it, floor 35
-            64-82: lands, 2 head; 45 shown, 0 left for it, floor 35
-            83-222: lands, 1 head; 45 shown, 0 left for it, floor 35
-            223-224: nothing; 223 shown, 0 left for it, floor 35
+            1-53: above, 4 head, checkpoint before 8; 35 shown, 47 left for it, floor 82
+            54-63: above, 3 head, 1 head, checkpoint before 8; 35 shown, 47 left for it, floor 82
+            64-81: above, 2 head, 2 head, checkpoint before 8; 35 shown, 47 left for it, floor 82
+            82: lands, 2 head, 2 head, checkpoint before 8; 35 shown, 47 left for it, floor 82
+            83-100: lands, 1 head, 3 head, checkpoint before 8; 35 shown, 48-65 left for it, floor 82
+            101-110: lands, 1 head, 2 head, checkpoint before 8; 35 shown, 66-75 left for it, floor 82
+            111-129: lands, 1 head, 1 head, 1 fold, checkpoint before 8; 35 shown, 76-94 left for it, floor 82
+            130-222: lands, 1 head, 1 fold, checkpoint before 8; 35 shown, 95-187 left for it, floor 82
+            223-224: nothing; 223 shown, 0 left for it, floor 82
         "#]],
     );
 }
@@ -271,12 +316,14 @@ user Go on.
     check(
         &Case { strategies, means: Means::Listed, ..by_hand(notation) },
         &expect![[r#"
-        249 tokens
-        1-47: above, 1 squeeze, 2 head; 107 shown, 0 left for it, floor 107
-        48-82: lands, 3 head; 35 shown, 0 left for it, floor 35
-        83-240: lands, 2 head; 35 shown, 0 left for it, floor 35
-        241-248: lands, 1 head; 241 shown, 0 left for it, floor 35
-        249-250: nothing; 249 shown, 0 left for it, floor 35
-    "#]],
+            249 tokens
+            1-47: above, 1 squeeze, 2 head, checkpoint before 8; 107 shown, 47 left for it, floor 154
+            48-81: above, 3 head, checkpoint before 8; 35 shown, 47 left for it, floor 82
+            82: lands, 3 head, checkpoint before 8; 35 shown, 47 left for it, floor 82
+            83-129: lands, 2 head, 1 head, checkpoint before 8; 35 shown, 48-94 left for it, floor 82
+            130-240: lands, 2 head, checkpoint before 8; 35 shown, 95-205 left for it, floor 82
+            241-248: lands, 1 head, 1 head, checkpoint before 8; 35 shown, 206-213 left for it, floor 82
+            249-250: nothing; 249 shown, 0 left for it, floor 82
+        "#]],
     );
 }

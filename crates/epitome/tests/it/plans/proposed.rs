@@ -43,7 +43,7 @@ fn said(plan: Result<Plan, String>) -> String {
 }
 
 #[test]
-fn a_persons_words_are_folded_where_others_may_be_dropped() {
+fn what_is_to_be_dropped_is_folded_with_all_before_it() {
     let gone = || Fate::Drop(Reason::NotRecent);
     let fold = || Fate::Fold(Reason::OlderStep);
     let steps = "user Task.\nasst call a Read\nres  a = {lines 9}\nuser {lorem 60}\nasst Well.\nuser Now.\n";
@@ -72,15 +72,15 @@ fn a_persons_words_are_folded_where_others_may_be_dropped() {
         let _ = writeln!(drawn, "{what}: {}", said(plan));
     }
     expect![[r#"
-        a step: 1 edits, 134 shown, 0 left, folded [], gone [1, 2]
+        a step: 1 edits, 134 shown, 108 left, folded [1, 2], gone []
         half of one is folded: 1 edits, 134 shown, 108 left, folded [1, 2], gone []
         half a step: it parts messages 1 to 2, which stay or go together
-        a person: 1 edits, 145 shown, 97 left, folded [3], gone []
+        a person: 2 edits, 37 shown, 205 left, folded [1, 2, 3], gone []
         the task: it takes message 0 away, which must stay
-        the model: 1 edits, 237 shown, 0 left, folded [], gone [4]
-        a note: 1 edits, 49 shown, 0 left, folded [], gone [2]
+        the model: 3 edits, 32 shown, 210 left, folded [1, 2, 3, 4], gone []
+        a note: 2 edits, 43 shown, 83 left, folded [1, 2], gone []
         beside an older checkpoint: 2 edits, 23 shown, 93 left, folded [1, 2], gone []
-        a drop beside one: 1 edits, 72 shown, 0 left, folded [], gone [2]
+        a drop beside one: 2 edits, 23 shown, 93 left, folded [1, 2], gone []
         an older checkpoint: 1 edits, 67 shown, 49 left, folded [1], gone []
         nothing: it compacts nothing
     "#]]
@@ -113,7 +113,7 @@ fn a_checkpoint_that_shares_a_message_leaves_it_for_the_next() {
     }
     expect![[r#"
         a fold: 2 edits, 37 shown, 55 left, folded [1], gone []; it stands: false
-        a drop: 1 edits, 60 shown, 0 left, folded [], gone [1]; it stands: true
+        a drop: 2 edits, 37 shown, 55 left, folded [1], gone []; it stands: false
     "#]]
     .assert_eq(&drawn);
 }
@@ -158,11 +158,11 @@ fn it_lands_where_it_must_and_leaves_room_for_a_checkpoint() {
         before = Some(taken);
     }
     expect![[r#"
-        a step, from 1: it leaves 71
-        a step, from 71: 43 shown
-        a few words, from 1: it leaves 168
-        a few words, from 168: it leaves no room for a checkpoint
-        from 13 tokens on, where a line is 28: false
+        a step, from 1: it leaves 90
+        a step, from 90: 43 shown
+        a few words, from 1: it leaves 79
+        a few words, from 79: 32 shown
+        from 13 tokens on, where a line is 47: false
     "#]]
     .assert_eq(&drawn);
 }
@@ -303,8 +303,8 @@ fn what_may_be_asked_for_is_said_beforehand() {
         steps of an open loop, 0: unit 0, 5 tokens, leaves false, edits [false]
         steps of an open loop, 1: unit 1, 9 tokens, leaves true, edits [true, true]
         steps of an open loop, 2: unit 1, 7 tokens, leaves true, edits [true]
-        steps of an open loop, 3: unit 2, 9 tokens, leaves true, edits [false, true]
-        steps of an open loop, 4: unit 2, 7 tokens, leaves true, edits [true]
+        steps of an open loop, 3: unit 2, 9 tokens, leaves false, edits [false, true]
+        steps of an open loop, 4: unit 2, 7 tokens, leaves false, edits [true]
         a closed one, 0: unit 0, 5 tokens, leaves false, edits [false]
         a closed one, 1: unit 1, 9 tokens, leaves true, edits [true, true]
         a closed one, 2: unit 1, 7 tokens, leaves true, edits [true]

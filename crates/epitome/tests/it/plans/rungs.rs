@@ -23,17 +23,17 @@ fn the_ladder() {
     check(
         &Case::drawn(Format::OpenaiChat, SESSION),
         &expect![[r#"
-        646 tokens
-        1-56: above, 1 excerpts, 3 head; 57 shown, 0 left for it, floor 57
-        57-80: lands, 1 excerpts, 3 head; 57 shown, 0 left for it, floor 57
-        81-84: lands, 1 failed, 1 excerpts, 2 head; 57 shown, 0 left for it, floor 57
-        85-120: lands, 1 failed, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 28-63 left for it, floor 57
-        121-154: lands, 1 failed, 1 outputs, 1 excerpts, 2 fold, checkpoint before 2; 57 shown, 64-97 left for it, floor 57
-        155-317: lands, 1 failed, 1 outputs, 1 excerpts; 155-173 shown, 0 left for it, floor 57
-        318-612: lands, 1 failed, 1 outputs; 318 shown, 0 left for it, floor 57
-        613-645: lands, 1 failed; 613 shown, 0 left for it, floor 57
-        646-647: nothing; 646 shown, 0 left for it, floor 57
-    "#]],
+            646 tokens
+            1-160: above, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47 left for it, floor 161
+            161-183: lands, 1 squeeze, 2 fold, checkpoint before 6; 114-135 shown, 47-50 left for it, floor 161-166
+            184-186: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 62-64 left for it, floor 168
+            187-197: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 47-57 left for it, floor 168-171
+            198: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 76 left for it, floor 169
+            199-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-242 shown, 47-89 left for it, floor 171-199
+            332-391: lands, 2 fold, checkpoint before 6; 285 shown, 47-106 left for it, floor 332
+            392-645: lands, 1 fold, checkpoint before 4; 318 shown, 74-327 left for it, floor 332
+            646-647: nothing; 646 shown, 0 left for it, floor 332
+        "#]],
     );
 }
 
@@ -46,10 +46,15 @@ fn a_fold_alone() {
         &case,
         &expect![[r#"
             646 tokens
-            1-56: above; 646 shown, 0 left for it, floor 57
-            57-84: short; 646 shown, 0 left for it, floor 57
-            85-645: lands, 3 fold, checkpoint before 2; 57-217 shown, 28-425 left for it, floor 57
-            646-647: nothing; 646 shown, 0 left for it, floor 57
+            1-160: above, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47 left for it, floor 161
+            161-183: lands, 1 squeeze, 2 fold, checkpoint before 6; 114-135 shown, 47-50 left for it, floor 161-166
+            184-186: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 121 shown, 63-65 left for it, floor 168
+            187-197: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 47-57 left for it, floor 168-171
+            198: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124 shown, 74 left for it, floor 171
+            199-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-242 shown, 47-89 left for it, floor 171-199
+            332-391: lands, 2 fold, checkpoint before 6; 285 shown, 47-106 left for it, floor 332
+            392-645: lands, 1 fold, checkpoint before 4; 318 shown, 74-327 left for it, floor 332
+            646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
 }
@@ -71,35 +76,48 @@ fn what_must_stay_is_cut_once_more_so_that_something_may_fold() {
     check(
         &listed,
         &expect![[r#"
-        536 tokens
-        1-98: above, 1 squeeze; 419 shown, 0 left for it, floor 99
-        99-103: short, 1 squeeze; 419 shown, 0 left for it, floor 99
-        104-126: short, 1 squeeze, 1 squeeze; 419 shown, 0 left for it, floor 99
-        127-212: lands, 1 squeeze, 1 squeeze, 2 fold, checkpoint before 1; 99 shown, 28-113 left for it, floor 99
-        213-243: lands, 1 squeeze, 2 fold, checkpoint before 1; 99 shown, 114-144 left for it, floor 99
-        244-535: lands, 2 fold, checkpoint before 1; 216 shown, 28-319 left for it, floor 216
-        536-537: nothing; 536 shown, 0 left for it, floor 216
-    "#]],
+            536 tokens
+            1-230: above, 3 squeeze, 1 fold, checkpoint before 3; 195-225 shown, 47-57 left for it, floor 242-272
+            231: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225 shown, 57 left for it, floor 272
+            232: above, 3 squeeze, 1 fold, checkpoint before 3; 225 shown, 58 left for it, floor 272
+            233-259: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225-239 shown, 58-64 left for it, floor 272-286
+            260-296: above, 2 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 243-251 shown, 65-74 left for it, floor 290-298
+            297-390: lands, 2 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 250-296 shown, 47-96 left for it, floor 297-343
+            391-458: lands, 1 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 294-331 shown, 91-113 left for it, floor 341-378
+            459-469: lands, 1 squeeze, 1 fold, checkpoint before 3; 412 shown, 47-57 left for it, floor 374-386
+            470-535: lands, 1 fold, checkpoint before 3; 423 shown, 47-112 left for it, floor 470
+            536-537: nothing; 536 shown, 0 left for it, floor 470
+        "#]],
     );
     let all = Case { means: Means::All, pins: vec![Pin::Entry(1)], ..listed };
     check(
         &all,
         &expect![[r#"
-        536 tokens
-        1-150: above, 2 squeeze; 358 shown, 0 left for it, floor 151
-        151-162: lands, 1 fold, 2 squeeze, checkpoint before 3; 151-157 shown, 0-6 left for it, floor 151
-        163-165: lands, 1 fold, 2 squeeze, 1 squeeze, checkpoint before 3; 151-153 shown, 11-12 left for it, floor 151-153
-        166-170: lands, 1 fold, 2 squeeze, checkpoint before 3; 163-168 shown, 2-4 left for it, floor 153
-        171-173: lands, 1 fold, 2 squeeze, 1 squeeze, checkpoint before 3; 153-155 shown, 17-18 left for it, floor 153-155
-        174-177: lands, 1 fold, 2 squeeze, checkpoint before 3; 172-173 shown, 2-4 left for it, floor 155-156
-        178: lands, 1 fold, 2 squeeze, 1 squeeze, checkpoint before 3; 156 shown, 22 left for it, floor 156
-        179-185: lands, 1 fold, 2 squeeze, checkpoint before 3; 175-182 shown, 0-6 left for it, floor 156-158
-        186-300: lands, 2 squeeze, 1 squeeze, 1 fold, checkpoint before 3; 158-181 shown, 28-119 left for it, floor 158-181
-        301-343: lands, 1 squeeze, 1 squeeze, 1 fold, checkpoint before 3; 181-203 shown, 113-140 left for it, floor 181-203
-        344-387: lands, 1 squeeze, 1 fold, checkpoint before 3; 316-321 shown, 28-66 left for it, floor 316-321
-        388-535: lands, 1 fold, checkpoint before 3; 329 shown, 59-206 left for it, floor 329
-        536-537: nothing; 536 shown, 0 left for it, floor 329
-    "#]],
+            536 tokens
+            1-259: above, 4 squeeze; 247-309 shown, 0 left for it, floor 247-309
+            260-387: above, 3 squeeze; 324-401 shown, 0 left for it, floor 324-401
+            388-422: above, 2 squeeze; 407-423 shown, 0 left for it, floor 407-423
+            423-427: lands, 2 squeeze; 423 shown, 0 left for it, floor 423
+            428-430: above, 2 squeeze; 431 shown, 0 left for it, floor 431
+            431-435: lands, 2 squeeze; 425-431 shown, 0 left for it, floor 425-431
+            436: above, 2 squeeze; 439 shown, 0 left for it, floor 439
+            437-438: above, 2 squeeze, 1 squeeze; 439 shown, 0 left for it, floor 439
+            439-448: lands, 2 squeeze; 429-445 shown, 0 left for it, floor 429-444
+            449-451: lands, 2 squeeze, 1 squeeze; 444 shown, 0 left for it, floor 444
+            452-458: lands, 2 squeeze; 451-452 shown, 0 left for it, floor 441-442
+            459-461: lands, 1 squeeze; 456-459 shown, 0 left for it, floor 442
+            462: lands, 2 squeeze, 1 squeeze; 442 shown, 0 left for it, floor 442
+            463-465: lands, 2 squeeze; 458-460 shown, 0 left for it, floor 440-442
+            466: lands, 2 squeeze, 1 squeeze; 440 shown, 0 left for it, floor 440
+            467-475: lands, 2 squeeze; 465-467 shown, 0 left for it, floor 440-452
+            476-481: lands, 1 squeeze; 470-476 shown, 0 left for it, floor 445-453
+            482-491: lands, 2 squeeze; 477-482 shown, 0 left for it, floor 452-453
+            492: lands, 1 squeeze, 1 squeeze; 463 shown, 0 left for it, floor 463
+            493-508: lands, 1 squeeze; 488-493 shown, 0 left for it, floor 462-463
+            509-511: lands, 1 squeeze, 1 squeeze; 462 shown, 0 left for it, floor 462
+            512-535: lands, 1 squeeze; 478-514 shown, 0 left for it, floor 456-478
+            536-537: nothing; 536 shown, 0 left for it, floor 536
+        "#]],
     );
 }
 
@@ -112,24 +130,42 @@ fn nothing_folds_and_little_is_left_out() {
     check(
         &listed,
         &expect![[r#"
-        646 tokens
-        1-3: above, 2 outputs; 159 shown, 0 left for it, floor 57
-        4-56: above, 1 outputs; 351 shown, 0 left for it, floor 57
-        57-350: short, 1 outputs; 351 shown, 0 left for it, floor 57
-        351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 57
-        646-647: nothing; 646 shown, 0 left for it, floor 57
-    "#]],
+            646 tokens
+            1-160: above, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
+            161-162: short, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
+            163-186: short, 1 squeeze, 1 outputs, 1 squeeze; 180-187 shown, 0 left for it, floor 161-168
+            187-248: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-206 shown, 0 left for it, floor 168-187
+            249: lands, 1 squeeze, 1 outputs; 249 shown, 0 left for it, floor 187
+            250-256: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
+            257-260: lands, 1 squeeze, 1 outputs; 257 shown, 0 left for it, floor 187
+            261-264: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
+            265-270: lands, 1 squeeze, 1 outputs; 264-265 shown, 0 left for it, floor 187
+            271-272: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
+            273-331: lands, 1 squeeze, 1 outputs; 273-308 shown, 0 left for it, floor 187-199
+            332-350: lands, 1 outputs, 1 squeeze; 218-229 shown, 0 left for it, floor 218-229
+            351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
+            646-647: nothing; 646 shown, 0 left for it, floor 332
+        "#]],
     );
     check(
         &Case { means: Means::All, ..listed },
         &expect![[r#"
-        646 tokens
-        1-3: above, 2 outputs; 159 shown, 0 left for it, floor 57
-        4-56: above, 1 outputs; 351 shown, 0 left for it, floor 57
-        57-350: short, 1 outputs; 351 shown, 0 left for it, floor 57
-        351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 57
-        646-647: nothing; 646 shown, 0 left for it, floor 57
-    "#]],
+            646 tokens
+            1-160: above, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
+            161-162: short, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
+            163-186: short, 1 squeeze, 1 outputs, 1 squeeze; 180-187 shown, 0 left for it, floor 161-168
+            187-248: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-206 shown, 0 left for it, floor 168-187
+            249: lands, 1 squeeze, 1 outputs; 249 shown, 0 left for it, floor 187
+            250-256: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
+            257-260: lands, 1 squeeze, 1 outputs; 257 shown, 0 left for it, floor 187
+            261-264: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
+            265-270: lands, 1 squeeze, 1 outputs; 264-265 shown, 0 left for it, floor 187
+            271-272: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
+            273-331: lands, 1 squeeze, 1 outputs; 273-308 shown, 0 left for it, floor 187-199
+            332-350: lands, 1 outputs, 1 squeeze; 218-229 shown, 0 left for it, floor 218-229
+            351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
+            646-647: nothing; 646 shown, 0 left for it, floor 332
+        "#]],
     );
 }
 
@@ -141,13 +177,21 @@ fn the_oldest_leave() {
     check(
         &case,
         &expect![[r#"
-        646 tokens
-        1-56: above, 3 head; 57 shown, 0 left for it, floor 57
-        57-284: lands, 3 head; 57 shown, 0 left for it, floor 57
-        285-317: lands, 2 head; 285 shown, 0 left for it, floor 57
-        318-645: lands, 1 head; 318 shown, 0 left for it, floor 57
-        646-647: nothing; 646 shown, 0 left for it, floor 57
-    "#]],
+            646 tokens
+            1-146: above, 1 squeeze, 2 head, checkpoint before 6; 114 shown, 47 left for it, floor 161
+            147-160: above, 1 squeeze, 1 head, 1 head, checkpoint before 6; 114 shown, 47 left for it, floor 161
+            161-162: lands, 1 squeeze, 1 head, 1 head, checkpoint before 6; 114 shown, 47-48 left for it, floor 161
+            163-205: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 114-126 shown, 48-79 left for it, floor 161-173
+            206-296: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 159-185 shown, 47-122 left for it, floor 173-199
+            297-301: lands, 1 squeeze, 1 head, checkpoint before 4; 250 shown, 47-51 left for it, floor 199
+            302-309: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 185 shown, 117-124 left for it, floor 199
+            310-317: lands, 1 squeeze, 1 head, checkpoint before 4; 263 shown, 47-54 left for it, floor 199
+            318-321: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 185 shown, 133-136 left for it, floor 199
+            322-331: lands, 1 squeeze, 1 head, checkpoint before 4; 275 shown, 47-56 left for it, floor 199
+            332-364: lands, 1 head, 1 squeeze, checkpoint before 4; 185-199 shown, 144-167 left for it, floor 232-246
+            365-645: lands, 1 head, checkpoint before 4; 318 shown, 47-327 left for it, floor 332
+            646-647: nothing; 646 shown, 0 left for it, floor 332
+        "#]],
     );
 }
 
@@ -161,9 +205,9 @@ fn to_its_end_whatever_the_target() {
         &case,
         &expect![[r#"
             646 tokens
-            1-56: above, 2 recent, checkpoint before 2; 285 shown, 0 left for it, floor 57
-            57-284: lands, 3 fold, checkpoint before 2; 57 shown, 0-187 left for it, floor 57
-            285-647: lands, 2 recent, checkpoint before 2; 285 shown, 0-361 left for it, floor 57
+            1-160: above, 2 recent, 1 squeeze, checkpoint before 6; 114 shown, 47 left for it, floor 161
+            161-331: lands, 2 recent, 1 squeeze, checkpoint before 6; 114-152 shown, 47-120 left for it, floor 161-199
+            332-647: lands, 2 recent, checkpoint before 6; 285 shown, 47-120 left for it, floor 332
         "#]],
     );
 }
@@ -190,17 +234,17 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
     check(
         &Case::drawn(Format::OpenaiChat, &greeted),
         &expect![[r#"
-        664 tokens
-        1-56: above, 1 excerpts, 4 head; 57 shown, 0 left for it, floor 57
-        57-80: lands, 1 excerpts, 4 head; 57 shown, 0 left for it, floor 57
-        81-84: lands, 1 failed, 1 excerpts, 3 head; 57 shown, 0 left for it, floor 57
-        85-120: lands, 1 failed, 1 excerpts, 3 fold, checkpoint before 3; 57 shown, 28-63 left for it, floor 57
-        121-172: lands, 1 failed, 1 outputs, 1 excerpts, 3 fold, checkpoint before 3; 57 shown, 64-115 left for it, floor 57
-        173-335: lands, 1 failed, 1 outputs, 1 excerpts; 173-191 shown, 0 left for it, floor 57
-        336-630: lands, 1 failed, 1 outputs; 336 shown, 0 left for it, floor 57
-        631-663: lands, 1 failed; 631 shown, 0 left for it, floor 57
-        664-665: nothing; 664 shown, 0 left for it, floor 57
-    "#]],
+            664 tokens
+            1-160: above, 1 squeeze, 3 fold, checkpoint before 7; 114 shown, 47 left for it, floor 161
+            161-183: lands, 1 squeeze, 3 fold, checkpoint before 7; 114-135 shown, 47-50 left for it, floor 161-166
+            184-186: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 62-64 left for it, floor 168
+            187-197: lands, 1 squeeze, 3 fold, checkpoint before 7; 140 shown, 47-57 left for it, floor 168-171
+            198: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 76 left for it, floor 169
+            199-331: lands, 1 squeeze, 3 fold, checkpoint before 7; 152-242 shown, 47-89 left for it, floor 171-199
+            332-391: lands, 3 fold, checkpoint before 7; 285 shown, 47-106 left for it, floor 332
+            392-663: lands, 2 fold, checkpoint before 5; 318 shown, 74-345 left for it, floor 332
+            664-665: nothing; 664 shown, 0 left for it, floor 332
+        "#]],
     );
 }
 
@@ -216,17 +260,14 @@ fn what_will_be_folded_is_not_edited_before() {
         &Case::drawn(Format::Anthropic, &notation),
         &expect![[r#"
             810 tokens
-            1-39: above, 3 head; 43 shown, 0 left for it, floor 43
-            40-42: above, 1 excerpts, 3 head; 43 shown, 0 left for it, floor 43
-            43-52: lands, 3 head; 43 shown, 0 left for it, floor 43
-            53-70: lands, 1 excerpts, 3 head; 43 shown, 0 left for it, floor 43
-            71-247: lands, 1 excerpts, 3 fold, checkpoint before 1; 43 shown, 28-163 left for it, floor 43
-            248-252: lands, 1 repeats, 1 excerpts, 3 fold, checkpoint before 1; 43 shown, 163-166 left for it, floor 43
-            253-391: lands, 1 repeats, 1 reasoning, 1 excerpts, 3 fold, checkpoint before 1; 43 shown, 166-258 left for it, floor 43
-            392-524: lands, 1 repeats, 1 reasoning, 1 excerpts; 392-416 shown, 0 left for it, floor 43
-            525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 43
-            619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 43
-            810-811: nothing; 810 shown, 0 left for it, floor 43
+            1-89: above, 3 fold, checkpoint before 7; 43 shown, 47 left for it, floor 90
+            90-247: lands, 3 fold, checkpoint before 7; 43 shown, 47-204 left for it, floor 90
+            248-252: lands, 1 repeats, 3 fold, checkpoint before 7; 43 shown, 205-209 left for it, floor 90
+            253-497: lands, 1 repeats, 1 reasoning, 3 fold, checkpoint before 7; 43 shown, 210-454 left for it, floor 90
+            498-524: lands, 1 repeats, 1 reasoning, 2 fold, checkpoint before 5; 343 shown, 155-181 left for it, floor 90
+            525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 90
+            619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 90
+            810-811: nothing; 810 shown, 0 left for it, floor 90
         "#]],
     );
 }
