@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::count::{Tally, TokenCounter, put_tokens};
 use crate::strategy::{Edit, fit_part};
 use crate::transcript::tie::{is_thought, ties};
-use crate::transcript::{Entry, Marks, Part, PartKind, Slot, Transcript};
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
 use edits::Edits;
 
@@ -241,9 +241,10 @@ impl Draft {
                 continue;
             }
             let part = matter.transcript.part(slot);
-            // A call and its result left together; neither comes back alone.
-            if edit.put == Put::Nothing && matches!(part.kind(), PartKind::Call | PartKind::Result)
-            {
+            // A call and its result left together; neither comes back alone. An earlier checkpoint is taken on by the next.
+            let is_taken_up = part.origin() == Origin::Checkpoint;
+            let is_pair = matches!(part.kind(), PartKind::Call | PartKind::Result);
+            if edit.put == Put::Nothing && (is_pair || is_taken_up) {
                 continue;
             }
             let before = matter.part_tokens(&part);

@@ -12,7 +12,7 @@ use crate::compact::Compactors;
 use crate::cores::Beside;
 use crate::count::TokenCounter;
 use crate::events::{Around, CompactionId, Event, Observer};
-use crate::guard::{Pin, Predicate, Preserved};
+use crate::guard::{OpenLoop, Pin, Predicate, Preserved};
 use crate::hook::Hooks;
 use crate::model::{Binding, Model, Registry};
 use crate::receipt::Originals;
@@ -57,6 +57,7 @@ pub struct Compactor {
     prompt: Option<Arc<AgentPrompt>>,
     compactors: Option<Arc<Compactors>>,
     beside: Option<Arc<dyn Beside>>,
+    open_loop: OpenLoop,
 }
 
 impl Compactor {
@@ -88,6 +89,7 @@ impl Compactor {
             prompt: None,
             compactors: None,
             beside: None,
+            open_loop: OpenLoop::Stays,
         })
     }
 
@@ -338,6 +340,16 @@ impl Compactor {
     /// The same without hooks, summarizers and other compactors, for what nobody can wait for.
     pub(crate) fn alone(self) -> Self {
         Compactor { hooks: None, summaries: None, prompt: None, compactors: None, ..self }
+    }
+
+    /// The same, for a view whose loop in progress is bound to what isn't shown any more.
+    pub(crate) fn closing_the_loop(self) -> Self {
+        Compactor { open_loop: OpenLoop::MayLeave, ..self }
+    }
+
+    /// What becomes of a loop in progress that is bound to the prefix.
+    pub(super) fn open_loop(&self) -> OpenLoop {
+        self.open_loop
     }
 
     /// What is done, in which order.

@@ -25,6 +25,7 @@ impl Compaction {
             tail: options.tail,
             preserved: self.compactor.preserved(),
             binding: self.compactor.binding(&self.request),
+            open_loop: self.compactor.open_loop(),
         };
         Guard::new(&self.request, units, tally, wishes)
     }

@@ -108,4 +108,10 @@ impl Holds {
     pub(super) fn among(&self, entries: Range<usize>) -> impl Iterator<Item = (usize, Held)> {
         entries.filter_map(|at| Some((at, self.get(at)?)))
     }
+
+    pub(super) fn retain(&mut self, stays: impl Fn(usize, Held) -> bool) {
+        for (at, held) in self.0.iter_mut().enumerate() {
+            *held = held.filter(|held| stays(at, *held));
+        }
+    }
 }

@@ -20,7 +20,7 @@ pub use held::Held;
 use held::Holds;
 pub(crate) use turn::open_turn;
 use turn::{open_loop, reasoning_from, starts_with_reasoning, turn_start};
-pub use wishes::{Pin, Predicate, Preserved, Task, Unheld, Wishes};
+pub use wishes::{OpenLoop, Pin, Predicate, Preserved, Task, Unheld, Wishes};
 
 /// What must stay, entry by entry.
 #[derive(Clone, Debug)]
@@ -121,10 +121,17 @@ impl Guard {
         let is_closed = open_loop.is_none();
         let bound = open_loop.filter(|_| wishes.binding == Binding::PrefixManual);
         let bound = bound.filter(|entries| turn::signed_until(transcript, entries).is_some());
-        guard.batches_stay_old(request, units);
-        // Bound thinking leaves with the first edit, so that nothing stays for its sake.
-        if !is_closed || wishes.binding != Binding::PrefixManual {
-            guard.turn_starts_with_thinking(request, units);
+        let may_leave = wishes.open_loop == OpenLoop::MayLeave;
+        let leaving = bound.clone().filter(|entries| may_leave && !guard.is_stateful(entries));
+        let bound = bound.filter(|_| leaving.is_none());
+        if let Some(entries) = &leaving {
+            guard.release(entries);
+        } else {
+            guard.batches_stay_old(request, units);
+            // Bound thinking leaves with the first edit, so that nothing stays for its sake.
+            if !is_closed || wishes.binding != Binding::PrefixManual {
+                guard.turn_starts_with_thinking(request, units);
+            }
         }
         // Signed thinking of an open loop can neither be stripped (the turn must begin with it) nor stay behind an edited
         // prefix: it stays, and so does all that it is bound to.
@@ -142,6 +149,10 @@ impl Guard {
             end.into_iter().flatten().for_each(|at| guard.hold(at, Held::Companion));
         }
         guard.keep_tail_whole(tally, wishes.target);
+        if let Some(entries) = &leaving {
+            guard.held.retain(|at, _| !entries.contains(&at));
+            guard.newest_unit = 0..0;
+        }
         guard.excerptable.retain(|at, _| *at >= guard.bound_to);
         guard
     }
@@ -150,6 +161,16 @@ impl Guard {
     fn keep_tail_whole(&mut self, tally: &Tally, target: u64) {
         let Some(from) = self.tail_from else { return };
         self.excerptable.retain(|at, _| *at < from || tally.entry(*at) > target);
+    }
+
+    /// Whether some of the entries is state, which can't be restated, so that it can't leave.
+    fn is_stateful(&self, entries: &Range<usize>) -> bool {
+        entries.clone().any(|at| self.held(at) == Some(Held::State))
+    }
+
+    /// Lets the entries go, and what is held only beside others, to be found anew.
+    fn release(&mut self, entries: &Range<usize>) {
+        self.held.retain(|at, held| held != Held::Companion && !entries.contains(&at));
     }
 
     /// Why the entry must stay; `None` if it may leave.

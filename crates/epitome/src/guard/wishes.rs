@@ -54,6 +54,16 @@ pub struct Unheld {
     pub entries: Vec<usize>,
 }
 
+/// What becomes of a tool loop in progress whose signed thinking is bound to the prefix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenLoop {
+    /// It stays, and so does everything before it, as it came.
+    #[default]
+    Stays,
+    /// It may leave as a whole: what it was bound to left before, in a view made for another model.
+    MayLeave,
+}
+
 /// What a guard is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Wishes<'a> {
@@ -69,6 +79,8 @@ pub struct Wishes<'a> {
     pub preserved: Preserved<'a>,
     /// Whether reasoning is bound to the prefix.
     pub binding: Binding,
+    /// What becomes of a loop in progress that is bound.
+    pub open_loop: OpenLoop,
 }
 
 /// What stays for what it is.

@@ -220,7 +220,10 @@ impl<'a> Subject<'a> {
         let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
         let units = self.units.all().iter().map(|unit| unit.entries.clone());
         let leaving = units.filter(|unit| unit.clone().all(|at| self.guard.may_leave(at)));
-        let folds = leaving.map(|unit| Edit::Fold(unit, Reason::LastResort)).collect();
+        let folds: Vec<Edit> = leaving.map(|unit| Edit::Fold(unit, Reason::LastResort)).collect();
+        if !folds.is_empty() {
+            work.take_up(Reason::LastResort);
+        }
         work.impose("fold", folds);
         for levels in [self.levels(), self.shares()] {
             if work.landing() > self.budget.target {

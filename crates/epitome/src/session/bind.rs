@@ -68,7 +68,7 @@ impl Sessions {
     ) -> Option<Epoch> {
         let before = self.lines[&session].epoch().clone();
         let counter = self.compactor.counter();
-        let compactor = self.compactor.clone().at_all_costs().alone();
+        let compactor = self.compactor.clone().at_all_costs().alone().closing_the_loop();
         let compactor = compactor.wishing(Target::Tokens(target), Vec::new()).ok()?;
         let compactor = compactor.knowing(self.checkpoints.iter().copied());
         let outcome = compactor.compact(base).ok()?;

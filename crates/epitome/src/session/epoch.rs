@@ -107,6 +107,11 @@ impl Epoch {
         epoch
     }
 
+    /// Whether it shows everything as it came.
+    pub(super) fn shows_all(&self) -> bool {
+        self.number == 0 && self.spares.is_empty()
+    }
+
     /// Links that it has a say on; whatever comes behind is kept.
     pub(super) fn known(&self) -> usize {
         self.lots.iter().map(|(len, _)| *len).sum()

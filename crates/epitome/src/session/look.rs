@@ -353,6 +353,7 @@ impl Sessions {
         self.next += 1;
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let epoch = line.epoch().number;
+        let shows_all = line.epoch().shows_all();
         let is = subject.circumstances(window);
         line.flight =
             Some(Flight { ticket, since: now, urgency, asks, epoch, is, late: Vec::new() });
@@ -371,6 +372,8 @@ impl Sessions {
             Asks::Others => compactor,
             Asks::Nobody => compactor.alone(),
         };
+        // A loop in progress is bound to what was shown, which isn't what came.
+        let compactor = if shows_all { compactor } else { compactor.closing_the_loop() };
         let prompt = subject.prompt.filter(|_| compactor.summaries().is_some());
         let compactor = match prompt {
             Some((shown, sent, idle)) => {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, Scene, Strategy};
-use crate::transcript::{Marks, Part, PartKind};
+use crate::draft::{nested, result_of};
+use crate::transcript::{Marks, Part, PartKind, Slot};
 use crate::view::{PartEdit, Put, Reason};
 
 /// What may be set of [`OldMedia`].
@@ -45,18 +46,31 @@ impl Strategy for OldMedia {
         let mut media: Vec<Part<'_>> =
             parts.filter(|part| part.kind() == PartKind::Media && !is_referred_to(part)).collect();
         media.truncate(media.len().saturating_sub(self.0.keep));
-        media
-            .into_iter()
-            .map(|part| {
-                let put = if part.is(Marks::WORDLESS) {
-                    Put::Nothing
-                } else {
-                    Put::Text(media_note(&part).into())
-                };
-                Edit::Put(PartEdit { at: part.slot, put, reason: Reason::OldMedia })
-            })
-            .collect()
+        let transcript = scene.matter.transcript;
+        let is_old = |slot: Slot| media.binary_search_by_key(&slot, |part| part.slot).is_ok();
+        let mut edits = Vec::new();
+        for part in &media {
+            if !part.is(Marks::WORDLESS) {
+                edits.push(put(part.slot, media_note(part)));
+                continue;
+            }
+            // No words can stand in its place: they stand behind its result's, once for all that it holds.
+            let result = transcript.part(result_of(transcript, part.slot));
+            let shown = || nested(transcript, result.slot);
+            let is_first = shown().next() == Some(part.slot);
+            let is_said = !result.raw_body().is_empty();
+            if is_said && is_first && shown().all(is_old) && scene.may_edit(&result) {
+                let notes = shown().map(|slot| media_note(&transcript.part(slot)));
+                let words = std::iter::once(scene.matter.part_text(&result).into_owned());
+                edits.push(put(result.slot, words.chain(notes).collect::<Vec<_>>().join("\n")));
+            }
+        }
+        edits
     }
+}
+
+fn put(at: Slot, words: String) -> Edit {
+    Edit::Put(PartEdit { at, put: Put::Text(words.into()), reason: Reason::OldMedia })
 }
 
 /// What is said where a medium was.

@@ -3,11 +3,13 @@
 //! Masking old observations halves cost at equal or better solve rate (DESIGN.md §1). The call stays,
 //! so the model doesn't invent what it did.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy, Which};
+use crate::draft::nested;
 use crate::text::{Outcome, STUB, noted_stub};
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
@@ -123,7 +125,15 @@ fn stub_line<'a>(scene: &Scene<'a>, result: &Part<'a>, note: &str) -> String {
     let name = call.map_or_else(|| result.name().into_owned(), |call| call.name().into_owned());
     let arguments = call.map(|call| call.text().into_owned()).unwrap_or_default();
     let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
-    noted_stub(&name, &arguments, &scene.matter.part_text(result), outcome, note)
+    let transcript = scene.matter.transcript;
+    let inner = nested(transcript, result.slot).map(|slot| transcript.part(slot));
+    let media: BTreeSet<String> = inner
+        .filter(|part| part.kind() == PartKind::Media && !part.name().is_empty())
+        .map(|part| part.name().into_owned())
+        .collect();
+    let with = media.iter().map(|kind| format!("with {kind}"));
+    let note: Vec<String> = with.chain((!note.is_empty()).then(|| note.to_owned())).collect();
+    noted_stub(&name, &arguments, &scene.matter.part_text(result), outcome, &note.join("; "))
 }
 
 /// Whether `text` is what the result leaves as a stub.

@@ -26,7 +26,11 @@ impl Command {
     /// Understands a command line.
     pub(crate) fn read(line: &str) -> Self {
         let mut command = Self::default();
-        command.line(crate::text::cut::head(line, MAX_SEEN), String::new());
+        let line = crate::text::cut::head(line, MAX_SEEN);
+        command.line(line, String::new());
+        // Of what isn't understood nobody knows that it only looks.
+        let mut words = segments(line).into_iter().flatten().filter_map(Word::text);
+        command.acts |= !line.trim().is_empty() && words.all(|word| word.is_empty());
         command
     }
 

@@ -159,6 +159,7 @@ fn guard(outcome: &Outcome, compactor: &Compactor, tally: &Tally) -> Guard {
         tail: options.tail,
         preserved: compactor.preserved(),
         binding: Binding::of(base),
+        open_loop: epitome::guard::OpenLoop::Stays,
     };
     Guard::new(base, &units, tally, wishes)
 }

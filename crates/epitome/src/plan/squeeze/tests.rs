@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::*;
 use crate::budget::{Budget, Stop, Tail};
 use crate::count::{CharsPer, Tally};
-use crate::guard::{Guard, Pin, Preserved, Task, Wishes};
+use crate::guard::{Guard, OpenLoop, Pin, Preserved, Task, Wishes};
 use crate::model::Binding;
 use crate::plan::Means;
 use crate::request::Request;
@@ -61,6 +61,7 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T
         tail: Tail::Fitting,
         preserved: Preserved::default(),
         binding: Binding::Free,
+        open_loop: OpenLoop::Stays,
     };
     let guard = Guard::new(&request, &units, &tally, wishes);
     what(&Subject {
