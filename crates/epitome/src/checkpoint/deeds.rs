@@ -156,10 +156,8 @@ impl Deeds {
         }
         if merging == Merging::Tool {
             for deed in &mut merged {
-                let own = self
-                    .deeds
-                    .iter()
-                    .filter(|one| is_of(one) && merging.of(one) == *deed.what);
+                let own =
+                    self.deeds.iter().filter(|one| is_of(one) && merging.of(one) == *deed.what);
                 let mut seen: Vec<&str> = Vec::new();
                 for target in own.flat_map(targets) {
                     if !seen.contains(&target) && seen.len() < MOST_TARGETS {
@@ -181,27 +179,30 @@ impl Deeds {
     }
 }
 
-/// Which calls become one line.
+/// Which calls become one line. Where the others don't fit, the next one may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merging {
     /// Those that say the same.
     Same,
-    /// Those of one tool on one target.
-    Target,
+    /// Those of one tool with the same first arguments, so many.
+    Arguments(usize),
     /// Those of one tool, which names its targets.
     Tool,
 }
 
 impl Merging {
+    /// Those on one target, which the first argument names.
+    pub(super) const TARGET: Merging = Merging::Arguments(1);
+
     /// What stands for a call.
     fn of(self, deed: &Deed) -> Cow<'_, str> {
         let what = &*deed.what;
         let Some((tool, rest)) = what.split_once('(') else { return what.into() };
         match self {
             Merging::Same => what.into(),
-            Merging::Target if deed.names_files => what.into(),
-            Merging::Target => match rest.split_once(", ") {
-                Some((first, _)) => format!("{tool}({first}, …)").into(),
+            Merging::Arguments(_) if deed.names_files => what.into(),
+            Merging::Arguments(count) => match rest.match_indices(", ").nth(count - 1) {
+                Some((end, _)) => format!("{tool}({}, …)", &rest[..end]).into(),
                 None => what.into(),
             },
             Merging::Tool => tool.into(),
@@ -372,7 +373,7 @@ mod tests {
             (next.lines(|_| true, Merging::Same), next.looks(100)),
             (lines, deeds.looks(100))
         );
-        assert_eq!(next.lines(|deed| deed.last > 9, Merging::Target), ["[11] book(id=JG7FMM, …)"]);
+        assert_eq!(next.lines(|deed| deed.last > 9, Merging::TARGET), ["[11] book(id=JG7FMM, …)"]);
         let tools = next.lines(|_| true, Merging::Tool);
         assert_eq!(
             tools[1..],
@@ -383,19 +384,18 @@ mod tests {
     #[test]
     fn files_that_were_changed_are_never_merged_away() {
         let mut deeds = Deeds::default();
-        let patch = r#"{"input":"*** Begin Patch\n*** Update File: a.rs\n@@\n*** Add File: src/b.rs\n"}"#;
+        let patch =
+            r#"{"input":"*** Begin Patch\n*** Update File: a.rs\n@@\n*** Add File: src/b.rs\n"}"#;
         deeds.call(1, 1, "apply_patch", patch, false);
         deeds.call(3, 3, "edit", r#"{"path":"src/a b.rs"}"#, false);
         deeds.call(5, 5, "edit", r#"{"path":"Makefile"}"#, false);
         deeds.call(7, 7, "update_flights", r#"{"id":"JG7FMM"}"#, false);
         deeds.call(9, 9, "Bash", r#"{"command":"./build.sh"}"#, false);
-        let merged = [
-            "[1] apply_patch(a.rs · src/b.rs)",
-            "[3] edit(src/a b.rs · Makefile) ×2, last [5]",
-        ];
+        let merged =
+            ["[1] apply_patch(a.rs · src/b.rs)", "[3] edit(src/a b.rs · Makefile) ×2, last [5]"];
         assert_eq!(deeds.lines(Deed::names_files, Merging::Tool), merged);
         let patched = "[1] apply_patch(a.rs, src/b.rs)";
-        assert_eq!(deeds.lines(Deed::names_files, Merging::Target)[0], patched);
+        assert_eq!(deeds.lines(Deed::names_files, Merging::TARGET)[0], patched);
         let mut next = Deeds::default();
         next.carry(&merged.join("\n"));
         assert_eq!(next.lines(Deed::names_files, Merging::Tool), merged);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
+use std::iter;
 
 use super::deeds::{Deed, Merging};
 use super::gather::{Gathered, said};
@@ -59,6 +60,8 @@ pub(super) struct Lanes<'a> {
 
 /// Tokens of the titles of two lanes.
 const TITLES_TOKENS: u64 = 12;
+/// Arguments of a call that are shown where not all fit.
+const MOST_ARGUMENTS: usize = 4;
 /// Percent of what is left that lines have before names.
 const NOTES_SHARE: u64 = 70;
 
@@ -69,7 +72,8 @@ impl Lanes<'_> {
         let mut out = head.to_owned();
         let mut left = room;
         // Commands and prohibitions have what the deeds since the newest human message don't need, half at the least.
-        let needed = self.total(&self.gathered.deeds.lines(|deed| self.is_new(deed), Merging::Tool));
+        let needed =
+            self.total(&self.gathered.deeds.lines(|deed| self.is_new(deed), Merging::Tool));
         let commands = room.saturating_sub(needed.min(room / 2)).saturating_sub(TITLES_TOKENS);
         let words = words::lane(&self.gathered.words, Room { commands, all: words }, self.counter);
         self.push(&mut out, WORDS, &words.text, &mut left);
@@ -128,16 +132,16 @@ impl Lanes<'_> {
         let deeds = &self.gathered.deeds;
         let total = |lines: &[String]| self.total(lines);
         let left = left.saturating_sub(TITLES_TOKENS / 2);
-        // Calls that say the same become one line; where that isn't enough, calls on one target; then calls of one tool.
-        let steps = [(Merging::Same, 70), (Merging::Target, 85), (Merging::Tool, 100)];
-        let fitting =
-            steps.into_iter().map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
-        let fitting =
-            fitting.into_iter().find(|(lines, percent)| total(lines) <= left * percent / 100);
+        // Calls that say the same become one line; where that isn't enough, calls with the same first arguments, at last on one
+        // target; then calls of one tool.
+        let arguments = (1..=MOST_ARGUMENTS).rev().map(|count| (Merging::Arguments(count), 85));
+        let steps = iter::once((Merging::Same, 70)).chain(arguments).chain([(Merging::Tool, 100)]);
+        let mut fitting = steps.map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
+        let fitting = fitting.find(|(lines, percent)| total(lines) <= left * percent / 100);
         let is_complete = fitting.is_some();
         let new = match fitting {
             Some((lines, _)) => lines,
-            None => self.newest(deeds.lines(is_new, Merging::Target), left),
+            None => self.newest(deeds.lines(is_new, Merging::TARGET), left),
         };
         let left = left.saturating_sub(total(&new));
         if !is_complete {
@@ -160,7 +164,7 @@ impl Lanes<'_> {
         if self.total(&all) <= most {
             return (all, true);
         }
-        let files = deeds.lines(is_file, Merging::Target);
+        let files = deeds.lines(is_file, Merging::TARGET);
         let needed = self.total(&files);
         if needed <= most {
             let files: HashSet<String> = files.into_iter().collect();
@@ -174,7 +178,7 @@ impl Lanes<'_> {
                 left = rest.unwrap_or(0);
                 !is_full
             };
-            let all = deeds.lines(is_old, Merging::Target);
+            let all = deeds.lines(is_old, Merging::TARGET);
             let mut lines: Vec<String> = all.into_iter().rev().filter(fits).collect();
             lines.reverse();
             return (lines, true);
@@ -184,7 +188,7 @@ impl Lanes<'_> {
         if needed > left {
             return (self.newest(files, left), false);
         }
-        let rest = deeds.lines(|deed| is_old(deed) && !deed.names_files(), Merging::Target);
+        let rest = deeds.lines(|deed| is_old(deed) && !deed.names_files(), Merging::TARGET);
         ([merged, self.newest(rest, most.saturating_sub(needed))].concat(), true)
     }
 
