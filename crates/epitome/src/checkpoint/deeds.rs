@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use super::target::{key, outcome, target};
 use crate::text::Outcome;
+use crate::text::arguments::Arguments;
 use crate::tool::{Act, Call};
 
 /// One call, or several that ask the same.
@@ -20,6 +21,8 @@ pub(super) struct Deed {
     times: u32,
     /// Tool and key arguments: `Edit(src/a.rs)`.
     what: Box<str>,
+    /// Whether `what` names files that it changed.
+    names_files: bool,
     /// How the last one went; empty while nobody said.
     went: Box<str>,
 }
@@ -81,6 +84,7 @@ impl Deeds {
             first: number,
             last: number,
             times: 1,
+            names_files: names_files(&what),
             what: what.into(),
             went: "".into(),
         });
@@ -130,13 +134,12 @@ impl Deeds {
         }
     }
 
-    /// The lines of the calls that were made from message `since` on, or of those before; what asks the same as one line, in
-    /// the order of the last of them.
-    pub(super) fn lines(&self, is_of: impl Fn(u32) -> bool, merging: Merging) -> Vec<String> {
+    /// The lines of some of the calls; those that `merging` takes for one are one line, in the order of the last of them.
+    pub(super) fn lines(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<String> {
         let mut merged: Vec<Deed> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
-        for deed in self.deeds.iter().filter(|deed| is_of(deed.last)) {
-            let what = merging.of(&deed.what);
+        for deed in self.deeds.iter().filter(|deed| is_of(deed)) {
+            let what = merging.of(deed);
             match places.get(what.as_ref()) {
                 Some(at) => {
                     let known = &mut merged[*at];
@@ -153,12 +156,10 @@ impl Deeds {
         }
         if merging == Merging::Tool {
             for deed in &mut merged {
-                let own = self
-                    .deeds
-                    .iter()
-                    .filter(|one| is_of(one.last) && merging.of(&one.what) == *deed.what);
+                let own =
+                    self.deeds.iter().filter(|one| is_of(one) && merging.of(one) == *deed.what);
                 let mut seen: Vec<&str> = Vec::new();
-                for target in own.flat_map(|one| targets(&one.what)) {
+                for target in own.flat_map(targets) {
                     if !seen.contains(&target) && seen.len() < MOST_TARGETS {
                         seen.push(target);
                     }
@@ -178,25 +179,30 @@ impl Deeds {
     }
 }
 
-/// Which calls become one line.
+/// Which calls become one line. Where the others don't fit, the next one may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merging {
     /// Those that say the same.
     Same,
-    /// Those of one tool on one target.
-    Target,
+    /// Those of one tool with the same first arguments, so many.
+    Arguments(usize),
     /// Those of one tool, which names its targets.
     Tool,
 }
 
 impl Merging {
+    /// Those on one target, which the first argument names.
+    pub(super) const TARGET: Merging = Merging::Arguments(1);
+
     /// What stands for a call.
-    fn of(self, what: &str) -> Cow<'_, str> {
+    fn of(self, deed: &Deed) -> Cow<'_, str> {
+        let what = &*deed.what;
         let Some((tool, rest)) = what.split_once('(') else { return what.into() };
         match self {
             Merging::Same => what.into(),
-            Merging::Target => match rest.split_once(", ") {
-                Some((first, _)) => format!("{tool}({first}, …)").into(),
+            Merging::Arguments(_) if deed.names_files => what.into(),
+            Merging::Arguments(count) => match rest.match_indices(", ").nth(count - 1) {
+                Some((end, _)) => format!("{tool}({}, …)", &rest[..end]).into(),
                 None => what.into(),
             },
             Merging::Tool => tool.into(),
@@ -206,23 +212,54 @@ impl Merging {
 
 /// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` the first value, of `Bash(cargo test)` the
 /// program.
-fn targets(what: &str) -> impl Iterator<Item = &str> {
-    let inner = what.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
-    let first = inner.split(", ").next().unwrap_or_default();
-    first.split(BETWEEN).filter_map(|target| {
-        let is_name = |name: &str| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+fn targets(deed: &Deed) -> impl Iterator<Item = &str> {
+    let inner = inner(&deed.what);
+    let all = if deed.names_files { usize::MAX } else { 1 };
+    inner.split(", ").take(all).flat_map(|some| some.split(BETWEEN)).filter_map(|target| {
+        let target = match value(target) {
+            Some(value) => value,
+            None if deed.names_files => target,
+            None => target.split(' ').next()?,
         };
-        let value =
-            target.split_once('=').filter(|(name, _)| is_name(name)).map(|(_, value)| value);
-        let target = value.or_else(|| target.split(' ').next())?;
         (!target.is_empty() && target != "…").then_some(target)
     })
 }
 
+/// What stands between the parentheses.
+fn inner(what: &str) -> &str {
+    what.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest))
+}
+
+/// Of `id=JG7FMM` what stands behind the name.
+fn value(argument: &str) -> Option<&str> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    argument.split_once('=').filter(|(name, _)| is_name(name)).map(|(_, value)| value)
+}
+
+/// Whether a call changes files, and names nothing else: `edit(src/a.rs)`, `apply_patch(a.rs, b.rs)`.
+fn names_files(what: &str) -> bool {
+    let Some((tool, _)) = what.split_once('(') else { return false };
+    // What a tool of this name does to a file.
+    let act = Act::of(tool, &Arguments::read(r#"{"path":"a"}"#));
+    matches!(act, Act::Edit | Act::Write | Act::Delete)
+        && inner(what).split(", ").all(|file| !matches!(file, "" | "…") && value(file).is_none())
+}
+
 impl Deed {
+    /// The message that made the last of these calls.
+    pub(super) fn last(&self) -> u32 {
+        self.last
+    }
+
+    /// Whether it says which files it changed.
+    pub(super) fn names_files(&self) -> bool {
+        self.names_files
+    }
+
     fn line(&self) -> String {
-        let Deed { first, last, times, what, went } = self;
+        let Deed { first, last, times, what, went, .. } = self;
         let mut line = format!("[{first}] {what}");
         if *times > 1 {
             let _ = write!(line, " ×{times}, last [{last}]");
@@ -243,7 +280,8 @@ impl Deed {
             Some((what, times.parse().ok()?, last.parse().ok()?))
         };
         let (what, times, last) = again().unwrap_or((what, 1, first));
-        Some(Deed { first, last, times, what: what.into(), went: went.into() })
+        let names_files = names_files(what);
+        Some(Deed { first, last, times, what: what.into(), names_files, went: went.into() })
     }
 }
 
@@ -335,11 +373,31 @@ mod tests {
             (next.lines(|_| true, Merging::Same), next.looks(100)),
             (lines, deeds.looks(100))
         );
-        assert_eq!(next.lines(|at| at > 9, Merging::Target), ["[11] book(id=JG7FMM, …)"]);
+        assert_eq!(next.lines(|deed| deed.last > 9, Merging::TARGET), ["[11] book(id=JG7FMM, …)"]);
         let tools = next.lines(|_| true, Merging::Tool);
         assert_eq!(
             tools[1..],
             ["[9] Bash(cargo) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM)"]
         );
+    }
+
+    #[test]
+    fn files_that_were_changed_are_never_merged_away() {
+        let mut deeds = Deeds::default();
+        let patch =
+            r#"{"input":"*** Begin Patch\n*** Update File: a.rs\n@@\n*** Add File: src/b.rs\n"}"#;
+        deeds.call(1, 1, "apply_patch", patch, false);
+        deeds.call(3, 3, "edit", r#"{"path":"src/a b.rs"}"#, false);
+        deeds.call(5, 5, "edit", r#"{"path":"Makefile"}"#, false);
+        deeds.call(7, 7, "update_flights", r#"{"id":"JG7FMM"}"#, false);
+        deeds.call(9, 9, "Bash", r#"{"command":"./build.sh"}"#, false);
+        let merged =
+            ["[1] apply_patch(a.rs · src/b.rs)", "[3] edit(src/a b.rs · Makefile) ×2, last [5]"];
+        assert_eq!(deeds.lines(Deed::names_files, Merging::Tool), merged);
+        let patched = "[1] apply_patch(a.rs, src/b.rs)";
+        assert_eq!(deeds.lines(Deed::names_files, Merging::TARGET)[0], patched);
+        let mut next = Deeds::default();
+        next.carry(&merged.join("\n"));
+        assert_eq!(next.lines(Deed::names_files, Merging::Tool), merged);
     }
 }

@@ -1,9 +1,10 @@
 //! The lanes of a checkpoint behind its header, each within its share of the room.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
+use std::iter;
 
-use super::deeds::Merging;
+use super::deeds::{Deed, Merging};
 use super::gather::{Gathered, said};
 use super::notes::{Line, Place, Taken};
 use super::words::{self, Lane, Room};
@@ -59,6 +60,8 @@ pub(super) struct Lanes<'a> {
 
 /// Tokens of the titles of two lanes.
 const TITLES_TOKENS: u64 = 12;
+/// Arguments of a call that are shown where not all fit.
+const MOST_ARGUMENTS: usize = 4;
 /// Percent of what is left that lines have before names.
 const NOTES_SHARE: u64 = 70;
 
@@ -69,7 +72,8 @@ impl Lanes<'_> {
         let mut out = head.to_owned();
         let mut left = room;
         // Commands and prohibitions have what the deeds since the newest human message don't need, half at the least.
-        let needed = self.total(&self.gathered.deeds.lines(|at| self.is_new(at), Merging::Tool));
+        let needed =
+            self.total(&self.gathered.deeds.lines(|deed| self.is_new(deed), Merging::Tool));
         let commands = room.saturating_sub(needed.min(room / 2)).saturating_sub(TITLES_TOKENS);
         let words = words::lane(&self.gathered.words, Room { commands, all: words }, self.counter);
         self.push(&mut out, WORDS, &words.text, &mut left);
@@ -100,9 +104,9 @@ impl Lanes<'_> {
         (out, words)
     }
 
-    /// Whether a message is newer than the newest human message.
-    fn is_new(&self, number: u32) -> bool {
-        self.gathered.newest_human.is_none_or(|since| number > since)
+    /// Whether a call is newer than the newest human message.
+    fn is_new(&self, deed: &Deed) -> bool {
+        self.gathered.newest_human.is_none_or(|since| deed.last() > since)
     }
 
     /// Tokens of lines.
@@ -121,38 +125,71 @@ impl Lanes<'_> {
         *left = left.saturating_sub(self.tokens(&out[before..]));
     }
 
-    /// What was done, calls since the newest human message before all else; and whether all of these are named.
+    /// What was done, calls since the newest human message before all else, then files that were changed before it; and whether
+    /// all of these are named.
     fn deeds(&self, left: u64) -> (String, bool) {
-        let is_new = |at: u32| self.is_new(at);
+        let is_new = |deed: &Deed| self.is_new(deed);
         let deeds = &self.gathered.deeds;
         let total = |lines: &[String]| self.total(lines);
         let left = left.saturating_sub(TITLES_TOKENS / 2);
-        // Calls that say the same become one line; where that isn't enough, calls on one target; then calls of one tool.
-        let steps = [(Merging::Same, 70), (Merging::Target, 85), (Merging::Tool, 100)];
-        let fitting =
-            steps.into_iter().map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
-        let fitting =
-            fitting.into_iter().find(|(lines, percent)| total(lines) <= left * percent / 100);
+        // Calls that say the same become one line; where that isn't enough, calls with the same first arguments, at last on one
+        // target; then calls of one tool.
+        let arguments = (1..=MOST_ARGUMENTS).rev().map(|count| (Merging::Arguments(count), 85));
+        let steps = iter::once((Merging::Same, 70)).chain(arguments).chain([(Merging::Tool, 100)]);
+        let mut fitting = steps.map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
+        let fitting = fitting.find(|(lines, percent)| total(lines) <= left * percent / 100);
         let is_complete = fitting.is_some();
         let new = match fitting {
             Some((lines, _)) => lines,
-            None => self.newest(deeds.lines(is_new, Merging::Target), left),
+            None => self.newest(deeds.lines(is_new, Merging::TARGET), left),
         };
         let left = left.saturating_sub(total(&new));
         if !is_complete {
             return (new.iter().map(|line| format!("{line}\n")).collect(), false);
         }
-        let old = deeds.lines(|at| !is_new(at), Merging::Same);
-        let most = self.shares.older.min(left);
-        let old = if total(&old) <= most {
-            old
-        } else {
-            self.newest(deeds.lines(|at| !is_new(at), Merging::Target), most)
-        };
+        let (old, is_complete) = self.older(self.shares.older.min(left), left);
         let left = left.saturating_sub(total(&old));
-        let most = self.shares.looks.min(left);
-        let looks = self.looks(most);
-        ([old, new, looks].concat().iter().map(|line| format!("{line}\n")).collect(), true)
+        let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
+        let lines = [old, new, looks].concat();
+        (lines.iter().map(|line| format!("{line}\n")).collect(), is_complete)
+    }
+
+    /// Calls before the newest human message, in at most `most` tokens: files that were changed first, then the newest. Files may
+    /// take all that is `left`. And whether all these files are named.
+    fn older(&self, most: u64, left: u64) -> (Vec<String>, bool) {
+        let deeds = &self.gathered.deeds;
+        let is_old = |deed: &Deed| !self.is_new(deed);
+        let is_file = |deed: &Deed| is_old(deed) && deed.names_files();
+        let all = deeds.lines(is_old, Merging::Same);
+        if self.total(&all) <= most {
+            return (all, true);
+        }
+        let files = deeds.lines(is_file, Merging::TARGET);
+        let needed = self.total(&files);
+        if needed <= most {
+            let files: HashSet<String> = files.into_iter().collect();
+            let (mut left, mut is_full) = (most - needed, false);
+            let fits = |line: &String| {
+                if files.contains(line) {
+                    return true;
+                }
+                let rest = left.checked_sub(self.tokens(line) + 1);
+                is_full |= rest.is_none();
+                left = rest.unwrap_or(0);
+                !is_full
+            };
+            let all = deeds.lines(is_old, Merging::TARGET);
+            let mut lines: Vec<String> = all.into_iter().rev().filter(fits).collect();
+            lines.reverse();
+            return (lines, true);
+        }
+        let merged = deeds.lines(is_file, Merging::Tool);
+        let needed = self.total(&merged);
+        if needed > left {
+            return (self.newest(files, left), false);
+        }
+        let rest = deeds.lines(|deed| is_old(deed) && !deed.names_files(), Merging::TARGET);
+        ([merged, self.newest(rest, most.saturating_sub(needed))].concat(), true)
     }
 
     fn looks(&self, most: u64) -> Vec<String> {

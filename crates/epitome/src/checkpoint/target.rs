@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::json::unquote;
+use crate::specifics;
 use crate::text::arguments::patched_files;
 use crate::text::cut;
 use crate::text::outcome::judge;
@@ -14,6 +15,8 @@ use crate::tool::{Act, Call, FileDeed, Tests};
 /// The longest argument that is said, and all of them, in bytes.
 const MOST_VALUE: usize = 120;
 const MOST_KEY: usize = 320;
+/// Of a longer argument so much is said.
+const MOST_HEAD: usize = 60;
 /// The longest command line, error line and result.
 const MOST_COMMAND: usize = 300;
 const MOST_ERROR: usize = 140;
@@ -38,27 +41,48 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
     if let (Act::Edit | Act::Write | Act::Delete, Some(path)) = (call.act, call.arguments.path()) {
         return format!("{tool}({path})");
     }
-    let mut out = format!("{tool}(");
-    let mut gap = "";
-    let mut is_cut = false;
-    for (name, raw) in call.arguments.all() {
-        let value = if raw.starts_with('"') { unquote(raw) } else { Cow::Borrowed(raw) };
-        let is_short = value.len() <= MOST_VALUE && !value.contains('\n');
-        if !is_short || out.len() + name.len() + value.len() > MOST_KEY {
-            is_cut = true;
-            continue;
-        }
-        let _ = write!(out, "{gap}{name}={value}");
-        gap = ", ";
-    }
-    if is_cut {
-        let _ = write!(out, "{gap}…");
-    }
+    let mut out = format!("{tool}({}", named(call));
     if call.arguments.is_empty() && !matches!(arguments.trim(), "" | "{}" | "null") {
         out.push_str(&whole_words(arguments, MOST_COMMAND));
     }
     out.push(')');
     out.strip_suffix("()").map(str::to_owned).unwrap_or(out)
+}
+
+/// A call's arguments by their names: short ones in full, of long ones the beginning. Short ones have room first.
+fn named(call: &Call<'_>) -> String {
+    let all = call.arguments.all().map(|(name, raw)| {
+        let value = if raw.starts_with('"') { unquote(raw) } else { Cow::Borrowed(raw) };
+        let is_short = value.len() <= MOST_VALUE && !value.contains('\n');
+        (name, value, is_short)
+    });
+    let all: Vec<_> = all.collect();
+    let short = all.iter().filter(|(.., is_short)| *is_short);
+    let mut room_of_long =
+        MOST_KEY.saturating_sub(short.map(|(name, value, _)| name.len() + value.len() + 3).sum());
+    let mut out = String::new();
+    let mut is_cut = false;
+    for (name, value, is_short) in all {
+        let value = if is_short {
+            value
+        } else {
+            let most = MOST_HEAD.min(room_of_long.saturating_sub(name.len() + 3));
+            whole_words(&value, most).into_owned().into()
+        };
+        if out.len() + name.len() + value.len() > MOST_KEY || value == "…" {
+            is_cut = true;
+            continue;
+        }
+        if !is_short {
+            room_of_long = room_of_long.saturating_sub(name.len() + value.len() + 3);
+        }
+        let gap = if out.is_empty() { "" } else { ", " };
+        let _ = write!(out, "{gap}{name}={value}");
+    }
+    if is_cut {
+        out.push_str(if out.is_empty() { "…" } else { ", …" });
+    }
+    out
 }
 
 /// What a call that only reads asked for: its files, else its first short argument.
@@ -120,28 +144,33 @@ pub(super) fn outcome(output: &str, reported: Outcome) -> String {
     "ok".to_owned()
 }
 
-/// The beginning of a text on one line, in at most `most` bytes; it ends where a word does, and says so.
+/// The beginning of a text on one line, in at most `most` bytes; it ends where a word does, and says so. It holds no mark that
+/// a line of this lane is read back by.
 pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
     let text = text.trim();
     let is_plain = text.len() <= most && !text.contains(|c: char| c.is_control());
     if is_plain && !text.contains(" → ") && !text.contains(" ×") {
         return Cow::Borrowed(text);
     }
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words = words.filter(|word| !word.is_empty() && *word != "→" && !word.starts_with('×'));
     let mut out = String::new();
-    for word in
-        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty())
-    {
-        if matches!(word, "→") || word.starts_with('×') {
+    for word in words {
+        let gap = if out.is_empty() { "" } else { " " };
+        let room = most.saturating_sub(out.len() + gap.len() + " …".len());
+        if word.len() <= room {
+            out.push_str(gap);
+            out.push_str(word);
             continue;
         }
-        if out.len() + word.len() + 3 > most {
-            out.push_str(if out.is_empty() { "…" } else { " …" });
-            break;
+        // JSON has no spaces: its first strings are whole, too.
+        let head = &word[..specifics::floor(word, room)];
+        if head.len() <= room && !head.is_empty() {
+            out.push_str(gap);
+            out.push_str(head);
         }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
+        out.push_str(if out.is_empty() { "…" } else { " …" });
+        break;
     }
     Cow::Owned(out)
 }
@@ -149,4 +178,28 @@ pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
 /// A call's arguments, with secrets masked.
 pub(super) fn masked_arguments(arguments: &str) -> Cow<'_, str> {
     masked(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_arguments_show_their_beginning() {
+        let of = |tool: &str, arguments: &str| key(tool, arguments, &Call::read(tool, arguments));
+        let flights = r#"[{"flight_number":"HAT276","date":"2024-05-21"},{"flight_number":"HAT279","date":"2024-05-22"},
+            {"flight_number":"HAT280","date":"2024-05-23"}]"#;
+        let arguments = format!(r#"{{"flights":{flights},"id":"JG7FMM","cabin":"economy"}}"#);
+        assert_eq!(
+            of("update_flights", &arguments),
+            r#"update_flights(flights=[{"flight_number":"HAT276","date":"2024-05-21"},{" …, id=JG7FMM, cabin=economy)"#
+        );
+        let sum = vec!["5244.75"; 40].join(" + ");
+        assert_eq!(
+            of("calculate", &format!(r#"{{"expression":"{sum}"}}"#)),
+            "calculate(expression=5244.75 + 5244.75 + 5244.75 + 5244.75 + 5244.75 + …)"
+        );
+        let long = "x".repeat(400);
+        assert_eq!(of("send", &format!(r#"{{"to":"mia","body":"{long}"}}"#)), "send(to=mia, …)");
+    }
 }

@@ -42,7 +42,7 @@ pub(super) fn calls_tool(text: &str) -> bool {
             return true;
         }
         let begin = line.trim_start_matches(|c: char| c.is_whitespace() || "-*>".contains(c));
-        if begin.starts_with(['{', '[']) && is_call(paragraph(from)) {
+        if begins_json(begin) && is_call(paragraph(from)) {
             return true;
         }
     }
@@ -76,6 +76,17 @@ fn calls_function(line: &str) -> bool {
         let end = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
         end.len() < name.len() && end.trim_start_matches(['(', ' ', ':']).starts_with('{')
     })
+}
+
+/// Whether a line begins an object with a member, or a list of objects: `[b] Begin` and `[projects."x"]` begin none.
+fn begins_json(line: &str) -> bool {
+    let object = line.strip_prefix('[').map_or(line, str::trim_start);
+    let is_whole_line = |rest: &str| rest.trim().is_empty();
+    match object.strip_prefix('{') {
+        Some(member) => is_whole_line(member) || member.trim_start().starts_with(['"', '\'']),
+        // The list goes on in the next line.
+        None => line.starts_with('[') && is_whole_line(object),
+    }
 }
 
 /// Up to what JSON doesn't hold: an empty line, a heading, a fence.
@@ -118,6 +129,7 @@ mod tests {
             "<tools:invoke>",
             "functions.bash({\"command\":\"ls\"})",
             "[{\"type\":\"tool_use\",\"id\":\"x\"}]",
+            "[\n  {\n    \"type\": \"tool_use\",\n    \"id\": \"x\"\n  }\n]",
             "<TOOL_CALL>",
         ] {
             assert!(calls_tool(&format!("## State\nLook at it.\n{call}")), "{call}");
@@ -133,6 +145,8 @@ mod tests {
             "- `functions.bash({})` is refused, functions.rs is done.",
             "{\"op\":\"add\",\"kind\":\"fact\",\"text\":\"its name\",\"sources\":[4]}",
             "[x] The name is read.",
+            "- [b] Begin\n- it reads \"function_call\"\n- and \"name\" with \"input\"",
+            "[projects.\"x\"]\n- \"tool_use\" is one of its \"tool_calls\"",
             "The role may do lambda:InvokeFunction.",
         ] {
             assert!(!calls_tool(said), "{said}");

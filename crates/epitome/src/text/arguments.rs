@@ -50,7 +50,8 @@ const BULK: [&str; 14] = [
 
 /// What a call was about, in at most `max_chars` characters and on one line: `Read(src/main.rs,
 /// 1-80)`, `Bash(cargo test)`, `book(user_id=mia, cabin=economy)`. Arguments that are no JSON
-/// object are shown as they are. Secrets are masked.
+/// object are shown as they are. Secrets are masked. This is for people: a path that is too long ends with the file's name,
+/// `Read(…/main.rs)`.
 pub fn short_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> String {
     // Before it is cut: half a secret has no shape.
     unmasked_arguments(tool, &masked(arguments_json), max_chars)
@@ -61,8 +62,31 @@ pub fn unmasked_arguments(tool: &str, arguments_json: &str, max_chars: usize) ->
     let tool = cut::one_line(tool, 48);
     // Room for the parentheses; the tool's name alone where that is all that fits.
     let room = max_chars.saturating_sub(tool.chars().count() + 2);
-    let inner = cut::whole_words(&gist(arguments_json, room), room);
-    if inner.is_empty() { cut::one_line(&tool, max_chars) } else { format!("{tool}({inner})") }
+    let mut inner = cut::whole_words(&gist(arguments_json, room), room);
+    if inner == "…" {
+        inner = file_name(arguments_json, room).unwrap_or(inner);
+    }
+    joined(&tool, &inner, max_chars)
+}
+
+/// The same for a model: strings are whole or left out. Secrets are masked.
+pub(crate) fn whole_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> String {
+    let tool = cut::one_line(tool, 48);
+    let room = max_chars.saturating_sub(tool.chars().count() + 2);
+    let inner = cut::whole_words(&gist(&masked(arguments_json), room), room);
+    joined(&tool, &inner, max_chars)
+}
+
+/// The end of the path that a call is about, if it has room.
+fn file_name(arguments_json: &str, room: usize) -> Option<String> {
+    let path = Arguments::read(arguments_json).path()?;
+    let (_, name) = path.rsplit_once(['/', '\\'])?;
+    let name = format!("…/{}", cut::one_line(name, usize::MAX));
+    (name.chars().count() <= room).then_some(name)
+}
+
+fn joined(tool: &str, inner: &str, max_chars: usize) -> String {
+    if inner.is_empty() { cut::one_line(tool, max_chars) } else { format!("{tool}({inner})") }
 }
 
 /// Arguments without their bulk: the same JSON object with long strings cut to their beginning and
@@ -337,6 +361,10 @@ mod tests {
             assert_eq!(short_arguments(tool, arguments, 80), expected);
         }
         assert_eq!(short_arguments("Bash", r#"{"command":"cargo test"}"#, 12), "Bash(…)");
+        let long = r#"{"file_path":"/home/mia/work/src/main.rs"}"#;
+        assert_eq!(short_arguments("Read", long, 20), "Read(…/main.rs)");
+        assert_eq!(short_arguments("Read", long, 12), "Read(…)");
+        assert_eq!(whole_arguments("Read", long, 20), "Read(…)");
     }
 
     #[test]

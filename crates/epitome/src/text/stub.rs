@@ -1,6 +1,6 @@
 //! One line that stands for an old tool result.
 
-use super::arguments::short_arguments;
+use super::arguments::whole_arguments;
 use super::outcome::{Outcome, judge};
 use super::secrets::masked;
 use super::{cut, figure};
@@ -39,7 +39,7 @@ pub(crate) fn noted_stub(
     reported: Outcome,
     note: &str,
 ) -> String {
-    let call = short_arguments(tool, arguments_json, MAX_CALL);
+    let call = whole_arguments(tool, arguments_json, MAX_CALL);
     let verdict = judge(output, reported);
     let lines = figure::counted(figure::lines(output), "line");
     let size = figure::size(output.len());
