@@ -37,7 +37,9 @@ pub(super) fn key(text: &str) -> Key {
         let wide = u128::from(hash ^ value).wrapping_mul(u128::from(FACTOR | 1) << 1 | 1);
         hash = (wide as u64).rotate_left(23) ^ (wide >> 64) as u64;
     };
-    eights.iter().for_each(|eight| mix(u64::from_le_bytes(*eight)));
+    for eight in eights {
+        mix(u64::from_le_bytes(*eight));
+    }
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     mix(u64::from_le_bytes(last));

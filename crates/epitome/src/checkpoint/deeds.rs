@@ -39,7 +39,7 @@ struct Look {
 /// All of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deeds {
-    deeds: Vec<Deed>,
+    all: Vec<Deed>,
     looks: Vec<Look>,
     /// What calls are, whose results are to come: by their slots.
     open: Vec<(u32, Asked)>,
@@ -79,8 +79,8 @@ impl Deeds {
             return;
         }
         let what = key(tool, arguments, &call);
-        self.open.push((slot, Asked::Deed(self.deeds.len())));
-        self.deeds.push(Deed {
+        self.open.push((slot, Asked::Deed(self.all.len())));
+        self.all.push(Deed {
             first: number,
             last: number,
             times: 1,
@@ -94,18 +94,15 @@ impl Deeds {
     pub(super) fn answer(&mut self, slot: u32, output: &str, reported: Outcome) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         if let (_, Asked::Deed(deed)) = self.open.swap_remove(at) {
-            self.deeds[deed].went = outcome(output, reported).into();
+            self.all[deed].went = outcome(output, reported).into();
         }
     }
 
     fn look(&mut self, tool: &str, targets: impl Iterator<Item = String>) {
-        let at = match self.looks.iter().position(|look| *look.tool == *tool) {
-            Some(at) => at,
-            None => {
-                self.looks.push(Look { tool: tool.into(), times: 0, targets: Vec::new() });
-                self.looks.len() - 1
-            }
-        };
+        let at = self.looks.iter().position(|look| *look.tool == *tool).unwrap_or_else(|| {
+            self.looks.push(Look { tool: tool.into(), times: 0, targets: Vec::new() });
+            self.looks.len() - 1
+        });
         let look = &mut self.looks[at];
         look.times += 1;
         for target in targets {
@@ -125,9 +122,9 @@ impl Deeds {
     pub(super) fn carry(&mut self, lines: &str) {
         for line in lines.lines() {
             if let Some(deed) = Deed::read(line) {
-                self.deeds.push(deed);
+                self.all.push(deed);
             } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
-                self.look(&look.tool, look.targets.iter().map(|target| target.to_string()));
+                self.look(&look.tool, look.targets.iter().map(ToString::to_string));
                 let known = self.looks.iter_mut().find(|known| known.tool == look.tool);
                 known.expect("it was just added").times += look.times - 1;
             }
@@ -138,26 +135,22 @@ impl Deeds {
     pub(super) fn lines(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<String> {
         let mut merged: Vec<Deed> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
-        for deed in self.deeds.iter().filter(|deed| is_of(deed)) {
+        for deed in self.all.iter().filter(|deed| is_of(deed)) {
             let what = merging.of(deed);
-            match places.get(what.as_ref()) {
-                Some(at) => {
-                    let known = &mut merged[*at];
-                    known.times += deed.times;
-                    known.first = known.first.min(deed.first);
-                    known.last = known.last.max(deed.last);
-                    known.went = deed.went.clone();
-                }
-                None => {
-                    places.insert(what.to_string(), merged.len());
-                    merged.push(Deed { what: what.into(), ..deed.clone() });
-                }
+            if let Some(at) = places.get(what.as_ref()) {
+                let known = &mut merged[*at];
+                known.times += deed.times;
+                known.first = known.first.min(deed.first);
+                known.last = known.last.max(deed.last);
+                known.went = deed.went.clone();
+            } else {
+                places.insert(what.to_string(), merged.len());
+                merged.push(Deed { what: what.into(), ..deed.clone() });
             }
         }
         if merging == Merging::Tool {
             for deed in &mut merged {
-                let own =
-                    self.deeds.iter().filter(|one| is_of(one) && merging.of(one) == *deed.what);
+                let own = self.all.iter().filter(|one| is_of(one) && merging.of(one) == *deed.what);
                 let mut seen: Vec<&str> = Vec::new();
                 for target in own.flat_map(targets) {
                     if !seen.contains(&target) && seen.len() < MOST_TARGETS {
@@ -292,13 +285,13 @@ impl Look {
             let _ = write!(line, " ×{}", self.times);
         }
         let mut left = bytes;
-        let fits = |target: &&Box<str>| {
+        let fits = |target: &&str| {
             let rest = left.checked_sub(target.len() + BETWEEN.len());
             left = rest.unwrap_or(left);
             rest.is_some()
         };
         let mut targets: Vec<&str> =
-            self.targets.iter().rev().filter(fits).map(|target| &**target).collect();
+            self.targets.iter().rev().map(AsRef::as_ref).filter(fits).collect();
         targets.reverse();
         if !targets.is_empty() {
             let _ = write!(line, ": {}", targets.join(BETWEEN));

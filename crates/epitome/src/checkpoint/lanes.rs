@@ -145,13 +145,13 @@ impl Lanes<'_> {
         };
         let left = left.saturating_sub(total(&new));
         if !is_complete {
-            return (new.iter().map(|line| format!("{line}\n")).collect(), false);
+            return (unlines(&new), false);
         }
         let (old, is_complete) = self.older(self.shares.older.min(left), left);
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
         let lines = [old, new, looks].concat();
-        (lines.iter().map(|line| format!("{line}\n")).collect(), is_complete)
+        (unlines(&lines), is_complete)
     }
 
     /// Calls before the newest human message, in at most `most` tokens: files that were changed first, then the newest. Files may
@@ -225,16 +225,16 @@ impl Lanes<'_> {
             self.gathered.last_words.as_ref().and_then(|word| ending(word, most, self.counter));
         let mut out = last.map(|word| word.lines()).unwrap_or_default();
         let mut room = self.shares.todo.min(left.saturating_sub(self.tokens(&out)));
-        let mut list = String::new();
+        let mut items = String::new();
         for item in self.gathered.todo() {
             let Some(rest) = room.checked_sub(self.tokens(&item) + 1) else { break };
             room = rest;
-            list.push_str(&item);
-            list.push('\n');
+            items.push_str(&item);
+            items.push('\n');
         }
-        if !list.is_empty() {
+        if !items.is_empty() {
             out.push_str(TODO);
-            out.push_str(&list);
+            out.push_str(&items);
         }
         out
     }
@@ -334,4 +334,8 @@ impl Lanes<'_> {
         }
         out
     }
+}
+/// Lines as a text.
+fn unlines(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }

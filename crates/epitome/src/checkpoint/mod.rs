@@ -90,11 +90,11 @@ pub fn write(
         let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };
         let (body, words) = lanes.write(&head);
         match tokens(&body).saturating_sub(most) {
-            0 => return finished(body, gathered, &words, counter),
+            0 => return finished(&body, gathered, &words, counter),
             over => room = room.saturating_sub(over + over / 4 + 1),
         }
     }
-    finished(line(gathered), gathered, &words::Lane::default(), counter)
+    finished(&line(gathered), gathered, &words::Lane::default(), counter)
 }
 
 /// Tokens for a summary in a checkpoint of at most `most` tokens; `None` if it has no room for one.
@@ -109,12 +109,12 @@ pub(crate) fn summary_room(
 }
 
 fn finished(
-    body: String,
+    body: &str,
     gathered: &Gathered,
     words: &words::Lane,
     counter: &dyn TokenCounter,
 ) -> Checkpoint {
-    let text = fenced(&body);
+    let text = fenced(body);
     Checkpoint {
         id: ContentId::of_text(&text),
         tokens: message_tokens(&text, counter),
