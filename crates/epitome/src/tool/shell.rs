@@ -131,6 +131,10 @@ impl Command {
                 }
             }
             "git" => self.git(&rest, folder),
+            // It writes a second file.
+            "python3" if rest.starts_with(&["-m", "json.tool"]) && plain().count() < 3 => {
+                plain().skip(1).for_each(|word| self.deed(Deed::Read, word, folder));
+            }
             _ => self.acts |= !LOOKING.contains(&program),
         }
     }
@@ -425,6 +429,8 @@ mod tests {
         check("git status", false, &[]);
         check("git commit -m 'x'", true, &[]);
         check("cat > x.py << 'EOF'\nrm y.py\nEOF", true, &[(Deed::Write, "x.py")]);
+        check("cat a.json | python3 -m json.tool | head", false, &[(Deed::Read, "a.json")]);
+        check("python3 -m json.tool a.json b.json", true, &[]);
         check("echo done", false, &[]);
         check("", false, &[]);
     }
