@@ -320,7 +320,7 @@ pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> String {
 }
 
 /// Whether an injected text is a file with rules of the user's.
-fn is_rule_file(part: &Part<'_>, text: &str) -> bool {
+pub(super) fn is_rule_file(part: &Part<'_>, text: &str) -> bool {
     let head = cut::head(text, NAMED_WITHIN);
     part.kind() == PartKind::Text
         && part.origin() == Origin::Injected

@@ -13,6 +13,7 @@ mod notes;
 mod numbers;
 mod ranges;
 mod read;
+mod rules;
 mod target;
 mod todo;
 mod words;
@@ -34,6 +35,7 @@ use lanes::{Lanes, Shares};
 pub use numbers::numbering;
 pub use ranges::Ranges;
 pub use read::{Contents, read};
+pub use rules::{Rule, rules};
 pub use words::{GAP, Quote, Word};
 
 /// In fewer tokens than this a checkpoint has one line for its header.
