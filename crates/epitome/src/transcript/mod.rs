@@ -377,9 +377,11 @@ impl<'a> Entry<'a> {
 
     /// The person's words, decoded, joined by blank lines.
     pub fn human_text(&self) -> String {
+        // What a client marks as a thought in a person's message is what stands there; a signature is no words.
+        let is_thought = |p: &Part<'_>| p.kind() == PartKind::Reasoning && p.is(Marks::LITERAL);
         let texts: Vec<_> = self
             .parts()
-            .filter(|p| p.is_human() && p.kind() == PartKind::Text)
+            .filter(|p| p.is_human() && (p.kind() == PartKind::Text || is_thought(p)))
             .map(|p| p.text())
             .collect();
         texts.join("\n\n")
