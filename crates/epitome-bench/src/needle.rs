@@ -22,8 +22,9 @@ pub fn mentions<'t>(text: &'t str, string: &str) -> impl Iterator<Item = Range<u
             let at = from + finder.find(bytes.get(from..)?)?;
             from = at + len.max(1);
             let before = at.checked_sub(1).map(|at| &bytes[at]);
+            let begins_before = first && before.is_some_and(is_part);
             let goes_on = last && bytes.get(at + len).is_some_and(is_part);
-            if !goes_on && !(first && before.is_some_and(is_part)) {
+            if !begins_before && !goes_on {
                 return Some(at..at + len);
             }
         }

@@ -120,9 +120,9 @@ impl<'s> Stand<'s> {
             }
             Contender::Stubs => self.stubs(room),
             Contender::MessageHeads => self.heads(room),
-            Contender::Names => self.written(Vec::new(), &self.scene.weighted, room),
+            Contender::Names => self.written(&[], &self.scene.weighted, room),
             Contender::LinesAndNames => {
-                self.written(self.lines.picked(room * LINES / 5), &self.scene.weighted, room)
+                self.written(&self.lines.picked(room * LINES / 5), &self.scene.weighted, room)
             }
             Contender::Oracle => self.oracle(room),
         })
@@ -155,7 +155,8 @@ impl<'s> Stand<'s> {
                 taken.insert(unit);
             }
         }
-        let said = taken.iter().flat_map(|unit| self.scene.of_unit(*unit)).filter(is_spoken);
+        let said =
+            taken.iter().flat_map(|unit| self.scene.of_unit(*unit)).filter(|said| is_spoken(said));
         Shown { text: joined(said.map(|passage| passage.text.as_str())), checkpoint: None, tokens }
     }
 
@@ -168,7 +169,7 @@ impl<'s> Stand<'s> {
             is_tail = is_tail && tokens + whole <= room * TAIL / 10;
             let mut said: Vec<Cow<'_, str>> = Vec::new();
             let mut spared = 0;
-            for passage in self.scene.of_unit(unit).iter().filter(is_spoken) {
+            for passage in self.scene.of_unit(unit).iter().filter(|said| is_spoken(said)) {
                 let stub = format!("[output, {} lines]", passage.text.lines().count());
                 let (was, is) = (self.count(&passage.text), self.count(&stub));
                 if !is_tail && passage.who == Who::Tool && is < was {
@@ -190,8 +191,13 @@ impl<'s> Stand<'s> {
     }
 
     fn heads(&self, room: u64) -> Shown {
-        let said: Vec<&str> =
-            self.scene.passages.iter().filter(is_spoken).map(|said| said.text.as_str()).collect();
+        let said: Vec<&str> = self
+            .scene
+            .passages
+            .iter()
+            .filter(|said| is_spoken(said))
+            .map(|said| said.text.as_str())
+            .collect();
         let mut share = room as f64 / self.scene.tokens().max(1) as f64;
         loop {
             let heads = said.iter().map(|text| head(text, (text.len() as f64 * share) as usize));
@@ -204,8 +210,8 @@ impl<'s> Stand<'s> {
     }
 
     /// Lines, and in what is left of the room names that they don't say.
-    fn written(&self, lines: Vec<&str>, weighted: &[Weighted], room: u64) -> Shown {
-        let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fn written(&self, lines: &[&str], weighted: &[Weighted], room: u64) -> Shown {
+        let lines = lines.iter().fold(String::new(), |all, line| all + line + "\n");
         let left = room.saturating_sub(self.count(&lines));
         let strings = weighted.iter().map(|found| found.text.as_str());
         let names = names(strings, &lines, left, self.scene.counter.as_ref());
@@ -248,7 +254,7 @@ impl<'s> Stand<'s> {
     }
 }
 
-fn is_spoken(passage: &&Passage) -> bool {
+fn is_spoken(passage: &Passage) -> bool {
     passage.who != Who::Standing
 }
 

@@ -10,8 +10,10 @@ use super::run::Figures;
 use super::score::Score;
 use crate::Share;
 
+type Measure = (&'static str, fn(&Score) -> Share);
+
 /// Measures, and which share of a score each is.
-const MEASURES: [(&str, fn(&Score) -> Share); 8] = [
+const MEASURES: [Measure; 8] = [
     ("needs said", |score| score.said),
     ("pointing needs said", |score| score.pointing),
     ("said with neighbours", |score| score.neighbours),

@@ -7,8 +7,10 @@ use super::run::{Figures, Kept};
 use super::stream::ROUNDS;
 use crate::Share;
 
+type Measure = (&'static str, fn(&Kept) -> Share);
+
 /// Measures, and which share of what is kept each is.
-const MEASURES: [(&str, fn(&Kept) -> Share); 7] = [
+const MEASURES: [Measure; 7] = [
     ("rules, bare", |kept| kept.bare_rules),
     ("rules, labelled", |kept| kept.labelled_rules),
     ("values, bare", |kept| kept.bare_values),

@@ -53,11 +53,15 @@ pub(crate) fn working(steps: usize) -> Request {
         let old = known[dice.below(known.len())].clone();
         let file = format!("src/part_{}.rs", dice.below(steps));
         let found = format!("limit_{}_{}", dice.below(900), step);
-        let lines: String = (0..12)
-            .map(|line| format!("{line} let filler_{step}_{line} = {};\n", dice.below(9_999)))
+        let lines: Vec<String> = (0..12)
+            .map(|line| format!("{line} let filler_{step}_{line} = {};", dice.below(9_999)))
             .collect();
         let text = format!("I look at {old} again because of {file}.");
-        let result = format!("pub const {found}: u32 = {};\n{lines}", 1_000 + dice.below(8_999));
+        let result = format!(
+            "pub const {found}: u32 = {};\n{}\n",
+            1_000 + dice.below(8_999),
+            lines.join("\n")
+        );
         chat.calls(&text, "read_file", &json!({"path": file}), &result);
         known.extend([file, found]);
     }
