@@ -203,8 +203,8 @@ impl Merging {
     }
 }
 
-/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` the first value, of `Bash(cargo test)` the
-/// program.
+/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` the first value, of `Bash(cd app && cargo test)`
+/// the program and what it is told first.
 fn targets(deed: &Deed) -> impl Iterator<Item = &str> {
     let inner = inner(&deed.what);
     let all = if deed.names_files { usize::MAX } else { 1 };
@@ -212,10 +212,26 @@ fn targets(deed: &Deed) -> impl Iterator<Item = &str> {
         let target = match value(target) {
             Some(value) => value,
             None if deed.names_files => target,
-            None => target.split(' ').next()?,
+            None => program(target),
         };
         (!target.is_empty() && target != "…").then_some(target)
     })
+}
+
+/// The program that a command line runs in the folder that it goes to, and its first word where that is no flag.
+fn program(line: &str) -> &str {
+    let goes = |command: &&str| !command.starts_with("cd ");
+    let command = line.split("&&").map(str::trim).find(goes).unwrap_or(line);
+    let ends = command.match_indices(' ').map(|(at, _)| at).chain([command.len()]);
+    let mut ends = ends.take(2);
+    let program = ends.next().unwrap_or(command.len());
+    let word = ends.next().map(|end| &command[program..end]);
+    match word.map(str::trim) {
+        Some(word) if word.starts_with(char::is_alphanumeric) => {
+            &command[..program + 1 + word.len()]
+        }
+        _ => &command[..program],
+    }
 }
 
 /// What stands between the parentheses.

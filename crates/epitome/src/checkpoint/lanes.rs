@@ -71,11 +71,16 @@ impl Lanes<'_> {
         let Shares { room, words, summary, .. } = self.shares;
         let mut out = head.to_owned();
         let mut left = room;
-        // Commands and prohibitions have what the deeds since the newest human message don't need, half at the least.
+        // Commands and prohibitions have what the deeds since the newest human message don't need, half at the least; other words
+        // what older deeds don't need, either.
         let needed =
-            self.total(&self.gathered.deeds.lines(|deed| self.is_new(deed), Merging::Tool));
-        let commands = room.saturating_sub(needed.min(room / 2)).saturating_sub(TITLES_TOKENS);
-        let words = words::lane(&self.gathered.words, Room { commands, all: words }, self.counter);
+            |of: &dyn Fn(&Deed) -> bool| self.total(&self.gathered.deeds.lines(of, Merging::Tool));
+        let new = needed(&|deed| self.is_new(deed));
+        let old = needed(&|deed| !self.is_new(deed));
+        let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
+        let commands = room_of(new.min(room / 2));
+        let all = words.min(room_of(new + old.min(room / 4)));
+        let words = words::lane(&self.gathered.words, Room { commands, all }, self.counter);
         self.push(&mut out, WORDS, &words.text, &mut left);
         let (deeds, is_complete) = self.deeds(left);
         self.push(&mut out, DEEDS, &deeds, &mut left);
@@ -141,7 +146,11 @@ impl Lanes<'_> {
         let is_complete = fitting.is_some();
         let new = match fitting {
             Some((lines, _)) => lines,
-            None => self.newest(deeds.lines(is_new, Merging::TARGET), left),
+            None => {
+                let merged = self.fitting(deeds.lines(is_new, Merging::Tool), left);
+                let newest = || self.newest(deeds.lines(is_new, Merging::TARGET), left);
+                if merged.is_empty() { newest() } else { merged }
+            }
         };
         let left = left.saturating_sub(total(&new));
         if !is_complete {
@@ -154,8 +163,9 @@ impl Lanes<'_> {
         (unlines(&lines), is_complete)
     }
 
-    /// Calls before the newest human message, in at most `most` tokens: files that were changed first, then the newest. Files may
-    /// take all that is `left`. And whether all these files are named.
+    /// Calls before the newest human message: all of them in half of what is `left`, those on one target or of one tool as one line; where that
+    /// isn't enough, in at most `most` tokens files that were changed first, then the newest. Files may take all that is `left`.
+    /// And whether all these files are named.
     fn older(&self, most: u64, left: u64) -> (Vec<String>, bool) {
         let deeds = &self.gathered.deeds;
         let is_old = |deed: &Deed| !self.is_new(deed);
@@ -163,6 +173,12 @@ impl Lanes<'_> {
         let all = deeds.lines(is_old, Merging::Same);
         if self.total(&all) <= most {
             return (all, true);
+        }
+        for merging in [Merging::TARGET, Merging::Tool] {
+            let all = deeds.lines(is_old, merging);
+            if self.total(&all) <= left / 2 {
+                return (all, true);
+            }
         }
         let files = deeds.lines(is_file, Merging::TARGET);
         let needed = self.total(&files);
@@ -203,6 +219,19 @@ impl Lanes<'_> {
             bytes = bytes * 2 / 3;
         }
         self.newest(deeds.looks(0), most)
+    }
+
+    /// Those of these lines that fit, the last ones first of all.
+    fn fitting(&self, lines: Vec<String>, most: u64) -> Vec<String> {
+        let mut left = most;
+        let fits = |line: &String| {
+            let rest = left.checked_sub(self.tokens(line) + 1);
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        };
+        let mut lines: Vec<String> = lines.into_iter().rev().filter(fits).collect();
+        lines.reverse();
+        lines
     }
 
     /// The last of these lines that fit.

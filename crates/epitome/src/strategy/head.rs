@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fold::{is_checkpoint, may_leave};
+use super::fold::{PART, is_checkpoint, may_leave};
 use super::{BadOption, Edit, Scene, Strategy};
 use crate::transcript::unit::Unit;
 use crate::view::Reason;
@@ -67,12 +67,19 @@ impl Strategy for Head {
             Room::Characters(most) => ((0..scene.matter.transcript.len()).map(measure).sum(), most),
         };
         let mut edits = Vec::new();
+        let mut gone = 0;
         for unit in scene.units.all() {
-            if left <= room {
+            // By tokens the room is for the checkpoint, too.
+            let checkpoint = match self.0.room {
+                Room::Tokens(_) if gone > 0 => scene.least.max(gone / PART),
+                _ => 0,
+            };
+            if left + checkpoint <= room {
                 break;
             }
             if may_leave(scene, unit) {
-                left -= unit.entries.clone().map(measure).sum::<u64>();
+                let size = unit.entries.clone().map(measure).sum::<u64>();
+                (left, gone) = (left - size, gone + size);
                 edits.push(Edit::Fold(unit.entries.clone(), Reason::LastResort));
             }
         }
