@@ -386,7 +386,7 @@ mod tests {
         let tools = next.lines(|_| true, Merging::Tool);
         assert_eq!(
             tools[1..],
-            ["[9] Bash(cargo) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM)"]
+            ["[9] Bash(cargo test) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM)"]
         );
     }
 

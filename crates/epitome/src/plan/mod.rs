@@ -194,12 +194,15 @@ impl<'a> Subject<'a> {
         if landing >= self.tally.total().tokens {
             let draft = Draft::new(&self.request.transcript, self.tally);
             let total = draft.total();
-            let reached = match () {
-                () if is_small => Reached::NothingToDo,
-                () if floor <= target => Reached::Short,
-                () => Reached::Unreachable { floor: total, held_by: self.held_by(&draft) },
+            let (reached, floor) = match () {
+                () if is_small => (Reached::NothingToDo, floor.min(total)),
+                () if floor <= target => (Reached::Short, floor.min(total)),
+                () => {
+                    let held_by = self.held_by(&draft);
+                    (Reached::Unreachable { floor: total, held_by }, total)
+                }
             };
-            return Plan { reached, ..Self::nothing(draft, floor.min(total)) };
+            return Plan { reached, ..Self::nothing(draft, floor) };
         }
         let checkpoint = work.checkpoint();
         let floor = floor.min(landing);

@@ -21,7 +21,7 @@ pub struct Fold;
 
 /// A checkpoint is given this part of what it stands for, and this share in percent of the room: the newest three tenths stay
 /// verbatim.
-pub(super) const PART: u64 = 3;
+const PART: u64 = 3;
 const SHARE: u64 = 70;
 
 impl Fold {

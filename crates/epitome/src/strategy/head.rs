@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fold::{PART, is_checkpoint, may_leave};
+use super::fold::{is_checkpoint, may_leave};
 use super::{BadOption, Edit, Scene, Strategy};
 use crate::transcript::unit::Unit;
 use crate::view::Reason;
@@ -14,9 +14,9 @@ pub enum Room {
     /// What the compaction's target allows.
     #[default]
     Target,
-    /// So many tokens, frame included.
+    /// So many tokens, frame included, beside the checkpoint of what folds.
     Tokens(u64),
-    /// So many characters of what was said, as [`Gauge`](crate::trigger::Gauge) counts them.
+    /// So many characters of what was said, as [`Gauge`](crate::trigger::Gauge) counts them, beside the checkpoint.
     Characters(u64),
 }
 
@@ -67,19 +67,12 @@ impl Strategy for Head {
             Room::Characters(most) => ((0..scene.matter.transcript.len()).map(measure).sum(), most),
         };
         let mut edits = Vec::new();
-        let mut gone = 0;
         for unit in scene.units.all() {
-            // By tokens the room is for the checkpoint, too.
-            let checkpoint = match self.0.room {
-                Room::Tokens(_) if gone > 0 => scene.least.max(gone / PART),
-                _ => 0,
-            };
-            if left + checkpoint <= room {
+            if left <= room {
                 break;
             }
             if may_leave(scene, unit) {
-                let size = unit.entries.clone().map(measure).sum::<u64>();
-                (left, gone) = (left - size, gone + size);
+                left -= unit.entries.clone().map(measure).sum::<u64>();
                 edits.push(Edit::Fold(unit.entries.clone(), Reason::LastResort));
             }
         }

@@ -104,7 +104,8 @@ fn the_newest_message_is_whole_before_one_that_only_parts_others() {
         text("user", &format!("Do this: {}", "look at the log. ".repeat(80))),
     ]});
     let request = request(Format::Gemini, &body);
-    for target in (575..900).step_by(25) {
+    // Below that the line that says what isn't shown has no room beside it.
+    for target in (650..900).step_by(25) {
         let receipt = receipt(&request, target, &[Pin::Entry(1)]);
         assert!(receipt.excerpted.is_empty(), "at {target}: {:?}", receipt.excerpted);
     }

@@ -317,29 +317,21 @@ fn what_strategies_make_longer_comes_back_where_only_the_least_fits() {
     check(
         &case(Means::All),
         &expect![[r#"
-        212 tokens
-        1-124: above, 2 squeeze, 1 head; 172 shown, 0 left for it, floor 125
-        125-132: lands, 1 fold, 1 squeeze, checkpoint before 3; 123-125 shown, 0-9 left for it, floor 123-125
-        133-136: lands, 1 fold, 1 squeeze, 1 squeeze, checkpoint before 3; 125 shown, 8-11 left for it, floor 125
-        137-143: lands, 1 fold, 1 squeeze, checkpoint before 3; 125-137 shown, 0-18 left for it, floor 125
-        144-171: lands, 1 fold, checkpoint before 3; 144 shown, 0-27 left for it, floor 144
-        172-190: lands, 1 wordy, 1 head, 1 squeeze; 172 shown, 0 left for it, floor 144
-        191-211: lands, 1 wordy, 1 head; 191 shown, 0 left for it, floor 144
-        212-213: nothing; 212 shown, 0 left for it, floor 144
-    "#]],
+            212 tokens
+            1-171: above; 212 shown, 0 left for it, floor 212
+            172-190: lands, 1 fold, 1 squeeze, checkpoint before 4; 125 shown, 47-65 left for it, floor 172
+            191-211: lands, 1 fold, checkpoint before 4; 144 shown, 47-67 left for it, floor 191
+            212-213: nothing; 212 shown, 0 left for it, floor 191
+        "#]],
     );
     // Whoever lists strategies gets no more than these.
     check(
         &case(Means::Listed),
         &expect![[r#"
-        212 tokens
-        1-124: above, 2 squeeze, 1 head; 172 shown, 0 left for it, floor 125
-        125-132: short, 1 squeeze, 1 wordy, 1 head; 170-172 shown, 0 left for it, floor 125
-        133-140: short, 1 squeeze, 1 wordy, 1 head, 1 squeeze; 172 shown, 0 left for it, floor 125
-        141-171: short, 1 wordy, 1 head, 1 squeeze; 172 shown, 0 left for it, floor 125-144
-        172-190: lands, 1 wordy, 1 head, 1 squeeze; 172 shown, 0 left for it, floor 144
-        191-211: lands, 1 wordy, 1 head; 191 shown, 0 left for it, floor 144
-        212-213: nothing; 212 shown, 0 left for it, floor 144
-    "#]],
+            212 tokens
+            1-171: above; 212 shown, 0 left for it, floor 212
+            172-211: short; 212 shown, 0 left for it, floor 172-191
+            212-213: nothing; 212 shown, 0 left for it, floor 191
+        "#]],
     );
 }

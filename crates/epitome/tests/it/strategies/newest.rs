@@ -99,10 +99,11 @@ fn the_older_folds_into_the_checkpoint() {
         fold res  b = error[E0439]: cannot find value `is_expired` in this scope\n --> web/src/components/Table.tsx:439:5\n[31mFAILED[0m src/p … 50:5\n   Compiling upload_chunk v0.508.0 (lib/http/retry.py)\n (569 bytes)  # older than what is kept, dropped
         fold res  c = ok  # older than what is kept, dropped
         fold asst Done.  # older than what is kept, dropped
-        here <checkpoint 3b41def61673>
+        here <checkpoint 8d71fe3a9b8d>
            | It stands for messages 2–7, which are not shown.
            | 
            | What was done
+           | [4] Bash(cargo test) → failed: error[E0439]: cannot find value `is_expired` in this scope
            | [4] Bash(cargo doc) → ok
            | Only read: Read: src/x.rs
            | 
@@ -111,15 +112,14 @@ fn the_older_folds_into_the_checkpoint() {
            | 
            | Notes
            | [5 Bash] FAILED src/parser/token.rs::test_read_config - AssertionError: 349 != 0
-           | [5 Bash] Compiling user_id v0.20.0 (Makefile)
-           | [5 Bash] warning: unused variable: `LruCache`
            | [5 Bash] Compiling TokenStream v0.794.0 (src/parser/token.rs)
            | [5 Bash] Compiling upload_chunk v0.508.0 (lib/http/retry.py)
            | 
            | Names not said above
-           | errors: E0439, E0650
+           | errors: E0650
+           | identifiers: user_id
            | quoted: "cargo doc", "cargo test"
-           | </checkpoint 3b41def61673>
+           | </checkpoint 8d71fe3a9b8d>
         keep user And the docs.
         keep asst call d Read {"file_path":"docs/a.md"}
         keep res  d = {lines 3}
@@ -157,7 +157,8 @@ fn the_head_folds_to_tokens_or_characters() {
     let head = |room| Head::new(HeadOptions { room }).expect("in range");
     let gone = |room| {
         let outcome = to_the_end(head(room), Options::default(), TALK);
-        (letters(&outcome), outcome.receipt.after.count.tokens)
+        let checkpoint = outcome.receipt.checkpoint.as_ref().map_or(0, |made| made.tokens);
+        (letters(&outcome), outcome.receipt.after.count.tokens - checkpoint)
     };
     let (letters, tokens) = gone(Room::Tokens(200));
     assert_eq!((letters.as_str(), tokens <= 200), ("kkfffffkkkkkkk", true), "{tokens}");
