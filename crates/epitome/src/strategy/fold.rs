@@ -23,6 +23,8 @@ pub struct Fold;
 /// verbatim.
 const PART: u64 = 3;
 const SHARE: u64 = 70;
+/// The most tokens of a person's message that are given room to be quoted in full.
+const QUOTE: u64 = 128;
 
 impl Fold {
     /// With these options.
@@ -54,9 +56,16 @@ impl Strategy for Fold {
             return Vec::new();
         }
         let said = |unit: &Unit| -> u64 {
-            let tokens = unit.entries.clone().map(|at| scene.matter.tally.entry(at)).sum();
-            // What is remembered keeps its room.
-            if is_checkpoint(scene, unit) { tokens * PART } else { tokens }
+            let tokens = |at: usize| {
+                let tokens = scene.matter.tally.entry(at);
+                // What is remembered keeps its room, and what people say has room to be quoted.
+                match scene.matter.transcript.entry(at).origin() {
+                    Origin::Checkpoint => tokens * PART,
+                    Origin::Human => tokens + tokens.min(QUOTE) * (PART - 1),
+                    _ => tokens,
+                }
+            };
+            unit.entries.clone().map(tokens).sum()
         };
         let sizes: Vec<(u64, u64)> =
             leaving.iter().map(|unit| (size(scene, unit), said(unit))).collect();

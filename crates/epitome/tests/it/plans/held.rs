@@ -95,8 +95,7 @@ fn results_share_an_entry_with_a_persons_words() {
             221-232: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 47-58 left for it, floor 221
             233-255: lands, 1 squeeze, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 59-81 left for it, floor 221
             256-305: lands, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 82-131 left for it, floor 221
-            306-515: lands, 1 repeats, 3 fold, checkpoint before 6; 259 shown, 47-256 left for it, floor 306
-            516-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 74-107 left for it, floor 306
+            306-549: lands, 1 repeats, 3 fold, checkpoint before 6; 259 shown, 47-290 left for it, floor 306
             550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 306
             562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 306
             666-667: nothing; 666 shown, 0 left for it, floor 306
