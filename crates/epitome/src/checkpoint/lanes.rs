@@ -144,14 +144,14 @@ impl Lanes<'_> {
         let mut fitting = steps.map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
         let fitting = fitting.find(|(lines, percent)| total(lines) <= left * percent / 100);
         let is_complete = fitting.is_some();
-        let new = match fitting {
-            Some((lines, _)) => lines,
-            None => {
+        let new = fitting.map_or_else(
+            || {
                 let merged = self.fitting(deeds.lines(is_new, Merging::Tool), left);
                 let newest = || self.newest(deeds.lines(is_new, Merging::TARGET), left);
                 if merged.is_empty() { newest() } else { merged }
-            }
-        };
+            },
+            |(lines, _)| lines,
+        );
         let left = left.saturating_sub(total(&new));
         if !is_complete {
             return (unlines(&new), false);

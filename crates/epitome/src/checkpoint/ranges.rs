@@ -116,7 +116,9 @@ mod tests {
             (vec![3, 1, 2], "1–3"),
         ] {
             let mut ranges = Ranges::default();
-            numbers.iter().for_each(|number| ranges.add(*number));
+            for number in numbers {
+                ranges.add(*number);
+            }
             assert_eq!(ranges.text(), text);
             assert_eq!(Ranges::read(text), Some(ranges.clone()));
             assert_eq!(ranges.count(), numbers.len());

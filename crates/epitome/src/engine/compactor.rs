@@ -172,8 +172,8 @@ impl Compactor {
         Compactor { hooks, summaries, compactors, ..self }
     }
 
-    /// The same, knowing checkpoints of earlier compactions by their id. A user's whole text whose digest matches is
-    /// continued in any case; what merely looks like a checkpoint is plain text.
+    /// The same, knowing checkpoints of earlier compactions by their id. It changes nothing: a user's whole text whose digest
+    /// matches is continued in any case, and what merely looks like a checkpoint is plain text, whoever knows it.
     #[must_use]
     pub fn knowing(self, checkpoints: impl IntoIterator<Item = ContentId>) -> Self {
         let known = self.known.iter().copied().chain(checkpoints).collect();
@@ -420,7 +420,7 @@ impl Compactor {
 
     /// The id of a text that is a checkpoint, where it is one that is continued: a whole text whose digest matches. One that is
     /// known but was changed can't be read.
-    pub(super) fn continues(&self, part: &Part<'_>) -> Option<ContentId> {
+    pub(super) fn continues(part: &Part<'_>) -> Option<ContentId> {
         let text = part.text();
         looks_like_one(&text).then(|| ContentId::of_text(&text))
     }

@@ -1,6 +1,6 @@
 //! From a plan to a checked outcome with its receipt.
 
-use super::{Compaction, Outcome};
+use super::{Compaction, Compactor, Outcome};
 use crate::archive::Original;
 use crate::checkpoint::{self, Checkpoint};
 use crate::count::{AROUND_MESSAGE, Tally};
@@ -158,7 +158,7 @@ impl Compaction {
         };
         shown
             .flat_map(|(entry, fate)| entry.parts().filter(move |part| stands(part, fate)))
-            .filter_map(|part| self.compactor.continues(&part))
+            .filter_map(|part| Compactor::continues(&part))
             .collect()
     }
 

@@ -327,7 +327,7 @@ impl Compaction {
     fn tell_origins(&mut self) {
         let checkpoints: Vec<(Slot, Origin)> = look_alikes(&self.request.transcript)
             // What was changed since no person wrote either.
-            .map(|part| match self.compactor.continues(&part) {
+            .map(|part| match Compactor::continues(&part) {
                 Some(_) => (part.slot, Origin::Checkpoint),
                 None => (part.slot, Origin::Injected),
             })
