@@ -116,7 +116,7 @@ mod tests {
             (vec![3, 1, 2], "1–3"),
         ] {
             let mut ranges = Ranges::default();
-            for number in numbers {
+            for number in &numbers {
                 ranges.add(*number);
             }
             assert_eq!(ranges.text(), text);
