@@ -55,7 +55,8 @@ impl Work<'_, '_> {
         let is_above = self.draft.total() + subject.least > most;
         let least =
             if is_above { subject.budget.share().max(subject.least) } else { subject.least };
-        most.saturating_sub(self.draft.total()).max(least).min(most_of_it.max(subject.least))
+        let cap = most_of_it.min(subject.budget.checkpoint()).max(subject.least);
+        most.saturating_sub(self.draft.total()).max(least).min(cap)
     }
 
     /// Folds all that may leave before the last entry that is folded: what is shown behind the checkpoint is newer than what it

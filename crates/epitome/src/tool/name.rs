@@ -4,7 +4,7 @@
 //! name that says neither, a call may have changed something.
 
 /// Words of tools that only read, first or last in their names. The first are those of the agents whose recordings are read.
-const READING: [&str; 37] = [
+const READING: [&str; 31] = [
     "read",
     "grep",
     "glob",
@@ -21,23 +21,17 @@ const READING: [&str; 37] = [
     "show",
     "describe",
     "cat",
-    "head",
     "tail",
-    "open",
     "scroll",
     "goto",
     "peek",
     "inspect",
-    "check",
-    "count",
     "info",
     "status",
     "details",
     "stat",
     "tree",
     "recall",
-    "ask",
-    "output",
     "diagnostics",
     "browse",
     "screenshot",
@@ -116,6 +110,8 @@ pub fn only_reads(tool: &str) -> bool {
     }
     let words = words(tool);
     let is = |word: Option<&String>| word.is_some_and(|word| READING.contains(&word.as_str()));
-    (is(words.first()) || is(words.last()))
+    // To open a file is to read it; to open a ticket isn't.
+    let opens = words.len() == 1 && words[0] == "open";
+    (opens || is(words.first()) || is(words.last()))
         && !words.iter().any(|word| WRITING.contains(&word.as_str()))
 }

@@ -135,6 +135,17 @@ impl Command {
                 }
             }
             "git" => self.git(&rest, folder),
+            "find" => {
+                let deletes = |word: &&str| *word == "-delete" || word.starts_with("-fprint");
+                let runs = |word: &&str| word.starts_with("-exec") || word.starts_with("-ok");
+                let inner = rest.iter().position(|word| runs(&word)).map(|at| &rest[at + 1..]);
+                let acts = inner.is_some_and(|line| Self::read(&line.join(" ")).acts);
+                self.acts |= acts || rest.iter().any(|word| deletes(&word));
+            }
+            "sort" => {
+                self.acts |=
+                    rest.iter().any(|word| word.starts_with("-o") || word.starts_with("--o"));
+            }
             // It writes a second file.
             "python3" if rest.starts_with(&["-m", "json.tool"]) && plain().count() < 3 => {
                 plain().skip(1).for_each(|word| self.deed(Deed::Read, word, folder));
@@ -149,6 +160,10 @@ impl Command {
             return;
         };
         self.acts |= !LOOKING_GIT.contains(&rest[at]);
+        // With a name behind it, unless it asks for one, such a list changes.
+        let names = || rest[at + 1..].iter().find(|word| !word.starts_with('-'));
+        self.acts |= matches!(rest[at], "branch" | "remote")
+            && names().is_some_and(|word| !matches!(*word, "show" | "get-url"));
         // Those before it say where, those behind it that nothing is done to the files.
         let is_apart =
             at > 0 || rest.iter().any(|word| matches!(*word, "-n" | "--dry-run" | "--cached"));
@@ -235,10 +250,10 @@ fn downloaded<'a>(program: &str, words: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Programs that only look.
-const LOOKING: [&str; 31] = [
-    "find", "ls", "pwd", "echo", "printf", "tree", "which", "type", "date", "whoami", "uname",
-    "ps", "df", "du", "env", "sort", "uniq", "cut", "tr", "diff", "cmp", "sleep", "true", "test",
-    "[", "basename", "dirname", "realpath", "id", "column", "read",
+const LOOKING: [&str; 29] = [
+    "ls", "pwd", "echo", "printf", "tree", "which", "type", "date", "whoami", "uname", "ps", "df",
+    "du", "env", "uniq", "cut", "tr", "diff", "cmp", "sleep", "true", "test", "[", "basename",
+    "dirname", "realpath", "id", "column", "read",
 ];
 /// Sub-commands of git that only look.
 const LOOKING_GIT: [&str; 11] = [
@@ -435,6 +450,16 @@ mod tests {
         check("cat > x.py << 'EOF'\nrm y.py\nEOF", true, &[(Deed::Write, "x.py")]);
         check("cat a.json | python3 -m json.tool | head", false, &[(Deed::Read, "a.json")]);
         check("python3 -m json.tool a.json b.json", true, &[]);
+        for line in ["find . -name '*.tmp' -delete", "find b -type f -exec rm {} +", "sort -o a a"]
+        {
+            check(line, true, &[]);
+        }
+        for line in ["git branch -D feature", "git remote add x y"] {
+            check(line, true, &[]);
+        }
+        for line in ["find . -exec grep x {} +", "git branch -a", "git remote -v", "sort"] {
+            check(line, false, &[]);
+        }
         check("echo done", false, &[]);
         check("", false, &[]);
     }

@@ -375,9 +375,8 @@ impl<'a> Entry<'a> {
         self.origin() == Origin::Human
     }
 
-    /// The person's words, decoded, joined by blank lines.
+    /// The person's words, decoded, joined by blank lines; with what a client marks as a thought, without signatures.
     pub fn human_text(&self) -> String {
-        // What a client marks as a thought in a person's message is what stands there; a signature is no words.
         let is_thought = |p: &Part<'_>| p.kind() == PartKind::Reasoning && p.is(Marks::LITERAL);
         let texts: Vec<_> = self
             .parts()
