@@ -30,10 +30,12 @@ const READS: [&str; 18] = [
     "cat",
 ];
 /// Programs that change nothing, unless their output goes to a file or they edit in place.
-const LOOKERS: [&str; 14] = [
+const LOOKERS: [&str; 17] = [
     "ls", "cat", "head", "tail", "sed", "grep", "rg", "find", "wc", "pwd", "echo", "which", "cd",
-    "jq",
+    "jq", "ps", "sort", "uniq",
 ];
+/// Where output goes that isn't kept, or doesn't leave the line.
+const NOWHERE: [&str; 3] = ["2>&1", "2>/dev/null", "2> /dev/null"];
 /// Arguments that are commands.
 const COMMANDS: [&str; 4] = ["command", "cmd", "script", "commands"];
 /// What a line may say in place of the name of a tool that has it in its name.
@@ -96,7 +98,8 @@ impl Deed {
         let is_known = |word: &String| {
             READS.iter().any(|read| word == read || read.len() > 3 && word.starts_with(read))
         };
-        self.is_look || self.tool.is_empty() || words(&self.tool).iter().any(is_known)
+        let is_nothing = self.tool.is_empty() || self.tool == "open";
+        self.is_look || is_nothing || words(&self.tool).iter().any(is_known)
     }
 
     /// Whether a line names tool and target; where calls on one target merge, it says how many.
@@ -138,11 +141,33 @@ fn words(name: &str) -> Vec<String> {
 
 /// Whether a command line is of programs that change nothing.
 fn looks(line: &str) -> bool {
-    let programs = line.split(['|', ';', '&', '\n']).filter(|piece| !piece.trim().is_empty());
-    let mut programs = programs.map(|piece| piece.split_whitespace().next().unwrap_or_default());
+    if line.contains("$(") || line.contains('`') {
+        return false;
+    }
+    let line = NOWHERE.iter().fold(unquoted(line), |line, nowhere| line.replace(nowhere, ""));
+    let pieces = line.split(['|', ';', '&', '\n']).flat_map(|piece| piece.split(" -exec "));
+    let pieces = pieces.filter(|piece| !piece.trim().is_empty());
+    let mut programs = pieces.map(|piece| piece.split_whitespace().next().unwrap_or_default());
+    let changes = [" --in-place", " -delete", " -o ", ">"];
     programs.all(|program| LOOKERS.contains(&program))
-        && !line.contains('>')
-        && !line.contains(" -i")
+        && !changes.iter().any(|sign| line.contains(sign))
+        && !line.split("sed ").skip(1).any(|rest| rest.contains("-i"))
+}
+
+/// A command line without what is quoted or escaped in it.
+fn unquoted(line: &str) -> String {
+    let (mut out, mut open) = (String::new(), None);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match open {
+            None | Some('"') if c == '\\' => drop(chars.next()),
+            None if matches!(c, '\'' | '"') => open = Some(c),
+            None => out.push(c),
+            Some(quote) if quote == c => open = None,
+            Some(_) => {}
+        }
+    }
+    out
 }
 
 /// The first words of a command line, or of the elements of one.
@@ -191,7 +216,7 @@ impl<'de> Deserialize<'de> for Arguments {
 
 #[cfg(test)]
 mod tests {
-    use super::{Deed, words};
+    use super::{Deed, looks, words};
     use epitome::Format;
 
     fn deed(tool: &str, arguments: &str) -> Deed {
@@ -211,6 +236,30 @@ mod tests {
             assert!(!deed(tool, "{}").only_reads(), "{tool}: {:?}", words(tool));
         }
         assert!(deed("editor", r#"{"command":"view","path":"a/b.rs"}"#).only_reads());
+    }
+
+    #[test]
+    fn a_command_looks_where_each_of_its_programs_does() {
+        for line in [
+            "ls -la specs 2>/dev/null || echo \"specs; rm none\"",
+            "find . -name \"package.json\" -exec cat {} \\; | grep -A 5 '\"a > b\"'",
+            "ps -ef | rg -n -i \"chrome|remote\" 2>&1",
+            "cd app && sed -n '1,220p' src/main.rs",
+        ] {
+            assert!(looks(line), "{line}");
+        }
+        for line in [
+            "cargo test",
+            "sed -i s/a/b/ x.rs",
+            "sed -n -i.bak 1p x.rs",
+            "ls > files.txt",
+            "find . -name '*.tmp' -delete",
+            "find . -exec rm {} \\;",
+            "echo \"$(rm -r build)\"",
+            "sort -o a.txt a.txt",
+        ] {
+            assert!(!looks(line), "{line}");
+        }
     }
 
     #[test]

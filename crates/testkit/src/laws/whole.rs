@@ -81,7 +81,12 @@ impl Said {
     /// Adds each token, and what stands in it between letters beyond ASCII, `=` and `,`.
     fn see(&mut self, text: &str) {
         specifics(text).for_each(|found| self.add(found.text));
-        for run in text.split(|c: char| !is_part(c)) {
+        for run in text.split_inclusive(|c: char| !is_part(c)) {
+            // Before its query an address is half of one.
+            if run.ends_with('?') && run.contains("://") {
+                continue;
+            }
+            let run = run.trim_end_matches(|c| !is_part(c));
             for piece in run.split(|c: char| !c.is_ascii()) {
                 self.add(piece);
                 if piece.contains(['=', ',']) {
