@@ -361,7 +361,7 @@ mod tests {
             assert_eq!(short_arguments(tool, arguments, 80), expected);
         }
         assert_eq!(short_arguments("Bash", r#"{"command":"cargo test"}"#, 12), "Bash(…)");
-        let long = r#"{"file_path":"/work/mia/repo/src/main.rs"}"#;
+        let long = r#"{"file_path":"/Users/mia/src/main.rs"}"#;
         assert_eq!(short_arguments("Read", long, 20), "Read(…/main.rs)");
         assert_eq!(short_arguments("Read", long, 12), "Read(…)");
         assert_eq!(whole_arguments("Read", long, 20), "Read(…)");

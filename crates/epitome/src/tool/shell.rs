@@ -138,9 +138,9 @@ impl Command {
             "find" => {
                 let deletes = |word: &&str| *word == "-delete" || word.starts_with("-fprint");
                 let runs = |word: &&str| word.starts_with("-exec") || word.starts_with("-ok");
-                let inner = rest.iter().position(|word| runs(&word)).map(|at| &rest[at + 1..]);
+                let inner = rest.iter().position(runs).map(|at| &rest[at + 1..]);
                 let acts = inner.is_some_and(|line| Self::read(&line.join(" ")).acts);
-                self.acts |= acts || rest.iter().any(|word| deletes(&word));
+                self.acts |= acts || rest.iter().any(deletes);
             }
             "sort" => {
                 self.acts |=
