@@ -36,7 +36,7 @@ pub fn says(text: &str, string: &str) -> bool {
     mentions(text, string).next().is_some()
 }
 
-/// What stands before and behind a mention in its line, at most [`REACH`] bytes of each.
+/// What stands before and behind a mention in its line, at most `REACH` bytes of each.
 pub fn sides<'t>(text: &'t str, at: &Range<usize>) -> (&'t str, &'t str) {
     let line = text[..at.start].rfind('\n').map_or(0, |end| end + 1);
     let mut start = at.start.saturating_sub(REACH).max(line);

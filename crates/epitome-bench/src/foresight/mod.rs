@@ -8,7 +8,7 @@
 //! - [`need`], [`reread`]: what is needed after the cut
 //! - [`activation`], [`pick`], [`contender`]: what makes views
 //! - [`score`]: what they still say
-//! - [`run`](mod@run), [`page`]: the figures
+//! - `run`, [`page`]: the figures
 
 pub mod activation;
 pub mod contender;

@@ -6,7 +6,7 @@
 //! - [`words`], [`plant`]: what is said, and where
 //! - [`stream`]: the session, long enough and divided
 //! - [`judge`]: whether a request still says it
-//! - [`run`](mod@run), [`page`]: the figures
+//! - `run`, [`page`]: the figures
 
 mod ground;
 pub mod judge;
