@@ -134,7 +134,7 @@ def serving_an_agent(folder, words):
         found = next(answer for answer in answers if answer.get("id") == 2)
         assert "[recalled " in found["result"]["content"][0]["text"], found
     event = json.dumps({"transcript_path": str(desk.recording), "trigger": "auto", "source": "compact"})
-    assert "What holds" in desk.run("hook pre-compact", stdin=event)
+    assert "Write names of files" in desk.run("hook pre-compact", stdin=event)
     assert "recall_search" in desk.run("hook session-start", stdin=event)
     assert "tokens" in desk.run("hook status-line", stdin=event)
 
