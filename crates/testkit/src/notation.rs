@@ -367,7 +367,7 @@ raw  {\"role\":\"user\",\"content\":[]}
             fold user Fix the build.  # folded into the checkpoint
             here Earlier work:
                | none
-            drop inj  look at the time  # dropped as a last resort
+            drop inj  look at the time  # folded as a last resort
             edit asst think the build is red | Looking. | call a Read {"path":"src/x.rs"} | call b Bash {"cmd":"ls | wc"}
                > think = nothing  # old reasoning, dropped
             edit res  a = {lines 120}

@@ -1,4 +1,4 @@
-//! What an agent's calls did, read off their arguments and results without the library's anchors: which files they changed, which
+//! What an agent's calls did, read off their arguments and results without the library: which files they changed, which
 //! commands failed before they went well; and what of that a view still says.
 
 use std::collections::{BTreeMap, BTreeSet};

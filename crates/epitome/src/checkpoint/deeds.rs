@@ -3,10 +3,10 @@
 //! A line reads back what it says, so that the next checkpoint goes on from it: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use super::target::{key, outcome, target};
+use super::target::{is_bad, key, outcome, target, whole_words};
 use crate::text::Outcome;
 use crate::text::arguments::Arguments;
 use crate::tool::{Act, Call};
@@ -48,7 +48,7 @@ pub(super) struct Deeds {
 /// What a call was.
 #[derive(Clone, Copy, Debug)]
 enum Asked {
-    Deed(usize),
+    Deed(usize, Act),
     Look,
 }
 
@@ -56,8 +56,10 @@ enum Asked {
 const MOST_TARGETS: usize = 400;
 /// What stands before how a call went.
 const WENT: &str = " → ";
+/// Bytes that are said of how one of several calls went wrong.
+const MOST_BAD: usize = 60;
 const LOOKS: &str = "Only read: ";
-const BETWEEN: &str = " · ";
+pub(super) const BETWEEN: &str = " · ";
 
 impl Deeds {
     /// Takes in a call of message `number`.
@@ -79,7 +81,7 @@ impl Deeds {
             return;
         }
         let what = key(tool, arguments, &call);
-        self.open.push((slot, Asked::Deed(self.all.len())));
+        self.open.push((slot, Asked::Deed(self.all.len(), call.act)));
         self.all.push(Deed {
             first: number,
             last: number,
@@ -93,8 +95,8 @@ impl Deeds {
     /// Takes in how the call in `slot` went.
     pub(super) fn answer(&mut self, slot: u32, output: &str, reported: Outcome) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
-        if let (_, Asked::Deed(deed)) = self.open.swap_remove(at) {
-            self.all[deed].went = outcome(output, reported).into();
+        if let (_, Asked::Deed(deed, act)) = self.open.swap_remove(at) {
+            self.all[deed].went = outcome(act, output, reported).into();
         }
     }
 
@@ -133,42 +135,92 @@ impl Deeds {
 
     /// The lines of some of the calls; those that `merging` takes for one are one line, in the order of the last of them.
     pub(super) fn lines(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<String> {
-        let mut merged: Vec<Deed> = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
-        for deed in self.all.iter().filter(|deed| is_of(deed)) {
-            let what = merging.of(deed);
-            if let Some(at) = places.get(what.as_ref()) {
-                let known = &mut merged[*at];
-                known.times += deed.times;
-                known.first = known.first.min(deed.first);
-                known.last = known.last.max(deed.last);
-                known.went = deed.went.clone();
-            } else {
-                places.insert(what.to_string(), merged.len());
-                merged.push(Deed { what: what.into(), ..deed.clone() });
-            }
-        }
-        if merging == Merging::Tool {
-            for deed in &mut merged {
-                let own = self.all.iter().filter(|one| is_of(one) && merging.of(one) == *deed.what);
-                let mut seen: Vec<&str> = Vec::new();
-                for target in own.flat_map(targets) {
-                    if !seen.contains(&target) && seen.len() < MOST_TARGETS {
-                        seen.push(target);
-                    }
-                }
-                if !seen.is_empty() {
-                    deed.what = format!("{}({})", deed.what, seen.join(BETWEEN)).into();
-                }
-            }
-        }
-        merged.sort_by_key(|deed| deed.last);
-        merged.iter().map(Deed::line).collect()
+        let same = grouped(self.all.iter().filter(|deed| is_of(deed)), Merging::Same);
+        let mut same: Vec<Deed> = same.into_iter().map(|group| group.deed).collect();
+        same.sort_by_key(|deed| deed.last);
+        let mut groups = if merging == Merging::Same {
+            return same.iter().map(Deed::line).collect();
+        } else {
+            grouped(same.iter(), merging)
+        };
+        groups.sort_by_key(|group| group.deed.last);
+        groups.iter().map(|group| group.merged(merging).line()).collect()
     }
 
     /// The line of each tool that only read, with its newest targets in at most `bytes`.
     pub(super) fn looks(&self, bytes: usize) -> Vec<String> {
         self.looks.iter().map(|look| look.line(bytes)).collect()
+    }
+}
+
+/// Calls that become one line.
+struct Group<'a> {
+    /// What they have in common.
+    deed: Deed,
+    targets: Vec<&'a str>,
+    seen: HashSet<&'a str>,
+    /// How many ask for different things.
+    asked: u32,
+    /// How many of these didn't go well, and the newest of them.
+    bad: u32,
+    newest_bad: Option<(u32, &'a str)>,
+}
+
+/// Calls in the groups that `merging` makes of them.
+fn grouped<'a>(deeds: impl Iterator<Item = &'a Deed>, merging: Merging) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut places: HashMap<Cow<'a, str>, usize> = HashMap::new();
+    for deed in deeds {
+        let what = merging.of(deed);
+        let at = *places.entry(what.clone()).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Group {
+                deed: Deed { what: what.into(), times: 0, ..deed.clone() },
+                targets: Vec::new(),
+                seen: HashSet::new(),
+                asked: 0,
+                bad: 0,
+                newest_bad: None,
+            });
+        }
+        groups[at].add(deed, merging);
+    }
+    groups
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, deed: &'a Deed, merging: Merging) {
+        let known = &mut self.deed;
+        known.times += deed.times;
+        known.first = known.first.min(deed.first);
+        known.last = known.last.max(deed.last);
+        known.went = deed.went.clone();
+        self.asked += 1;
+        if is_bad(&deed.went) {
+            self.bad += 1;
+            self.newest_bad = Some((deed.last, &deed.went));
+        }
+        if merging == Merging::Tool {
+            self.targets.extend(targets(deed).filter(|target| self.seen.insert(target)));
+        }
+    }
+
+    /// The line of all of them. That the last one went well says nothing of others that asked for something else.
+    fn merged(&self, merging: Merging) -> Deed {
+        let mut deed = self.deed.clone();
+        if merging == Merging::Tool && !self.targets.is_empty() {
+            deed.what = format!("{}({})", deed.what, self.targets.join(BETWEEN)).into();
+        }
+        let Some((at, went)) = self.newest_bad.filter(|_| self.asked > 1) else { return deed };
+        let Group { asked, bad, .. } = self;
+        let went = whole_words(went, MOST_BAD);
+        deed.went = if at == deed.last {
+            format!("failed or unclear: {bad} of {asked}, the last: {went}").into()
+        } else {
+            format!("failed or unclear: {bad} of {asked}, [{at}] {went}; the last: {}", deed.went)
+                .into()
+        };
+        deed
     }
 }
 
@@ -190,25 +242,47 @@ impl Merging {
     /// What stands for a call.
     fn of(self, deed: &Deed) -> Cow<'_, str> {
         let what = &*deed.what;
-        let Some((tool, rest)) = what.split_once('(') else { return what.into() };
+        let Some((tool, _)) = what.split_once('(') else { return what.into() };
         match self {
             Merging::Same => what.into(),
             Merging::Arguments(_) if deed.names_files => what.into(),
-            Merging::Arguments(count) => match rest.match_indices(", ").nth(count - 1) {
-                Some((end, _)) => format!("{tool}({}, …)", &rest[..end]).into(),
-                None => what.into(),
-            },
+            Merging::Arguments(count) => {
+                let all = arguments(inner(what));
+                if all.len() > count {
+                    format!("{tool}({}, …)", all[..count].join(", ")).into()
+                } else {
+                    what.into()
+                }
+            }
             Merging::Tool => tool.into(),
         }
     }
+}
+
+/// The arguments of a call, between the parentheses: each has its name, and a command line is one. A value may have a comma.
+fn arguments(inner: &str) -> Vec<&str> {
+    if value(inner).is_none() {
+        return vec![inner];
+    }
+    let mut all = Vec::new();
+    let mut start = 0;
+    for (at, _) in inner.match_indices(", ") {
+        let next = &inner[at + 2..];
+        if next == "…" || value(next).is_some() {
+            all.push(&inner[start..at]);
+            start = at + 2;
+        }
+    }
+    all.push(&inner[start..]);
+    all
 }
 
 /// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` the first value, of `Bash(cd app && cargo test)`
 /// the program and what it is told first.
 fn targets(deed: &Deed) -> impl Iterator<Item = &str> {
     let inner = inner(&deed.what);
-    let all = if deed.names_files { usize::MAX } else { 1 };
-    inner.split(", ").take(all).flat_map(|some| some.split(BETWEEN)).filter_map(|target| {
+    let first = arguments(inner)[0];
+    first.split(BETWEEN).filter_map(|target| {
         let target = match value(target) {
             Some(value) => value,
             None if deed.names_files => target,
@@ -247,13 +321,13 @@ fn value(argument: &str) -> Option<&str> {
     argument.split_once('=').filter(|(name, _)| is_name(name)).map(|(_, value)| value)
 }
 
-/// Whether a call changes files, and names nothing else: `edit(src/a.rs)`, `apply_patch(a.rs, b.rs)`.
+/// Whether a call changes files, and names nothing else: `edit(src/a.rs)`, `apply_patch(a.rs · b.rs)`.
 fn names_files(what: &str) -> bool {
     let Some((tool, _)) = what.split_once('(') else { return false };
     // What a tool of this name does to a file.
     let act = Act::of(tool, &Arguments::read(r#"{"path":"a"}"#));
     matches!(act, Act::Edit | Act::Write | Act::Delete)
-        && inner(what).split(", ").all(|file| !matches!(file, "" | "…") && value(file).is_none())
+        && inner(what).split(BETWEEN).all(|file| !matches!(file, "" | "…") && value(file).is_none())
 }
 
 impl Deed {
@@ -403,7 +477,7 @@ mod tests {
         let merged =
             ["[1] apply_patch(a.rs · src/b.rs)", "[3] edit(src/a b.rs · Makefile) ×2, last [5]"];
         assert_eq!(deeds.lines(Deed::names_files, Merging::Tool), merged);
-        let patched = "[1] apply_patch(a.rs, src/b.rs)";
+        let patched = "[1] apply_patch(a.rs · src/b.rs)";
         assert_eq!(deeds.lines(Deed::names_files, Merging::TARGET)[0], patched);
         let mut next = Deeds::default();
         next.carry(&merged.join("\n"));

@@ -12,7 +12,6 @@ use super::notes::Lines;
 use super::numbers::is_checkpoint;
 use super::ranges::Ranges;
 use super::read::{Contents, read};
-use super::target::masked_arguments;
 use super::todo::Todo;
 use super::words::Word;
 use crate::draft::{Draft, part_text};
@@ -240,7 +239,7 @@ impl Gathered {
 
     fn call(&mut self, part: &Part<'_>, number: u32) {
         let (tool, arguments) = (part.name(), part.text());
-        let arguments = masked_arguments(&arguments);
+        let arguments = masked(&arguments);
         if self.todo.take(&tool, &Arguments::read(&arguments)) {
             self.shows_todo = false;
         }
@@ -269,6 +268,9 @@ impl Gathered {
             self.newest_human = self.newest_human.max(Some(word.at as u32));
         }
         self.words.extend(words);
+        // A newer message may stand before the checkpoint.
+        self.instructions.sort_by_key(|word| word.at);
+        self.words.sort_by_key(|word| word.at);
         self.deeds.carry(&deeds);
         self.last_words = last_words.or(self.last_words.take());
         self.todo.carry(&todo);
@@ -311,7 +313,7 @@ pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> String {
         return into_masked(part_text(transcript, part));
     }
     let text = part.text();
-    let masked = masked_arguments(&text);
+    let masked = masked(&text);
     if masked.contains('\\') {
         json::unquote_inner(&masked).into_owned()
     } else {

@@ -1,6 +1,6 @@
 //! The lanes of a checkpoint behind its header, each within its share of the room.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::iter;
 
@@ -71,14 +71,13 @@ impl Lanes<'_> {
         let Shares { room, words, summary, .. } = self.shares;
         let mut out = head.to_owned();
         let mut left = room;
-        // Commands and prohibitions have what the deeds since the newest human message don't need, half at the least; other words
-        // what older deeds don't need, either.
+        // Commands and prohibitions have what the deeds don't need, half at the least; other words nothing that these need.
         let needed =
             |of: &dyn Fn(&Deed) -> bool| self.total(&self.gathered.deeds.lines(of, Merging::Tool));
         let new = needed(&|deed| self.is_new(deed));
         let old = needed(&|deed| !self.is_new(deed));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
-        let commands = room_of(new.min(room / 2));
+        let commands = room_of((new + old.min(room / 4)).min(room / 2));
         let all = words.min(room_of(new + old.min(room / 4)));
         let words = words::lane(&self.gathered.words, Room { commands, all }, self.counter);
         self.push(&mut out, WORDS, &words.text, &mut left);
@@ -163,49 +162,23 @@ impl Lanes<'_> {
         (unlines(&lines), is_complete)
     }
 
-    /// Calls before the newest human message: all of them in half of what is `left`, those on one target or of one tool as one line; where that
-    /// isn't enough, in at most `most` tokens files that were changed first, then the newest. Files may take all that is `left`.
-    /// And whether all these files are named.
+    /// Calls before the newest human message, and whether all of them are named: in at most `most` tokens as they are, in half of
+    /// what is `left` by their targets, and in all of it by tool. Else files that they changed come first, then the newest.
     fn older(&self, most: u64, left: u64) -> (Vec<String>, bool) {
         let deeds = &self.gathered.deeds;
         let is_old = |deed: &Deed| !self.is_new(deed);
-        let is_file = |deed: &Deed| is_old(deed) && deed.names_files();
-        let all = deeds.lines(is_old, Merging::Same);
-        if self.total(&all) <= most {
-            return (all, true);
-        }
-        for merging in [Merging::TARGET, Merging::Tool] {
+        let ways = [(Merging::Same, most), (Merging::TARGET, left / 2), (Merging::Tool, left)];
+        for (merging, room) in ways {
             let all = deeds.lines(is_old, merging);
-            if self.total(&all) <= left / 2 {
+            if self.total(&all) <= room {
                 return (all, true);
             }
         }
-        let files = deeds.lines(is_file, Merging::TARGET);
-        let needed = self.total(&files);
-        if needed <= most {
-            let files: HashSet<String> = files.into_iter().collect();
-            let (mut left, mut is_full) = (most - needed, false);
-            let fits = |line: &String| {
-                if files.contains(line) {
-                    return true;
-                }
-                let rest = left.checked_sub(self.tokens(line) + 1);
-                is_full |= rest.is_none();
-                left = rest.unwrap_or(0);
-                !is_full
-            };
-            let all = deeds.lines(is_old, Merging::TARGET);
-            let mut lines: Vec<String> = all.into_iter().rev().filter(fits).collect();
-            lines.reverse();
-            return (lines, true);
-        }
-        let merged = deeds.lines(is_file, Merging::Tool);
-        let needed = self.total(&merged);
-        if needed > left {
-            return (self.newest(files, left), false);
-        }
-        let rest = deeds.lines(|deed| is_old(deed) && !deed.names_files(), Merging::TARGET);
-        ([merged, self.newest(rest, most.saturating_sub(needed))].concat(), true)
+        let files = deeds.lines(|deed| is_old(deed) && deed.names_files(), Merging::Tool);
+        let files = self.fitting(files, left);
+        let left = left.saturating_sub(self.total(&files));
+        let rest = deeds.lines(|deed| is_old(deed) && !deed.names_files(), Merging::Tool);
+        ([self.fitting(rest, left), files].concat(), false)
     }
 
     fn looks(&self, most: u64) -> Vec<String> {

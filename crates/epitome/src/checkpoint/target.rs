@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::deeds::BETWEEN;
 use crate::json::unquote;
 use crate::specifics;
 use crate::text::arguments::patched_files;
 use crate::text::cut;
 use crate::text::outcome::judge;
 use crate::text::telling::{Tell, tell};
-use crate::text::{Outcome, secrets::masked};
+use crate::text::{NO_RESULT, Outcome};
 use crate::tool::{Act, Call, FileDeed, Tests};
 
 /// The longest argument that is said, and all of them, in bytes.
@@ -21,6 +22,10 @@ const MOST_HEAD: usize = 60;
 const MOST_COMMAND: usize = 300;
 const MOST_ERROR: usize = 140;
 const MOST_RESULT: usize = 60;
+/// Bytes of each end of an output in which a line that tells of a failure is looked for.
+const MOST_SEEN: usize = 16 * 1024;
+/// What stands before such a line where nothing else tells of a failure.
+const SAYS: &str = "says: ";
 
 /// A call by its tool and key arguments: `Edit(src/a.rs)`, `Bash(cargo test)`, `book(id=JG7FMM)`. `arguments` are masked.
 pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
@@ -36,10 +41,11 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
         .map(|patch| patched_files(patch).map(|(_, path)| path).collect())
         .unwrap_or_default();
     if !patched.is_empty() {
-        return format!("{tool}({})", patched.join(", "));
+        let patched: Vec<_> = patched.into_iter().map(one_line).collect();
+        return format!("{tool}({})", patched.join(BETWEEN));
     }
     if let (Act::Edit | Act::Write | Act::Delete, Some(path)) = (call.act, call.arguments.path()) {
-        return format!("{tool}({path})");
+        return format!("{tool}({})", one_line(&path));
     }
     let mut out = format!("{tool}({}", named(call));
     if call.arguments.is_empty() && !matches!(arguments.trim(), "" | "{}" | "null") {
@@ -63,11 +69,12 @@ fn named(call: &Call<'_>) -> String {
     let mut out = String::new();
     let mut is_cut = false;
     for (name, value, is_short) in all {
-        let value = if is_short {
-            value
+        let name = one_line(name);
+        let value: Cow<'_, str> = if is_short {
+            Cow::Owned(one_line(&value).into_owned())
         } else {
             let most = MOST_HEAD.min(room_of_long.saturating_sub(name.len() + 3));
-            whole_words(&value, most).into_owned().into()
+            Cow::Owned(whole_words(&value, most).into_owned())
         };
         if out.len() + name.len() + value.len() > MOST_KEY || value == "…" {
             is_cut = true;
@@ -92,7 +99,7 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
         .deeds
         .iter()
         .filter(|(deed, _)| matches!(deed, FileDeed::Read | FileDeed::Search));
-    let mut files: Vec<String> = read.map(|(_, path)| path.clone()).collect();
+    let mut files: Vec<String> = read.map(|(_, path)| one_line(path).into_owned()).collect();
     if let Some(line) = &call.line {
         if files.is_empty() {
             files.push(whole_words(line, MOST_VALUE).into_owned());
@@ -100,7 +107,7 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
         return files;
     }
     if let Some(path) = call.arguments.path().filter(|_| call.act == Act::Read) {
-        return vec![path.into_owned()];
+        return vec![one_line(&path).into_owned()];
     }
     let values = call
         .arguments
@@ -108,11 +115,11 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
         .map(|(_, raw)| if raw.starts_with('"') { unquote(raw) } else { Cow::Borrowed(raw) });
     let short =
         |value: &Cow<'_, str>| (2..=MOST_VALUE).contains(&value.len()) && !value.contains('\n');
-    values.filter(short).take(1).map(Cow::into_owned).collect()
+    values.filter(short).take(1).map(|value| one_line(&value).into_owned()).collect()
 }
 
 /// How a call went, by its masked output.
-pub(super) fn outcome(output: &str, reported: Outcome) -> String {
+pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
     let verdict = judge(output, reported);
     let tests = Tests::of(cut::tail(output, 64 * 1024));
     let totals = tests.map(Tests::note).unwrap_or_default();
@@ -131,6 +138,9 @@ pub(super) fn outcome(output: &str, reported: Outcome) -> String {
         return out;
     }
     let bare = output.trim();
+    if bare.len() < 2 * NO_RESULT.len() && bare.contains(NO_RESULT) {
+        return "no result".to_owned();
+    }
     if !totals.is_empty() {
         return format!("ok{totals}");
     }
@@ -141,7 +151,30 @@ pub(super) fn outcome(output: &str, reported: Outcome) -> String {
     {
         return cut::one_line(bare, MOST_RESULT);
     }
+    // No status tells of it, as of a command in a pipe. Other tools show what they found or wrote, behind their own first line.
+    let says = if act == Act::Run {
+        let mut lines =
+            cut::head(bare, MOST_SEEN).lines().chain(cut::tail(bare, MOST_SEEN).lines());
+        lines.find(|line| tell(line) == Tell::Failure)
+    } else {
+        bare.lines().next().filter(|line| tell(line) >= Tell::Mention)
+    };
+    if let Some(line) = says {
+        return format!("{SAYS}{}", whole_words(line, MOST_ERROR));
+    }
     "ok".to_owned()
+}
+
+/// A text on one line, whatever its length.
+fn one_line(text: &str) -> Cow<'_, str> {
+    whole_words(text, usize::MAX)
+}
+
+/// Whether what [`outcome`] said is no success.
+pub(super) fn is_bad(went: &str) -> bool {
+    went.starts_with(SAYS)
+        || went == "no result"
+        || ["failed", "exit "].iter().any(|start| went.starts_with(start))
 }
 
 /// The beginning of a text on one line, in at most `most` bytes; it ends where a word does, and says so. It holds no mark that
@@ -173,11 +206,6 @@ pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
         break;
     }
     Cow::Owned(out)
-}
-
-/// A call's arguments, with secrets masked.
-pub(super) fn masked_arguments(arguments: &str) -> Cow<'_, str> {
-    masked(arguments)
 }
 
 #[cfg(test)]

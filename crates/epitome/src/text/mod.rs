@@ -22,6 +22,7 @@ pub mod words;
 
 pub use arguments::{short_arguments, shorten_arguments, unmasked_arguments};
 pub use excerpt::{Excerpt, Form, excerpt};
+pub(crate) use outcome::NO_RESULT;
 pub use outcome::Outcome;
 pub use stub::stub;
 pub(crate) use stub::{STUB, noted_stub};

@@ -27,6 +27,10 @@ pub struct Verdict<'a> {
     pub line: Option<&'a str>,
 }
 
+/// What a made-up result says: the call was cut off, nothing is known of its outcome.
+pub(crate) const NO_RESULT: &str =
+    "[no result: this call was interrupted before its result was recorded]";
+
 /// How much of each end of an output is looked at.
 const WINDOW: usize = 16 * 1024;
 /// As much as stands behind a text's first word where a failure is told.

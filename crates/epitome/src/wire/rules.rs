@@ -7,9 +7,7 @@ use serde::Serialize;
 use super::Format;
 pub(super) use super::breach::{Finding, Mend, Taken, fresh_id, stranger};
 
-/// What a made-up result says: the call was cut off, nothing is known of its outcome.
-pub(super) const NO_RESULT: &str =
-    "[no result: this call was interrupted before its result was recorded]";
+pub(super) use crate::text::NO_RESULT;
 
 /// What a made-up first message says, where a format must begin with the user.
 pub(super) const NO_BEGINNING: &str = "[the beginning of this conversation is not available]";
