@@ -47,7 +47,7 @@ impl Preset {
     /// The preset of this name, for a model with a window of so many tokens.
     ///
     /// Where a system has a limit of its own, the target is under it, so that it isn't reached again at once:
-    /// what stays by number is then folded further, and at last dropped. Without a window, or a limit in
+    /// what stays by number is then folded further. Without a window, or a limit in
     /// tokens, only what stays by number counts.
     ///
     /// # Errors

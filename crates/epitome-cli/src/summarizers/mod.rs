@@ -45,7 +45,7 @@ pub(crate) struct Helpers {
     pub(crate) after: After,
     /// With all of it, before anybody else.
     pub(crate) compactors: Compactors,
-    /// With the narrative.
+    /// With a summary.
     pub(crate) summaries: Summaries,
     /// Whether one of them is the model that the agent runs with.
     pub(crate) is_agents: bool,

@@ -194,7 +194,7 @@ impl Compactor {
         Compactor { model: Some(model), ..self }
     }
 
-    /// The same, with the narrative of its checkpoints by summarizers. Whoever drives its compactions has to
+    /// The same, with summaries in its checkpoints. Whoever drives its compactions has to
     /// bring their answers, as [`Drive`](super::Drive) does.
     ///
     /// # Errors

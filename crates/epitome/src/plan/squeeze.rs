@@ -8,7 +8,7 @@
 use super::Subject;
 use crate::draft::{Draft, result_of};
 use crate::guard::Held;
-use crate::strategy::{Edit, fit_part, is_stub, level};
+use crate::strategy::{Edit, QUOTE, fit_part, is_stub, level};
 use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
@@ -38,8 +38,6 @@ enum Cut {
 const LEAST_WORDS: u64 = 80;
 /// A text isn't cut to less.
 const LEAST_EXCERPT: u64 = 40;
-/// The most that one human message needs to be quoted, label included.
-const QUOTE: u64 = 128;
 
 impl Subject<'_> {
     /// What must stay, each as small as it may be made.

@@ -23,8 +23,8 @@ pub struct Fold;
 /// verbatim.
 const PART: u64 = 3;
 const SHARE: u64 = 70;
-/// The most tokens of a person's message that are given room to be quoted in full.
-const QUOTE: u64 = 128;
+/// The most tokens that one human message needs to be quoted, label included.
+pub(crate) const QUOTE: u64 = 128;
 
 impl Fold {
     /// With these options.

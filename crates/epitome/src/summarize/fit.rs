@@ -4,7 +4,7 @@
 use super::admit::{heading, is_nothing};
 use crate::count::TokenCounter;
 
-/// `text` for the checkpoint's narrative lane, in at most `most` tokens; `None` if nothing of it fits.
+/// `text` for the checkpoint's summary, in at most `most` tokens; `None` if nothing of it fits.
 ///
 /// What is too long loses lines from the end of its longest section, again and again, so that each section
 /// keeps its beginning. A section that says nothing leaves.

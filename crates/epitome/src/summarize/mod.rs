@@ -1,6 +1,6 @@
 //! Summaries that a model, a command or a remote process writes, and how far they are trusted.
 //!
-//! A summarizer is asked for one lane of the checkpoint, the narrative. Everything else (people's words,
+//! A summarizer is asked for one lane of the checkpoint, the summary. Everything else (people's words,
 //! what was extracted) stays as it is without one. What comes back is admitted only after checks
 //! ([`admit`]); what isn't gets one reminder, then the next summarizer is asked, and in the end
 //! [`OnFailure`] says what becomes of the compaction. Nothing here waits: the engine says what it wants to

@@ -96,24 +96,24 @@ fn a_reason_says_what_was_done() {
     check(
         reasons.map(Reason::words),
         &expect![[r#"
-        giant when it arrived, excerpted
-        said again later, replaced by a pointer
-        superseded by what came later
-        failed call, dropped or stubbed
-        old tool output, stubbed
-        bulky arguments of an old call, shortened
-        old reasoning, dropped
-        reasoning bound to the old prefix, dropped
-        long text, cut to its telling lines
-        old image or document, replaced by a note
-        larger than its share of the target, excerpted
-        folded into the checkpoint
-        older than what is kept, dropped
-        dropped as a last resort
-        empty once its parts were gone
-        a client's note for one request
-        as another compactor decided
-    "#]],
+            giant when it arrived, excerpted
+            said again later, replaced by a pointer
+            superseded by what came later
+            failed call, stubbed
+            old tool output, stubbed
+            bulky arguments of an old call, shortened
+            old reasoning, dropped
+            reasoning bound to the old prefix, dropped
+            long text, cut to its telling lines
+            old image or document, replaced by a note
+            larger than its share of the target, excerpted
+            folded into the checkpoint
+            older than what is kept, folded
+            folded as a last resort
+            empty once its parts were gone
+            a client's note for one request
+            as another compactor decided
+        "#]],
     );
 }
 

@@ -93,12 +93,12 @@ fn the_older_folds_into_the_checkpoint() {
     expect![[r#"
         keep sys  You are terse.
         keep user Fix the build.
-        fold asst Looking. | call a Read {"file_path":"src/x.rs"}  # older than what is kept, dropped
-        fold res  a = {lines 30}  # older than what is kept, dropped
-        fold asst call b Bash {"command":"cargo test"} | call c Bash {"command":"cargo doc"}  # older than what is kept, dropped
-        fold res  b = error[E0439]: cannot find value `is_expired` in this scope\n --> web/src/components/Table.tsx:439:5\n[31mFAILED[0m src/p … 50:5\n   Compiling upload_chunk v0.508.0 (lib/http/retry.py)\n (569 bytes)  # older than what is kept, dropped
-        fold res  c = ok  # older than what is kept, dropped
-        fold asst Done.  # older than what is kept, dropped
+        fold asst Looking. | call a Read {"file_path":"src/x.rs"}  # older than what is kept, folded
+        fold res  a = {lines 30}  # older than what is kept, folded
+        fold asst call b Bash {"command":"cargo test"} | call c Bash {"command":"cargo doc"}  # older than what is kept, folded
+        fold res  b = error[E0439]: cannot find value `is_expired` in this scope\n --> web/src/components/Table.tsx:439:5\n[31mFAILED[0m src/p … 50:5\n   Compiling upload_chunk v0.508.0 (lib/http/retry.py)\n (569 bytes)  # older than what is kept, folded
+        fold res  c = ok  # older than what is kept, folded
+        fold asst Done.  # older than what is kept, folded
         here <checkpoint 8d71fe3a9b8d>
            | It stands for messages 2–7, which are not shown.
            | 
