@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::deeds::BETWEEN;
 use crate::json::unquote;
-use crate::specifics;
+use crate::specifics::{self, Class};
 use crate::text::arguments::patched_files;
 use crate::text::cut;
 use crate::text::outcome::judge;
@@ -55,14 +55,16 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
     out.strip_suffix("()").map(str::to_owned).unwrap_or(out)
 }
 
-/// A call's arguments by their names: short ones in full, of long ones the beginning. Short ones have room first.
+/// A call's arguments by their names: short ones in full, of long ones the beginning. Short ones have room first. Those that are
+/// an id, a path or an address stand first: they say what a call was done to.
 fn named(call: &Call<'_>) -> String {
     let all = call.arguments.all().map(|(name, raw)| {
         let value = if raw.starts_with('"') { unquote(raw) } else { Cow::Borrowed(raw) };
         let is_short = value.len() <= MOST_VALUE && !value.contains('\n');
         (name, value, is_short)
     });
-    let all: Vec<_> = all.collect();
+    let mut all: Vec<_> = all.collect();
+    all.sort_by_key(|(_, value, is_short)| !(*is_short && is_target(value)));
     let short = all.iter().filter(|(.., is_short)| *is_short);
     let mut room_of_long =
         MOST_KEY.saturating_sub(short.map(|(name, value, _)| name.len() + value.len() + 3).sum());
@@ -165,6 +167,12 @@ pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
     "ok".to_owned()
 }
 
+/// Whether a value is nothing but one id, path or address.
+fn is_target(value: &str) -> bool {
+    let is = |class| matches!(class, Class::Id | Class::Path | Class::Url);
+    specifics::specifics(value).next().is_some_and(|one| one.text == value && is(one.class))
+}
+
 /// A text on one line, whatever its length.
 fn one_line(text: &str) -> Cow<'_, str> {
     whole_words(text, usize::MAX)
@@ -220,7 +228,7 @@ mod tests {
         let arguments = format!(r#"{{"flights":{flights},"id":"JG7FMM","cabin":"economy"}}"#);
         assert_eq!(
             of("update_flights", &arguments),
-            r#"update_flights(flights=[{"flight_number":"HAT276","date":"2024-05-21"},{" …, id=JG7FMM, cabin=economy)"#
+            r#"update_flights(id=JG7FMM, flights=[{"flight_number":"HAT276","date":"2024-05-21"},{" …, cabin=economy)"#
         );
         let sum = vec!["5244.75"; 40].join(" + ");
         assert_eq!(

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::text::arguments::Arguments;
 use crate::text::cut;
-use crate::tool::keeps_list;
+use crate::tool::{bare, keeps_list};
 
 /// Characters of an item, items of a list, and bytes of a list that is read.
 const MAX_ITEM: usize = 180;
@@ -16,7 +16,7 @@ const MAX_ITEMS: usize = 60;
 const MAX_BYTES: usize = 64 * 1024;
 
 /// Arguments that are a list, and what an item says and how far it is.
-const LISTS: [&str; 9] =
+const LIST_ARGUMENTS: [&str; 9] =
     ["todos", "plan", "task_list", "tasks", "items", "steps", "todo_list", "todo", PROGRESS];
 /// The argument by which a list goes along with any call.
 const PROGRESS: &str = "task_progress";
@@ -75,9 +75,10 @@ pub(super) struct Todo {
 impl Todo {
     /// Takes in what a call does to the list; whether it does anything.
     pub(super) fn take(&mut self, tool: &str, arguments: &Arguments<'_>) -> bool {
-        let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase().replace('_', "");
+        let name = bare(tool).to_ascii_lowercase().replace('_', "");
         let get = |names: &[&str]| arguments.get(names).map(|value| line(&value));
         match name.as_str() {
+            _ if !keeps_list(tool) => {}
             "taskcreate" => {
                 let Some(text) = get(&TEXTS) else { return false };
                 if let Some(item) = item_of(&text, State::Open) {
@@ -93,7 +94,7 @@ impl Todo {
             _ => {}
         }
         let is_own = keeps_list(tool);
-        let is_list = |key: &str| key == PROGRESS || is_own && LISTS.contains(&key);
+        let is_list = |key: &str| key == PROGRESS || is_own && LIST_ARGUMENTS.contains(&key);
         let list = arguments.all().find(|(key, raw)| is_list(key) && raw.len() < MAX_BYTES);
         let Some((key, raw)) = list else { return false };
         let keeps_ids = arguments.get(&["merge"]).is_some_and(|merge| merge == "true");

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::name::{keeps_list, only_reads, words};
+use super::name::{bare, keeps_list, only_reads, words};
 use super::shell::Command;
 use crate::text::arguments::{Arguments, patched_files};
 
@@ -25,7 +25,7 @@ impl<'a> Call<'a> {
         let line = if act == Act::Run { arguments.command() } else { None };
         let mut shell = line.as_deref().map(Command::read).unwrap_or_default();
         if let Some(line) = &line {
-            shell.acts |= patched_files(line).next().is_some();
+            shell.acts |= patched_files(line).next().is_some() || !runs_lines(tool);
         }
         Self { act, arguments, line, shell }
     }
@@ -75,7 +75,9 @@ impl Act {
                 _ => {}
             }
         }
-        if keeps_list(tool) {
+        // A plan of somebody else has no list of steps.
+        let has_list = || arguments.all().any(|(_, raw)| raw.starts_with('['));
+        if keeps_list(tool) && (!bare(tool).eq_ignore_ascii_case("update_plan") || has_list()) {
             return Self::Idle;
         }
         if arguments.command().is_some() {
@@ -86,10 +88,10 @@ impl Act {
         if arguments.patch().is_some() || has(&["patch"]) {
             return Self::Edit;
         }
-        if has(&["think"]) {
+        if words == ["think"] {
             return Self::Idle;
         }
-        if only_reads(tool) {
+        if only_reads(tool) && !keeps_list(tool) && !asks_for_more(arguments) {
             let looks = has(&["grep", "glob", "search", "find", "list", "ls", "tree"]);
             return match () {
                 () if looks && (has_file || arguments.get(&["pattern"]).is_some()) => Self::Look,
@@ -112,6 +114,56 @@ impl Act {
     pub(crate) fn only_reads(self) -> bool {
         matches!(self, Self::Read | Self::Look | Self::Idle)
     }
+}
+
+/// Words in the names of tools that run command lines.
+const SHELLS: [&str; 17] = [
+    "bash",
+    "shell",
+    "sh",
+    "zsh",
+    "powershell",
+    "terminal",
+    "console",
+    "command",
+    "cmd",
+    "exec",
+    "execute",
+    "run",
+    "process",
+    "script",
+    "ssh",
+    "tmux",
+    "cli",
+];
+
+/// Whether a tool runs a command line as a shell does, so that it can be read. `lock_door` does not.
+fn runs_lines(tool: &str) -> bool {
+    words(tool).iter().any(|word| SHELLS.contains(&word.as_str()))
+}
+
+/// Words that begin a statement of SQL or GraphQL which changes something.
+const STATEMENTS: [&str; 15] = [
+    "insert", "update", "delete", "drop", "alter", "create", "truncate", "merge", "grant",
+    "revoke", "replace", "call", "exec", "vacuum", "mutation",
+];
+
+/// Whether the arguments of a tool that reads by its name ask for more: another method than GET, an action that doesn't read, a
+/// statement that writes.
+fn asks_for_more(arguments: &Arguments<'_>) -> bool {
+    let is = |names: &[&str], acts: &dyn Fn(&str) -> bool| {
+        arguments.get(names).is_some_and(|value| acts(&value))
+    };
+    let reads =
+        |method: &str| ["GET", "HEAD", "OPTIONS"].iter().any(|m| m.eq_ignore_ascii_case(method));
+    let is_statement = |word: &str| STATEMENTS.iter().any(|verb| verb.eq_ignore_ascii_case(word));
+    let of_letters = |c: char| !c.is_alphanumeric() && c != '_';
+    is(&["method", "http_method"], &|method| !reads(method))
+        || is(&["action", "operation", "op"], &|action| !only_reads(action))
+        || is(&["sql", "statement"], &|sql| sql.split(of_letters).any(is_statement))
+        || is(&["query", "q"], &|query| {
+            query.split(';').any(|part| part.split_whitespace().next().is_some_and(is_statement))
+        })
 }
 
 #[cfg(test)]
@@ -137,6 +189,12 @@ mod tests {
             ("str_replace_editor", r#"{"command":"create","path":"a"}"#, Act::Write),
             ("create", r#"{"filename":"a"}"#, Act::Write),
             ("goto", r#"{"line_number":3}"#, Act::Ask),
+            ("query", r#"{"sql":"WITH a AS (SELECT 1) DELETE FROM b"}"#, Act::Other),
+            ("query", r#"{"query":"select * from b"}"#, Act::Ask),
+            ("fetch", r#"{"url":"https://a.org","method":"POST"}"#, Act::Other),
+            ("browse", r#"{"action":"click"}"#, Act::Other),
+            ("update_plan", r#"{"customer_id":"a"}"#, Act::Other),
+            ("update_plan", r#"{"plan":[{"step":"a"}]}"#, Act::Idle),
             ("set_target", r#"{"value":3}"#, Act::Other),
             ("submit", "{}", Act::Other),
             ("open", r#"{"path":"a"}"#, Act::Read),
@@ -147,5 +205,7 @@ mod tests {
         for (tool, arguments, expected) in cases {
             assert_eq!(Act::of(tool, &Arguments::read(arguments)), expected, "{tool}");
         }
+        assert!(Call::read("run_in_terminal", r#"{"command":"true"}"#).only_looks());
+        assert!(!Call::read("lock_door", r#"{"command":"true"}"#).only_looks());
     }
 }

@@ -6,7 +6,7 @@ mod shell;
 mod test_totals;
 
 pub(crate) use call::{Act, Call};
-pub(crate) use name::keeps_list;
 pub use name::only_reads;
+pub(crate) use name::{bare, keeps_list};
 pub(crate) use shell::Deed as FileDeed;
 pub(crate) use test_totals::Tests;

@@ -1,48 +1,44 @@
 //! Whether a tool only reads, as far as its name tells.
 //!
-//! A name is split into words. A tool only reads if its first or last word says so and no word says that it writes. Of a
-//! name that says neither, a call may have changed something.
+//! A name is split into words. A call of a tool whose name doesn't clearly say that it reads may have changed something: one
+//! line too many costs little, and a deed that is left out may be done again.
 
-/// Words of tools that only read, first or last in their names. The first are those of the agents whose recordings are read.
-const READING: [&str; 31] = [
-    "read",
-    "grep",
-    "glob",
-    "ls",
-    "list",
-    "fetch",
-    "search",
-    "view",
-    "get",
-    "find",
+/// Verbs that only read, first in a name: `get_user`, `list_directory`.
+const READING: [&str; 20] = [
+    "read", "grep", "glob", "ls", "list", "fetch", "search", "view", "get", "find", "query",
+    "lookup", "show", "describe", "cat", "tail", "scroll", "goto", "peek", "inspect",
+];
+
+/// Words that say so last in a name, too, if no verb of a deed is first: `WebFetch`, `codebase_search`.
+const READING_LAST: [&str; 6] = ["read", "fetch", "search", "grep", "lookup", "screenshot"];
+
+/// Names that say so alone. To open a file is to read it; to open a ticket isn't.
+const READING_ALONE: [&str; 11] = [
     "think",
-    "query",
-    "lookup",
-    "show",
-    "describe",
-    "cat",
-    "tail",
-    "scroll",
-    "goto",
-    "peek",
-    "inspect",
-    "info",
-    "status",
-    "details",
+    "recall",
+    "open",
     "stat",
     "tree",
-    "recall",
+    "status",
+    "info",
     "diagnostics",
-    "browse",
     "screenshot",
+    "browse",
     "explain",
 ];
 
-/// Words of tools that write, wherever they stand.
-const WRITING: [&str; 22] = [
+/// Words by which a tool may do more than read, wherever they stand.
+const WRITING: [&str; 26] = [
     "set", "update", "delete", "create", "write", "reset", "remove", "add", "edit", "send",
     "cancel", "modify", "insert", "replace", "execute", "run", "apply", "save", "post", "put",
-    "submit", "move",
+    "submit", "move", "and", "or", "then", "as",
+];
+
+/// Verbs of deeds, first in a name: `stop_search` ends one.
+const DOING: [&str; 24] = [
+    "start", "stop", "kill", "close", "open", "clear", "drop", "mark", "change", "share",
+    "schedule", "pause", "resume", "toggle", "enable", "disable", "publish", "import", "export",
+    "sync", "book", "pay", "call", "use",
 ];
 
 /// Tools of agents that keep the agent's own list or plan: nothing happens outside.
@@ -67,13 +63,16 @@ const LISTS: [&str; 17] = [
 ];
 
 /// The name without the server that a tool is of: `mcp__shop__book_room` is `book_room`.
-pub(super) fn bare(tool: &str) -> &str {
+pub(crate) fn bare(tool: &str) -> &str {
     tool.rsplit("__").next().unwrap_or(tool)
 }
 
-/// Whether the tool keeps a list or plan of the agent's own.
+/// Whether the tool keeps a list or plan of the agent's own. One of a server may keep somebody else's, unless its name says more.
 pub(crate) fn keeps_list(tool: &str) -> bool {
-    LISTS.iter().any(|list| bare(tool).eq_ignore_ascii_case(list))
+    let bare = bare(tool);
+    let is_own = bare.len() == tool.len()
+        || ["todo", "thinking"].iter().any(|word| bare.to_ascii_lowercase().contains(word));
+    is_own && LISTS.iter().any(|list| bare.eq_ignore_ascii_case(list))
 }
 
 /// The words of a name, in lower case: `getUserDetails` and `get_user_details` have three.
@@ -109,9 +108,51 @@ pub fn only_reads(tool: &str) -> bool {
         return true;
     }
     let words = words(tool);
-    let is = |word: Option<&String>| word.is_some_and(|word| READING.contains(&word.as_str()));
-    // To open a file is to read it; to open a ticket isn't.
-    let opens = words.len() == 1 && words[0] == "open";
-    (opens || is(words.first()) || is(words.last()))
-        && !words.iter().any(|word| WRITING.contains(&word.as_str()))
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] => false,
+        [word] => READING.contains(word) || READING_ALONE.contains(word),
+        [first, .., last] => {
+            let reads =
+                READING.contains(first) || READING_LAST.contains(last) && !DOING.contains(first);
+            reads && !words.iter().any(|word| WRITING.contains(word))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_have_changed_something_does_not_only_read() {
+        for tool in [
+            "mark_as_read",
+            "change_order_status",
+            "pay_details",
+            "drop_list",
+            "recall_email",
+            "think_and_pay",
+            "stop_search",
+            "get_or_create",
+            "mcp__asana__TaskCreate",
+            "order_status",
+        ] {
+            assert!(!only_reads(tool), "{tool}");
+        }
+        for tool in [
+            "read_file",
+            "NotebookRead",
+            "google_web_search",
+            "take_screenshot",
+            "think",
+            "open",
+            "mcp__web__fetch",
+            "TaskCreate",
+            "mcp__notes__todo_write",
+            "getUserDetails",
+        ] {
+            assert!(only_reads(tool), "{tool}");
+        }
+    }
 }

@@ -26,17 +26,23 @@ impl Command {
     /// Understands a command line.
     pub(crate) fn read(line: &str) -> Self {
         let mut command = Self::default();
-        let line = crate::text::cut::head(line, MAX_SEEN);
+        let seen = crate::text::cut::head(line, MAX_SEEN);
+        command.acts = seen.len() < line.len();
+        let line = seen;
         command.line(line, String::new());
         // Of what isn't understood nobody knows that it only looks.
-        let mut words = segments(line).into_iter().flatten().filter_map(Word::text);
+        let mut words = segments(line).0.into_iter().flatten().filter_map(Word::text);
         command.acts |= !line.trim().is_empty() && words.all(|word| word.is_empty());
         command
     }
 
     fn line(&mut self, line: &str, mut folder: String) {
-        for segment in segments(line) {
+        let (segments, substituted) = segments(line);
+        for segment in segments {
             self.segment(segment, &mut folder);
+        }
+        for line in substituted {
+            self.line(&line, folder.clone());
         }
     }
 
@@ -63,6 +69,15 @@ impl Command {
         let rest: Vec<&str> = words.collect();
         let plain = || rest.iter().copied().filter(|word| !word.starts_with('-'));
         let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(word));
+        // Among short ones, up to one whose value may follow at once: `-Ei`, `-pi.bak`.
+        let has_flag = |flag: char| {
+            let mut short = rest.iter().filter_map(|word| word.strip_prefix('-'));
+            short.any(|flags| {
+                let mut flags =
+                    flags.chars().take_while(|c| c.is_alphanumeric() && !"ef".contains(*c));
+                flags.any(|one| one == flag)
+            })
+        };
         match program {
             "cd" => {
                 if let Some(to) = plain().next() {
@@ -73,27 +88,24 @@ impl Command {
                 [flag, script, ..] if is_script_flag(flag) => self.line(script, folder.clone()),
                 _ => self.acts = true,
             },
-            "cat" | "head" | "tail" | "less" | "more" | "nl" | "bat" | "wc" | "file" | "stat"
-            | "xxd" => {
+            "cat" | "head" | "tail" | "less" | "more" | "nl" | "bat" | "wc" | "file" | "stat" => {
                 plain().for_each(|word| self.deed(Deed::Read, word, folder));
             }
-            "sed"
-                if rest.iter().any(|word| word.starts_with("-i") || word.starts_with("--in-")) =>
-            {
+            // A second name is what they write.
+            "xxd" | "uniq" => self.acts |= has_flag('r') || plain().count() > 1,
+            "sed" if has_flag('i') || rest.iter().any(|word| word.starts_with("--in-")) => {
                 self.acts = true;
                 behind_script(&rest).for_each(|word| self.deed(Deed::Edit, word, folder));
             }
             "perl" => {
                 self.acts = true;
-                let is_in_place = |word: &&str| {
-                    word.starts_with('-')
-                        && word.split(['e', '.']).next().is_some_and(|flags| flags.contains('i'))
-                };
-                if rest.iter().any(is_in_place) && rest.iter().any(|word| gives_script(word)) {
+                if has_flag('i') && rest.iter().any(|word| gives_script(word)) {
                     behind_script(&rest).for_each(|word| self.deed(Deed::Edit, word, folder));
                 }
             }
-            "sed" | "awk" | "jq" => {
+            "sed" | "awk" | "gawk" | "jq" => {
+                self.acts |= program.ends_with("awk")
+                    && (has(&["-i", "-f"]) || rest.iter().any(|script| writes(script)));
                 behind_script(&rest).for_each(|word| self.deed(Deed::Read, word, folder));
             }
             "grep" | "rg" | "ag" | "egrep" => {
@@ -143,8 +155,7 @@ impl Command {
                 self.acts |= acts || rest.iter().any(deletes);
             }
             "sort" => {
-                self.acts |=
-                    rest.iter().any(|word| word.starts_with("-o") || word.starts_with("--o"));
+                self.acts |= has_flag('o') || rest.iter().any(|word| word.starts_with("--o"));
             }
             // It writes a second file.
             "python3" if rest.starts_with(&["-m", "json.tool"]) && plain().count() < 3 => {
@@ -159,7 +170,8 @@ impl Command {
             self.acts = true;
             return;
         };
-        self.acts |= !LOOKING_GIT.contains(&rest[at]);
+        self.acts |= !LOOKING_GIT.contains(&rest[at])
+            || rest.iter().any(|word| word.starts_with("--output"));
         // With a name behind it, unless it asks for one, such a list changes.
         let names = || rest[at + 1..].iter().find(|word| !word.starts_with('-'));
         self.acts |= matches!(rest[at], "branch" | "remote")
@@ -223,6 +235,12 @@ fn gives_script(word: &str) -> bool {
     })
 }
 
+/// Whether a script of `awk` may write a file or run something: `{ print > "a" }`, `{ system("b") }`.
+fn writes(script: &str) -> bool {
+    let printed = script.split("print").skip(1);
+    script.contains("system") || printed.into_iter().any(|rest| rest.contains(['>', '|']))
+}
+
 /// The files that are named behind the script, wherever that stands.
 fn behind_script<'a>(words: &[&'a str]) -> impl Iterator<Item = &'a str> {
     let is_named = words.iter().any(|word| gives_script(word));
@@ -250,10 +268,10 @@ fn downloaded<'a>(program: &str, words: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Programs that only look.
-const LOOKING: [&str; 29] = [
+const LOOKING: [&str; 28] = [
     "ls", "pwd", "echo", "printf", "tree", "which", "type", "date", "whoami", "uname", "ps", "df",
-    "du", "env", "uniq", "cut", "tr", "diff", "cmp", "sleep", "true", "test", "[", "basename",
-    "dirname", "realpath", "id", "column", "read",
+    "du", "env", "cut", "tr", "diff", "cmp", "sleep", "true", "test", "[", "basename", "dirname",
+    "realpath", "id", "column", "read",
 ];
 /// Sub-commands of git that only look.
 const LOOKING_GIT: [&str; 11] = [
@@ -331,9 +349,10 @@ impl Word {
     }
 }
 
-/// The simple commands of a line, in words without their quotes.
-fn segments(line: &str) -> Vec<Vec<Word>> {
+/// The simple commands of a line, in words without their quotes, and the lines whose output stands in these words.
+fn segments(line: &str) -> (Vec<Vec<Word>>, Vec<String>) {
     let mut segments = vec![Vec::new()];
+    let mut substituted = Vec::new();
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;
     // The marks that end the here documents begun on this line.
@@ -342,6 +361,17 @@ fn segments(line: &str) -> Vec<Vec<Word>> {
     while let Some(c) = chars.next() {
         match (quote, c) {
             (Some(open), c) if c == open => quote = None,
+            (Some('"') | None, '`') => {
+                substituted.push(chars.by_ref().take_while(|&c| c != '`').collect());
+            }
+            (Some('"'), '$') if chars.next_if_eq(&'(').is_some() => {
+                substituted.push(parenthesized(&mut chars));
+            }
+            // Arithmetic: its `<<` begins no document.
+            (None, '(') if chars.next_if_eq(&'(').is_some() => {
+                parenthesized(&mut chars);
+                chars.next_if_eq(&')');
+            }
             (Some('"') | None, '\\') => word.get_or_insert_default().extend(chars.next()),
             (Some(_), c) => word.get_or_insert_default().push(c),
             (None, '"' | '\'') => {
@@ -361,18 +391,21 @@ fn segments(line: &str) -> Vec<Vec<Word>> {
             }
             (None, ' ' | '\t' | '|' | '&' | ';' | '\n' | '(' | ')' | '>') => {
                 let last = segments.last_mut().expect("there is always one");
-                // `2>` and `&>` redirect what is not worth a name.
+                // `2>` redirects what is not worth a name.
                 let stream =
                     word.take_if(|word| c == '>' && word.bytes().all(|b| b.is_ascii_digit()));
+                let stream = stream.filter(|stream| stream != "1");
                 last.extend(word.take().map(Word::Text));
                 if c == '>' {
                     let mut deed = Deed::Write;
                     while chars.next_if_eq(&'>').is_some() {
                         deed = Deed::Edit;
                     }
-                    if chars.next_if_eq(&'&').is_some() {
+                    let is_joined = chars.next_if_eq(&'&').is_some();
+                    if is_joined && chars.next_if(|c| c.is_ascii_digit() || *c == '-').is_some() {
                         while chars.next_if(char::is_ascii_digit).is_some() {}
                     } else {
+                        chars.next_if_eq(&'|');
                         last.push(Word::Into(stream.is_none().then_some(deed)));
                     }
                 } else if !matches!(c, ' ' | '\t') {
@@ -387,7 +420,17 @@ fn segments(line: &str) -> Vec<Vec<Word>> {
     }
     let last = segments.last_mut().expect("there is always one");
     last.extend(word.map(Word::Text));
-    segments
+    (segments, substituted)
+}
+
+/// What stands before the parenthesis that closes one that was opened.
+fn parenthesized(chars: &mut Chars<'_>) -> String {
+    let mut depth = 1;
+    let inner = chars.take_while(|c| {
+        depth += i32::from(*c == '(') - i32::from(*c == ')');
+        depth > 0
+    });
+    inner.collect()
 }
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
@@ -460,6 +503,33 @@ mod tests {
         for line in ["find . -exec grep x {} +", "git branch -a", "git remote -v", "sort"] {
             check(line, false, &[]);
         }
+        for line in [
+            "sort -uo a a",
+            "echo $(rm -rf b)",
+            "echo \"`rm -rf b`\"",
+            "grep x \"$(make (a))\"",
+            "echo $((1 << 3))\nrm -rf b",
+            "awk '{ print > \"b\" }'",
+            "awk '{ system(\"b\") }'",
+            "xxd -r a b",
+            "uniq a b",
+            "git diff --output=b",
+        ] {
+            check(line, true, &[]);
+        }
+        for line in
+            ["awk '$3 > 5 { print $1 }'", "echo \"$(date)\" `pwd`", "echo $((1 << 3))", "uniq -c a"]
+        {
+            check(line, false, &[]);
+        }
+        for line in ["sed -Ei s/a/b/ a.rs", "sed -ri.bak s/a/b/ a.rs"] {
+            check(line, true, &[(Deed::Edit, "a.rs")]);
+        }
+        for line in ["ls 1> out.txt", "ls >& out.txt", "ls &> out.txt", "ls >| out.txt"] {
+            check(line, true, &[(Deed::Write, "out.txt")]);
+        }
+        let long = format!("echo {}; rm b", "a".repeat(3000));
+        assert!(Command::read(&long).acts);
         check("echo done", false, &[]);
         check("", false, &[]);
     }
