@@ -182,7 +182,7 @@ def resumes_shipped(desk, example, recording, command, format):
     view = all_words(json.loads(desk.epitome("convert", str(recording), "--to", format)))
     sent = all_words(desk.turn("talk", [*command, NEXT])[-1])
     missing = follows(view, sent)
-    assert len(view) > 100 and missing is None, f"{len(view)} said, not sent or not in its place: {str(missing)[:300]}"
+    assert len(view) > 10 and missing is None, f"{len(view)} said, not sent or not in its place: {str(missing)[:300]}"
     desk.epitome("restore", str(recording), "-o", str(recording), codes=(0,))
     assert recording.read_bytes() == rows, "the identical bytes come back"
 

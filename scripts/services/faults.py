@@ -43,8 +43,8 @@ class Work:
 
 
 WORKS = [
-    Work("compact s.jsonl --target 30% -o out.json --receipt receipt.json", "receipt.json", "out.json"),
-    Work("compact s.jsonl --target 30% --apply --archive store", "s.jsonl", "store"),
+    Work("compact s.jsonl --target 50% -o out.json --receipt receipt.json", "receipt.json", "out.json"),
+    Work("compact s.jsonl --target 50% --apply --archive store", "s.jsonl", "store"),
     Work("convert s.jsonl --to openai-chat -o out.json", "out.json"),
     Work("check broken.json --repair -o mended.json", "mended.json", exits=(0, 3)),
     Work("stats s.jsonl --html page.html --svg picture.svg", "page.html", "picture.svg"),
@@ -66,7 +66,7 @@ class Bench:
         shutil.copy(session, self.start / "s.jsonl")
         (self.start / "broken.json").write_text(BROKEN)
         shutil.copy(session, self.start / "applied.jsonl")
-        line = ["compact", "applied.jsonl", "--target", "30%", "--apply", "--archive", "kept"]
+        line = ["compact", "applied.jsonl", "--target", "50%", "--apply", "--archive", "kept"]
         subprocess.run([epitome, *line], cwd=self.start, env=self.env(), check=True, capture_output=True)
 
     def env(self):
