@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::target::{is_bad, key, outcome, target, whole_words};
+use crate::specifics;
 use crate::text::Outcome;
 use crate::text::arguments::Arguments;
 use crate::tool::{Act, Call};
@@ -56,10 +57,14 @@ enum Asked {
 const MOST_TARGETS: usize = 400;
 /// What stands before how a call went.
 const WENT: &str = " → ";
+/// Bytes of a target among others, unless it is one exact string.
+const MOST_TARGET: usize = 48;
 /// Bytes that are said of how one of several calls went wrong.
 const MOST_BAD: usize = 60;
 const LOOKS: &str = "Only read: ";
 pub(super) const BETWEEN: &str = " · ";
+/// What stands before the targets that are left of more.
+const CUT: &str = "… · ";
 
 impl Deeds {
     /// Takes in a call of message `number`.
@@ -200,7 +205,7 @@ impl<'a> Group<'a> {
             self.bad += 1;
             self.newest_bad = Some((deed.last, &deed.went));
         }
-        if merging == Merging::Tool {
+        if matches!(merging, Merging::Targets(_)) {
             self.targets.extend(targets(deed).filter(|target| self.seen.insert(target)));
         }
     }
@@ -208,8 +213,13 @@ impl<'a> Group<'a> {
     /// The line of all of them. That the last one went well says nothing of others that asked for something else.
     fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
-        if merging == Merging::Tool && !self.targets.is_empty() {
-            deed.what = format!("{}({})", deed.what, self.targets.join(BETWEEN)).into();
+        if let Merging::Targets(most) = merging
+            && most > 0
+            && !self.targets.is_empty()
+        {
+            let newest = &self.targets[self.targets.len().saturating_sub(most)..];
+            let before = if newest.len() < self.targets.len() { CUT } else { "" };
+            deed.what = format!("{}({before}{})", deed.what, newest.join(BETWEEN)).into();
         }
         let Some((at, went)) = self.newest_bad.filter(|_| self.asked > 1) else { return deed };
         let Group { asked, bad, .. } = self;
@@ -231,13 +241,15 @@ pub(super) enum Merging {
     Same,
     /// Those of one tool with the same first arguments, so many.
     Arguments(usize),
-    /// Those of one tool, which names its targets.
-    Tool,
+    /// Those of one tool, which names its newest targets, at most so many.
+    Targets(usize),
 }
 
 impl Merging {
     /// Those on one target, which the first argument names.
     pub(super) const TARGET: Merging = Merging::Arguments(1);
+    /// Those of one tool, which names all its targets.
+    pub(super) const TOOL: Merging = Merging::Targets(usize::MAX);
 
     /// What stands for a call.
     fn of(self, deed: &Deed) -> Cow<'_, str> {
@@ -254,7 +266,7 @@ impl Merging {
                     what.into()
                 }
             }
-            Merging::Tool => tool.into(),
+            Merging::Targets(_) => tool.into(),
         }
     }
 }
@@ -288,6 +300,9 @@ fn targets(deed: &Deed) -> impl Iterator<Item = &str> {
             None if deed.names_files => target,
             None => program(target),
         };
+        let most = specifics::floor(target, MOST_TARGET.min(target.len()));
+        let short = target[..most].trim_end();
+        let target = if short.is_empty() { target } else { short };
         (!target.is_empty() && target != "…").then_some(target)
     })
 }
@@ -457,7 +472,7 @@ mod tests {
             (lines, deeds.looks(100))
         );
         assert_eq!(next.lines(|deed| deed.last > 9, Merging::TARGET), ["[11] book(id=JG7FMM, …)"]);
-        let tools = next.lines(|_| true, Merging::Tool);
+        let tools = next.lines(|_| true, Merging::TOOL);
         assert_eq!(
             tools[1..],
             ["[9] Bash(cargo test) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM)"]
@@ -476,11 +491,11 @@ mod tests {
         deeds.call(9, 9, "Bash", r#"{"command":"./build.sh"}"#, false);
         let merged =
             ["[1] apply_patch(a.rs · src/b.rs)", "[3] edit(src/a b.rs · Makefile) ×2, last [5]"];
-        assert_eq!(deeds.lines(Deed::names_files, Merging::Tool), merged);
+        assert_eq!(deeds.lines(Deed::names_files, Merging::TOOL), merged);
         let patched = "[1] apply_patch(a.rs · src/b.rs)";
         assert_eq!(deeds.lines(Deed::names_files, Merging::TARGET)[0], patched);
         let mut next = Deeds::default();
         next.carry(&merged.join("\n"));
-        assert_eq!(next.lines(Deed::names_files, Merging::Tool), merged);
+        assert_eq!(next.lines(Deed::names_files, Merging::TOOL), merged);
     }
 }

@@ -62,6 +62,8 @@ pub(super) struct Lanes<'a> {
 const TITLES_TOKENS: u64 = 12;
 /// Arguments of a call that are shown where not all fit.
 const MOST_ARGUMENTS: usize = 4;
+/// Targets that the calls of one tool name, the most that fit.
+const TARGETS: [usize; 7] = [usize::MAX, 100, 32, 16, 8, 3, 1];
 /// Percent of what is left that lines have before names.
 const NOTES_SHARE: u64 = 70;
 
@@ -73,7 +75,7 @@ impl Lanes<'_> {
         let mut left = room;
         // Commands and prohibitions have what the deeds don't need, half at the least; other words nothing that these need.
         let needed =
-            |of: &dyn Fn(&Deed) -> bool| self.total(&self.gathered.deeds.lines(of, Merging::Tool));
+            |of: &dyn Fn(&Deed) -> bool| self.total(&self.gathered.deeds.lines(of, Merging::TOOL));
         let new = needed(&|deed| self.is_new(deed));
         let old = needed(&|deed| !self.is_new(deed));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
@@ -139,18 +141,11 @@ impl Lanes<'_> {
         // Calls that say the same become one line; where that isn't enough, calls with the same first arguments, at last on one
         // target; then calls of one tool.
         let arguments = (1..=MOST_ARGUMENTS).rev().map(|count| (Merging::Arguments(count), 85));
-        let steps = iter::once((Merging::Same, 70)).chain(arguments).chain([(Merging::Tool, 100)]);
+        let steps = iter::once((Merging::Same, 70)).chain(arguments).chain([(Merging::TOOL, 100)]);
         let mut fitting = steps.map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
         let fitting = fitting.find(|(lines, percent)| total(lines) <= left * percent / 100);
         let is_complete = fitting.is_some();
-        let new = fitting.map_or_else(
-            || {
-                let merged = self.fitting(deeds.lines(is_new, Merging::Tool), left);
-                let newest = || self.newest(deeds.lines(is_new, Merging::TARGET), left);
-                if merged.is_empty() { newest() } else { merged }
-            },
-            |(lines, _)| lines,
-        );
+        let new = fitting.map_or_else(|| self.by_tool(&is_new, left), |(lines, _)| lines);
         let left = left.saturating_sub(total(&new));
         if !is_complete {
             return (unlines(&new), false);
@@ -163,22 +158,53 @@ impl Lanes<'_> {
     }
 
     /// Calls before the newest human message, and whether all of them are named: in at most `most` tokens as they are, in half of
-    /// what is `left` by their targets, and in all of it by tool. Else files that they changed come first, then the newest.
+    /// what is `left` by their targets, and in all of it by tool.
     fn older(&self, most: u64, left: u64) -> (Vec<String>, bool) {
         let deeds = &self.gathered.deeds;
         let is_old = |deed: &Deed| !self.is_new(deed);
-        let ways = [(Merging::Same, most), (Merging::TARGET, left / 2), (Merging::Tool, left)];
+        let ways = [(Merging::Same, most), (Merging::TARGET, left / 2), (Merging::TOOL, left)];
         for (merging, room) in ways {
             let all = deeds.lines(is_old, merging);
             if self.total(&all) <= room {
                 return (all, true);
             }
         }
-        let files = deeds.lines(|deed| is_old(deed) && deed.names_files(), Merging::Tool);
-        let files = self.fitting(files, left);
-        let left = left.saturating_sub(self.total(&files));
-        let rest = deeds.lines(|deed| is_old(deed) && !deed.names_files(), Merging::Tool);
-        ([self.fitting(rest, left), files].concat(), false)
+        (self.by_tool(&is_old, left), false)
+    }
+
+    /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, of those that
+    /// name changed files and the newest first of all. Lines that have no room at all are counted.
+    fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Vec<String> {
+        let deeds = &self.gathered.deeds;
+        let names_files = |deed: &Deed| is_of(deed) && deed.names_files();
+        let others = |deed: &Deed| is_of(deed) && !deed.names_files();
+        let of = |targets| {
+            let merging = Merging::Targets(targets);
+            [deeds.lines(others, merging), deeds.lines(names_files, merging)].concat()
+        };
+        let mut lines = of(0);
+        let mut missing = 0;
+        let mut needed = self.total(&lines);
+        while needed > most && missing < lines.len() {
+            needed -= self.tokens(&lines[missing]) + 1;
+            missing += 1;
+        }
+        let longer: Vec<Vec<String>> = TARGETS.iter().map(|targets| of(*targets)).collect();
+        let mut left = most.saturating_sub(needed);
+        for at in (missing..lines.len()).rev() {
+            let bare = self.tokens(&lines[at]);
+            let fits = |line: &&String| self.tokens(line).saturating_sub(bare) <= left;
+            if let Some(line) = longer.iter().map(|lines| &lines[at]).find(fits) {
+                left -= self.tokens(line).saturating_sub(bare);
+                lines[at].clone_from(line);
+            }
+        }
+        lines.drain(..missing);
+        let count = format!("[…] and calls of {missing} other tools");
+        if missing > 0 && self.tokens(&count) < left {
+            lines.insert(0, count);
+        }
+        lines
     }
 
     fn looks(&self, most: u64) -> Vec<String> {
@@ -192,19 +218,6 @@ impl Lanes<'_> {
             bytes = bytes * 2 / 3;
         }
         self.newest(deeds.looks(0), most)
-    }
-
-    /// Those of these lines that fit, the last ones first of all.
-    fn fitting(&self, lines: Vec<String>, most: u64) -> Vec<String> {
-        let mut left = most;
-        let fits = |line: &String| {
-            let rest = left.checked_sub(self.tokens(line) + 1);
-            left = rest.unwrap_or(left);
-            rest.is_some()
-        };
-        let mut lines: Vec<String> = lines.into_iter().rev().filter(fits).collect();
-        lines.reverse();
-        lines
     }
 
     /// The last of these lines that fit.

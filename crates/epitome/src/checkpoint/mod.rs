@@ -40,6 +40,8 @@ pub use words::{GAP, Quote, Word};
 
 /// In fewer tokens than this a checkpoint has one line for its header.
 pub const LEAST_TOKENS: u64 = 240;
+/// Tokens by which texts side by side may count less than each by itself.
+const SLACK: u64 = 8;
 /// In fewer tokens than this nothing is summed up.
 pub(crate) const LEAST_SUMMARY: u64 = 120;
 
@@ -83,9 +85,11 @@ pub fn write(
     counter: &dyn TokenCounter,
 ) -> Checkpoint {
     let tokens = |body: &str| message_tokens(&fenced(body), counter);
-    let head = if most < LEAST_TOKENS { line(gathered) } else { header(gathered) };
+    let is_small = most < LEAST_TOKENS;
+    let head = if is_small { line(gathered) } else { header(gathered) };
     let mut room = most.saturating_sub(tokens(&head));
-    // Texts side by side may count a little more than each by itself.
+    // Texts side by side may count a little more or less than each by itself. Where few fit, one line less is much.
+    room += if is_small { SLACK } else { 0 };
     for _ in 0..4 {
         let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };
         let (body, words) = lanes.write(&head);

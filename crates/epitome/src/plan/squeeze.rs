@@ -9,6 +9,7 @@ use super::Subject;
 use crate::draft::{Draft, result_of};
 use crate::guard::Held;
 use crate::strategy::{Edit, QUOTE, fit_part, is_stub, level};
+use crate::tool::Call;
 use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
@@ -36,6 +37,8 @@ enum Cut {
 
 /// The least that words of a person are cut to.
 const LEAST_WORDS: u64 = 80;
+/// Tokens of a line that names a call.
+const DEED: u64 = 24;
 /// A text isn't cut to less.
 const LEAST_EXCERPT: u64 = 40;
 
@@ -103,7 +106,9 @@ impl Subject<'_> {
         let held = fixed + whole + words + sum(&soft);
         let others = if leaves { said + self.least } else { 0 };
         let checkpoint = self.budget.share().max(self.least.min(self.budget.asked / 2));
-        let is_tight = leaves && held + self.least > target;
+        // What was done has to be named, too.
+        let deeds = (self.deeds() * DEED).min(self.budget.share() / 2);
+        let is_tight = leaves && held + self.least + deeds > target;
         let reserve = if is_tight { others.max(checkpoint) } else { others };
         let least = self.shares();
         let cut_to =
@@ -113,13 +118,23 @@ impl Subject<'_> {
             most.max(least)
         };
         let room = target.saturating_sub(fixed + whole + words + reserve);
-        let soft_level = level(&soft, room).unwrap_or(0).max(least.soft);
+        let deeds = if is_tight { deeds } else { 0 };
+        let least_soft = least.soft.saturating_sub(deeds).max(LEAST_EXCERPT);
+        let soft_level = level(&soft, room).unwrap_or(0).max(least_soft);
         let fixed = fixed + cut_to(&soft, soft_level);
         let room = target.saturating_sub(fixed + whole);
         let spoken_level = whole_or(&spoken, room, least.spoken);
-        let room = target.saturating_sub(fixed + cut_to(&spoken, spoken_level));
+        let room = target.saturating_sub(fixed + cut_to(&spoken, spoken_level) + deeds);
         let firm_level = whole_or(&firm, room, least.firm);
         Levels { firm: firm_level, spoken: spoken_level, soft: soft_level }
+    }
+
+    /// How many calls may leave that may have changed something.
+    fn deeds(&self) -> u64 {
+        let entries = self.request.transcript.entries();
+        let leaving = entries.filter(|entry| self.guard.may_leave(entry.index));
+        let calls = leaving.flat_map(|entry| entry.parts()).filter(|p| p.kind() == PartKind::Call);
+        calls.filter(|call| !Call::read(&call.name(), &call.text()).only_looks()).count() as u64
     }
 
     /// How the entry may be cut; `None` if not at all.

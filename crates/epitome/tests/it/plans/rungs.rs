@@ -29,8 +29,8 @@ fn the_ladder() {
             184-186: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 62-64 left for it, floor 168
             187-197: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 47-57 left for it, floor 168-171
             198: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 76 left for it, floor 169
-            199-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-242 shown, 47-89 left for it, floor 171-199
-            332-391: lands, 2 fold, checkpoint before 6; 285 shown, 47-106 left for it, floor 332
+            199-355: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-267 shown, 47-96 left for it, floor 171-314
+            356-391: lands, 2 fold, checkpoint before 6; 285 shown, 71-106 left for it, floor 332
             392-645: lands, 1 fold, checkpoint before 4; 318 shown, 74-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
@@ -51,8 +51,8 @@ fn a_fold_alone() {
             184-186: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 121 shown, 63-65 left for it, floor 168
             187-197: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 47-57 left for it, floor 168-171
             198: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124 shown, 74 left for it, floor 171
-            199-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-242 shown, 47-89 left for it, floor 171-199
-            332-391: lands, 2 fold, checkpoint before 6; 285 shown, 47-106 left for it, floor 332
+            199-355: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-267 shown, 47-96 left for it, floor 171-314
+            356-391: lands, 2 fold, checkpoint before 6; 285 shown, 71-106 left for it, floor 332
             392-645: lands, 1 fold, checkpoint before 4; 318 shown, 74-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
@@ -141,9 +141,8 @@ fn nothing_folds_and_little_is_left_out() {
             261-264: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
             265-270: lands, 1 squeeze, 1 outputs; 264-265 shown, 0 left for it, floor 187
             271-272: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            273-331: lands, 1 squeeze, 1 outputs; 273-308 shown, 0 left for it, floor 187-199
-            332-350: lands, 1 outputs, 1 squeeze; 218-229 shown, 0 left for it, floor 218-229
-            351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
+            273-355: lands, 1 squeeze, 1 outputs; 273-333 shown, 0 left for it, floor 187-332
+            356-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -161,9 +160,8 @@ fn nothing_folds_and_little_is_left_out() {
             261-264: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
             265-270: lands, 1 squeeze, 1 outputs; 264-265 shown, 0 left for it, floor 187
             271-272: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            273-331: lands, 1 squeeze, 1 outputs; 273-308 shown, 0 left for it, floor 187-199
-            332-350: lands, 1 outputs, 1 squeeze; 218-229 shown, 0 left for it, floor 218-229
-            351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
+            273-355: lands, 1 squeeze, 1 outputs; 273-333 shown, 0 left for it, floor 187-332
+            356-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -187,8 +185,8 @@ fn the_oldest_leave() {
             302-309: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 185 shown, 117-124 left for it, floor 199
             310-317: lands, 1 squeeze, 1 head, checkpoint before 4; 263 shown, 47-54 left for it, floor 199
             318-321: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 185 shown, 133-136 left for it, floor 199
-            322-331: lands, 1 squeeze, 1 head, checkpoint before 4; 275 shown, 47-56 left for it, floor 199
-            332-364: lands, 1 head, 1 squeeze, checkpoint before 4; 185-199 shown, 144-167 left for it, floor 232-246
+            322-355: lands, 1 squeeze, 1 head, checkpoint before 4; 275-300 shown, 47-63 left for it, floor 199-332
+            356-364: lands, 1 head, 1 squeeze, checkpoint before 4; 196-199 shown, 157-167 left for it, floor 243-246
             365-645: lands, 1 head, checkpoint before 4; 318 shown, 47-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
@@ -240,8 +238,8 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
             184-186: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 62-64 left for it, floor 168
             187-197: lands, 1 squeeze, 3 fold, checkpoint before 7; 140 shown, 47-57 left for it, floor 168-171
             198: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 76 left for it, floor 169
-            199-331: lands, 1 squeeze, 3 fold, checkpoint before 7; 152-242 shown, 47-89 left for it, floor 171-199
-            332-391: lands, 3 fold, checkpoint before 7; 285 shown, 47-106 left for it, floor 332
+            199-355: lands, 1 squeeze, 3 fold, checkpoint before 7; 152-267 shown, 47-96 left for it, floor 171-314
+            356-391: lands, 3 fold, checkpoint before 7; 285 shown, 71-106 left for it, floor 332
             392-663: lands, 2 fold, checkpoint before 5; 318 shown, 74-345 left for it, floor 332
             664-665: nothing; 664 shown, 0 left for it, floor 332
         "#]],
