@@ -1,8 +1,7 @@
 //! Whatever stands in a checkpoint's fence: it is read without harm, and what is made of it keeps every law.
 #![no_main]
 
-use epitome::checkpoint::{self, anchors::Anchors};
-use epitome::ledger;
+use epitome::checkpoint;
 use epitome::transcript::ContentId;
 use epitome::wire::{self, Format};
 use epitome_fuzz::compactor;
@@ -14,21 +13,13 @@ fuzz_target!(|data: &[u8]| {
     let _ = checkpoint::read(body);
     let nonce = ContentId::of_text(body).short();
     let text = format!("<checkpoint {nonce}>\n{body}</checkpoint {nonce}>");
-    let contents = checkpoint::read(&text).expect("the fence is intact");
-    let _ = ledger::read(&contents.ledger);
-    // Larger than any checkpoint.
-    const MOST: usize = 1 << 24;
-    if let Some(anchors) = Anchors::parse(&contents.anchors) {
-        let written = anchors.render(MOST);
-        let again = Anchors::parse(&written).map(|again| again.render(MOST));
-        assert_eq!(again.unwrap_or_default(), written);
-    }
+    checkpoint::read(&text).expect("the fence is intact");
     let long = "and so on ".repeat(400);
     let quoted = serde_json::to_string(&text).expect("a string");
     let request = format!(
         r#"[{{"role":"user","content":"begin"}},{{"role":"user","content":{quoted}}},{{"role":"assistant","content":"{long}"}},{{"role":"user","content":"go on"}}]"#
     );
     let request = wire::parse(Format::OpenaiChat, request).expect("it is JSON");
-    let compactor = compactor(25, None).knowing([ContentId::of_text(&text)]);
+    let compactor = compactor(25, None);
     laws::check_all(&request, &compactor).unwrap();
 });
