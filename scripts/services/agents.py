@@ -173,16 +173,16 @@ def resumes(desk, agent, format):
 
 
 def resumes_shipped(desk, example, recording, command, format):
-    """A real session that is shipped with the code, compacted hard and gone on with."""
+    """A real session that is shipped with the code, compacted and gone on with."""
     here = b'"cwd":' + json.dumps(str(desk.project)).encode()
     rows = re.sub(rb'"cwd":"[^"]*"', lambda _: here, (EXAMPLES / example).read_bytes())
     recording.parent.mkdir(parents=True, exist_ok=True)
     recording.write_bytes(rows)
-    desk.epitome("compact", str(recording), "--target", "20%", "--apply")
+    desk.epitome("compact", str(recording), "--target", "60%", "--apply")
     view = all_words(json.loads(desk.epitome("convert", str(recording), "--to", format)))
     sent = all_words(desk.turn("talk", [*command, NEXT])[-1])
     missing = follows(view, sent)
-    assert len(view) > 10 and missing is None, f"{len(view)} said, not sent or not in its place: {str(missing)[:300]}"
+    assert len(view) > 100 and missing is None, f"{len(view)} said, not sent or not in its place: {str(missing)[:300]}"
     desk.epitome("restore", str(recording), "-o", str(recording), codes=(0,))
     assert recording.read_bytes() == rows, "the identical bytes come back"
 

@@ -100,3 +100,36 @@ fn cargo_commands_name_what_is_built() {
         }
     }
 }
+
+/// With `UPDATE_EXPECT=1` the page is written anew.
+#[test]
+fn checkpoints_are_as_the_page_shows_them() {
+    const AFTER: &str = "After:\n\n````text\n";
+    let path = root().join("docs/checkpoints.md");
+    let page = fs::read_to_string(&path).expect("a page");
+    let desk = desk();
+    let text = |message: &serde_json::Value| match &message["content"] {
+        serde_json::Value::String(text) => text.clone(),
+        parts => parts[0]["text"].as_str().unwrap_or_default().to_owned(),
+    };
+    let mut new = page.clone();
+    // What was compacted, and to what size, begins the line.
+    let sections: Vec<&str> = page.split("\n`examples/").skip(1).collect();
+    assert_eq!(sections.len(), 3);
+    for section in sections {
+        let (file, rest) = section.split_once("`, ").expect("a file");
+        let (percent, _) = rest.split_once(" %").expect("a size");
+        let ran = desk.run(&format!("compact examples/{file} --target {percent}%"));
+        assert_eq!(ran.code, 0, "{file}: {}", ran.err);
+        let out: serde_json::Value = serde_json::from_str(&ran.out).expect("a request");
+        let mut texts = out["messages"].as_array().expect("messages").iter().map(text);
+        let now = texts.find(|text| text.starts_with("<checkpoint ")).expect("a checkpoint");
+        let said = section.split(AFTER).nth(1).and_then(|after| after.split("\n````").next());
+        new = new.replacen(said.expect("a block"), &now, 1);
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, new).expect("the page is written");
+    } else {
+        assert!(page == new, "docs/checkpoints.md is out of date: UPDATE_EXPECT=1 writes it anew");
+    }
+}

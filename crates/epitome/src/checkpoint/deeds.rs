@@ -143,11 +143,10 @@ impl Deeds {
         let same = grouped(self.all.iter().filter(|deed| is_of(deed)), Merging::Same);
         let mut same: Vec<Deed> = same.into_iter().map(|group| group.deed).collect();
         same.sort_by_key(|deed| deed.last);
-        let mut groups = if merging == Merging::Same {
+        if merging == Merging::Same {
             return same.iter().map(Deed::line).collect();
-        } else {
-            grouped(same.iter(), merging)
-        };
+        }
+        let mut groups = grouped(same.iter(), merging);
         groups.sort_by_key(|group| group.deed.last);
         groups.iter().map(|group| group.merged(merging).line()).collect()
     }

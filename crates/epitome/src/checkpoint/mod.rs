@@ -90,7 +90,7 @@ pub fn write(
     let mut room = most.saturating_sub(tokens(&head));
     // Texts side by side may count a little more or less than each by itself. Where few fit, one line less is much.
     room += if is_small { SLACK } else { 0 };
-    for _ in 0..4 {
+    for _ in 0..8 {
         let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };
         let (body, words) = lanes.write(&head);
         match tokens(&body).saturating_sub(most) {

@@ -189,6 +189,8 @@ impl<'a> Subject<'a> {
         }
         work.keep_order();
         work.settle();
+        let edits = self.gives_way(&work.draft);
+        work.impose("squeeze", edits);
         let landing = work.landing();
         // A checkpoint for less than it takes itself is no gain.
         if landing >= self.tally.total().tokens {

@@ -37,10 +37,10 @@ enum Cut {
 
 /// The least that words of a person are cut to.
 const LEAST_WORDS: u64 = 80;
-/// Tokens of a line that names a call.
-const DEED: u64 = 24;
 /// A text isn't cut to less.
 const LEAST_EXCERPT: u64 = 40;
+/// Tokens that a call needs to be named, where calls on one target are one line.
+const DEED: u64 = 16;
 
 impl Subject<'_> {
     /// What must stay, each as small as it may be made.
@@ -106,9 +106,7 @@ impl Subject<'_> {
         let held = fixed + whole + words + sum(&soft);
         let others = if leaves { said + self.least } else { 0 };
         let checkpoint = self.budget.share().max(self.least.min(self.budget.asked / 2));
-        // What was done has to be named, too.
-        let deeds = (self.deeds() * DEED).min(self.budget.share() / 2);
-        let is_tight = leaves && held + self.least + deeds > target;
+        let is_tight = leaves && held + self.least > target;
         let reserve = if is_tight { others.max(checkpoint) } else { others };
         let least = self.shares();
         let cut_to =
@@ -118,23 +116,38 @@ impl Subject<'_> {
             most.max(least)
         };
         let room = target.saturating_sub(fixed + whole + words + reserve);
-        let deeds = if is_tight { deeds } else { 0 };
-        let least_soft = least.soft.saturating_sub(deeds).max(LEAST_EXCERPT);
-        let soft_level = level(&soft, room).unwrap_or(0).max(least_soft);
+        let soft_level = level(&soft, room).unwrap_or(0).max(least.soft);
         let fixed = fixed + cut_to(&soft, soft_level);
         let room = target.saturating_sub(fixed + whole);
         let spoken_level = whole_or(&spoken, room, least.spoken);
-        let room = target.saturating_sub(fixed + cut_to(&spoken, spoken_level) + deeds);
+        let room = target.saturating_sub(fixed + cut_to(&spoken, spoken_level));
         let firm_level = whole_or(&firm, room, least.firm);
         Levels { firm: firm_level, spoken: spoken_level, soft: soft_level }
     }
 
-    /// How many calls may leave that may have changed something.
-    fn deeds(&self) -> u64 {
-        let entries = self.request.transcript.entries();
-        let leaving = entries.filter(|entry| self.guard.may_leave(entry.index));
-        let calls = leaving.flat_map(|entry| entry.parts()).filter(|p| p.kind() == PartKind::Call);
-        calls.filter(|call| !Call::read(&call.name(), &call.text()).only_looks()).count() as u64
+    /// Cuts of results and answers that stay, so that the checkpoint has room to name what was done in what is folded: an eighth
+    /// of the target at most.
+    pub(super) fn gives_way(&self, draft: &Draft) -> Vec<Edit> {
+        let wanted = self.budget.share() / 2;
+        let left = self.budget.target.checked_sub(draft.total() + self.least);
+        let Some(left) = left.filter(|left| draft.folds() && *left < wanted) else {
+            return Vec::new();
+        };
+        let entries = || self.request.transcript.entries();
+        let folded = entries().filter(|entry| draft.is_folded(entry.index));
+        let calls = folded.flat_map(|entry| entry.parts()).filter(|p| p.kind() == PartKind::Call);
+        let acts = |call: &Part<'_>| !Call::read(&call.name(), &call.text()).only_looks();
+        let deeds = calls.filter(acts).count() as u64;
+        let missing = wanted.min(deeds * DEED).saturating_sub(left);
+        if missing == 0 {
+            return Vec::new();
+        }
+        let shown = entries().filter(|entry| draft.is_shown(entry.index));
+        let soft = shown.filter(|entry| self.cut(entry.index) == Some(Cut::Soft));
+        let sizes: Vec<u64> = soft.map(|entry| draft.entry_tokens(entry.index)).collect();
+        let room = sizes.iter().sum::<u64>().saturating_sub(missing);
+        let soft = level(&sizes, room).unwrap_or(0).max(LEAST_EXCERPT);
+        self.squeezes(draft, Levels { firm: u64::MAX, spoken: u64::MAX, soft })
     }
 
     /// How the entry may be cut; `None` if not at all.

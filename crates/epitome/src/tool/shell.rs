@@ -25,19 +25,19 @@ pub(crate) struct Command {
 impl Command {
     /// Understands a command line.
     pub(crate) fn read(line: &str) -> Self {
-        let mut command = Self::default();
         let seen = crate::text::cut::head(line, MAX_SEEN);
-        command.acts = seen.len() < line.len();
-        let line = seen;
-        command.line(line, String::new());
-        // Of what isn't understood nobody knows that it only looks.
-        let mut words = segments(line).0.into_iter().flatten().filter_map(Word::text);
-        command.acts |= !line.trim().is_empty() && words.all(|word| word.is_empty());
+        let mut command = Self { acts: seen.len() < line.len(), ..Self::default() };
+        command.line(seen, String::new());
         command
     }
 
     fn line(&mut self, line: &str, mut folder: String) {
         let (segments, substituted) = segments(line);
+        let says = |word: &Word| matches!(word, Word::Text(text) if !text.is_empty());
+        // Of what isn't understood nobody knows that it only looks.
+        self.acts |= !line.trim().is_empty()
+            && substituted.is_empty()
+            && !segments.iter().flatten().any(says);
         for segment in segments {
             self.segment(segment, &mut folder);
         }
@@ -92,7 +92,10 @@ impl Command {
                 plain().for_each(|word| self.deed(Deed::Read, word, folder));
             }
             // A second name is what they write.
-            "xxd" | "uniq" => self.acts |= has_flag('r') || plain().count() > 1,
+            "xxd" | "uniq" => {
+                self.acts |= has_flag('r') || plain().count() > 1;
+                plain().take(1).for_each(|word| self.deed(Deed::Read, word, folder));
+            }
             "sed" if has_flag('i') || rest.iter().any(|word| word.starts_with("--in-")) => {
                 self.acts = true;
                 behind_script(&rest).for_each(|word| self.deed(Deed::Edit, word, folder));

@@ -53,15 +53,12 @@ pub(super) struct Deed {
     is_command: bool,
     /// Whether it is an editor that only looks.
     is_look: bool,
-    /// As they came: said where no target can be.
-    arguments: String,
 }
 
 impl Deed {
     pub(super) fn of(call: &Part<'_>) -> Self {
         let tool = call.name().into_owned();
-        let text = call.text().into_owned();
-        let Arguments(arguments) = serde_json::from_str(&text).unwrap_or_default();
+        let Arguments(arguments) = serde_json::from_str(&call.text()).unwrap_or_default();
         let mut only_looks = false;
         let mut commands = Vec::new();
         let mut strings = Vec::new();
@@ -93,7 +90,7 @@ impl Deed {
         if targets.is_empty() {
             targets = strings;
         }
-        Deed { tool, targets, is_command, is_look, arguments: text }
+        Deed { tool, targets, is_command, is_look }
     }
 
     /// Whether its tool is known as one that only reads, by a word of its name: `get_user`, `WebFetch`, `list_dir`, `listdir`.
@@ -122,8 +119,7 @@ impl Deed {
 
 impl fmt::Display for Deed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let target = self.targets.first().unwrap_or(&self.arguments);
-        write!(f, "{}({target})", self.tool)
+        write!(f, "{}({})", self.tool, self.targets.first().map_or("", String::as_str))
     }
 }
 

@@ -10,7 +10,7 @@ use epitome::transcript::{Entry, Marks, PartKind};
 use epitome::view::{Fate, PartEdit, Reason};
 use epitome::{Compactor, Outcome, Pin, Request, Task};
 
-use super::log::{Lane, Log};
+use super::log::Log;
 
 /// The task is shown; the newest human message is shown, or quoted by the checkpoint; pins are shown.
 pub(super) fn check(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
@@ -112,7 +112,7 @@ fn tells(prompt: &serde_json::Value, words: &str) -> bool {
     }
 }
 
-/// What was to stay is an excerpt only where it doesn't fit beside what the view has to say (laws 16 and 17).
+/// What was to stay is an excerpt only where it doesn't fit beside nothing else.
 pub(super) fn fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     let receipt = &outcome.receipt;
     let is_ladder = matches!(compactor.options().strategies, Pipeline::Ladder(_));
@@ -140,12 +140,9 @@ pub(super) fn fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), String
         tokens - over
     };
     let whole: u64 = (0..outcome.view.len()).filter(held).map(least).sum();
-    // Beside the line that says what is hidden (law 17), and what was done (law 16).
-    let lines = outcome.view.checkpoint().map_or(0, |placed| {
-        let says_deeds = Log::of(&placed.text).lane(Lane::Done).is_some();
-        least_tokens(compactor.counter()) + if says_deeds { receipt.target / 8 } else { 0 }
-    });
-    let whole = whole + tally.frame.total().tokens + lines;
+    // Beside the line that says what is hidden (law 17).
+    let line = outcome.view.checkpoint().map_or(0, |_| least_tokens(compactor.counter()));
+    let whole = whole + tally.frame.total().tokens + line;
     holds!(whole > receipt.target, "excerpts, though {whole} fit: {:?}", receipt.excerpted);
     Ok(())
 }

@@ -141,22 +141,19 @@ fn what_was_to_stay_is_cut_last_and_no_more_than_it_must() {
             let line = quotes.map_or(0, |quotes| quotes + 90);
             // Where hardly anything else fits, the checkpoint's share is left.
             let share = (target / 4).max((target / 2).min(90));
-            let deeds = (subject.deeds() * 24).min(target / 8);
-            let is_tight = quotes.is_some() && all + 90 + deeds > target;
+            let is_tight = quotes.is_some() && all + 90 > target;
             let left = target.saturating_sub(if is_tight { line.max(share) } else { line });
             let quarter = target / 4;
             let levels = subject.levels();
 
             let room = left.saturating_sub(fixed + sum(&firm) + sum(&spoken));
-            let deeds = if is_tight { deeds } else { 0 };
-            let least = quarter.max(40).saturating_sub(deeds).max(40);
-            assert_eq!(levels.soft, most(&soft, room).max(least), "{target}");
+            assert_eq!(levels.soft, most(&soft, room).max(quarter.max(40)), "{target}");
             let cut: u64 = soft.iter().map(|size| (*size).min(levels.soft)).sum();
             let room = target.saturating_sub(fixed + cut + sum(&firm));
             let wanted = if sum(&spoken) <= room { u64::MAX } else { most(&spoken, room) };
             assert_eq!(levels.spoken, wanted.max(quarter.max(80)), "{target}");
             let cut = cut + spoken.iter().map(|size| (*size).min(levels.spoken)).sum::<u64>();
-            let room = target.saturating_sub(fixed + cut + deeds);
+            let room = target.saturating_sub(fixed + cut);
             let wanted = if sum(&firm) <= room { u64::MAX } else { most(&firm, room) };
             assert_eq!(levels.firm, wanted.max(quarter.max(80)), "{target}");
             for (met, level) in met.iter_mut().zip([levels.soft, levels.spoken, levels.firm]) {

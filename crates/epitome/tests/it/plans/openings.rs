@@ -27,13 +27,8 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
                 291-292: lands, 1 squeeze, 2 head, checkpoint before 3; 244 shown, 47-48 left for it, floor 168
                 293-302: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 154-166 shown, 130-141 left for it, floor 168-180
                 303-308: lands, 1 squeeze, 2 head, checkpoint before 3; 256 shown, 47-52 left for it, floor 180
-                309-314: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 166 shown, 143-148 left for it, floor 180-213
-                315-321: lands, 1 squeeze, 2 head, checkpoint before 3; 268-269 shown, 47-52 left for it, floor 313
-                322: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 166 shown, 156 left for it, floor 213
-                323-325: lands, 1 squeeze, 2 head, checkpoint before 3; 268 shown, 55-57 left for it, floor 313
-                326-327: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 166 shown, 160-161 left for it, floor 213
-                328-336: lands, 1 squeeze, 2 head, checkpoint before 3; 278-288 shown, 47-56 left for it, floor 313
-                337-345: lands, 2 head, 1 squeeze, checkpoint before 3; 166-177 shown, 163-173 left for it, floor 213-224
+                309-325: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 166 shown, 143-159 left for it, floor 180-213
+                326-345: lands, 2 head, 1 squeeze, checkpoint before 3; 166-177 shown, 160-173 left for it, floor 213-224
                 346-626: lands, 2 head, checkpoint before 3; 299 shown, 47-327 left for it, floor 313
                 627-642: lands, 1 head, 1 squeeze, checkpoint before 1; 572 shown, 47 left for it, floor 313
                 643-644: nothing; 643 shown, 0 left for it, floor 313
@@ -45,7 +40,9 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
                 650 tokens
                 1-134: above, 1 squeeze, 3 head, checkpoint before 5; 102 shown, 47 left for it, floor 149
                 135-148: above, 1 squeeze, 2 head, 1 head, checkpoint before 5; 102 shown, 47 left for it, floor 149
-                149-168: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 102-105 shown, 47-64 left for it, floor 149-152
+                149-163: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 102 shown, 47-61 left for it, floor 149
+                164-166: lands, 1 squeeze, 2 head, 1 head, 1 squeeze, checkpoint before 5; 102 shown, 62-64 left for it, floor 149
+                167-168: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 104-105 shown, 63 left for it, floor 151-152
                 169-188: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 5; 105-109 shown, 64-79 left for it, floor 152-156
                 189-284: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 142-161 shown, 47-123 left for it, floor 156-175
                 285: lands, 1 squeeze, 2 head, checkpoint before 3; 238 shown, 47 left for it, floor 175
@@ -53,11 +50,8 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
                 298-301: lands, 1 squeeze, 2 head, checkpoint before 3; 251 shown, 47-50 left for it, floor 187
                 302-309: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 173 shown, 129-136 left for it, floor 187
                 310-317: lands, 1 squeeze, 2 head, checkpoint before 3; 263 shown, 47-54 left for it, floor 187
-                318-321: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 173 shown, 145-148 left for it, floor 187-220
-                322-330: lands, 1 squeeze, 2 head, checkpoint before 3; 275-276 shown, 47-54 left for it, floor 320
-                331: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 173 shown, 158 left for it, floor 220
-                332-343: lands, 1 squeeze, 2 head, checkpoint before 3; 275-293 shown, 47-59 left for it, floor 320
-                344-352: lands, 2 head, 1 squeeze, checkpoint before 3; 184-187 shown, 160-167 left for it, floor 231-234
+                318-332: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 173 shown, 145-159 left for it, floor 187-220
+                333-352: lands, 2 head, 1 squeeze, checkpoint before 3; 173-187 shown, 156-167 left for it, floor 220-234
                 353-633: lands, 2 head, checkpoint before 3; 306 shown, 47-327 left for it, floor 320
                 634-649: lands, 1 head, 1 squeeze, checkpoint before 1; 579 shown, 47 left for it, floor 320
                 650-651: nothing; 650 shown, 0 left for it, floor 320
@@ -77,13 +71,8 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
                 294-296: lands, 1 squeeze, 2 head, checkpoint before 4; 247 shown, 47-49 left for it, floor 171-183
                 297-305: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 169 shown, 128-136 left for it, floor 183
                 306-312: lands, 1 squeeze, 2 head, checkpoint before 4; 259 shown, 47-53 left for it, floor 183
-                313-317: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 169 shown, 144-148 left for it, floor 183-216
-                318-325: lands, 1 squeeze, 2 head, checkpoint before 4; 271-272 shown, 47-53 left for it, floor 316
-                326: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 169 shown, 157 left for it, floor 216
-                327-329: lands, 1 squeeze, 2 head, checkpoint before 4; 271 shown, 56-58 left for it, floor 316
-                330: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 169 shown, 161 left for it, floor 216
-                331-339: lands, 1 squeeze, 2 head, checkpoint before 4; 281-291 shown, 47-57 left for it, floor 316
-                340-348: lands, 2 head, 1 squeeze, checkpoint before 4; 180 shown, 160-168 left for it, floor 227
+                313-328: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 169 shown, 144-159 left for it, floor 183-216
+                329-348: lands, 2 head, 1 squeeze, checkpoint before 4; 169-180 shown, 160-170 left for it, floor 216-227
                 349-629: lands, 2 head, checkpoint before 4; 302 shown, 47-327 left for it, floor 316
                 630-645: lands, 1 head, 1 squeeze, checkpoint before 2; 575 shown, 47 left for it, floor 316
                 646-647: nothing; 646 shown, 0 left for it, floor 316

@@ -25,12 +25,24 @@ fn the_ladder() {
         &expect![[r#"
             646 tokens
             1-160: above, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47 left for it, floor 161
-            161-183: lands, 1 squeeze, 2 fold, checkpoint before 6; 114-135 shown, 47-50 left for it, floor 161-166
-            184-186: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 62-64 left for it, floor 168
-            187-197: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 47-57 left for it, floor 168-171
+            161-162: lands, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47-48 left for it, floor 161
+            163-183: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 49-64 left for it, floor 161-166
+            184: lands, 1 squeeze, 2 fold, 1 excerpts, 1 squeeze, checkpoint before 6; 121 shown, 63 left for it, floor 168
+            185-186: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 63-64 left for it, floor 168
+            187-197: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-133 shown, 63-64 left for it, floor 168-171
             198: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 76 left for it, floor 169
-            199-355: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-267 shown, 47-96 left for it, floor 171-314
-            356-391: lands, 2 fold, checkpoint before 6; 285 shown, 71-106 left for it, floor 332
+            199-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 133-140 shown, 60-71 left for it, floor 171-174
+            212: lands, 1 squeeze, 2 fold, checkpoint before 6; 152 shown, 60 left for it, floor 174
+            213-228: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152-166 shown, 60-70 left for it, floor 174-179
+            229: lands, 1 squeeze, 2 fold, checkpoint before 6; 166 shown, 63 left for it, floor 179
+            230-235: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163-173 shown, 60-69 left for it, floor 179-180
+            236-238: lands, 1 squeeze, 2 fold, checkpoint before 6; 176 shown, 60-62 left for it, floor 180
+            239-242: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 176 shown, 63-66 left for it, floor 180-182
+            243-249: lands, 1 squeeze, 2 fold, checkpoint before 6; 183 shown, 60-66 left for it, floor 180-187
+            250: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 183 shown, 67 left for it, floor 187
+            251-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 191-242 shown, 60-89 left for it, floor 187-199
+            332-344: lands, 2 fold, 1 squeeze, checkpoint before 6; 264-277 shown, 60-77 left for it, floor 311-324
+            345-391: lands, 2 fold, checkpoint before 6; 285 shown, 60-106 left for it, floor 332
             392-645: lands, 1 fold, checkpoint before 4; 318 shown, 74-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
@@ -47,12 +59,19 @@ fn a_fold_alone() {
         &expect![[r#"
             646 tokens
             1-160: above, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47 left for it, floor 161
-            161-183: lands, 1 squeeze, 2 fold, checkpoint before 6; 114-135 shown, 47-50 left for it, floor 161-166
-            184-186: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 121 shown, 63-65 left for it, floor 168
-            187-197: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 47-57 left for it, floor 168-171
-            198: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124 shown, 74 left for it, floor 171
-            199-355: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-267 shown, 47-96 left for it, floor 171-314
-            356-391: lands, 2 fold, checkpoint before 6; 285 shown, 71-106 left for it, floor 332
+            161-162: lands, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47-48 left for it, floor 161
+            163-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-140 shown, 49-74 left for it, floor 161-174
+            212: lands, 1 squeeze, 2 fold, checkpoint before 6; 152 shown, 60 left for it, floor 174
+            213-228: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152-166 shown, 60-70 left for it, floor 174-179
+            229: lands, 1 squeeze, 2 fold, checkpoint before 6; 166 shown, 63 left for it, floor 179
+            230-235: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163-173 shown, 60-69 left for it, floor 179-180
+            236-238: lands, 1 squeeze, 2 fold, checkpoint before 6; 176 shown, 60-62 left for it, floor 180
+            239-242: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 176 shown, 63-66 left for it, floor 180-182
+            243-249: lands, 1 squeeze, 2 fold, checkpoint before 6; 183 shown, 60-66 left for it, floor 180-187
+            250: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 183 shown, 67 left for it, floor 187
+            251-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 191-242 shown, 60-89 left for it, floor 187-199
+            332-344: lands, 2 fold, 1 squeeze, checkpoint before 6; 264-277 shown, 60-77 left for it, floor 311-324
+            345-391: lands, 2 fold, checkpoint before 6; 285 shown, 60-106 left for it, floor 332
             392-645: lands, 1 fold, checkpoint before 4; 318 shown, 74-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
@@ -141,8 +160,9 @@ fn nothing_folds_and_little_is_left_out() {
             261-264: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
             265-270: lands, 1 squeeze, 1 outputs; 264-265 shown, 0 left for it, floor 187
             271-272: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            273-355: lands, 1 squeeze, 1 outputs; 273-333 shown, 0 left for it, floor 187-332
-            356-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
+            273-331: lands, 1 squeeze, 1 outputs; 273-308 shown, 0 left for it, floor 187-199
+            332-350: lands, 1 outputs, 1 squeeze; 218-229 shown, 0 left for it, floor 218-229
+            351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -160,8 +180,9 @@ fn nothing_folds_and_little_is_left_out() {
             261-264: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
             265-270: lands, 1 squeeze, 1 outputs; 264-265 shown, 0 left for it, floor 187
             271-272: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            273-355: lands, 1 squeeze, 1 outputs; 273-333 shown, 0 left for it, floor 187-332
-            356-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
+            273-331: lands, 1 squeeze, 1 outputs; 273-308 shown, 0 left for it, floor 187-199
+            332-350: lands, 1 outputs, 1 squeeze; 218-229 shown, 0 left for it, floor 218-229
+            351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -179,14 +200,16 @@ fn the_oldest_leave() {
             1-146: above, 1 squeeze, 2 head, checkpoint before 6; 114 shown, 47 left for it, floor 161
             147-160: above, 1 squeeze, 1 head, 1 head, checkpoint before 6; 114 shown, 47 left for it, floor 161
             161-162: lands, 1 squeeze, 1 head, 1 head, checkpoint before 6; 114 shown, 47-48 left for it, floor 161
-            163-205: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 114-126 shown, 48-79 left for it, floor 161-173
+            163: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 114 shown, 49 left for it, floor 161
+            164-181: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, 1 squeeze, checkpoint before 6; 114-118 shown, 50-64 left for it, floor 161-165
+            182-205: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 119-126 shown, 63-79 left for it, floor 166-173
             206-296: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 159-185 shown, 47-122 left for it, floor 173-199
             297-301: lands, 1 squeeze, 1 head, checkpoint before 4; 250 shown, 47-51 left for it, floor 199
             302-309: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 185 shown, 117-124 left for it, floor 199
             310-317: lands, 1 squeeze, 1 head, checkpoint before 4; 263 shown, 47-54 left for it, floor 199
             318-321: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 185 shown, 133-136 left for it, floor 199
-            322-355: lands, 1 squeeze, 1 head, checkpoint before 4; 275-300 shown, 47-63 left for it, floor 199-332
-            356-364: lands, 1 head, 1 squeeze, checkpoint before 4; 196-199 shown, 157-167 left for it, floor 243-246
+            322-331: lands, 1 squeeze, 1 head, checkpoint before 4; 275 shown, 47-56 left for it, floor 199
+            332-364: lands, 1 head, 1 squeeze, checkpoint before 4; 185-199 shown, 144-167 left for it, floor 232-246
             365-645: lands, 1 head, checkpoint before 4; 318 shown, 47-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
@@ -204,8 +227,10 @@ fn to_its_end_whatever_the_target() {
         &expect![[r#"
             646 tokens
             1-160: above, 2 recent, 1 squeeze, checkpoint before 6; 114 shown, 47 left for it, floor 161
-            161-331: lands, 2 recent, 1 squeeze, checkpoint before 6; 114-152 shown, 47-120 left for it, floor 161-199
-            332-647: lands, 2 recent, checkpoint before 6; 285 shown, 47-120 left for it, floor 332
+            161-163: lands, 2 recent, 1 squeeze, checkpoint before 6; 114 shown, 47-49 left for it, floor 161
+            164-181: lands, 2 recent, 1 squeeze, 1 squeeze, checkpoint before 6; 114-118 shown, 50-64 left for it, floor 161-165
+            182-344: lands, 2 recent, 1 squeeze, checkpoint before 6; 119-277 shown, 60-120 left for it, floor 166-324
+            345-647: lands, 2 recent, checkpoint before 6; 285 shown, 60-120 left for it, floor 332
         "#]],
     );
 }
@@ -234,12 +259,24 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
         &expect![[r#"
             664 tokens
             1-160: above, 1 squeeze, 3 fold, checkpoint before 7; 114 shown, 47 left for it, floor 161
-            161-183: lands, 1 squeeze, 3 fold, checkpoint before 7; 114-135 shown, 47-50 left for it, floor 161-166
-            184-186: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 62-64 left for it, floor 168
-            187-197: lands, 1 squeeze, 3 fold, checkpoint before 7; 140 shown, 47-57 left for it, floor 168-171
+            161-162: lands, 1 squeeze, 3 fold, checkpoint before 7; 114 shown, 47-48 left for it, floor 161
+            163-183: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 114-119 shown, 49-64 left for it, floor 161-166
+            184: lands, 1 squeeze, 3 fold, 1 excerpts, 1 squeeze, checkpoint before 7; 121 shown, 63 left for it, floor 168
+            185-186: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 63-64 left for it, floor 168
+            187-197: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 124-133 shown, 63-64 left for it, floor 168-171
             198: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 76 left for it, floor 169
-            199-355: lands, 1 squeeze, 3 fold, checkpoint before 7; 152-267 shown, 47-96 left for it, floor 171-314
-            356-391: lands, 3 fold, checkpoint before 7; 285 shown, 71-106 left for it, floor 332
+            199-211: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 133-140 shown, 60-71 left for it, floor 171-174
+            212: lands, 1 squeeze, 3 fold, checkpoint before 7; 152 shown, 60 left for it, floor 174
+            213-228: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 152-166 shown, 60-70 left for it, floor 174-179
+            229: lands, 1 squeeze, 3 fold, checkpoint before 7; 166 shown, 63 left for it, floor 179
+            230-235: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 163-173 shown, 60-69 left for it, floor 179-180
+            236-238: lands, 1 squeeze, 3 fold, checkpoint before 7; 176 shown, 60-62 left for it, floor 180
+            239-242: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 176 shown, 63-66 left for it, floor 180-182
+            243-249: lands, 1 squeeze, 3 fold, checkpoint before 7; 183 shown, 60-66 left for it, floor 180-187
+            250: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 183 shown, 67 left for it, floor 187
+            251-331: lands, 1 squeeze, 3 fold, checkpoint before 7; 191-242 shown, 60-89 left for it, floor 187-199
+            332-344: lands, 3 fold, 1 squeeze, checkpoint before 7; 264-277 shown, 60-77 left for it, floor 311-324
+            345-391: lands, 3 fold, checkpoint before 7; 285 shown, 60-106 left for it, floor 332
             392-663: lands, 2 fold, checkpoint before 5; 318 shown, 74-345 left for it, floor 332
             664-665: nothing; 664 shown, 0 left for it, floor 332
         "#]],
