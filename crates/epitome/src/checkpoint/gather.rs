@@ -14,6 +14,7 @@ use super::ranges::Ranges;
 use super::read::{Contents, read};
 use super::todo::Todo;
 use super::words::Word;
+use super::CONTINUED;
 use crate::draft::{Draft, part_text};
 use crate::json;
 use crate::specifics::{Specific, specifics};
@@ -54,7 +55,8 @@ pub struct Gathered {
     /// Whether the view shows the newest list itself.
     shows_todo: bool,
     pub(super) summary: String,
-    pub(super) carried_notes: Vec<Box<str>>,
+    /// Notes of earlier checkpoints, each with its source.
+    pub(super) carried_notes: Vec<(Box<str>, Box<str>)>,
     pub(super) mentions: Mentions,
     pub(super) lines: Lines,
     /// Specifics that the view shows beside the checkpoint.
@@ -280,17 +282,21 @@ impl Gathered {
         let slot = part.slot.0;
         let light = weight(Origin::Tool, age);
         self.mention(&deeds, slot, light);
+        let mut label = "";
         for line in notes.lines() {
-            let Some((label, _)) = line.strip_prefix('[').and_then(|line| line.split_once("] "))
-            else {
-                continue;
+            let labelled = line.strip_prefix('[').and_then(|line| line.split_once("] "));
+            let text = if let Some((own, text)) = labelled {
+                label = own;
+                text
+            } else {
+                line.strip_prefix(CONTINUED).unwrap_or(line)
             };
             let number =
                 label.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default();
-            let found = self.mention(line, slot, weight(Origin::Model, age));
+            let found = self.mention(text, slot, weight(Origin::Model, age));
             let found: Vec<u32> = found.into_iter().map(|(_, at)| at).collect();
-            self.lines.carry(self.carried_notes.len() as u32, number, line.len(), &found);
-            self.carried_notes.push(line.into());
+            self.lines.carry(self.carried_notes.len() as u32, number, text.len(), &found);
+            self.carried_notes.push((label.into(), text.into()));
         }
         for line in names.lines() {
             self.mention(line.split_once(": ").map_or(line, |(_, names)| names), slot, light);

@@ -1,6 +1,6 @@
 //! The lanes of a checkpoint behind its header, each within its share of the room.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::iter;
 
@@ -8,7 +8,9 @@ use super::deeds::{Deed, Merging};
 use super::gather::{Gathered, said};
 use super::notes::{Line, Place, Taken};
 use super::words::{self, Lane, Room};
-use super::{DEEDS, NAMES, NOTES, STATE, SUMMARY, TITLES, TODO, WORDS, ending, push_lane};
+use super::{
+    CONTINUED, DEEDS, NAMES, NOTES, STATE, SUMMARY, TITLES, TODO, WORDS, ending, push_lane,
+};
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
 use crate::summarize::fitted;
@@ -64,8 +66,10 @@ const TITLES_TOKENS: u64 = 12;
 const MOST_ARGUMENTS: usize = 4;
 /// Targets that the calls of one tool name, the most that fit.
 const TARGETS: [usize; 7] = [usize::MAX, 100, 32, 16, 8, 3, 1];
+/// After so many lines or names in a row that have no room none is looked for.
+const MISSES: u32 = 24;
 /// Percent of what is left that lines have before names.
-const NOTES_SHARE: u64 = 70;
+const NOTES_SHARE: u64 = 50;
 
 impl Lanes<'_> {
     /// All lanes behind `head`; and how the user's words came out.
@@ -103,7 +107,16 @@ impl Lanes<'_> {
         if !is_complete || words.lacks_commands {
             return (out, words);
         }
-        let notes = self.notes(left * NOTES_SHARE / 100, &mut is_said);
+        // What names leave goes back to the lines.
+        let mut said_by_notes = is_said.clone();
+        let mut notes = self.notes(left * NOTES_SHARE / 100, &mut said_by_notes);
+        let names = self.names(left.saturating_sub(self.tokens(&notes)), &said_by_notes);
+        let unused = left.saturating_sub(self.tokens(&notes) + self.tokens(&names));
+        if unused > left / 20 {
+            notes = self.notes(left * NOTES_SHARE / 100 + unused, &mut is_said);
+        } else {
+            is_said = said_by_notes;
+        }
         self.push(&mut out, NOTES, &notes, &mut left);
         let names = self.names(left, &is_said);
         self.push(&mut out, NAMES, &names, &mut left);
@@ -268,18 +281,18 @@ impl Lanes<'_> {
         text.lines().map(titled).collect()
     }
 
-    /// Lines of earlier messages in order, in at most `most` tokens.
+    /// Lines of earlier messages in order, in at most `most` tokens. A line says its source unless the one above has the same.
     fn notes(&self, most: u64, is_said: &mut [bool]) -> String {
-        /// After so many lines in a row that have no room none is looked for.
-        const MISSES: u32 = 24;
         let Gathered { lines, mentions, .. } = self.gathered;
         let mut left = most.saturating_sub(4);
         let mut misses = 0;
-        let mut picked: Vec<((u32, u32, u32), String)> = Vec::new();
+        let mut picked: Vec<((u32, u32, u32), String, String)> = Vec::new();
         let mut texts: BTreeMap<u32, String> = BTreeMap::new();
+        let mut labels: BTreeSet<String> = BTreeSet::new();
         lines.choose(mentions, is_said, |line| {
-            let text = self.note(line, &mut texts);
-            let Some(rest) = left.checked_sub(self.tokens(&text)) else {
+            let (label, text) = self.note(line, &mut texts);
+            let label_tokens = if labels.contains(&label) { 1 } else { self.tokens(&label) };
+            let Some(rest) = left.checked_sub(self.tokens(&text) + label_tokens) else {
                 misses += 1;
                 return if misses > MISSES { Taken::Full } else { Taken::No };
             };
@@ -288,17 +301,28 @@ impl Lanes<'_> {
                 Place::Carried(at) => (line.number, 0, at),
                 Place::Part { slot, start, .. } => (line.number, slot, start),
             };
-            picked.push((place, text));
+            labels.insert(label.clone());
+            picked.push((place, label, text));
             Taken::Yes
         });
         picked.sort();
-        picked.into_iter().map(|(_, text)| text).collect()
+        let mut out = String::new();
+        let mut above = "";
+        for (_, label, text) in &picked {
+            out.push_str(if above == label { CONTINUED } else { label });
+            out.push_str(text);
+            above = label;
+        }
+        out
     }
 
-    /// A line with its source: `[65] …` of the model, `[15 Read] …` of a tool's output.
-    fn note(&self, line: &Line, texts: &mut BTreeMap<u32, String>) -> String {
+    /// A line with its source: `[65] ` of the model, `[15 Read] ` of a tool's output.
+    fn note(&self, line: &Line, texts: &mut BTreeMap<u32, String>) -> (String, String) {
         let (slot, start, end) = match line.at {
-            Place::Carried(at) => return format!("{}\n", self.gathered.carried_notes[at as usize]),
+            Place::Carried(at) => {
+                let (label, text) = &self.gathered.carried_notes[at as usize];
+                return (format!("[{label}] "), format!("{text}\n"));
+            }
             Place::Part { slot, start, end } => (slot, start as usize, end as usize),
         };
         let text = texts
@@ -308,7 +332,7 @@ impl Lanes<'_> {
         let begins = start == 0 || is_whole(text.as_bytes().get(start - 1));
         let before = if begins { "" } else { "… " };
         let behind = if is_whole(text.as_bytes().get(end)) { "" } else { " …" };
-        let said = cut::one_line(&text[start..end], usize::MAX);
+        let said = cut::one_line(text[start..end].trim(), usize::MAX);
         let tool = match line.who {
             Origin::Model | Origin::Human => String::new(),
             _ => {
@@ -317,7 +341,7 @@ impl Lanes<'_> {
                 format!(" {}", known.map_or("note", |at| &tools[at].1))
             }
         };
-        format!("[{}{tool}] {before}{said}{behind}\n", line.number)
+        (format!("[{}{tool}] ", line.number), format!("{before}{said}{behind}\n"))
     }
 
     /// Specifics that nothing else says, a line for each class, in at most `most` tokens.
@@ -332,12 +356,19 @@ impl Lanes<'_> {
             .collect();
         ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         let mut left = most.saturating_sub(8);
+        let mut misses = 0;
         let mut lists: BTreeMap<Class, Vec<&str>> = BTreeMap::new();
         for (_, at) in ranked {
             let one = mentions.get(at);
             let title = if lists.contains_key(&one.class) { 0 } else { 4 };
-            let Some(rest) = left.checked_sub(self.tokens(&one.text) + 2 + title) else { break };
-            left = rest;
+            let Some(rest) = left.checked_sub(self.tokens(&one.text) + 2 + title) else {
+                misses += 1;
+                if misses > MISSES {
+                    break;
+                }
+                continue;
+            };
+            (left, misses) = (rest, 0);
             lists.entry(one.class).or_default().push(&one.text);
         }
         let mut out = String::new();

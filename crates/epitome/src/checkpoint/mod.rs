@@ -53,6 +53,8 @@ const TODO: &str = "The agent's own list\n";
 const SUMMARY: &str = "Summary";
 const NOTES: &str = "Notes";
 const NAMES: &str = "Names not said above";
+/// What stands before a note whose source is that of the note above it.
+const CONTINUED: &str = "  ";
 const TITLES: [&str; 7] = [INSTRUCTIONS, WORDS, DEEDS, STATE, SUMMARY, NOTES, NAMES];
 
 /// What stands before the numbers of the messages.

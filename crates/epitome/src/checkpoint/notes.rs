@@ -43,9 +43,8 @@ pub(super) struct Lines {
 
 /// The longest line that is quoted, in bytes; a longer one is quoted in pieces that end where a word does.
 const LONGEST: usize = 240;
-/// Tokens of a label; with a tool's name in it.
-const LABEL: f32 = 4.0;
-const TOOL_LABEL: f32 = 7.0;
+/// Tokens of a line beside its text: most lines stand below one of the same source, and don't repeat it.
+const FRAME: f32 = 2.0;
 /// Lines of the model read better than tool output that says the same: so much more a tool's line has to say.
 const TOOL_DISCOUNT: f32 = 0.5;
 /// Bytes that a token has here, about.
@@ -106,13 +105,12 @@ impl Lines {
         found: &[(Specific<'_>, u32)],
     ) {
         let first = self.specifics.len() as u32;
-        let label = if who == Origin::Model { LABEL } else { TOOL_LABEL };
         self.specifics.extend(found.iter().map(|(_, at)| *at));
         self.all.push(Line {
             at: Place::Part { slot, start: start as u32, end: end as u32 },
             number,
             who,
-            tokens: label + (end - start) as f32 / BYTES,
+            tokens: FRAME + (end - start) as f32 / BYTES,
             first,
             count: found.len() as u32,
         });
@@ -126,7 +124,7 @@ impl Lines {
             at: Place::Carried(index),
             number,
             who: Origin::Model,
-            tokens: LABEL + bytes as f32 / BYTES,
+            tokens: FRAME + bytes as f32 / BYTES,
             first,
             count: found.len() as u32,
         });

@@ -73,7 +73,8 @@ impl Strategy for Fold {
         let carried = carried_over(scene);
         let fixed = scene.draft.total() - shown - carried;
         let room = scene.budget.target.saturating_sub(fixed);
-        let most = scene.budget.checkpoint().min(room * SHARE / 100);
+        let newest = newest_held(scene);
+        let most = scene.budget.checkpoint().min(((room + newest) * SHARE / 100).min(room));
         let folds = folded(&sizes, carried * PART, room, (scene.least, most));
         let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
         leaving[..folds].iter().map(fold).collect()
@@ -103,6 +104,13 @@ pub(super) fn may_leave(scene: &Scene<'_>, unit: &Unit) -> bool {
 
 pub(super) fn size(scene: &Scene<'_>, unit: &Unit) -> u64 {
     unit.entries.clone().map(|at| scene.draft.entry_tokens(at)).sum()
+}
+
+/// Tokens of the newest entries, which must stay.
+fn newest_held(scene: &Scene<'_>) -> u64 {
+    let all = scene.matter.transcript.len();
+    let held = (0..all).rev().take_while(|at| !scene.guard.may_leave(*at));
+    held.map(|at| scene.draft.entry_tokens(at)).sum()
 }
 
 /// Earlier checkpoints in messages that must stay: they leave with the first fold.
