@@ -17,6 +17,12 @@ pub(super) fn unfenced(text: &str) -> Option<&str> {
     (ContentId::of_text(body).short() == nonce).then_some(body)
 }
 
+/// Whether a line is, or looks like, a fence.
+pub(super) fn is_fence(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with(OPEN) || line.starts_with(CLOSE)
+}
+
 /// Whether the whole text is a checkpoint whose digest matches: a later compaction continues it.
 pub fn looks_like_one(text: &str) -> bool {
     text.starts_with(OPEN) && unfenced(text).is_some()

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::CONTINUED;
 use super::activation::{Mentions, weight};
 use super::deeds::Deeds;
 use super::notes::Lines;
@@ -14,7 +15,6 @@ use super::ranges::Ranges;
 use super::read::{Contents, read};
 use super::todo::Todo;
 use super::words::Word;
-use super::CONTINUED;
 use crate::draft::{Draft, part_text};
 use crate::json;
 use crate::specifics::{Specific, specifics};

@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::activation::Mentions;
+use super::fence::is_fence;
 use crate::specifics::Specific;
 use crate::transcript::Origin;
 
@@ -65,7 +66,11 @@ impl Lines {
             while behind < found.len() && found[behind].0.at < line_end {
                 behind += 1;
             }
-            self.add_line((slot, number, who), text, (line_start, line_end), &found[next..behind]);
+            // A fence inside a checkpoint would be taken for its own.
+            if !is_fence(&text[line_start..line_end]) {
+                let line = (line_start, line_end);
+                self.add_line((slot, number, who), text, line, &found[next..behind]);
+            }
             next = behind;
         }
     }

@@ -68,6 +68,7 @@ impl Guard {
         let first = transcript.entries().find(Entry::is_human).map(|e| e.index).or_else(|| {
             transcript
                 .entries()
+                .filter(|e| e.origin() != Origin::Checkpoint)
                 .find(|e| e.role() == Role::User && !e.has_results())
                 .map(|e| e.index)
         });

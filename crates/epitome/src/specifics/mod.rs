@@ -100,16 +100,9 @@ impl<'t> Iterator for Specifics<'t> {
                 continue;
             }
             let start = self.at;
+            self.at = token_end(self.text, start);
             let mut bits = Bits::default();
-            while self.at < bytes.len()
-                && (token::sign(&bytes[self.at..]) == 0
-                    || groups(bytes, self.at)
-                    || queries(&self.text[start..self.at], bytes[self.at])
-                    || is_drive(&bytes[start..self.at]) && bytes[self.at] == b'\\')
-            {
-                bits.add(bytes[self.at]);
-                self.at += 1;
-            }
+            bytes[start..self.at].iter().for_each(|byte| bits.add(*byte));
             if bits.is_plain() {
                 continue;
             }
@@ -154,39 +147,59 @@ impl<'t> Iterator for Specifics<'t> {
 /// ASCII, and what is longer than [`MAX_BYTES`], may be cut.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
     let at = text.floor_char_boundary(at.min(text.len()));
-    let mut place = at;
-    while goes_on(text, place) && at - place < MAX_BYTES {
-        place = text.floor_char_boundary(place - 1);
+    match token_over(text, at) {
+        Some((from, _)) if at - from <= MAX_BYTES && !is_foreign(&text[from..at]) => from,
+        _ => at,
     }
-    if goes_on(text, place) || is_foreign(&text[place..at]) { at } else { place }
 }
 
 /// The first place at or behind `at` where no token goes on; see [`floor`].
 pub(crate) fn ceil(text: &str, at: usize) -> usize {
     let at = text.ceil_char_boundary(at.min(text.len()));
-    let mut place = at;
-    while goes_on(text, place) && place - at < MAX_BYTES {
-        place = text.ceil_char_boundary(place + 1);
+    match token_over(text, at) {
+        Some((_, to)) if to - at <= MAX_BYTES && !is_foreign(&text[at..to]) => to,
+        _ => at,
     }
-    if goes_on(text, place) || is_foreign(&text[at..place]) { at } else { place }
 }
 
-/// Whether a token goes on over the place.
-fn goes_on(text: &str, at: usize) -> bool {
+/// The token that goes on over the place, found from the white space before it.
+fn token_over(text: &str, at: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
-    at > 0 && at < bytes.len() && token::sign(&bytes[at..]) == 0 && is_inner(bytes, at)
+    if at == 0 || at == bytes.len() || bytes[at].is_ascii_whitespace() {
+        return None;
+    }
+    let reach = text.floor_char_boundary(at.saturating_sub(2 * MAX_BYTES));
+    let space = bytes[reach..at].iter().rposition(u8::is_ascii_whitespace);
+    let mut from = space.map_or(reach, |space| reach + space + 1);
+    while from < at {
+        let sign = token::sign(&bytes[from..]);
+        let to = if sign > 0 { from + sign } else { token_end(text, from) };
+        if sign == 0 && to > at {
+            return Some((from, to));
+        }
+        from = to;
+    }
+    None
+}
+
+/// Where the token that begins at `start` ends.
+fn token_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while at < bytes.len()
+        && (token::sign(&bytes[at..]) == 0
+            || groups(bytes, at)
+            || queries(&text[start..at], bytes[at])
+            || is_drive(&bytes[start..at]) && bytes[at] == b'\\')
+    {
+        at += 1;
+    }
+    at
 }
 
 /// Whether a piece of a token has nothing of what makes one a specific.
 fn is_foreign(piece: &str) -> bool {
     !piece.bytes().any(|byte| byte.is_ascii())
-}
-
-/// Whether the byte before `at` is of a token.
-fn is_inner(bytes: &[u8], at: usize) -> bool {
-    // A sign has up to three bytes.
-    let back = |length: usize| at >= length && token::sign(&bytes[at - length..]) == length;
-    !(back(1) || back(2) || back(3))
 }
 
 /// Whether digits at the beginning of a line number it: `   115→`, `115:`.
@@ -240,6 +253,25 @@ mod tests {
 
     fn found(text: &str) -> Vec<(Class, &str)> {
         specifics(text).map(|specific| (specific.class, specific.text)).collect()
+    }
+
+    #[test]
+    fn a_cut_divides_no_token() {
+        for token in
+            ["https://example.org/a?b=1&c=2", "$23,553", r"C:\new\b.txt", "src/main.rs", "JG7FMM"]
+        {
+            let text = format!("see ({token}) now");
+            for at in 6..5 + token.len() {
+                assert_eq!(
+                    (floor(&text, at), ceil(&text, at)),
+                    (5, 5 + token.len()),
+                    "{token} at {at}"
+                );
+            }
+            assert_eq!((floor(&text, 2), floor(&text, 5)), (0, 5));
+        }
+        let long = "a1".repeat(MAX_BYTES);
+        assert_eq!((floor(&long, 300), ceil(&long, 100)), (300, 100));
     }
 
     #[test]

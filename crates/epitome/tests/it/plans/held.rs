@@ -215,8 +215,8 @@ fn without_a_task_the_first_words_may_leave() {
             646 tokens
             1-144: above, 1 squeeze, 3 fold, checkpoint before 6; 98 shown, 47 left for it, floor 145
             145-328: lands, 1 squeeze, 3 fold, checkpoint before 6; 98-261 shown, 47-86 left for it, floor 145-308
-            329-375: lands, 3 fold, checkpoint before 6; 269 shown, 60-106 left for it, floor 316
-            376-645: lands, 2 fold, checkpoint before 4; 302 shown, 74-343 left for it, floor 316
+            329-426: lands, 3 fold, checkpoint before 6; 269 shown, 60-157 left for it, floor 316
+            427-645: lands, 2 fold, checkpoint before 4; 302 shown, 125-343 left for it, floor 316
             646-647: nothing; 646 shown, 0 left for it, floor 316
         "#]],
     );

@@ -42,8 +42,8 @@ fn the_ladder() {
             250: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 183 shown, 67 left for it, floor 187
             251-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 191-242 shown, 60-89 left for it, floor 187-199
             332-344: lands, 2 fold, 1 squeeze, checkpoint before 6; 264-277 shown, 60-77 left for it, floor 311-324
-            345-391: lands, 2 fold, checkpoint before 6; 285 shown, 60-106 left for it, floor 332
-            392-645: lands, 1 fold, checkpoint before 4; 318 shown, 74-327 left for it, floor 332
+            345-426: lands, 2 fold, checkpoint before 6; 285 shown, 60-141 left for it, floor 332
+            427-645: lands, 1 fold, checkpoint before 4; 318 shown, 109-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -71,8 +71,8 @@ fn a_fold_alone() {
             250: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 183 shown, 67 left for it, floor 187
             251-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 191-242 shown, 60-89 left for it, floor 187-199
             332-344: lands, 2 fold, 1 squeeze, checkpoint before 6; 264-277 shown, 60-77 left for it, floor 311-324
-            345-391: lands, 2 fold, checkpoint before 6; 285 shown, 60-106 left for it, floor 332
-            392-645: lands, 1 fold, checkpoint before 4; 318 shown, 74-327 left for it, floor 332
+            345-426: lands, 2 fold, checkpoint before 6; 285 shown, 60-141 left for it, floor 332
+            427-645: lands, 1 fold, checkpoint before 4; 318 shown, 109-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -276,8 +276,8 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
             250: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 183 shown, 67 left for it, floor 187
             251-331: lands, 1 squeeze, 3 fold, checkpoint before 7; 191-242 shown, 60-89 left for it, floor 187-199
             332-344: lands, 3 fold, 1 squeeze, checkpoint before 7; 264-277 shown, 60-77 left for it, floor 311-324
-            345-391: lands, 3 fold, checkpoint before 7; 285 shown, 60-106 left for it, floor 332
-            392-663: lands, 2 fold, checkpoint before 5; 318 shown, 74-345 left for it, floor 332
+            345-432: lands, 3 fold, checkpoint before 7; 285 shown, 60-147 left for it, floor 332
+            433-663: lands, 2 fold, checkpoint before 5; 318 shown, 115-345 left for it, floor 332
             664-665: nothing; 664 shown, 0 left for it, floor 332
         "#]],
     );

@@ -114,13 +114,13 @@ fn older_steps_fold_behind_the_task() {
         to(600),
         BUILD,
         &expect![[r#"
-            1511 → 541 tokens, target 600
+            1511 → 549 tokens, target 600
             keep sys  You are terse.
             keep user Fix the build.
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
-            here <checkpoint 058e72b79c36>
+            here <checkpoint 5415e6112562>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | What was done
@@ -131,28 +131,31 @@ fn older_steps_fold_behind_the_task() {
                | [2] Looking.
                | 
                | Notes
-               | [3 Read] 7 log.debug("user_id: %s\n", max_retries[383])
-               | [3 Read] 9 log.debug("parseHeader: %s\n", read_config[945])
-               | [3 Read] 11 log.debug("upload_chunk: %s\n", TokenStream[319])
-               | [3 Read] 30 log.debug("max_retries: %s\n", upload_chunk[935])
-               | [3 Read] 35 log.debug("LruCache: %s\n", user_id[474])
-               | [3 Read] 45 log.debug("TokenStream: %s\n", flush[623])
-               | [3 Read] 51 log.debug("read_config: %s\n", user_id[128])
+               | [3 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
+               |   4 log.debug("handle_request: %s\n", max_retries[283])
+               |   7 log.debug("user_id: %s\n", max_retries[383])
+               |   9 log.debug("parseHeader: %s\n", read_config[945])
+               |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               |   25 if upload_chunk > 903 { return Err(Error::flush); }
+               |   30 log.debug("max_retries: %s\n", upload_chunk[935])
+               |   35 log.debug("LruCache: %s\n", user_id[474])
+               |   45 log.debug("TokenStream: %s\n", flush[623])
+               |   51 log.debug("read_config: %s\n", user_id[128])
                | [4 Bash] Compiling handle_request v0.696.0 (docs/guide.md)
-               | [4 Bash] Compiling is_expired v0.885.0 (src/main.rs)
-               | [4 Bash] Compiling flush v0.538.0 (src/parser/token.rs)
-               | [4 Bash] Compiling flush v0.677.0 (tests/test_upload.py)
-               | [4 Bash] e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
-               | [4 Bash] Compiling flush v0.343.0 (web/src/components/Table.tsx)
-               | [4 Bash] FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
-               | [4 Bash] Compiling TokenStream v0.379.0 (lib/http/retry.py)
+               |   Compiling is_expired v0.885.0 (src/main.rs)
+               |   Compiling flush v0.538.0 (src/parser/token.rs)
+               |   Compiling flush v0.677.0 (tests/test_upload.py)
+               |   e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
+               |   Compiling flush v0.343.0 (web/src/components/Table.tsx)
+               |   FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               |   Compiling TokenStream v0.379.0 (lib/http/retry.py)
                | 
                | Names not said above
                | errors: E0410, E0866
-               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.358.0, v0.860.0
-               | numbers: 963, 283, 871, 903, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0
+               | numbers: 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
                | quoted: "cargo test"
-               | </checkpoint 058e72b79c36>
+               | </checkpoint 5415e6112562>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -169,13 +172,13 @@ fn the_task_may_fold_too() {
         Options { task: Task::Fold, ..to(600) },
         BUILD,
         &expect![[r#"
-            1511 → 539 tokens, target 600
+            1511 → 547 tokens, target 600
             keep sys  You are terse.
             fold user Fix the build.  # folded into the checkpoint
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
-            here <checkpoint 17de4b1fb696>
+            here <checkpoint 4fca5c06a2b8>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 1–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | User's words
@@ -189,28 +192,31 @@ fn the_task_may_fold_too() {
                | [2] Looking.
                | 
                | Notes
-               | [3 Read] 7 log.debug("user_id: %s\n", max_retries[383])
-               | [3 Read] 9 log.debug("parseHeader: %s\n", read_config[945])
-               | [3 Read] 11 log.debug("upload_chunk: %s\n", TokenStream[319])
-               | [3 Read] 30 log.debug("max_retries: %s\n", upload_chunk[935])
-               | [3 Read] 35 log.debug("LruCache: %s\n", user_id[474])
-               | [3 Read] 45 log.debug("TokenStream: %s\n", flush[623])
-               | [3 Read] 51 log.debug("read_config: %s\n", user_id[128])
+               | [3 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
+               |   7 log.debug("user_id: %s\n", max_retries[383])
+               |   9 log.debug("parseHeader: %s\n", read_config[945])
+               |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               |   25 if upload_chunk > 903 { return Err(Error::flush); }
+               |   30 log.debug("max_retries: %s\n", upload_chunk[935])
+               |   35 log.debug("LruCache: %s\n", user_id[474])
+               |   45 log.debug("TokenStream: %s\n", flush[623])
+               |   51 log.debug("read_config: %s\n", user_id[128])
                | [4 Bash] Compiling handle_request v0.696.0 (docs/guide.md)
-               | [4 Bash] Compiling is_expired v0.885.0 (src/main.rs)
-               | [4 Bash] Compiling flush v0.538.0 (src/parser/token.rs)
-               | [4 Bash] Compiling flush v0.677.0 (tests/test_upload.py)
-               | [4 Bash] e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
-               | [4 Bash] Compiling flush v0.343.0 (web/src/components/Table.tsx)
-               | [4 Bash] FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
-               | [4 Bash] Compiling TokenStream v0.379.0 (lib/http/retry.py)
+               |   Compiling is_expired v0.885.0 (src/main.rs)
+               |   Compiling flush v0.538.0 (src/parser/token.rs)
+               |   Compiling flush v0.677.0 (tests/test_upload.py)
+               |   e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
+               |   Compiling flush v0.343.0 (web/src/components/Table.tsx)
+               |   FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               |   Compiling flush v0.416.0 (Makefile)
+               |   Compiling TokenStream v0.379.0 (lib/http/retry.py)
                | 
                | Names not said above
                | errors: E0410, E0866
-               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.358.0
-               | numbers: 963, 283, 871, 903, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0
+               | numbers: 283, 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
                | quoted: "cargo test"
-               | </checkpoint 17de4b1fb696>
+               | </checkpoint 4fca5c06a2b8>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -275,13 +281,13 @@ fn the_tail_asked_for_stays() {
         Options { tail: Tail::Steps(2), ..to(600) },
         BUILD,
         &expect![[r#"
-            1511 → 541 tokens, target 600
+            1511 → 549 tokens, target 600
             keep sys  You are terse.
             keep user Fix the build.
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
-            here <checkpoint 058e72b79c36>
+            here <checkpoint 5415e6112562>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | What was done
@@ -292,28 +298,31 @@ fn the_tail_asked_for_stays() {
                | [2] Looking.
                | 
                | Notes
-               | [3 Read] 7 log.debug("user_id: %s\n", max_retries[383])
-               | [3 Read] 9 log.debug("parseHeader: %s\n", read_config[945])
-               | [3 Read] 11 log.debug("upload_chunk: %s\n", TokenStream[319])
-               | [3 Read] 30 log.debug("max_retries: %s\n", upload_chunk[935])
-               | [3 Read] 35 log.debug("LruCache: %s\n", user_id[474])
-               | [3 Read] 45 log.debug("TokenStream: %s\n", flush[623])
-               | [3 Read] 51 log.debug("read_config: %s\n", user_id[128])
+               | [3 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
+               |   4 log.debug("handle_request: %s\n", max_retries[283])
+               |   7 log.debug("user_id: %s\n", max_retries[383])
+               |   9 log.debug("parseHeader: %s\n", read_config[945])
+               |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               |   25 if upload_chunk > 903 { return Err(Error::flush); }
+               |   30 log.debug("max_retries: %s\n", upload_chunk[935])
+               |   35 log.debug("LruCache: %s\n", user_id[474])
+               |   45 log.debug("TokenStream: %s\n", flush[623])
+               |   51 log.debug("read_config: %s\n", user_id[128])
                | [4 Bash] Compiling handle_request v0.696.0 (docs/guide.md)
-               | [4 Bash] Compiling is_expired v0.885.0 (src/main.rs)
-               | [4 Bash] Compiling flush v0.538.0 (src/parser/token.rs)
-               | [4 Bash] Compiling flush v0.677.0 (tests/test_upload.py)
-               | [4 Bash] e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
-               | [4 Bash] Compiling flush v0.343.0 (web/src/components/Table.tsx)
-               | [4 Bash] FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
-               | [4 Bash] Compiling TokenStream v0.379.0 (lib/http/retry.py)
+               |   Compiling is_expired v0.885.0 (src/main.rs)
+               |   Compiling flush v0.538.0 (src/parser/token.rs)
+               |   Compiling flush v0.677.0 (tests/test_upload.py)
+               |   e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
+               |   Compiling flush v0.343.0 (web/src/components/Table.tsx)
+               |   FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               |   Compiling TokenStream v0.379.0 (lib/http/retry.py)
                | 
                | Names not said above
                | errors: E0410, E0866
-               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.358.0, v0.860.0
-               | numbers: 963, 283, 871, 903, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0
+               | numbers: 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
                | quoted: "cargo test"
-               | </checkpoint 058e72b79c36>
+               | </checkpoint 5415e6112562>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -420,11 +429,11 @@ res  b = {lines 3}
         to(700),
         before,
         &expect![[r#"
-            863 → 599 tokens, target 700
+            863 → 635 tokens, target 700
             keep user Fix the build.
             fold asst think* one | call a Read {"file_path":"x"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
-            here <checkpoint 6f5cccfc34b4>
+            here <checkpoint 7cb79f95049a>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 1–2. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | What was done
@@ -432,32 +441,38 @@ res  b = {lines 3}
                | 
                | Notes
                | [2 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
-               | [2 Read] 4 log.debug("handle_request: %s\n", max_retries[283])
-               | [2 Read] 7 log.debug("user_id: %s\n", max_retries[383])
-               | [2 Read] 9 log.debug("parseHeader: %s\n", read_config[945])
-               | [2 Read] 10 if LruCache > 871 { return Err(Error::read_config); }
-               | [2 Read] 11 log.debug("upload_chunk: %s\n", TokenStream[319])
-               | [2 Read] 25 if upload_chunk > 903 { return Err(Error::flush); }
-               | [2 Read] 26 let max_retries = flush("src/main.rs", 154)?;
-               | [2 Read] 30 log.debug("max_retries: %s\n", upload_chunk[935])
-               | [2 Read] 32 if handle_request > 53 { return Err(Error::upload_chunk); }
-               | [2 Read] 33 def handle_request(self, is_expired=None): # see https://example.org/is_expired?n=496
-               | [2 Read] 35 log.debug("LruCache: %s\n", user_id[474])
-               | [2 Read] 36 let user_id = max_retries("lib/http/retry.py", 940)?;
-               | [2 Read] 37 log.debug("TokenStream: %s\n", TokenStream[596])
-               | [2 Read] 40 if parseHeader > 900 { return Err(Error::is_expired); }
-               | [2 Read] 41 let parseHeader = parseHeader("src/main.rs", 902)?;
-               | [2 Read] 45 log.debug("TokenStream: %s\n", flush[623])
-               | [2 Read] 47 log.debug("read_config: %s\n", LruCache[895])
-               | [2 Read] 48 if LruCache > 296 { return Err(Error::is_expired); }
-               | [2 Read] 51 log.debug("read_config: %s\n", user_id[128])
-               | [2 Read] 54 let LruCache = read_config("lib/http/retry.py", 235)?;
-               | [2 Read] 56 let LruCache = parseHeader("Makefile", 310)?;
-               | [2 Read] 57 log.debug("max_retries: %s\n", read_config[289])
+               |   3 def TokenStream(self, TokenStream=None): # see https://example.org/TokenStream?n=71
+               |   4 log.debug("handle_request: %s\n", max_retries[283])
+               |   7 log.debug("user_id: %s\n", max_retries[383])
+               |   9 log.debug("parseHeader: %s\n", read_config[945])
+               |   10 if LruCache > 871 { return Err(Error::read_config); }
+               |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               |   22 def user_id(self, flush=None): # see https://example.org/flush?n=787
+               |   25 if upload_chunk > 903 { return Err(Error::flush); }
+               |   26 let max_retries = flush("src/main.rs", 154)?;
+               |   30 log.debug("max_retries: %s\n", upload_chunk[935])
+               |   32 if handle_request > 53 { return Err(Error::upload_chunk); }
+               |   33 def handle_request(self, is_expired=None): # see https://example.org/is_expired?n=496
+               |   34 def parseHeader(self, upload_chunk=None): # see https://example.org/upload_chunk?n=362
+               |   35 log.debug("LruCache: %s\n", user_id[474])
+               |   36 let user_id = max_retries("lib/http/retry.py", 940)?;
+               |   37 log.debug("TokenStream: %s\n", TokenStream[596])
+               |   38 def read_config(self, read_config=None): # see https://example.org/read_config?n=179
+               |   40 if parseHeader > 900 { return Err(Error::is_expired); }
+               |   41 let parseHeader = parseHeader("src/main.rs", 902)?;
+               |   42 def max_retries(self, TokenStream=None): # see https://example.org/TokenStream?n=924
+               |   45 log.debug("TokenStream: %s\n", flush[623])
+               |   46 def parseHeader(self, upload_chunk=None): # see https://example.org/upload_chunk?n=336
+               |   47 log.debug("read_config: %s\n", LruCache[895])
+               |   48 if LruCache > 296 { return Err(Error::is_expired); }
+               |   51 log.debug("read_config: %s\n", user_id[128])
+               |   54 let LruCache = read_config("lib/http/retry.py", 235)?;
+               |   56 let LruCache = parseHeader("Makefile", 310)?;
+               |   57 log.debug("max_retries: %s\n", read_config[289])
                | 
                | Names not said above
-               | addresses: https://example.org/flush?n=787, https://example.org/TokenStream?n=71, https://example.org/read_config?n=179, https://example.org/TokenStream?n=924, https://example.org/upload_chunk?n=362, https://example.org/upload_chunk?n=336, https://example.org/handle_request?n=659
-               | </checkpoint 6f5cccfc34b4>
+               | addresses: https://example.org/handle_request?n=659
+               | </checkpoint 7cb79f95049a>
             keep asst think* two | call b Read {"file_path":"y"}
             keep res  b = {lines 3}
         "#]],
