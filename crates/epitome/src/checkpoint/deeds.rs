@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
+use super::activation::{self, Key};
 use super::target::{is_bad, key, outcome, target, whole_words};
 use crate::specifics;
 use crate::text::Outcome;
@@ -24,8 +25,14 @@ pub(super) struct Deed {
     what: Box<str>,
     /// Whether `what` names files that it changed.
     names_files: bool,
+    /// Tells calls apart whose lines say the same, because they are shortened.
+    asks: Key,
     /// How the last one went; empty while nobody said.
     went: Box<str>,
+    /// How many failed or are unclear; none where they ask the same and the last one went well.
+    bad: u32,
+    /// Where the last one went well, the newest that didn't, and what it said.
+    newest_bad: Option<(u32, Box<str>)>,
 }
 
 /// Calls of one tool that only read.
@@ -57,6 +64,9 @@ enum Asked {
 const MOST_TARGETS: usize = 400;
 /// What stands before how a call went.
 const WENT: &str = " → ";
+/// What stands between how many calls failed and the newest of them; and before how the last one went.
+const BAD: &str = " failed or unclear, ";
+const LAST: &str = "; the last: ";
 /// Bytes of a target among others, unless it is one exact string.
 const MOST_TARGET: usize = 48;
 /// Bytes that are said of how one of several calls went wrong.
@@ -93,7 +103,10 @@ impl Deeds {
             times: 1,
             names_files: names_files(&what),
             what: what.into(),
+            asks: activation::key(arguments),
             went: "".into(),
+            bad: 0,
+            newest_bad: None,
         });
     }
 
@@ -101,7 +114,9 @@ impl Deeds {
     pub(super) fn answer(&mut self, slot: u32, output: &str, reported: Outcome) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         if let (_, Asked::Deed(deed, act)) = self.open.swap_remove(at) {
-            self.all[deed].went = outcome(act, output, reported).into();
+            let deed = &mut self.all[deed];
+            deed.went = outcome(act, output, reported).into();
+            deed.bad = u32::from(is_bad(&deed.went));
         }
     }
 
@@ -161,31 +176,22 @@ impl Deeds {
 struct Group<'a> {
     /// What they have in common.
     deed: Deed,
-    targets: Vec<&'a str>,
-    seen: HashSet<&'a str>,
-    /// How many ask for different things.
-    asked: u32,
-    /// How many of these didn't go well, and the newest of them.
-    bad: u32,
-    newest_bad: Option<(u32, &'a str)>,
+    targets: Vec<Cow<'a, str>>,
+    seen: HashSet<Cow<'a, str>>,
 }
 
 /// Calls in the groups that `merging` makes of them.
 fn grouped<'a>(deeds: impl Iterator<Item = &'a Deed>, merging: Merging) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
-    let mut places: HashMap<Cow<'a, str>, usize> = HashMap::new();
+    let mut places: HashMap<(Cow<'a, str>, Key), usize> = HashMap::new();
     for deed in deeds {
         let what = merging.of(deed);
-        let at = *places.entry(what.clone()).or_insert(groups.len());
+        let asks = if merging == Merging::Same && !deed.names_files { deed.asks } else { 0 };
+        let at = *places.entry((what.clone(), asks)).or_insert(groups.len());
         if at == groups.len() {
-            groups.push(Group {
-                deed: Deed { what: what.into(), times: 0, ..deed.clone() },
-                targets: Vec::new(),
-                seen: HashSet::new(),
-                asked: 0,
-                bad: 0,
-                newest_bad: None,
-            });
+            let (deed, targets) = (deed.clone(), Vec::new());
+            let deed = Deed { what: what.into(), times: 0, bad: 0, newest_bad: None, ..deed };
+            groups.push(Group { deed, targets, seen: HashSet::new() });
         }
         groups[at].add(deed, merging);
     }
@@ -195,21 +201,31 @@ fn grouped<'a>(deeds: impl Iterator<Item = &'a Deed>, merging: Merging) -> Vec<G
 impl<'a> Group<'a> {
     fn add(&mut self, deed: &'a Deed, merging: Merging) {
         let known = &mut self.deed;
+        if !is_bad(&deed.went) && is_bad(&known.went) && known.bad > 0 {
+            known.newest_bad = Some((known.last, known.went.clone()));
+        }
         known.times += deed.times;
         known.first = known.first.min(deed.first);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
-        self.asked += 1;
-        if is_bad(&deed.went) {
-            self.bad += 1;
-            self.newest_bad = Some((deed.last, &deed.went));
+        known.bad += deed.bad;
+        if deed.newest_bad.is_some() {
+            known.newest_bad.clone_from(&deed.newest_bad);
         }
-        if matches!(merging, Merging::Targets(_)) {
-            self.targets.extend(targets(deed).filter(|target| self.seen.insert(target)));
+        // The same call went well at last. Of others that says nothing.
+        if merging == Merging::Same && deed.bad == 0 {
+            (known.bad, known.newest_bad) = (0, None);
+        }
+        if let Merging::Targets(_) = merging {
+            for target in targets(deed) {
+                if self.seen.insert(target.clone()) {
+                    self.targets.push(target);
+                }
+            }
         }
     }
 
-    /// The line of all of them. That the last one went well says nothing of others that asked for something else.
+    /// The line of all of them.
     fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
         if let Merging::Targets(most) = merging
@@ -220,15 +236,6 @@ impl<'a> Group<'a> {
             let before = if newest.len() < self.targets.len() { CUT } else { "" };
             deed.what = format!("{}({before}{})", deed.what, newest.join(BETWEEN)).into();
         }
-        let Some((at, went)) = self.newest_bad.filter(|_| self.asked > 1) else { return deed };
-        let Group { asked, bad, .. } = self;
-        let went = whole_words(went, MOST_BAD);
-        deed.went = if at == deed.last {
-            format!("failed or unclear: {bad} of {asked}, the last: {went}").into()
-        } else {
-            format!("failed or unclear: {bad} of {asked}, [{at}] {went}; the last: {}", deed.went)
-                .into()
-        };
         deed
     }
 }
@@ -290,7 +297,7 @@ fn arguments(inner: &str) -> Vec<&str> {
 
 /// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` the first value, of `Bash(cd app && cargo test)`
 /// the program and what it is told first.
-fn targets(deed: &Deed) -> impl Iterator<Item = &str> {
+fn targets(deed: &Deed) -> impl Iterator<Item = Cow<'_, str>> {
     let inner = inner(&deed.what);
     let first = arguments(inner)[0];
     first.split(BETWEEN).filter_map(|target| {
@@ -301,7 +308,8 @@ fn targets(deed: &Deed) -> impl Iterator<Item = &str> {
         };
         let most = specifics::floor(target, MOST_TARGET.min(target.len()));
         let short = target[..most].trim_end();
-        let target = if short.is_empty() { target } else { short };
+        let is_cut = !short.is_empty() && short.len() < target.trim_end().len();
+        let target = if is_cut { format!("{short}…").into() } else { Cow::Borrowed(target) };
         (!target.is_empty() && target != "…").then_some(target)
     })
 }
@@ -356,13 +364,23 @@ impl Deed {
     }
 
     fn line(&self) -> String {
-        let Deed { first, last, times, what, went, .. } = self;
+        let Deed { first, last, times, what, went, bad, newest_bad, .. } = self;
         let mut line = format!("[{first}] {what}");
         if *times > 1 {
             let _ = write!(line, " ×{times}, last [{last}]");
         }
         if !went.is_empty() {
-            let _ = write!(line, "{WENT}{went}");
+            line.push_str(WENT);
+        }
+        match newest_bad {
+            Some((at, said)) if *bad > 0 && !is_bad(went) => {
+                let said = whole_words(said, MOST_BAD);
+                let _ = write!(line, "{bad}{BAD}[{at}] {said}{LAST}{went}");
+            }
+            _ if *bad > 1 => {
+                let _ = write!(line, "{bad}{BAD}{}{went}", &LAST[2..]);
+            }
+            _ => line.push_str(went),
         }
         line
     }
@@ -377,8 +395,29 @@ impl Deed {
             Some((what, times.parse().ok()?, last.parse().ok()?))
         };
         let (what, times, last) = again().unwrap_or((what, 1, first));
-        let names_files = names_files(what);
-        Some(Deed { first, last, times, what: what.into(), names_files, went: went.into() })
+        let failures = || {
+            let (bad, said) = went.split_once(BAD)?;
+            let bad = bad.parse::<u32>().ok()?;
+            if let Some(went) = said.strip_prefix(&LAST[2..]) {
+                return Some((bad, None, went));
+            }
+            let (said, went) = said.rsplit_once(LAST)?;
+            let (at, said) = said.strip_prefix('[')?.split_once("] ")?;
+            Some((bad, Some((at.parse().ok()?, said.into())), went))
+        };
+        let (bad, newest_bad, went) =
+            failures().unwrap_or((u32::from(is_bad(went)), None, went));
+        Some(Deed {
+            first,
+            last,
+            times,
+            names_files: names_files(what),
+            what: what.into(),
+            asks: 0,
+            went: went.into(),
+            bad,
+            newest_bad,
+        })
     }
 }
 

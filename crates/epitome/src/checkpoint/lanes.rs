@@ -198,7 +198,12 @@ impl Lanes<'_> {
         let mut lines = of(0);
         let mut missing = 0;
         let mut needed = self.total(&lines);
+        let count = |missing: usize| format!("[…] and calls of {missing} other tools");
         while needed > most && missing < lines.len() {
+            // What is left out is counted.
+            if missing == 0 {
+                needed += self.tokens(&count(lines.len())) + 1;
+            }
             needed -= self.tokens(&lines[missing]) + 1;
             missing += 1;
         }
@@ -213,9 +218,8 @@ impl Lanes<'_> {
             }
         }
         lines.drain(..missing);
-        let count = format!("[…] and calls of {missing} other tools");
-        if missing > 0 && self.tokens(&count) < left {
-            lines.insert(0, count);
+        if missing > 0 && needed <= most {
+            lines.insert(0, count(missing));
         }
         lines
     }

@@ -92,13 +92,13 @@ pub fn write(
     let mut room = most.saturating_sub(tokens(&head));
     // Texts side by side may count a little more or less than each by itself. Where few fit, one line less is much.
     room += if is_small { SLACK } else { 0 };
-    for attempt in 0..8 {
+    for attempt in 0_u32..12 {
         let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };
         let (body, words) = lanes.write(&head);
         match tokens(&body).saturating_sub(most) {
             0 => return finished(&body, gathered, &words, counter),
             // A little less room may change nothing.
-            over => room = room.saturating_sub((over + over / 4 + 1) << attempt),
+            over => room = room.saturating_sub((over + over / 4 + 1) << attempt.saturating_sub(4)),
         }
     }
     finished(&line(gathered), gathered, &words::Lane::default(), counter)

@@ -153,18 +153,20 @@ pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
     {
         return cut::one_line(bare, MOST_RESULT);
     }
-    // No status tells of it, as of a command in a pipe. Other tools show what they found or wrote, behind their own first line.
-    let says = if act == Act::Run {
-        let mut lines =
-            cut::head(bare, MOST_SEEN).lines().chain(cut::tail(bare, MOST_SEEN).lines());
-        lines.find(|line| tell(line) == Tell::Failure)
-    } else {
-        bare.lines().next().filter(|line| tell(line) >= Tell::Mention)
-    };
-    if let Some(line) = says {
-        return format!("{SAYS}{}", whole_words(line, MOST_ERROR));
+    // An editor's first line tells, and what it shows behind that is the file. Of others no status tells, as of a command in a
+    // pipe: their own words do, a failure's first.
+    let quote = |line: &str, most| whole_words(line, most).into_owned();
+    if matches!(act, Act::Edit | Act::Write | Act::Delete) {
+        let first = bare.lines().next().filter(|line| tell(line) >= Tell::Mention);
+        return first.map_or("ok".to_owned(), |line| format!("{SAYS}{}", quote(line, MOST_ERROR)));
     }
-    "ok".to_owned()
+    let mut lines = cut::head(bare, MOST_SEEN).lines().chain(cut::tail(bare, MOST_SEEN).lines());
+    if let Some(line) = lines.find(|line| tell(line) == Tell::Failure) {
+        return format!("{SAYS}{}", quote(line, MOST_ERROR));
+    }
+    let mut lines = bare.lines().map(str::trim);
+    let line = if act == Act::Run { lines.next_back() } else { lines.next() };
+    line.filter(|line| !line.is_empty()).map_or("ok".to_owned(), |line| quote(line, MOST_RESULT))
 }
 
 /// Whether a value is nothing but one id, path or address.
