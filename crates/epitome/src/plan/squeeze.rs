@@ -116,6 +116,9 @@ impl Subject<'_> {
             most.max(least)
         };
         let room = target.saturating_sub(fixed + whole + words + reserve);
+        // What folds needs room, too: half of what is left beside what can't be cut.
+        let half = target.saturating_sub(fixed) / 2;
+        let room = if leaves { room.min(half) } else { room };
         let soft_level = level(&soft, room).unwrap_or(0).max(least.soft);
         let fixed = fixed + cut_to(&soft, soft_level);
         let room = target.saturating_sub(fixed + whole);

@@ -30,15 +30,8 @@ fn a_model_that_binds_nothing_keeps_it() {
             1-90: above, 1 squeeze, 2 fold, checkpoint before 5; 89 shown, 47 left for it, floor 136
             91-123: above, 1 squeeze, 1 reasoning, 2 fold, checkpoint before 5; 89 shown, 47 left for it, floor 136
             124-135: above, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89 shown, 47 left for it, floor 136
-            136-158: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89-109 shown, 47-51 left for it, floor 136
-            159-161: lands, 1 squeeze, 2 reasoning, 2 fold, 1 excerpts, checkpoint before 5; 97 shown, 62-64 left for it, floor 136
-            162-166: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 115 shown, 47-51 left for it, floor 136
-            167-169: lands, 1 squeeze, 2 reasoning, 2 fold, 1 excerpts, checkpoint before 5; 97 shown, 70-72 left for it, floor 136-138
-            170-173: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 123 shown, 47-50 left for it, floor 138
-            174-175: lands, 1 squeeze, 2 reasoning, 2 fold, 1 excerpts, checkpoint before 5; 97 shown, 77-78 left for it, floor 138
-            176-178: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 129-130 shown, 47-48 left for it, floor 140
-            179-181: lands, 2 reasoning, 2 fold, 1 excerpts, checkpoint before 5; 97 shown, 82-84 left for it, floor 140
-            182-308: lands, 2 reasoning, 2 fold, checkpoint before 5; 135 shown, 47-173 left for it, floor 182
+            136-205: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89-130 shown, 47-75 left for it, floor 136-177
+            206-308: lands, 2 reasoning, 2 fold, checkpoint before 5; 135 shown, 71-173 left for it, floor 182
             309-416: lands, 2 reasoning, 1 fold, checkpoint before 3; 254 shown, 55-162 left for it, floor 182
             417-418: lands, 2 reasoning; 417 shown, 0 left for it, floor 182
             419-420: lands, 1 reasoning; 419 shown, 0 left for it, floor 182
@@ -54,13 +47,8 @@ fn a_model_that_binds_it_loses_it_with_the_first_edit() {
         &expect![[r#"
             421 tokens
             1-133: above, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87 shown, 47 left for it, floor 134
-            134-158: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87-107 shown, 47-53 left for it, floor 134-136
-            159: lands, 1 squeeze, 3 unbind, 2 fold, 1 excerpts, checkpoint before 5; 95 shown, 64 left for it, floor 136
-            160-166: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 113 shown, 47-53 left for it, floor 136
-            167: lands, 1 squeeze, 3 unbind, 2 fold, 1 excerpts, checkpoint before 5; 95 shown, 72 left for it, floor 136
-            168-178: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 121-128 shown, 47-52 left for it, floor 138-140
-            179: lands, 3 unbind, 2 fold, 1 excerpts, checkpoint before 5; 95 shown, 84 left for it, floor 140
-            180-306: lands, 3 unbind, 2 fold, checkpoint before 5; 133 shown, 47-173 left for it, floor 140-180
+            134-205: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87-128 shown, 47-77 left for it, floor 134-175
+            206-306: lands, 3 unbind, 2 fold, checkpoint before 5; 133 shown, 73-173 left for it, floor 180
             307-414: lands, 3 unbind, 1 fold, checkpoint before 3; 252 shown, 55-162 left for it, floor 182
             415-420: lands, 3 unbind; 415 shown, 0 left for it, floor 182
             421-422: nothing; 421 shown, 0 left for it, floor 182

@@ -214,9 +214,11 @@ fn without_a_task_the_first_words_may_leave() {
         &expect![[r#"
             646 tokens
             1-144: above, 1 squeeze, 3 fold, checkpoint before 6; 98 shown, 47 left for it, floor 145
-            145-328: lands, 1 squeeze, 3 fold, checkpoint before 6; 98-261 shown, 47-86 left for it, floor 145-308
-            329-426: lands, 3 fold, checkpoint before 6; 269 shown, 60-157 left for it, floor 316
-            427-645: lands, 2 fold, checkpoint before 4; 302 shown, 125-343 left for it, floor 316
+            145-371: lands, 1 squeeze, 3 fold, checkpoint before 6; 98-214 shown, 47-157 left for it, floor 145-261
+            372-382: lands, 1 squeeze, 2 fold, checkpoint before 4; 247 shown, 125-135 left for it, floor 294
+            383: lands, 1 squeeze, 3 fold, checkpoint before 6; 226 shown, 157 left for it, floor 273
+            384-468: lands, 1 squeeze, 2 fold, checkpoint before 4; 259-294 shown, 125-184 left for it, floor 306-316
+            469-645: lands, 2 fold, checkpoint before 4; 302 shown, 167-343 left for it, floor 316
             646-647: nothing; 646 shown, 0 left for it, floor 316
         "#]],
     );

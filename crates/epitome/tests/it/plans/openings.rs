@@ -23,13 +23,11 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
                 128-141: above, 1 squeeze, 2 head, 1 head, checkpoint before 5; 95 shown, 47 left for it, floor 142
                 142-159: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 95 shown, 47-64 left for it, floor 142
                 160-179: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 5; 95-100 shown, 65-79 left for it, floor 142-147
-                180-290: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 133-154 shown, 47-136 left for it, floor 147-168
-                291-292: lands, 1 squeeze, 2 head, checkpoint before 3; 244 shown, 47-48 left for it, floor 168
-                293-302: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 154-166 shown, 130-141 left for it, floor 168-180
-                303-308: lands, 1 squeeze, 2 head, checkpoint before 3; 256 shown, 47-52 left for it, floor 180
-                309-325: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 166 shown, 143-159 left for it, floor 180-213
-                326-345: lands, 2 head, 1 squeeze, checkpoint before 3; 166-177 shown, 160-173 left for it, floor 213-224
-                346-626: lands, 2 head, checkpoint before 3; 299 shown, 47-327 left for it, floor 313
+                180-212: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 133-141 shown, 47-71 left for it, floor 147-155
+                213-221: lands, 1 squeeze, 2 head, checkpoint before 3; 166 shown, 47-55 left for it, floor 155-158
+                222-223: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 144 shown, 78-79 left for it, floor 158
+                224-465: lands, 1 squeeze, 2 head, checkpoint before 3; 177-291 shown, 47-184 left for it, floor 158-313
+                466-626: lands, 2 head, checkpoint before 3; 299 shown, 167-327 left for it, floor 313
                 627-642: lands, 1 head, 1 squeeze, checkpoint before 1; 572 shown, 47 left for it, floor 313
                 643-644: nothing; 643 shown, 0 left for it, floor 313
             "#]],
@@ -44,15 +42,11 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
                 164-166: lands, 1 squeeze, 2 head, 1 head, 1 squeeze, checkpoint before 5; 102 shown, 62-64 left for it, floor 149
                 167-168: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 104-105 shown, 63 left for it, floor 151-152
                 169-188: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 5; 105-109 shown, 64-79 left for it, floor 152-156
-                189-284: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 142-161 shown, 47-123 left for it, floor 156-175
-                285: lands, 1 squeeze, 2 head, checkpoint before 3; 238 shown, 47 left for it, floor 175
-                286-297: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 161-173 shown, 123-134 left for it, floor 175-187
-                298-301: lands, 1 squeeze, 2 head, checkpoint before 3; 251 shown, 47-50 left for it, floor 187
-                302-309: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 173 shown, 129-136 left for it, floor 187
-                310-317: lands, 1 squeeze, 2 head, checkpoint before 3; 263 shown, 47-54 left for it, floor 187
-                318-332: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 173 shown, 145-159 left for it, floor 187-220
-                333-352: lands, 2 head, 1 squeeze, checkpoint before 3; 173-187 shown, 156-167 left for it, floor 220-234
-                353-633: lands, 2 head, checkpoint before 3; 306 shown, 47-327 left for it, floor 320
+                189-219: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 142-150 shown, 47-69 left for it, floor 156-164
+                220-228: lands, 1 squeeze, 2 head, checkpoint before 3; 173 shown, 47-55 left for it, floor 165-167
+                229-230: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 153 shown, 76-77 left for it, floor 167
+                231-472: lands, 1 squeeze, 2 head, checkpoint before 3; 184-298 shown, 47-184 left for it, floor 167-320
+                473-633: lands, 2 head, checkpoint before 3; 306 shown, 167-327 left for it, floor 320
                 634-649: lands, 1 head, 1 squeeze, checkpoint before 1; 579 shown, 47 left for it, floor 320
                 650-651: nothing; 650 shown, 0 left for it, floor 320
             "#]],
@@ -67,13 +61,11 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
                 163-182: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 6; 98-103 shown, 64-79 left for it, floor 145-150
                 183: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 136 shown, 47 left for it, floor 150
                 184: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 6; 105 shown, 79 left for it, floor 152
-                185-293: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 138-157 shown, 47-136 left for it, floor 152-171
-                294-296: lands, 1 squeeze, 2 head, checkpoint before 4; 247 shown, 47-49 left for it, floor 171-183
-                297-305: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 169 shown, 128-136 left for it, floor 183
-                306-312: lands, 1 squeeze, 2 head, checkpoint before 4; 259 shown, 47-53 left for it, floor 183
-                313-328: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 169 shown, 144-159 left for it, floor 183-216
-                329-348: lands, 2 head, 1 squeeze, checkpoint before 4; 169-180 shown, 160-170 left for it, floor 216-227
-                349-629: lands, 2 head, checkpoint before 4; 302 shown, 47-327 left for it, floor 316
+                185-215: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 138-144 shown, 47-71 left for it, floor 152-158
+                216-224: lands, 1 squeeze, 2 head, checkpoint before 4; 169 shown, 47-55 left for it, floor 160-161
+                225-226: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 147 shown, 78-79 left for it, floor 161
+                227-468: lands, 1 squeeze, 2 head, checkpoint before 4; 180-294 shown, 47-184 left for it, floor 161-316
+                469-629: lands, 2 head, checkpoint before 4; 302 shown, 167-327 left for it, floor 316
                 630-645: lands, 1 head, 1 squeeze, checkpoint before 2; 575 shown, 47 left for it, floor 316
                 646-647: nothing; 646 shown, 0 left for it, floor 316
             "#]],
@@ -126,8 +118,8 @@ fn a_turn_in_progress_begins_with_thinking() {
             214-215: lands, 2 squeeze, 1 repeats, 3 fold, checkpoint before 8; 167 shown, 47-48 left for it, floor 214
             216-217: lands, 2 squeeze, 1 repeats, 3 fold, 1 outputs, checkpoint before 8; 133 shown, 83-84 left for it, floor 180
             218-247: lands, 2 squeeze, 1 repeats, 3 fold, checkpoint before 8; 171-180 shown, 47-67 left for it, floor 218-227
-            248-260: lands, 1 squeeze, 1 repeats, 3 fold, checkpoint before 8; 186-194 shown, 57-66 left for it, floor 233-241
-            261-412: lands, 1 repeats, 3 fold, checkpoint before 8; 214 shown, 47-198 left for it, floor 261
+            248-331: lands, 1 squeeze, 1 repeats, 3 fold, checkpoint before 8; 186-209 shown, 58-122 left for it, floor 233-256
+            332-412: lands, 1 repeats, 3 fold, checkpoint before 8; 214 shown, 118-198 left for it, floor 261
             413-509: lands, 1 repeats, 2 fold, checkpoint before 8; 214 shown, 199-295 left for it, floor 261
             510-574: lands, 1 repeats; 510 shown, 0 left for it, floor 261
             575-576: nothing; 575 shown, 0 left for it, floor 261
@@ -142,8 +134,9 @@ fn a_turn_in_progress_begins_with_thinking() {
             214-215: lands, 2 squeeze, 3 head, checkpoint before 8; 167 shown, 47-48 left for it, floor 214
             216-217: above, 2 squeeze, 3 head, checkpoint before 8; 171 shown, 54 left for it, floor 218
             218-247: lands, 2 squeeze, 3 head, checkpoint before 8; 171-180 shown, 47-67 left for it, floor 218-227
-            248-260: lands, 1 squeeze, 3 head, checkpoint before 8; 186-194 shown, 57-66 left for it, floor 233-241
-            261-332: lands, 3 head, checkpoint before 8; 214 shown, 47-118 left for it, floor 261
+            248-327: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-118 left for it, floor 233-256
+            328-331: lands, 1 squeeze, 2 head, 1 head, checkpoint before 8; 209 shown, 119-122 left for it, floor 256
+            332: lands, 3 head, checkpoint before 8; 214 shown, 118 left for it, floor 261
             333-379: lands, 2 head, 1 head, checkpoint before 8; 214 shown, 119-165 left for it, floor 261
             380-474: lands, 2 head, checkpoint before 8; 214 shown, 166-260 left for it, floor 261
             475-521: lands, 1 head, 1 head, checkpoint before 8; 214 shown, 261-307 left for it, floor 261
@@ -164,8 +157,9 @@ fn a_turn_that_came_without_thinking_is_left_so() {
             214-215: lands, 2 squeeze, 3 head, checkpoint before 8; 167 shown, 47-48 left for it, floor 214
             216-217: above, 2 squeeze, 3 head, checkpoint before 8; 171 shown, 54 left for it, floor 218
             218-247: lands, 2 squeeze, 3 head, checkpoint before 8; 171-180 shown, 47-67 left for it, floor 218-227
-            248-260: lands, 1 squeeze, 3 head, checkpoint before 8; 186-194 shown, 57-66 left for it, floor 233-241
-            261-332: lands, 3 head, checkpoint before 8; 214 shown, 47-118 left for it, floor 261
+            248-327: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-118 left for it, floor 233-256
+            328-331: lands, 1 squeeze, 2 head, 1 head, checkpoint before 8; 209 shown, 119-122 left for it, floor 256
+            332: lands, 3 head, checkpoint before 8; 214 shown, 118 left for it, floor 261
             333-379: lands, 2 head, 1 head, checkpoint before 8; 214 shown, 119-165 left for it, floor 261
             380-470: lands, 2 head, checkpoint before 8; 214 shown, 166-256 left for it, floor 261
             471-517: lands, 1 head, 1 head, checkpoint before 8; 214 shown, 257-303 left for it, floor 261
@@ -218,8 +212,9 @@ fn steps_whose_thinking_left_begin_no_turn() {
             214-215: lands, 2 squeeze, 3 head, checkpoint before 8; 167 shown, 47-48 left for it, floor 214
             216-217: above, 2 squeeze, 3 head, checkpoint before 8; 171 shown, 54 left for it, floor 218
             218-247: lands, 2 squeeze, 3 head, checkpoint before 8; 171-180 shown, 47-67 left for it, floor 218-227
-            248-260: lands, 1 squeeze, 3 head, checkpoint before 8; 186-194 shown, 57-66 left for it, floor 233-241
-            261-332: lands, 3 head, checkpoint before 8; 214 shown, 47-118 left for it, floor 261
+            248-327: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-118 left for it, floor 233-256
+            328-331: lands, 1 squeeze, 2 head, 1 head, checkpoint before 8; 209 shown, 119-122 left for it, floor 256
+            332: lands, 3 head, checkpoint before 8; 214 shown, 118 left for it, floor 261
             333-379: lands, 2 head, 1 head, checkpoint before 8; 214 shown, 119-165 left for it, floor 261
             380-474: lands, 2 head, checkpoint before 8; 214 shown, 166-260 left for it, floor 261
             475-521: lands, 1 head, 1 head, checkpoint before 8; 214 shown, 261-307 left for it, floor 261
@@ -257,10 +252,7 @@ fn a_thought_that_left_begins_no_turn() {
             575 tokens
             1-211: above, 2 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 141-165 shown, 47-52 left for it, floor 188-212
             212-247: lands, 2 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 165-178 shown, 47-69 left for it, floor 212-225
-            248-250: lands, 1 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 184 shown, 64-66 left for it, floor 231
-            251: lands, 1 squeeze, 3 thoughtless, 1 squeeze, 3 thoughtless, checkpoint before 8; 184 shown, 67 left for it, floor 231
-            252-260: lands, 1 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 192 shown, 60-68 left for it, floor 239
-            261-331: lands, 3 thoughtless, 1 squeeze, 3 thoughtless, checkpoint before 8; 192-207 shown, 69-124 left for it, floor 239-254
+            248-331: lands, 1 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 184-207 shown, 60-124 left for it, floor 231-254
             332-566: lands, 3 thoughtless, 3 thoughtless, checkpoint before 8; 212 shown, 120-354 left for it, floor 259
             567-568: lands, 3 thoughtless, checkpoint before 8; 212 shown, 355-356 left for it, floor 259
             569-572: lands, 2 thoughtless, checkpoint before 8; 214 shown, 355-358 left for it, floor 261

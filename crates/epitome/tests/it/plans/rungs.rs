@@ -29,21 +29,14 @@ fn the_ladder() {
             163-183: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 49-64 left for it, floor 161-166
             184: lands, 1 squeeze, 2 fold, 1 excerpts, 1 squeeze, checkpoint before 6; 121 shown, 63 left for it, floor 168
             185-186: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 63-64 left for it, floor 168
-            187-197: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-133 shown, 63-64 left for it, floor 168-171
-            198: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 76 left for it, floor 169
-            199-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 133-140 shown, 60-71 left for it, floor 171-174
-            212: lands, 1 squeeze, 2 fold, checkpoint before 6; 152 shown, 60 left for it, floor 174
-            213-228: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152-166 shown, 60-70 left for it, floor 174-179
-            229: lands, 1 squeeze, 2 fold, checkpoint before 6; 166 shown, 63 left for it, floor 179
-            230-235: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163-173 shown, 60-69 left for it, floor 179-180
-            236-238: lands, 1 squeeze, 2 fold, checkpoint before 6; 176 shown, 60-62 left for it, floor 180
-            239-242: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 176 shown, 63-66 left for it, floor 180-182
-            243-249: lands, 1 squeeze, 2 fold, checkpoint before 6; 183 shown, 60-66 left for it, floor 180-187
-            250: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 183 shown, 67 left for it, floor 187
-            251-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 191-242 shown, 60-89 left for it, floor 187-199
-            332-344: lands, 2 fold, 1 squeeze, checkpoint before 6; 264-277 shown, 60-77 left for it, floor 311-324
-            345-426: lands, 2 fold, checkpoint before 6; 285 shown, 60-141 left for it, floor 332
-            427-645: lands, 1 fold, checkpoint before 4; 318 shown, 109-327 left for it, floor 332
+            187-199: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-135 shown, 63-66 left for it, floor 168-171
+            200-202: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 60-62 left for it, floor 171
+            203-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 140 shown, 63-71 left for it, floor 171-174
+            212-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-230 shown, 60-141 left for it, floor 174-277
+            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 310
+            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 289
+            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 322-332
+            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -60,19 +53,14 @@ fn a_fold_alone() {
             646 tokens
             1-160: above, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47 left for it, floor 161
             161-162: lands, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47-48 left for it, floor 161
-            163-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-140 shown, 49-74 left for it, floor 161-174
-            212: lands, 1 squeeze, 2 fold, checkpoint before 6; 152 shown, 60 left for it, floor 174
-            213-228: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152-166 shown, 60-70 left for it, floor 174-179
-            229: lands, 1 squeeze, 2 fold, checkpoint before 6; 166 shown, 63 left for it, floor 179
-            230-235: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163-173 shown, 60-69 left for it, floor 179-180
-            236-238: lands, 1 squeeze, 2 fold, checkpoint before 6; 176 shown, 60-62 left for it, floor 180
-            239-242: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 176 shown, 63-66 left for it, floor 180-182
-            243-249: lands, 1 squeeze, 2 fold, checkpoint before 6; 183 shown, 60-66 left for it, floor 180-187
-            250: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 183 shown, 67 left for it, floor 187
-            251-331: lands, 1 squeeze, 2 fold, checkpoint before 6; 191-242 shown, 60-89 left for it, floor 187-199
-            332-344: lands, 2 fold, 1 squeeze, checkpoint before 6; 264-277 shown, 60-77 left for it, floor 311-324
-            345-426: lands, 2 fold, checkpoint before 6; 285 shown, 60-141 left for it, floor 332
-            427-645: lands, 1 fold, checkpoint before 4; 318 shown, 109-327 left for it, floor 332
+            163-199: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-135 shown, 49-66 left for it, floor 161-171
+            200-202: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 60-62 left for it, floor 171
+            203-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 140 shown, 63-71 left for it, floor 171-174
+            212-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-230 shown, 60-141 left for it, floor 174-277
+            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 310
+            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 289
+            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 322-332
+            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -153,16 +141,13 @@ fn nothing_folds_and_little_is_left_out() {
             1-160: above, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
             161-162: short, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
             163-186: short, 1 squeeze, 1 outputs, 1 squeeze; 180-187 shown, 0 left for it, floor 161-168
-            187-248: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-206 shown, 0 left for it, floor 168-187
-            249: lands, 1 squeeze, 1 outputs; 249 shown, 0 left for it, floor 187
-            250-256: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            257-260: lands, 1 squeeze, 1 outputs; 257 shown, 0 left for it, floor 187
-            261-264: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            265-270: lands, 1 squeeze, 1 outputs; 264-265 shown, 0 left for it, floor 187
-            271-272: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            273-331: lands, 1 squeeze, 1 outputs; 273-308 shown, 0 left for it, floor 187-199
-            332-350: lands, 1 outputs, 1 squeeze; 218-229 shown, 0 left for it, floor 218-229
-            351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
+            187-217: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-195 shown, 0 left for it, floor 168-176
+            218-224: lands, 1 squeeze, 1 outputs; 218 shown, 0 left for it, floor 176-177
+            225-228: lands, 1 squeeze, 1 outputs, 1 squeeze; 196-198 shown, 0 left for it, floor 177-179
+            229-230: lands, 1 squeeze, 1 outputs; 229 shown, 0 left for it, floor 179
+            231: lands, 1 squeeze, 1 outputs, 1 squeeze; 198 shown, 0 left for it, floor 179
+            232-468: lands, 1 squeeze, 1 outputs; 229-343 shown, 0 left for it, floor 180-332
+            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -173,16 +158,13 @@ fn nothing_folds_and_little_is_left_out() {
             1-160: above, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
             161-162: short, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
             163-186: short, 1 squeeze, 1 outputs, 1 squeeze; 180-187 shown, 0 left for it, floor 161-168
-            187-248: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-206 shown, 0 left for it, floor 168-187
-            249: lands, 1 squeeze, 1 outputs; 249 shown, 0 left for it, floor 187
-            250-256: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            257-260: lands, 1 squeeze, 1 outputs; 257 shown, 0 left for it, floor 187
-            261-264: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            265-270: lands, 1 squeeze, 1 outputs; 264-265 shown, 0 left for it, floor 187
-            271-272: lands, 1 squeeze, 1 outputs, 1 squeeze; 206 shown, 0 left for it, floor 187
-            273-331: lands, 1 squeeze, 1 outputs; 273-308 shown, 0 left for it, floor 187-199
-            332-350: lands, 1 outputs, 1 squeeze; 218-229 shown, 0 left for it, floor 218-229
-            351-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
+            187-217: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-195 shown, 0 left for it, floor 168-176
+            218-224: lands, 1 squeeze, 1 outputs; 218 shown, 0 left for it, floor 176-177
+            225-228: lands, 1 squeeze, 1 outputs, 1 squeeze; 196-198 shown, 0 left for it, floor 177-179
+            229-230: lands, 1 squeeze, 1 outputs; 229 shown, 0 left for it, floor 179
+            231: lands, 1 squeeze, 1 outputs, 1 squeeze; 198 shown, 0 left for it, floor 179
+            232-468: lands, 1 squeeze, 1 outputs; 229-343 shown, 0 left for it, floor 180-332
+            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -203,14 +185,11 @@ fn the_oldest_leave() {
             163: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 114 shown, 49 left for it, floor 161
             164-181: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, 1 squeeze, checkpoint before 6; 114-118 shown, 50-64 left for it, floor 161-165
             182-205: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 119-126 shown, 63-79 left for it, floor 166-173
-            206-296: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 159-185 shown, 47-122 left for it, floor 173-199
-            297-301: lands, 1 squeeze, 1 head, checkpoint before 4; 250 shown, 47-51 left for it, floor 199
-            302-309: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 185 shown, 117-124 left for it, floor 199
-            310-317: lands, 1 squeeze, 1 head, checkpoint before 4; 263 shown, 47-54 left for it, floor 199
-            318-321: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 185 shown, 133-136 left for it, floor 199
-            322-331: lands, 1 squeeze, 1 head, checkpoint before 4; 275 shown, 47-56 left for it, floor 199
-            332-364: lands, 1 head, 1 squeeze, checkpoint before 4; 185-199 shown, 144-167 left for it, floor 232-246
-            365-645: lands, 1 head, checkpoint before 4; 318 shown, 47-327 left for it, floor 332
+            206-248: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 159-173 shown, 47-81 left for it, floor 173-187
+            249-250: lands, 1 squeeze, 1 head, checkpoint before 4; 199 shown, 50-51 left for it, floor 187
+            251-255: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 173 shown, 78-82 left for it, floor 187
+            256-468: lands, 1 squeeze, 1 head, checkpoint before 4; 209-310 shown, 47-168 left for it, floor 187-332
+            469-645: lands, 1 head, checkpoint before 4; 318 shown, 151-327 left for it, floor 332
             646-647: nothing; 646 shown, 0 left for it, floor 332
         "#]],
     );
@@ -263,21 +242,14 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
             163-183: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 114-119 shown, 49-64 left for it, floor 161-166
             184: lands, 1 squeeze, 3 fold, 1 excerpts, 1 squeeze, checkpoint before 7; 121 shown, 63 left for it, floor 168
             185-186: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 63-64 left for it, floor 168
-            187-197: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 124-133 shown, 63-64 left for it, floor 168-171
-            198: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 76 left for it, floor 169
-            199-211: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 133-140 shown, 60-71 left for it, floor 171-174
-            212: lands, 1 squeeze, 3 fold, checkpoint before 7; 152 shown, 60 left for it, floor 174
-            213-228: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 152-166 shown, 60-70 left for it, floor 174-179
-            229: lands, 1 squeeze, 3 fold, checkpoint before 7; 166 shown, 63 left for it, floor 179
-            230-235: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 163-173 shown, 60-69 left for it, floor 179-180
-            236-238: lands, 1 squeeze, 3 fold, checkpoint before 7; 176 shown, 60-62 left for it, floor 180
-            239-242: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 176 shown, 63-66 left for it, floor 180-182
-            243-249: lands, 1 squeeze, 3 fold, checkpoint before 7; 183 shown, 60-66 left for it, floor 180-187
-            250: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 183 shown, 67 left for it, floor 187
-            251-331: lands, 1 squeeze, 3 fold, checkpoint before 7; 191-242 shown, 60-89 left for it, floor 187-199
-            332-344: lands, 3 fold, 1 squeeze, checkpoint before 7; 264-277 shown, 60-77 left for it, floor 311-324
-            345-432: lands, 3 fold, checkpoint before 7; 285 shown, 60-147 left for it, floor 332
-            433-663: lands, 2 fold, checkpoint before 5; 318 shown, 115-345 left for it, floor 332
+            187-199: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 124-135 shown, 63-66 left for it, floor 168-171
+            200-202: lands, 1 squeeze, 3 fold, checkpoint before 7; 140 shown, 60-62 left for it, floor 171
+            203-211: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 140 shown, 63-71 left for it, floor 171-174
+            212-377: lands, 1 squeeze, 3 fold, checkpoint before 7; 152-230 shown, 60-147 left for it, floor 174-277
+            378-382: lands, 1 squeeze, 2 fold, checkpoint before 5; 263 shown, 115-119 left for it, floor 310
+            383-389: lands, 1 squeeze, 3 fold, checkpoint before 7; 242 shown, 141-147 left for it, floor 289
+            390-468: lands, 1 squeeze, 2 fold, checkpoint before 5; 275-310 shown, 115-168 left for it, floor 322-332
+            469-663: lands, 2 fold, checkpoint before 5; 318 shown, 151-345 left for it, floor 332
             664-665: nothing; 664 shown, 0 left for it, floor 332
         "#]],
     );

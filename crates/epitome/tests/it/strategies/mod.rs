@@ -234,14 +234,14 @@ fn a_pin_stays_where_it_is() {
         options,
         BUILD,
         &expect![[r#"
-            1511 → 890 tokens, target 900
+            1511 → 899 tokens, target 900
             keep sys  You are terse.
             keep user Fix the build.
             keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
             edit res  a = {code 60}
-               > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (1016 bytes)  # larger than its share of the target, excerpted
+               > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (832 bytes)  # larger than its share of the target, excerpted
             edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-               > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (1823 bytes)  # larger than its share of the target, excerpted
+               > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2040 bytes)  # larger than its share of the target, excerpted
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
