@@ -199,6 +199,10 @@ impl Subject<'_> {
                 continue;
             }
             let pinned = self.guard.excerptable().get(&entry.index);
+            // Results of calls at once are one entry: together they take no more.
+            let own = entry.parts().filter(|p| self.is_cuttable(p) && !p.is(Marks::NESTED));
+            let sizes: Vec<u64> = own.map(|part| matter.part_tokens(&part)).collect();
+            let most = level(&sizes, most).map_or(most, |each| each.max(LEAST_EXCERPT).min(most));
             for part in entry.parts().filter(|part| self.is_cuttable(part)) {
                 if matter.part_tokens(&part) <= most || is_stub(&scene, &part) {
                     continue;

@@ -106,7 +106,7 @@ fn results_share_an_entry_with_a_persons_words() {
         &Case { pins, tail: Tail::Items(2), ..Case::drawn(Format::Anthropic, PINNED) },
         &expect![[r#"
             666 tokens
-            1-129: above, 2 squeeze, 2 fold, checkpoint before 4; 311 shown, 47 left for it, floor 358
+            1-129: above, 2 squeeze, 2 fold, checkpoint before 4; 300 shown, 47 left for it, floor 347
             130-331: above, 1 squeeze, 2 fold, checkpoint before 4; 354-356 shown, 47-82 left for it, floor 401-403
             332-371: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-363 shown, 83-92 left for it, floor 403-410
             372-422: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 362-379 shown, 93-105 left for it, floor 409-426
@@ -140,7 +140,7 @@ fn what_preserved_tools_gave_stays_whole_where_it_fits() {
         &Case { tools, ..Case::drawn(Format::Anthropic, PINNED) },
         &expect![[r#"
             666 tokens
-            1-126: above, 2 squeeze, 2 fold, checkpoint before 4; 312 shown, 47 left for it, floor 359
+            1-126: above, 2 squeeze, 2 fold, checkpoint before 4; 301 shown, 47 left for it, floor 348
             127-339: above, 1 squeeze, 2 fold, checkpoint before 4; 356-357 shown, 47-84 left for it, floor 403-404
             340-370: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-366 shown, 85-92 left for it, floor 403-413
             371-376: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 364-369 shown, 92-94 left for it, floor 411-416
