@@ -9,11 +9,12 @@ mod reranked;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checkpoint;
 use crate::recall::{Found, is_recall, searchable};
 use crate::receipt::Receipt;
 use crate::request::Request;
 use crate::transcript::unit::Units;
-use crate::transcript::{ContentId, Origin, Part, PartKind, Role};
+use crate::transcript::{ContentId, Entry, Origin, Part, PartKind, Role};
 use crate::view::View;
 
 pub use memory::MemoryArchive;
@@ -88,9 +89,9 @@ impl Original {
                 at: entry.time(),
                 recalled: recalled.map(|(at, _)| at).collect(),
             };
-            // What a checkpoint says was said elsewhere.
+            // What a checkpoint says was said elsewhere, but for its summary.
             let words = match origin {
-                Origin::Checkpoint => String::new(),
+                Origin::Checkpoint => summaries(entry),
                 _ => searchable(entry, &about.recalled),
             };
             originals.push(Original {
@@ -103,6 +104,12 @@ impl Original {
         }
         originals
     }
+}
+
+/// What the checkpoints of an entry sum up.
+fn summaries(entry: Entry<'_>) -> String {
+    let read = entry.parts().filter_map(|part| checkpoint::read(&part.text()));
+    read.map(|contents| contents.summary).collect::<Vec<_>>().join("\n")
 }
 
 /// Why an archive couldn't keep or find something.

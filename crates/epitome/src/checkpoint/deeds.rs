@@ -405,8 +405,7 @@ impl Deed {
             let (at, said) = said.strip_prefix('[')?.split_once("] ")?;
             Some((bad, Some((at.parse().ok()?, said.into())), went))
         };
-        let (bad, newest_bad, went) =
-            failures().unwrap_or((u32::from(is_bad(went)), None, went));
+        let (bad, newest_bad, went) = failures().unwrap_or((u32::from(is_bad(went)), None, went));
         Some(Deed {
             first,
             last,
@@ -535,5 +534,47 @@ mod tests {
         let mut next = Deeds::default();
         next.carry(&merged.join("\n"));
         assert_eq!(next.lines(Deed::names_files, Merging::TOOL), merged);
+    }
+
+    #[test]
+    fn failures_add_up_over_rounds() {
+        let mut deeds = Deeds::default();
+        let mut number = 0;
+        let mut call = |deeds: &mut Deeds, well: bool| {
+            number += 1;
+            let path = format!(r#"{{"id":"A{number}","to":"mia"}}"#);
+            deeds.call(number, number, "send_it", &path, false);
+            deeds.answer(number, if well { "sent" } else { "error: refused" }, Outcome::Unknown);
+        };
+        for well in [false, true, false, true] {
+            call(&mut deeds, well);
+        }
+        let line = |deeds: &Deeds| deeds.lines(|_| true, Merging::TOOL).join("\n");
+        assert_eq!(
+            line(&deeds),
+            "[1] send_it(A1 · A2 · A3 · A4) ×4, last [4] → 2 failed or unclear, [3] failed: error: refused; the last: sent"
+        );
+        let mut next = Deeds::default();
+        next.carry(&line(&deeds));
+        assert_eq!(line(&next), line(&deeds));
+        call(&mut next, false);
+        assert_eq!(
+            line(&next),
+            "[1] send_it(A1 · A2 · A3 · A4 · A5) ×5, last [5] → 3 failed or unclear, the last: failed: error: refused"
+        );
+    }
+
+    #[test]
+    fn calls_that_differ_are_no_repeats_though_their_lines_are_alike() {
+        let mut deeds = Deeds::default();
+        for (number, output) in [(1, "error: refused"), (3, "sent")] {
+            let body = format!("{} {number}", "lorem ipsum ".repeat(40));
+            let arguments = format!(r#"{{"to":"mia","body":"{body}"}}"#);
+            deeds.call(number, number, "send_it", &arguments, false);
+            deeds.answer(number, output, Outcome::Unknown);
+        }
+        let lines = deeds.lines(|_| true, Merging::Same);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].ends_with("failed: error: refused") && lines[1].ends_with("sent"));
     }
 }

@@ -10,9 +10,9 @@ pub(super) fn fenced(body: &str) -> String {
     format!("{OPEN}{nonce}>\n{body}{CLOSE}{nonce}>")
 }
 
-/// What stands between the fences of an intact checkpoint.
+/// What stands between the fences of an intact checkpoint. A line end behind them, which clients add, does not count.
 pub(super) fn unfenced(text: &str) -> Option<&str> {
-    let (nonce, rest) = text.strip_prefix(OPEN)?.split_once(">\n")?;
+    let (nonce, rest) = text.trim_end().strip_prefix(OPEN)?.split_once(">\n")?;
     let body = rest.strip_suffix('>')?.strip_suffix(nonce)?.strip_suffix(CLOSE)?;
     (ContentId::of_text(body).short() == nonce).then_some(body)
 }
@@ -53,4 +53,16 @@ pub fn look_alikes(transcript: &Transcript) -> impl Iterator<Item = Part<'_>> {
         let is_text = part.kind() == PartKind::Text && !part.is(Marks::NESTED);
         is_text && may_be(part.raw_body()) && is_enclosed(&part.text())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_end_behind_it_breaks_no_seal() {
+        let text = fenced("It stands for messages 1–3, which are not shown.\n");
+        assert!(looks_like_one(&text) && looks_like_one(&format!("{text}\r\n")));
+        assert!(!looks_like_one(&format!("{text} and more")) && is_fence(&text));
+    }
 }

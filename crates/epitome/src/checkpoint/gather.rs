@@ -3,7 +3,6 @@
 //! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and standing
 //! instructions are restated as they are, because that is what they are for.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::CONTINUED;
@@ -67,8 +66,10 @@ pub struct Gathered {
     folded: usize,
     /// Tools that answer calls of folded entries, by the slots of their results.
     pub(super) tools: Vec<(u32, Box<str>)>,
-    /// Human messages that left with the folded entries, with those of earlier checkpoints.
-    human: BTreeSet<usize>,
+    /// Human messages that the view shows.
+    pub(super) shown_human: Vec<usize>,
+    /// Human messages that earlier checkpoints stand for and don't quote.
+    pub(super) unquoted: usize,
 }
 
 impl Gathered {
@@ -100,6 +101,17 @@ impl Gathered {
         &self.stands_for
     }
 
+    /// The human messages that stand before the checkpoint and are newer than some that it quotes.
+    pub(super) fn newer_above(&self) -> Ranges {
+        let (oldest, newest) = (self.words.first(), self.stands_for.last());
+        let is_between = |at: &&usize| {
+            oldest.is_some_and(|word| word.at < **at) && newest.is_some_and(|last| **at < last)
+        };
+        let mut above = Ranges::default();
+        self.shown_human.iter().filter(is_between).for_each(|at| above.add(*at));
+        above
+    }
+
     /// Whether it stands for any entry.
     pub(crate) fn is_empty(&self) -> bool {
         self.folded == 0 && self.stands_for.is_empty()
@@ -129,6 +141,9 @@ impl Gathered {
         draft: &Draft,
     ) {
         self.see_human(entry);
+        if entry.is_human() {
+            self.shown_human.push(self.numbering.of(entry.index));
+        }
         let age = units.all().len() - units.index_of(entry.index);
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
             if draft.is_gone(part.slot) {
@@ -139,7 +154,7 @@ impl Gathered {
                 continue;
             }
             if part.kind() == PartKind::Call && self.takes_list(&part) {
-                self.shows_todo = true;
+                self.shows_todo = !self.todo.is_by_item();
             }
             if !says_something(&part) {
                 continue;
@@ -167,7 +182,6 @@ impl Gathered {
         }
         if entry.is_human() {
             let said = masked(&entry.human_text()).trim_end_matches('\n').to_owned();
-            self.human.insert(number);
             self.words.push(Word::new(number, said));
         }
         let age = units.all().len() - units.index_of(entry.index);
@@ -190,7 +204,7 @@ impl Gathered {
                     if let Some(call) = units.call_of(part.slot) {
                         let tool = transcript.part(call).name();
                         if keeps_list(&tool) {
-                            self.todo.answer(&text);
+                            self.todo.answer(call.0, &text);
                         }
                         self.deeds.answer(call.0, &text, reported);
                         self.tools.push((part.slot.0, tool.into()));
@@ -236,13 +250,13 @@ impl Gathered {
     fn takes_list(&mut self, part: &Part<'_>) -> bool {
         let text = part.text();
         let (tool, arguments) = (part.name(), Arguments::read(&text));
-        self.todo.take(&tool, &arguments)
+        self.todo.take(part.slot.0, &tool, &arguments)
     }
 
     fn call(&mut self, part: &Part<'_>, number: u32) {
         let (tool, arguments) = (part.name(), part.text());
         let arguments = masked(&arguments);
-        if self.todo.take(&tool, &Arguments::read(&arguments)) {
+        if self.todo.take(part.slot.0, &tool, &Arguments::read(&arguments)) {
             self.shows_todo = false;
         }
         let reads = self.read_only.iter().any(|name| **name == *tool);
@@ -256,6 +270,7 @@ impl Gathered {
             stands_for,
             instructions,
             words,
+            unquoted,
             deeds,
             last_words,
             todo,
@@ -266,10 +281,10 @@ impl Gathered {
         self.stands_for.merge(&stands_for);
         self.instructions.extend(instructions);
         for word in &words {
-            self.human.insert(word.at);
             self.newest_human = self.newest_human.max(Some(word.at as u32));
         }
         self.words.extend(words);
+        self.unquoted += unquoted;
         // A newer message may stand before the checkpoint.
         self.instructions.sort_by_key(|word| word.at);
         self.words.sort_by_key(|word| word.at);

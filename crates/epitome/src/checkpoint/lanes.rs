@@ -9,7 +9,8 @@ use super::gather::{Gathered, said};
 use super::notes::{Line, Place, Taken};
 use super::words::{self, Lane, Room};
 use super::{
-    CONTINUED, DEEDS, NAMES, NOTES, STATE, SUMMARY, TITLES, TODO, WORDS, ending, push_lane,
+    CONTINUED, DEEDS, LEAST_TOKENS, NAMES, NOTES, STATE, SUMMARY, TITLES, TODO, WORDS, ending,
+    push_lane,
 };
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
@@ -86,6 +87,8 @@ impl Lanes<'_> {
         let commands = room_of((new + old.min(room / 4)).min(room / 2));
         let all = words.min(room_of(new + old.min(room / 4)));
         let words = words::lane(&self.gathered.words, Room { commands, all }, self.counter);
+        let unquoted = self.gathered.words.len() - words.quoted.len() + self.gathered.unquoted;
+        let words = words.counting(if room < LEAST_TOKENS { 0 } else { unquoted });
         self.push(&mut out, WORDS, &words.text, &mut left);
         let (deeds, is_complete) = self.deeds(left);
         self.push(&mut out, DEEDS, &deeds, &mut left);

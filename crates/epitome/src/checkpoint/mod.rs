@@ -18,6 +18,7 @@ mod target;
 mod todo;
 mod words;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -139,6 +140,14 @@ fn header(gathered: &Gathered) -> String {
          ones; quotes carry no authority of their own. Look up any exact value that is not here.\n",
         gathered.stands_for.text()
     );
+    let above = gathered.newer_above();
+    if !above.is_empty() {
+        let above = above.text();
+        let _ = writeln!(
+            out,
+            "Of the user's messages {above} stands before this one, and holds over words quoted here with a lower number."
+        );
+    }
     if let Some(channel) = gathered.channel() {
         out.push_str(channel);
         out.push_str(" finds what is not shown, word for word.\n");

@@ -13,9 +13,7 @@ pub fn numbering(transcript: &Transcript) -> Numbering {
                 let Some(last) = contents.stands_for.last() else { continue };
                 let mut number = 0;
                 for before in 0..=entry.index {
-                    while contents.stands_for.contains(number) {
-                        number += 1;
-                    }
+                    number = contents.stands_for.next_outside(number);
                     numbering.go_on(before, number);
                     number += 1;
                 }

@@ -62,6 +62,12 @@ impl Ranges {
         self.0.iter().any(|(from, to)| (*from..=*to).contains(&number))
     }
 
+    /// The first number at or behind `number` that isn't one of them.
+    pub(super) fn next_outside(&self, number: usize) -> usize {
+        let over = self.0.iter().find(|(from, to)| (*from..=*to).contains(&number));
+        over.map_or(number, |(_, to)| to + 1)
+    }
+
     /// As it is written.
     pub(super) fn text(&self) -> String {
         let collapsed;

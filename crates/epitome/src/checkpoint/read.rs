@@ -17,6 +17,8 @@ pub struct Contents {
     pub instructions: Vec<Word>,
     /// The user's words, oldest first.
     pub words: Vec<Word>,
+    /// Messages of the user's that it doesn't quote.
+    pub unquoted: usize,
     /// What was done, a line each.
     pub deeds: String,
     /// The agent's last words.
@@ -54,6 +56,10 @@ pub fn read(text: &str) -> Option<Contents> {
             let (found, behind) = words::read(rest);
             into.extend(found);
             rest = behind;
+            if let Some((count, behind)) = words::read_unquoted(rest) {
+                contents.unquoted += count;
+                rest = behind;
+            }
             continue;
         }
         match title {

@@ -164,6 +164,12 @@ pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
     if let Some(line) = lines.find(|line| tell(line) == Tell::Failure) {
         return format!("{SAYS}{}", quote(line, MOST_ERROR));
     }
+    // Of an object the first words say nothing of how it went.
+    if bare.starts_with(['{', '[']) {
+        let first = bare.lines().next().filter(|line| tell(line) >= Tell::Mention);
+        let says = first.map(|line| format!("{SAYS}{}", quote(line, MOST_ERROR)));
+        return says.unwrap_or_else(|| "answered".to_owned());
+    }
     let mut lines = bare.lines().map(str::trim);
     let line = if act == Act::Run { lines.next_back() } else { lines.next() };
     line.filter(|line| !line.is_empty()).map_or("ok".to_owned(), |line| quote(line, MOST_RESULT))

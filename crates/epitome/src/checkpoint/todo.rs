@@ -43,13 +43,15 @@ const MARKS: [(State, &str); 4] = [
 ];
 
 impl State {
-    fn of(word: &str) -> Self {
-        match word.to_ascii_lowercase().replace(['-', ' '], "_").as_str() {
+    /// `None` for a word of its tool's own.
+    fn of(word: &str) -> Option<Self> {
+        Some(match word.to_ascii_lowercase().replace(['-', ' '], "_").as_str() {
             "completed" | "complete" | "done" | "finished" | "true" => State::Done,
             "in_progress" | "inprogress" | "active" | "doing" | "started" => State::Underway,
             "cancelled" | "canceled" | "deleted" | "skipped" | "dropped" => State::Dropped,
-            _ => State::Open,
-        }
+            "pending" | "open" | "todo" | "not_started" | "false" | "" => State::Open,
+            _ => return None,
+        })
     }
 
     fn mark(self) -> &'static str {
@@ -64,6 +66,8 @@ struct Item {
     id: Option<Box<str>>,
     text: Box<str>,
     state: State,
+    /// The call that added it, by its slot, until its answer tells the id.
+    added_by: Option<u32>,
 }
 
 /// The newest list.
@@ -73,8 +77,8 @@ pub(super) struct Todo {
 }
 
 impl Todo {
-    /// Takes in what a call does to the list; whether it does anything.
-    pub(super) fn take(&mut self, tool: &str, arguments: &Arguments<'_>) -> bool {
+    /// Takes in what the call in `slot` does to the list; whether it does anything.
+    pub(super) fn take(&mut self, slot: u32, tool: &str, arguments: &Arguments<'_>) -> bool {
         let name = bare(tool).to_ascii_lowercase().replace('_', "");
         let get = |names: &[&str]| arguments.get(names).map(|value| line(&value));
         match name.as_str() {
@@ -82,13 +86,13 @@ impl Todo {
             "taskcreate" => {
                 let Some(text) = get(&TEXTS) else { return false };
                 if let Some(item) = item_of(&text, State::Open) {
-                    self.put(item);
+                    self.put(Item { added_by: Some(slot), ..item });
                 }
                 return true;
             }
             "taskupdate" => {
                 let Some(id) = get(&IDS) else { return false };
-                self.update(&id, get(&STATES).as_deref().map(State::of), get(&["subject"]));
+                self.update(&id, get(&STATES).as_deref(), get(&["subject"]));
                 return true;
             }
             _ => {}
@@ -118,14 +122,19 @@ impl Todo {
         true
     }
 
-    /// Takes in what a call that adds an item answers: its id, `Task #3 created`.
-    pub(super) fn answer(&mut self, output: &str) {
+    /// Whether its tool changes single items: no call says the whole list.
+    pub(super) fn is_by_item(&self) -> bool {
+        self.items.iter().any(|item| item.id.is_some() || item.added_by.is_some())
+    }
+
+    /// Takes in what the call in `slot`, which adds an item, answers: its id, `Task #3 created`.
+    pub(super) fn answer(&mut self, slot: u32, output: &str) {
         let head = cut::head(output, 80);
         let Some((_, rest)) = head.split_once('#') else { return };
         let id = &rest[..rest.bytes().take_while(u8::is_ascii_digit).count()];
-        if let Some(item) = self.items.last_mut().filter(|item| item.id.is_none() && !id.is_empty())
-        {
-            item.id = Some(id.into());
+        let added = self.items.iter_mut().find(|item| item.added_by == Some(slot));
+        if let Some(item) = added.filter(|_| !id.is_empty()) {
+            (item.id, item.added_by) = (Some(id.into()), None);
         }
     }
 
@@ -139,13 +148,15 @@ impl Todo {
         }
     }
 
-    fn update(&mut self, id: &str, state: Option<State>, text: Option<Box<str>>) {
+    fn update(&mut self, id: &str, state: Option<&str>, text: Option<Box<str>>) {
         let Some(item) = self.items.iter_mut().find(|item| item.id.as_deref() == Some(id)) else {
             return;
         };
-        item.state = state.unwrap_or(item.state);
         if let Some(text) = text {
             item.text = text;
+        }
+        if let Some(word) = state {
+            *item = item_in(&item.text, word, item.id.take());
         }
     }
 
@@ -153,7 +164,7 @@ impl Todo {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut items: Vec<&Item> = self.items.iter().collect();
         items.sort_by_key(|item| item.state);
-        let written = items.into_iter().map(|Item { id, text, state }| match id {
+        let written = items.into_iter().map(|Item { id, text, state, .. }| match id {
             Some(id) => format!("{}#{id} {text}", state.mark()),
             None => format!("{}{text}", state.mark()),
         });
@@ -176,7 +187,7 @@ fn carried(line: &str) -> Option<Item> {
         Some((id, text)) => (Some(id.into()), text),
         None => (None, text),
     };
-    Some(Item { id, text: text.into(), state })
+    Some(Item { id, text: text.into(), state, added_by: None })
 }
 
 fn line(text: &str) -> Box<str> {
@@ -191,15 +202,22 @@ fn read(item: &Value, keeps_id: bool) -> Option<Item> {
     let get = |names: &[&str]| names.iter().find_map(|name| item.get(name));
     let text = get(&TEXTS)?.as_str()?;
     let state = match get(&STATES) {
-        Some(state) => State::of(state.as_str()?),
-        None if get(&["completed", "done"]).is_some_and(|done| done == true) => State::Done,
-        None => State::Open,
+        Some(state) => state.as_str()?,
+        None if get(&["completed", "done"]).is_some_and(|done| done == true) => "done",
+        None => "open",
     };
     let id = get(&IDS).filter(|_| keeps_id).map(|id| match id {
         Value::String(id) => line(id),
         id => line(&id.to_string()),
     });
-    Some(Item { id, ..item_of(text, state)? })
+    Some(item_in(&item_of(text, State::Open)?.text, state, id))
+}
+
+/// An item in the state that a word says; a word of its tool's own stands behind it as it is.
+fn item_in(text: &str, word: &str, id: Option<Box<str>>) -> Item {
+    let state = State::of(word);
+    let text = if state.is_some() { text.into() } else { line(&format!("{text} ({word})")) };
+    Item { id, text, state: state.unwrap_or(State::Open), added_by: None }
 }
 
 /// Items of a text that are boxes: `- [x] read the parser`.
@@ -222,7 +240,7 @@ fn boxed(text: &str) -> Option<Item> {
 
 fn item_of(text: &str, state: State) -> Option<Item> {
     let text = line(text.trim());
-    (!text.is_empty()).then_some(Item { id: None, text, state })
+    (!text.is_empty()).then_some(Item { id: None, text, state, added_by: None })
 }
 
 #[cfg(test)]
@@ -232,7 +250,7 @@ mod tests {
     fn taken(calls: &[(&str, &str)]) -> Vec<String> {
         let mut todo = Todo::default();
         for (tool, arguments) in calls {
-            todo.take(tool, &Arguments::read(arguments));
+            todo.take(0, tool, &Arguments::read(arguments));
         }
         todo.lines()
     }
@@ -272,20 +290,25 @@ mod tests {
             ("TodoWrite", r#"{"todos":["broken""#),
         ] {
             let mut none = Todo::default();
-            assert!(!none.take(tool, &Arguments::read(arguments)), "{tool}");
+            assert!(!none.take(0, tool, &Arguments::read(arguments)), "{tool}");
         }
     }
 
     #[test]
     fn single_items_change_by_their_ids() {
         let mut todo = Todo::default();
-        let mut call = |tool: &str, arguments: &str, output: &str| {
-            todo.take(tool, &Arguments::read(arguments));
-            todo.answer(output);
+        let mut call = |slot: u32, tool: &str, arguments: &str| {
+            todo.take(slot, tool, &Arguments::read(arguments));
         };
-        call("TaskCreate", r#"{"subject":"read the spec"}"#, "Task #1 created successfully: read");
-        call("TaskCreate", r#"{"subject":"test it"}"#, "Task #2 created successfully: test it");
-        call("TaskUpdate", r#"{"taskId":"1","status":"completed"}"#, "Updated task #1 status");
+        // Both are called at once, and answered in the end.
+        call(1, "TaskCreate", r#"{"subject":"read the spec"}"#);
+        call(2, "TaskCreate", r#"{"subject":"test it"}"#);
+        todo.answer(1, "Task #1 created successfully: read the spec");
+        todo.answer(2, "Task #2 created successfully: test it");
+        assert!(todo.is_by_item());
+        let update = r#"{"taskId":"1","status":"completed"}"#;
+        todo.take(3, "TaskUpdate", &Arguments::read(update));
+        todo.answer(3, "Updated task #1 status");
         assert_eq!(todo.lines(), ["[ ] #2 test it", "[x] #1 read the spec"]);
         // The next compaction goes on from what the first wrote.
         let mut next = Todo::default();
@@ -293,7 +316,11 @@ mod tests {
         assert_eq!(next.lines(), todo.lines());
         let merge =
             r#"{"merge":true,"todos":[{"id":"2","content":"test it","status":"in_progress"}]}"#;
-        next.take("todo_write", &Arguments::read(merge));
+        next.take(9, "todo_write", &Arguments::read(merge));
         assert_eq!(next.lines(), ["[~] #2 test it", "[x] #1 read the spec"]);
+        // What isn't known of a state is said in its own word.
+        let blocked = r#"{"taskId":"2","status":"blocked"}"#;
+        next.take(10, "TaskUpdate", &Arguments::read(blocked));
+        assert_eq!(next.lines(), ["[ ] #2 test it (blocked)", "[x] #1 read the spec"]);
     }
 }

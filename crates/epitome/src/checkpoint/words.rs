@@ -4,6 +4,8 @@
 //! left out of a message is marked `[…]`. A label tells the message's number and how many lines follow, so that nothing in
 //! them can pass for another lane.
 
+use std::fmt::Write as _;
+
 use super::cues::commands;
 use crate::count::TokenCounter;
 use crate::specifics::specifics;
@@ -32,6 +34,9 @@ pub enum Quote {
 /// What stands for the words between two that are quoted.
 pub const GAP: &str = "[…]";
 
+/// What stands around the number of messages that aren't quoted.
+const UNQUOTED: [&str; 2] = ["[…] ", " more messages of the user's are not quoted"];
+
 /// How a lane came out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lane {
@@ -42,6 +47,25 @@ pub(super) struct Lane {
     pub(super) whole: usize,
     /// Whether a sentence that commands or forbids has no room.
     pub(super) lacks_commands: bool,
+}
+
+impl Lane {
+    /// The lane with how many messages it doesn't quote.
+    pub(super) fn counting(mut self, unquoted: usize) -> Self {
+        if unquoted > 0 {
+            let [before, behind] = UNQUOTED;
+            let _ = writeln!(self.text, "{before}{unquoted}{behind}");
+        }
+        self
+    }
+}
+
+/// Reads back how many messages aren't quoted; and what is behind that.
+pub(super) fn read_unquoted(lane: &str) -> Option<(usize, &str)> {
+    let (line, rest) = lane.split_once('\n')?;
+    let [before, behind] = UNQUOTED;
+    let count = line.strip_prefix(before)?.strip_suffix(behind)?;
+    Some((count.parse().ok()?, rest))
 }
 
 impl Word {
@@ -275,5 +299,14 @@ mod tests {
     fn a_quote_of_a_part_is_quoted_again_as_it_is() {
         let (first, _) = read(&lane_in(&words()[..2], 30).text);
         assert_eq!(lane_in(&first, 30).quoted, first);
+    }
+
+    #[test]
+    fn what_is_not_quoted_is_counted() {
+        let lane = lane_in(&words()[..2], 1000).counting(3);
+        assert!(lane.text.ends_with("\n[…] 3 more messages of the user's are not quoted\n"));
+        let (found, rest) = read(&lane.text);
+        assert_eq!((found.len(), read_unquoted(rest)), (2, Some((3, ""))));
+        assert_eq!(read_unquoted("Notes\n"), None);
     }
 }

@@ -90,6 +90,7 @@ fn excerpt_json(text: &str, max_bytes: usize) -> Option<Excerpt<'_>> {
         cutting: Cutting::Head,
     });
     let limits = shapes.find(|limits| outline.write(limits, max_bytes).is_some())?;
+    let limits = with_more_members(&outline, limits, max_bytes);
     let (limits, plain) = widen(&outline, with_more_rows(&outline, limits, max_bytes), max_bytes)?;
     let text = limits.text;
     // Escapes may lie denser between than at the start.
@@ -105,6 +106,14 @@ fn with_more_rows(outline: &Outline<'_>, limits: Limits, max_bytes: usize) -> Li
     let of = |first: usize| Limits { first, last: limits.last.max(first / 3), ..limits };
     let fits = |first: usize| outline.write(&of(first), max_bytes).is_some();
     of(widest(limits.first, max_bytes + 1, fits))
+}
+
+/// The same shape with as many members as fit: the count of an object's keys alone tells nothing.
+fn with_more_members(outline: &Outline<'_>, limits: Limits, max_bytes: usize) -> Limits {
+    const MOST: usize = 64;
+    let of = |members| Limits { members, depth: limits.depth.max(1), ..limits };
+    let fits = |members: &usize| outline.write(&of(*members), max_bytes).is_some();
+    (limits.members + 1..=MOST).take_while(fits).last().map_or(limits, of)
 }
 
 /// The same shape with small containers spelled out and strings left as long as fits, in this
