@@ -1,6 +1,7 @@
 //! What became of each message in a compaction.
 
 use epitome::Request;
+use epitome::checkpoint::looks_like_one;
 use epitome::count::{Tally, TokenCounter};
 use epitome::transcript::{Entry, Origin, Part, PartKind};
 use serde::Serialize;
@@ -107,8 +108,11 @@ pub(super) fn compaction(
     for row in &is_same {
         match row {
             Row::Kept(at, _) => done.kept.add(old.entry(*at)),
-            // One that stood for others, and stands for more now.
-            Row::Edited(at, to) if before_of(at).origin() == Origin::Checkpoint => {
+            // A checkpoint is alike to what it quotes, or to the one before it.
+            Row::Edited(at, to)
+                if before_of(at).origin() == Origin::Checkpoint
+                    || is_checkpoint(&left.transcript.entry(*to)) =>
+            {
                 done.gone.add(old.entry(*at));
                 done.summary.add(new.entry(*to));
                 stand.push(*to);
@@ -175,6 +179,12 @@ fn marked(request: &mut Request, at: usize) {
     if is_plain && entry.origin() != Origin::Model {
         request.transcript.set_origin(at, Origin::Checkpoint);
     }
+}
+
+/// Whether all that it says is an intact checkpoint.
+fn is_checkpoint(entry: &Entry<'_>) -> bool {
+    let mut texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
+    texts.next().is_some_and(|part| looks_like_one(&part.text())) && texts.next().is_none()
 }
 
 /// What a person says in it, in words.
