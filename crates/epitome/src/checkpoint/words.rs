@@ -62,9 +62,9 @@ impl Lane {
 
 /// Reads back how many messages aren't quoted; and what is behind that.
 pub(super) fn read_unquoted(lane: &str) -> Option<(usize, &str)> {
-    let (line, rest) = lane.split_once('\n')?;
+    let (first, rest) = lane.split_once('\n')?;
     let [before, behind] = UNQUOTED;
-    let count = line.strip_prefix(before)?.strip_suffix(behind)?;
+    let count = first.strip_prefix(before)?.strip_suffix(behind)?;
     Some((count.parse().ok()?, rest))
 }
 

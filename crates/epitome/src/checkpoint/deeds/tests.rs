@@ -1,0 +1,120 @@
+use super::*;
+
+fn deeds() -> Deeds {
+    let mut deeds = Deeds::default();
+    let mut call = |number, tool, arguments, output: Option<&str>| {
+        deeds.call(number, number, tool, arguments, false);
+        if let Some(output) = output {
+            deeds.answer(number, output, Outcome::Unknown);
+        }
+    };
+    call(3, "Read", r#"{"file_path":"src/a.rs"}"#, Some("fn a() {}"));
+    call(
+        5,
+        "Edit",
+        r#"{"file_path":"src/a.rs","old_string":"a","new_string":"b"}"#,
+        Some(
+            "The file was updated, and this is what it says now, at some length that is too long.",
+        ),
+    );
+    call(
+        7,
+        "Edit",
+        r#"{"file_path":"src/a.rs","old_string":"b","new_string":"c"}"#,
+        Some("Error: no match"),
+    );
+    call(
+        9,
+        "Bash",
+        r#"{"command":"cargo test"}"#,
+        Some("Exit code 101\ntest result: FAILED. 3 passed; 1 failed; 0 ignored"),
+    );
+    call(11, "book", r#"{"id":"JG7FMM","cabin":"economy"}"#, None);
+    deeds
+}
+
+#[test]
+fn what_was_done_is_said_in_order_and_read_back() {
+    let deeds = deeds();
+    let lines = deeds.lines(|_| true, Merging::Same);
+    assert_eq!(
+        lines,
+        [
+            "[5] Edit(src/a.rs) ×2, last [7] → failed: Error: no match",
+            "[9] Bash(cargo test) → exit 101, 3 passed, 1 failed",
+            "[11] book(id=JG7FMM, cabin=economy)",
+        ]
+    );
+    assert_eq!(deeds.looks(100), ["Only read: Read: src/a.rs"]);
+    let mut next = Deeds::default();
+    next.carry(&[lines.clone(), deeds.looks(100)].concat().join("\n"));
+    assert_eq!((next.lines(|_| true, Merging::Same), next.looks(100)), (lines, deeds.looks(100)));
+    assert_eq!(next.lines(|deed| deed.last > 9, Merging::TARGET), ["[11] book(id=JG7FMM, …)"]);
+    let tools = next.lines(|_| true, Merging::TOOL);
+    assert_eq!(
+        tools[1..],
+        ["[9] Bash(cargo test) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM)"]
+    );
+}
+
+#[test]
+fn files_that_were_changed_are_never_merged_away() {
+    let mut deeds = Deeds::default();
+    let patch =
+        r#"{"input":"*** Begin Patch\n*** Update File: a.rs\n@@\n*** Add File: src/b.rs\n"}"#;
+    deeds.call(1, 1, "apply_patch", patch, false);
+    deeds.call(3, 3, "edit", r#"{"path":"src/a b.rs"}"#, false);
+    deeds.call(5, 5, "edit", r#"{"path":"Makefile"}"#, false);
+    deeds.call(7, 7, "update_flights", r#"{"id":"JG7FMM"}"#, false);
+    deeds.call(9, 9, "Bash", r#"{"command":"./build.sh"}"#, false);
+    let merged =
+        ["[1] apply_patch(a.rs · src/b.rs)", "[3] edit(src/a b.rs · Makefile) ×2, last [5]"];
+    assert_eq!(deeds.lines(Deed::names_files, Merging::TOOL), merged);
+    let patched = "[1] apply_patch(a.rs · src/b.rs)";
+    assert_eq!(deeds.lines(Deed::names_files, Merging::TARGET)[0], patched);
+    let mut next = Deeds::default();
+    next.carry(&merged.join("\n"));
+    assert_eq!(next.lines(Deed::names_files, Merging::TOOL), merged);
+}
+
+#[test]
+fn failures_add_up_over_rounds() {
+    let mut deeds = Deeds::default();
+    let mut number = 0;
+    let mut call = |deeds: &mut Deeds, well: bool| {
+        number += 1;
+        let path = format!(r#"{{"id":"A{number}","to":"mia"}}"#);
+        deeds.call(number, number, "send_it", &path, false);
+        deeds.answer(number, if well { "sent" } else { "error: refused" }, Outcome::Unknown);
+    };
+    for well in [false, true, false, true] {
+        call(&mut deeds, well);
+    }
+    let line = |deeds: &Deeds| deeds.lines(|_| true, Merging::TOOL).join("\n");
+    assert_eq!(
+        line(&deeds),
+        "[1] send_it(A1 · A2 · A3 · A4) ×4, last [4] → 2 failed or unclear, [3] failed: error: refused; the last: sent"
+    );
+    let mut next = Deeds::default();
+    next.carry(&line(&deeds));
+    assert_eq!(line(&next), line(&deeds));
+    call(&mut next, false);
+    assert_eq!(
+        line(&next),
+        "[1] send_it(A1 · A2 · A3 · A4 · A5) ×5, last [5] → 3 failed or unclear, the last: failed: error: refused"
+    );
+}
+
+#[test]
+fn calls_that_differ_are_no_repeats_though_their_lines_are_alike() {
+    let mut deeds = Deeds::default();
+    for (number, output) in [(1, "error: refused"), (3, "sent")] {
+        let body = format!("{} {number}", "lorem ipsum ".repeat(40));
+        let arguments = format!(r#"{{"to":"mia","body":"{body}"}}"#);
+        deeds.call(number, number, "send_it", &arguments, false);
+        deeds.answer(number, output, Outcome::Unknown);
+    }
+    let lines = deeds.lines(|_| true, Merging::Same);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].ends_with("failed: error: refused") && lines[1].ends_with("sent"));
+}
