@@ -7,6 +7,7 @@ mod paid;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
+use epitome::archive::Original;
 use epitome::archive::{Archive as _, MemoryArchive};
 use epitome::checkpoint::{Contents, read};
 use epitome::count::counter;
@@ -83,6 +84,20 @@ fn checkpoint(outcome: &Outcome) -> String {
 }
 
 const LANE: &str = "\nSummary\n";
+
+/// A later compaction archives the checkpoint that it takes away: what it summed up is found, what it quotes is found elsewhere.
+#[test]
+fn a_summary_can_be_recalled() {
+    let outcome =
+        run(with(vec![says("good", summary("`src/f7.rs` has port_5007."))])).expect("a view");
+    let request = compactor().compact(&outcome.request).expect("a view").base;
+    let is_checkpoint = |at: usize| {
+        request.transcript.entry(at).origin() == epitome::transcript::Origin::Checkpoint
+    };
+    let [original] = &Original::of(&request, is_checkpoint)[..] else { panic!("one checkpoint") };
+    assert!(original.words.contains("`src/f7.rs` has port_5007."), "{}", original.words);
+    assert!(!original.words.contains("Only read"), "{}", original.words);
+}
 
 #[test]
 fn a_good_summary_has_its_lane_and_nothing_before_it_changes() {
