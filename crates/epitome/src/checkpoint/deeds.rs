@@ -42,6 +42,8 @@ struct Look {
     times: u32,
     /// What they asked for, the last asked last.
     targets: Vec<Box<str>>,
+    /// Whether an earlier checkpoint named only some of it.
+    is_cut: bool,
 }
 
 /// All of them.
@@ -122,7 +124,12 @@ impl Deeds {
 
     fn look(&mut self, tool: &str, targets: impl Iterator<Item = String>) {
         let at = self.looks.iter().position(|look| *look.tool == *tool).unwrap_or_else(|| {
-            self.looks.push(Look { tool: tool.into(), times: 0, targets: Vec::new() });
+            self.looks.push(Look {
+                tool: tool.into(),
+                times: 0,
+                targets: Vec::new(),
+                is_cut: false,
+            });
             self.looks.len() - 1
         });
         let look = &mut self.looks[at];
@@ -148,7 +155,9 @@ impl Deeds {
             } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
                 self.look(&look.tool, look.targets.iter().map(ToString::to_string));
                 let known = self.looks.iter_mut().find(|known| known.tool == look.tool);
-                known.expect("it was just added").times += look.times - 1;
+                let known = known.expect("it was just added");
+                known.times += look.times - 1;
+                known.is_cut |= look.is_cut;
             }
         }
     }
@@ -436,7 +445,9 @@ impl Look {
             self.targets.iter().rev().map(AsRef::as_ref).filter(fits).collect();
         targets.reverse();
         if !targets.is_empty() {
-            let _ = write!(line, ": {}", targets.join(BETWEEN));
+            let is_cut = self.is_cut || targets.len() < self.targets.len();
+            let before = if is_cut { CUT } else { "" };
+            let _ = write!(line, ": {before}{}", targets.join(BETWEEN));
         }
         line
     }
@@ -447,8 +458,10 @@ impl Look {
             Some((tool, times)) => (tool, times.parse().ok().filter(|times| *times > 0)?),
             None => (head, 1),
         };
-        let targets = targets.split(BETWEEN).filter(|target| !target.is_empty());
-        Some(Look { tool: tool.into(), times, targets: targets.map(Into::into).collect() })
+        let is_cut = targets.starts_with(CUT);
+        let targets = targets.split(BETWEEN).filter(|target| !matches!(*target, "" | "…"));
+        let targets = targets.map(Into::into).collect();
+        Some(Look { tool: tool.into(), times, targets, is_cut })
     }
 }
 

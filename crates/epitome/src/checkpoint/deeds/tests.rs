@@ -118,3 +118,17 @@ fn calls_that_differ_are_no_repeats_though_their_lines_are_alike() {
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].ends_with("failed: error: refused") && lines[1].ends_with("sent"));
 }
+
+#[test]
+fn targets_that_have_no_room_leave_a_mark() {
+    let mut deeds = Deeds::default();
+    for number in 1..=3 {
+        let path = format!(r#"{{"file_path":"src/a{number}.rs"}}"#);
+        deeds.call(number, number, "Read", &path, false);
+    }
+    let short = deeds.looks(24);
+    assert_eq!(short, ["Only read: Read ×3: … · src/a3.rs"]);
+    let mut next = Deeds::default();
+    next.carry(&short.join("\n"));
+    assert_eq!(next.looks(100), short);
+}
