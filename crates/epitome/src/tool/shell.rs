@@ -55,9 +55,10 @@ impl Command {
                 continue;
             };
             let Some(target) = segment.next().and_then(Word::text) else { continue };
+            let is_nowhere = STREAMS.iter().any(|stream| target.starts_with(stream));
             if let Some(deed) = into
                 && !target.starts_with('&')
-                && !target.starts_with("/dev/")
+                && !is_nowhere
             {
                 self.acts = true;
                 self.deed(deed, &target, folder);
@@ -160,6 +161,9 @@ impl Command {
             "sort" => {
                 self.acts |= has_flag('o') || rest.iter().any(|word| word.starts_with("--o"));
             }
+            // It sets the clock; it writes what it lists.
+            "date" => self.acts |= has_flag('s') || rest.iter().any(|word| word.starts_with("--s")),
+            "tree" => self.acts |= has_flag('o'),
             // It writes a second file.
             "python3" if rest.starts_with(&["-m", "json.tool"]) && plain().count() < 3 => {
                 plain().skip(1).for_each(|word| self.deed(Deed::Read, word, folder));
@@ -179,6 +183,8 @@ impl Command {
         let names = || rest[at + 1..].iter().find(|word| !word.starts_with('-'));
         self.acts |= matches!(rest[at], "branch" | "remote")
             && names().is_some_and(|word| !matches!(*word, "show" | "get-url"));
+        let changes = |word: &&str| word.starts_with("--unset") || word.starts_with("--edit");
+        self.acts |= rest[at] == "branch" && rest.iter().any(changes);
         // Those before it say where, those behind it that nothing is done to the files.
         let is_apart =
             at > 0 || rest.iter().any(|word| matches!(*word, "-n" | "--dry-run" | "--cached"));
@@ -270,11 +276,13 @@ fn downloaded<'a>(program: &str, words: &[&'a str]) -> Option<&'a str> {
     })
 }
 
+/// What is written there changes nothing.
+const STREAMS: [&str; 5] = ["/dev/null", "/dev/std", "/dev/tty", "/dev/fd/", "/dev/full"];
 /// Programs that only look.
-const LOOKING: [&str; 28] = [
-    "ls", "pwd", "echo", "printf", "tree", "which", "type", "date", "whoami", "uname", "ps", "df",
-    "du", "env", "cut", "tr", "diff", "cmp", "sleep", "true", "test", "[", "basename", "dirname",
-    "realpath", "id", "column", "read",
+const LOOKING: [&str; 26] = [
+    "ls", "pwd", "echo", "printf", "which", "type", "whoami", "uname", "ps", "df", "du", "env",
+    "cut", "tr", "diff", "cmp", "sleep", "true", "test", "[", "basename", "dirname", "realpath",
+    "id", "column", "read",
 ];
 /// Sub-commands of git that only look.
 const LOOKING_GIT: [&str; 11] = [
@@ -490,6 +498,11 @@ mod tests {
         );
         check("npm run build > out.log 2>&1", true, &[(Deed::Write, "out.log")]);
         check("ls -la 2>/dev/null", false, &[]);
+        check("cat disk.iso > /dev/sda", true, &[(Deed::Read, "disk.iso")]);
+        check("date --set=12:00", true, &[]);
+        check("tree -L 2", false, &[]);
+        check("tree -o all.txt", true, &[]);
+        check("git branch --unset-upstream", true, &[]);
         check("FOO=1 sudo cargo test", true, &[]);
         check("git status", false, &[]);
         check("git commit -m 'x'", true, &[]);
