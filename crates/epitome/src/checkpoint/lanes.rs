@@ -110,18 +110,18 @@ impl Lanes<'_> {
         if !is_complete || words.lacks_commands {
             return (out, words);
         }
-        // What names leave goes back to the lines.
+        let share = left * NOTES_SHARE / 100;
         let mut said_by_notes = is_said.clone();
-        let mut notes = self.notes(left * NOTES_SHARE / 100, &mut said_by_notes);
-        let names = self.names(left.saturating_sub(self.tokens(&notes)), &said_by_notes);
-        let unused = left.saturating_sub(self.tokens(&notes) + self.tokens(&names));
+        let mut notes = self.notes(share, &mut said_by_notes);
+        let for_names = left.saturating_sub(self.tokens(&notes));
+        let mut names = self.names(for_names, &said_by_notes);
+        // What names leave goes back to the lines.
+        let unused = for_names.saturating_sub(self.tokens(&names));
         if unused > left / 20 {
-            notes = self.notes(left * NOTES_SHARE / 100 + unused, &mut is_said);
-        } else {
-            is_said = said_by_notes;
+            notes = self.notes(share + unused, &mut is_said);
+            names = self.names(left.saturating_sub(self.tokens(&notes)), &is_said);
         }
         self.push(&mut out, NOTES, &notes, &mut left);
-        let names = self.names(left, &is_said);
         self.push(&mut out, NAMES, &names, &mut left);
         (out, words)
     }
