@@ -25,15 +25,18 @@ pub(super) struct Deed {
     what: Box<str>,
     /// Whether `what` names files that it changed.
     names_files: bool,
-    /// Tells calls apart whose lines say the same, because they are shortened.
+    /// Tells calls apart whose lines say the same, because they are shortened; 0 for a whole line.
     asks: Key,
     /// How the last one went; empty while nobody said.
     went: Box<str>,
     /// How many failed or are unclear; none where they ask the same and the last one went well.
     bad: u32,
     /// Where the last one went well, the newest that didn't, and what it said.
-    newest_bad: Option<(u32, Box<str>)>,
+    newest_bad: Option<At>,
 }
+
+/// The message of a call, and how it went.
+type At = (u32, Box<str>);
 
 /// Calls of one tool that only read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +71,7 @@ const MOST_TARGETS: usize = 400;
 const WENT: &str = " → ";
 /// What stands between how many calls failed and the newest of them; and before how the last one went.
 const BAD: &str = " failed or unclear, ";
-const LAST: &str = "; the last: ";
+const LAST: &str = "the last: ";
 /// Bytes of a target among others, unless it is one exact string.
 const MOST_TARGET: usize = 48;
 /// Bytes that are said of how one of several calls went wrong.
@@ -104,8 +107,8 @@ impl Deeds {
             last: number,
             times: 1,
             names_files: names_files(&what),
+            asks: if what.contains('…') { activation::key(arguments) } else { 0 },
             what: what.into(),
-            asks: activation::key(arguments),
             went: "".into(),
             bad: 0,
             newest_bad: None,
@@ -195,12 +198,12 @@ fn grouped<'a>(deeds: impl Iterator<Item = &'a Deed>, merging: Merging) -> Vec<G
     let mut places: HashMap<(Cow<'a, str>, Key), usize> = HashMap::new();
     for deed in deeds {
         let what = merging.of(deed);
-        let asks = if merging == Merging::Same && !deed.names_files { deed.asks } else { 0 };
+        let asks = if merging == Merging::Same { deed.asks } else { 0 };
         let at = *places.entry((what.clone(), asks)).or_insert(groups.len());
         if at == groups.len() {
-            let (deed, targets) = (deed.clone(), Vec::new());
+            let deed = deed.clone();
             let deed = Deed { what: what.into(), times: 0, bad: 0, newest_bad: None, ..deed };
-            groups.push(Group { deed, targets, seen: HashSet::new() });
+            groups.push(Group { deed, targets: Vec::new(), seen: HashSet::new() });
         }
         groups[at].add(deed, merging);
     }
@@ -378,18 +381,17 @@ impl Deed {
         if *times > 1 {
             let _ = write!(line, " ×{times}, last [{last}]");
         }
-        if !went.is_empty() {
-            line.push_str(WENT);
-        }
-        match newest_bad {
+        let said = match newest_bad {
             Some((at, said)) if *bad > 0 && !is_bad(went) => {
                 let said = whole_words(said, MOST_BAD);
-                let _ = write!(line, "{bad}{BAD}[{at}] {said}{LAST}{went}");
+                let went = if went.is_empty() { "not answered" } else { went };
+                format!("{bad}{BAD}[{at}] {said}; {LAST}{went}")
             }
-            _ if *bad > 1 => {
-                let _ = write!(line, "{bad}{BAD}{}{went}", &LAST[2..]);
-            }
-            _ => line.push_str(went),
+            _ if *bad > 1 => format!("{bad}{BAD}{LAST}{went}"),
+            _ => went.to_string(),
+        };
+        if !said.is_empty() {
+            let _ = write!(line, "{WENT}{said}");
         }
         line
     }
@@ -404,17 +406,8 @@ impl Deed {
             Some((what, times.parse().ok()?, last.parse().ok()?))
         };
         let (what, times, last) = again().unwrap_or((what, 1, first));
-        let failures = || {
-            let (bad, said) = went.split_once(BAD)?;
-            let bad = bad.parse::<u32>().ok()?;
-            if let Some(went) = said.strip_prefix(&LAST[2..]) {
-                return Some((bad, None, went));
-            }
-            let (said, went) = said.rsplit_once(LAST)?;
-            let (at, said) = said.strip_prefix('[')?.split_once("] ")?;
-            Some((bad, Some((at.parse().ok()?, said.into())), went))
-        };
-        let (bad, newest_bad, went) = failures().unwrap_or((u32::from(is_bad(went)), None, went));
+        let (bad, newest_bad, went) =
+            failures(went, times).unwrap_or((u32::from(is_bad(went)), None, went));
         Some(Deed {
             first,
             last,
@@ -427,6 +420,19 @@ impl Deed {
             newest_bad,
         })
     }
+}
+
+/// How many of `times` calls failed, the newest of them where the last one went well, and how that went. An output that says
+/// the like of a single call is no count.
+fn failures(went: &str, times: u32) -> Option<(u32, Option<At>, &str)> {
+    let (bad, said) = went.split_once(BAD)?;
+    let bad = bad.parse().ok().filter(|bad| *bad <= times && times > 1)?;
+    if let Some(went) = said.strip_prefix(LAST) {
+        return Some((bad, None, went));
+    }
+    let (said, went) = said.rsplit_once(LAST)?;
+    let (at, said) = said.strip_suffix("; ")?.strip_prefix('[')?.split_once("] ")?;
+    Some((bad, Some((at.parse().ok()?, said.into())), went))
 }
 
 impl Look {

@@ -25,7 +25,7 @@ pub(super) fn is_fence(line: &str) -> bool {
 
 /// Whether the whole text is a checkpoint whose digest matches: a later compaction continues it.
 pub fn looks_like_one(text: &str) -> bool {
-    text.starts_with(OPEN) && unfenced(text).is_some()
+    unfenced(text).is_some()
 }
 
 /// Whether the whole text stands between two fences of one nonce, whether or not the digest matches.

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use super::CONTINUED;
 use super::activation::{Mentions, weight};
 use super::deeds::Deeds;
 use super::notes::Lines;
 use super::numbers::is_checkpoint;
 use super::ranges::Ranges;
 use super::read::{Contents, read};
+use super::titles;
 use super::todo::Todo;
 use super::words::Word;
 use crate::draft::{Draft, part_text};
@@ -300,12 +300,11 @@ impl Gathered {
         let mut label = "";
         for line in notes.lines() {
             let labelled = line.strip_prefix('[').and_then(|line| line.split_once("] "));
-            let text = if let Some((own, text)) = labelled {
-                label = own;
-                text
-            } else {
-                line.strip_prefix(CONTINUED).unwrap_or(line)
+            let continued = line.strip_prefix(titles::CONTINUED).filter(|_| !label.is_empty());
+            let Some((own, text)) = labelled.or(continued.map(|text| (label, text))) else {
+                continue;
             };
+            label = own;
             let number =
                 label.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default();
             let found = self.mention(text, slot, weight(Origin::Model, age));

@@ -8,10 +8,7 @@ use super::deeds::{Deed, Merging};
 use super::gather::{Gathered, said};
 use super::notes::{Line, Place, Taken};
 use super::words::{self, Lane, Room};
-use super::{
-    CONTINUED, DEEDS, LEAST_TOKENS, NAMES, NOTES, STATE, SUMMARY, TITLES, TODO, WORDS, ending,
-    push_lane,
-};
+use super::{LEAST_TOKENS, ending, push_lane, titles};
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
 use crate::summarize::fitted;
@@ -89,14 +86,14 @@ impl Lanes<'_> {
         let words = words::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.gathered.words.len() - words.quoted.len() + self.gathered.unquoted;
         let words = words.counting(if room < LEAST_TOKENS { 0 } else { unquoted });
-        self.push(&mut out, WORDS, &words.text, &mut left);
+        self.push(&mut out, titles::WORDS, &words.text, &mut left);
         let (deeds, is_complete) = self.deeds(left);
-        self.push(&mut out, DEEDS, &deeds, &mut left);
+        self.push(&mut out, titles::DEEDS, &deeds, &mut left);
         let state = self.state(left);
-        self.push(&mut out, STATE, &state, &mut left);
+        self.push(&mut out, titles::STATE, &state, &mut left);
         let given = self.summary.unwrap_or(&self.gathered.summary);
         let summary = self.prose(given, summary.min(left));
-        self.push(&mut out, SUMMARY, &summary, &mut left);
+        self.push(&mut out, titles::SUMMARY, &summary, &mut left);
         let mut is_said = vec![false; self.gathered.mentions.len()];
         for at in &self.gathered.shown {
             is_said[*at as usize] = true;
@@ -121,8 +118,8 @@ impl Lanes<'_> {
             notes = self.notes(share + unused, &mut is_said);
             names = self.names(left.saturating_sub(self.tokens(&notes)), &is_said);
         }
-        self.push(&mut out, NOTES, &notes, &mut left);
-        self.push(&mut out, NAMES, &names, &mut left);
+        self.push(&mut out, titles::NOTES, &notes, &mut left);
+        self.push(&mut out, titles::NAMES, &names, &mut left);
         (out, words)
     }
 
@@ -268,7 +265,7 @@ impl Lanes<'_> {
             items.push('\n');
         }
         if !items.is_empty() {
-            out.push_str(TODO);
+            out.push_str(titles::TODO);
             out.push_str(&items);
         }
         out
@@ -283,7 +280,7 @@ impl Lanes<'_> {
         }
         let text = fitted(&summary, most, self.counter).unwrap_or_default();
         let titled = |line: &str| {
-            if TITLES.contains(&line) { format!("{line}:\n") } else { format!("{line}\n") }
+            if titles::ALL.contains(&line) { format!("{line}:\n") } else { format!("{line}\n") }
         };
         text.lines().map(titled).collect()
     }
@@ -316,7 +313,7 @@ impl Lanes<'_> {
         let mut out = String::new();
         let mut above = "";
         for (_, label, text) in &picked {
-            out.push_str(if above == label { CONTINUED } else { label });
+            out.push_str(if above == label { titles::CONTINUED } else { label });
             out.push_str(text);
             above = label;
         }

@@ -15,6 +15,7 @@ mod ranges;
 mod read;
 mod rules;
 mod target;
+mod titles;
 mod todo;
 mod words;
 
@@ -37,6 +38,7 @@ pub use numbers::numbering;
 pub use ranges::Ranges;
 pub use read::{Contents, read};
 pub use rules::{Rule, rules};
+use titles::STANDS_FOR;
 pub use words::{GAP, Quote, Word};
 
 /// In fewer tokens than this a checkpoint has one line for its header.
@@ -45,21 +47,6 @@ pub const LEAST_TOKENS: u64 = 240;
 const SLACK: u64 = 8;
 /// In fewer tokens than this nothing is summed up.
 pub(crate) const LEAST_SUMMARY: u64 = 120;
-
-const INSTRUCTIONS: &str = "Standing instructions, still in force";
-const WORDS: &str = "User's words";
-const DEEDS: &str = "What was done";
-const STATE: &str = "Where it stands";
-const TODO: &str = "The agent's own list\n";
-const SUMMARY: &str = "Summary";
-const NOTES: &str = "Notes";
-const NAMES: &str = "Names not said above";
-/// What stands before a note whose source is that of the note above it.
-const CONTINUED: &str = "  ";
-const TITLES: [&str; 7] = [INSTRUCTIONS, WORDS, DEEDS, STATE, SUMMARY, NOTES, NAMES];
-
-/// What stands before the numbers of the messages.
-const STANDS_FOR: &str = "It stands for messages ";
 
 /// A written checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,14 +132,14 @@ fn header(gathered: &Gathered) -> String {
         let above = above.text();
         let _ = writeln!(
             out,
-            "Of the user's messages {above} stands before this one, and holds over words quoted here with a lower number."
+            "Newer words of the user's stand before this message: {above}. They hold over quotes here with a lower number."
         );
     }
     if let Some(channel) = gathered.channel() {
         out.push_str(channel);
         out.push_str(" finds what is not shown, word for word.\n");
     }
-    push_lane(&mut out, INSTRUCTIONS, &words::lane_of(&gathered.instructions));
+    push_lane(&mut out, titles::INSTRUCTIONS, &words::lane_of(&gathered.instructions));
     out
 }
 

@@ -4,9 +4,7 @@
 
 use super::ranges::Ranges;
 use super::words::{self, Word};
-use super::{
-    DEEDS, INSTRUCTIONS, NAMES, NOTES, STANDS_FOR, STATE, SUMMARY, TITLES, TODO, WORDS, fence,
-};
+use super::{fence, titles};
 
 /// What a checkpoint says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +34,7 @@ pub struct Contents {
 /// Reads a checkpoint; `None` if its fence isn't intact. Anybody can write one.
 pub fn read(text: &str) -> Option<Contents> {
     let body = fence::unfenced(text)?;
-    let head = body.lines().find_map(|line| Some(line.split_once(STANDS_FOR)?.1));
+    let head = body.lines().find_map(|line| Some(line.split_once(titles::STANDS_FOR)?.1));
     let stands_for = head.and_then(|rest| {
         let ends = [". ", ", which"].iter().filter_map(|end| rest.find(end)).min();
         Ranges::read(&rest[..ends?])
@@ -48,8 +46,8 @@ pub fn read(text: &str) -> Option<Contents> {
         let (title, behind) = rest.split_once('\n').unwrap_or((rest, ""));
         rest = behind;
         let verbatim = match title {
-            INSTRUCTIONS => Some(&mut contents.instructions),
-            WORDS => Some(&mut contents.words),
+            titles::INSTRUCTIONS => Some(&mut contents.instructions),
+            titles::WORDS => Some(&mut contents.words),
             _ => None,
         };
         if let Some(into) = verbatim {
@@ -63,23 +61,23 @@ pub fn read(text: &str) -> Option<Contents> {
             continue;
         }
         match title {
-            STATE => {
+            titles::STATE => {
                 let (found, behind) = words::read(rest);
                 contents.last_words = found.into_iter().next();
                 rest = behind;
-                if let Some(behind) = rest.strip_prefix(TODO) {
+                if let Some(behind) = rest.strip_prefix(titles::TODO) {
                     let (lane, behind) = lane(behind);
                     lane.clone_into(&mut contents.todo);
                     rest = behind;
                 }
             }
-            DEEDS | SUMMARY | NOTES | NAMES => {
+            titles::DEEDS | titles::SUMMARY | titles::NOTES | titles::NAMES => {
                 let (lane, behind) = lane(rest);
                 rest = behind;
                 let into = match title {
-                    DEEDS => &mut contents.deeds,
-                    SUMMARY => &mut contents.summary,
-                    NOTES => &mut contents.notes,
+                    titles::DEEDS => &mut contents.deeds,
+                    titles::SUMMARY => &mut contents.summary,
+                    titles::NOTES => &mut contents.notes,
                     _ => &mut contents.names,
                 };
                 lane.clone_into(into);
@@ -94,7 +92,7 @@ pub fn read(text: &str) -> Option<Contents> {
 fn lane(rest: &str) -> (&str, &str) {
     for (at, _) in rest.match_indices("\n\n") {
         let behind = &rest[at + 2..];
-        if TITLES.contains(&behind.split('\n').next().unwrap_or_default()) {
+        if titles::ALL.contains(&behind.split('\n').next().unwrap_or_default()) {
             return (&rest[..=at], behind);
         }
     }

@@ -8,7 +8,7 @@ use crate::json::unquote;
 use crate::specifics::{self, Class};
 use crate::text::arguments::patched_files;
 use crate::text::cut;
-use crate::text::outcome::judge;
+use crate::text::outcome::{body, judge};
 use crate::text::telling::{Tell, tell};
 use crate::text::{NO_RESULT, Outcome};
 use crate::tool::{Act, Call, FileDeed, Tests};
@@ -139,7 +139,7 @@ pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
         }
         return out;
     }
-    let bare = output.trim();
+    let bare = body(output).trim();
     if bare.len() < 2 * NO_RESULT.len() && bare.contains(NO_RESULT) {
         return "no result".to_owned();
     }

@@ -10,8 +10,9 @@ use crate::text::arguments::Arguments;
 use crate::text::cut;
 use crate::tool::{bare, keeps_list};
 
-/// Characters of an item, items of a list, and bytes of a list that is read.
+/// Characters of an item, bytes of a state's word, items of a list, and bytes of a list that is read.
 const MAX_ITEM: usize = 180;
+const MAX_WORD: usize = 24;
 const MAX_ITEMS: usize = 60;
 const MAX_BYTES: usize = 64 * 1024;
 
@@ -66,6 +67,8 @@ struct Item {
     id: Option<Box<str>>,
     text: Box<str>,
     state: State,
+    /// Its tool's own word for a state that isn't known.
+    word: Option<Box<str>>,
     /// The call that added it, by its slot, until its answer tells the id.
     added_by: Option<u32>,
 }
@@ -156,7 +159,7 @@ impl Todo {
             item.text = text;
         }
         if let Some(word) = state {
-            *item = item_in(&item.text, word, item.id.take());
+            *item = item.clone().in_state(word);
         }
     }
 
@@ -164,9 +167,12 @@ impl Todo {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut items: Vec<&Item> = self.items.iter().collect();
         items.sort_by_key(|item| item.state);
-        let written = items.into_iter().map(|Item { id, text, state, .. }| match id {
-            Some(id) => format!("{}#{id} {text}", state.mark()),
-            None => format!("{}{text}", state.mark()),
+        let written = items.into_iter().map(|Item { id, text, state, word, .. }| {
+            let mark = word.as_ref().map_or(state.mark().to_owned(), |word| format!("[{word}] "));
+            match id {
+                Some(id) => format!("{mark}#{id} {text}"),
+                None => format!("{mark}{text}"),
+            }
         });
         written.collect()
     }
@@ -180,14 +186,18 @@ impl Todo {
 
 /// An item as it was written.
 fn carried(line: &str) -> Option<Item> {
-    let (state, text) =
-        MARKS.iter().find_map(|(state, mark)| Some((*state, line.strip_prefix(mark)?)))?;
+    let known = MARKS.iter().find_map(|(state, mark)| Some((*state, line.strip_prefix(mark)?)));
+    let own = || Some((State::Open, line.strip_prefix('[')?.split_once("] ")?));
+    let (state, word, text) = match known {
+        Some((state, text)) => (state, None, text),
+        None => own().map(|(state, (word, text))| (state, Some(word.into()), text))?,
+    };
     let id = text.strip_prefix('#').and_then(|rest| rest.split_once(' '));
     let (id, text) = match id.filter(|(id, text)| !id.is_empty() && !text.is_empty()) {
         Some((id, text)) => (Some(id.into()), text),
         None => (None, text),
     };
-    Some(Item { id, text: text.into(), state, added_by: None })
+    Some(Item { id, text: text.into(), state, word, added_by: None })
 }
 
 fn line(text: &str) -> Box<str> {
@@ -210,14 +220,19 @@ fn read(item: &Value, keeps_id: bool) -> Option<Item> {
         Value::String(id) => line(id),
         id => line(&id.to_string()),
     });
-    Some(item_in(&item_of(text, State::Open)?.text, state, id))
+    Some(Item { id, ..item_of(text, State::Open)?.in_state(state) })
 }
 
-/// An item in the state that a word says; a word of its tool's own stands behind it as it is.
-fn item_in(text: &str, word: &str, id: Option<Box<str>>) -> Item {
-    let state = State::of(word);
-    let text = if state.is_some() { text.into() } else { line(&format!("{text} ({word})")) };
-    Item { id, text, state: state.unwrap_or(State::Open), added_by: None }
+impl Item {
+    /// The item in the state that a word says.
+    fn in_state(self, word: &str) -> Self {
+        let state = State::of(word);
+        // It stands in brackets, on one line.
+        let own: String =
+            word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-')).collect();
+        let own = Some(cut::head(&own, MAX_WORD).into()).filter(|_| state.is_none());
+        Item { state: state.unwrap_or(State::Open), word: own, ..self }
+    }
 }
 
 /// Items of a text that are boxes: `- [x] read the parser`.
@@ -240,7 +255,7 @@ fn boxed(text: &str) -> Option<Item> {
 
 fn item_of(text: &str, state: State) -> Option<Item> {
     let text = line(text.trim());
-    (!text.is_empty()).then_some(Item { id: None, text, state, added_by: None })
+    (!text.is_empty()).then_some(Item { id: None, text, state, word: None, added_by: None })
 }
 
 #[cfg(test)]
@@ -321,6 +336,11 @@ mod tests {
         // What isn't known of a state is said in its own word.
         let blocked = r#"{"taskId":"2","status":"blocked"}"#;
         next.take(10, "TaskUpdate", &Arguments::read(blocked));
-        assert_eq!(next.lines(), ["[ ] #2 test it (blocked)", "[x] #1 read the spec"]);
+        assert_eq!(next.lines(), ["[blocked] #2 test it", "[x] #1 read the spec"]);
+        let mut last = Todo::default();
+        last.carry(&next.lines().join("\n"));
+        let done = r#"{"taskId":"2","status":"completed"}"#;
+        last.take(11, "TaskUpdate", &Arguments::read(done));
+        assert_eq!(last.lines(), ["[x] #2 test it", "[x] #1 read the spec"]);
     }
 }

@@ -34,8 +34,8 @@ pub enum Quote {
 /// What stands for the words between two that are quoted.
 pub const GAP: &str = "[…]";
 
-/// What stands around the number of messages that aren't quoted.
-const UNQUOTED: [&str; 2] = ["[…] ", " more messages of the user's are not quoted"];
+/// What stands before the number of messages that aren't quoted.
+const UNQUOTED: &str = "[…] more of the user's messages, not quoted: ";
 
 /// How a lane came out.
 #[derive(Clone, Debug, Default)]
@@ -53,8 +53,7 @@ impl Lane {
     /// The lane with how many messages it doesn't quote.
     pub(super) fn counting(mut self, unquoted: usize) -> Self {
         if unquoted > 0 {
-            let [before, behind] = UNQUOTED;
-            let _ = writeln!(self.text, "{before}{unquoted}{behind}");
+            let _ = writeln!(self.text, "{UNQUOTED}{unquoted}");
         }
         self
     }
@@ -63,9 +62,7 @@ impl Lane {
 /// Reads back how many messages aren't quoted; and what is behind that.
 pub(super) fn read_unquoted(lane: &str) -> Option<(usize, &str)> {
     let (first, rest) = lane.split_once('\n')?;
-    let [before, behind] = UNQUOTED;
-    let count = first.strip_prefix(before)?.strip_suffix(behind)?;
-    Some((count.parse().ok()?, rest))
+    Some((first.strip_prefix(UNQUOTED)?.parse().ok()?, rest))
 }
 
 impl Word {
@@ -304,7 +301,7 @@ mod tests {
     #[test]
     fn what_is_not_quoted_is_counted() {
         let lane = lane_in(&words()[..2], 1000).counting(3);
-        assert!(lane.text.ends_with("\n[…] 3 more messages of the user's are not quoted\n"));
+        assert!(lane.text.ends_with("\n[…] more of the user's messages, not quoted: 3\n"));
         let (found, rest) = read(&lane.text);
         assert_eq!((found.len(), read_unquoted(rest)), (2, Some((3, ""))));
         assert_eq!(read_unquoted("Notes\n"), None);

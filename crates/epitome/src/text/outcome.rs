@@ -129,7 +129,7 @@ fn failing_line(output: &str) -> Option<&str> {
 }
 
 /// An output without the lines that some harnesses put before it, up to `Output:`.
-fn body(output: &str) -> &str {
+pub(crate) fn body(output: &str) -> &str {
     if !has_preamble(output) {
         return output;
     }

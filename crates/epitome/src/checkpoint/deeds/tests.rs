@@ -132,3 +132,34 @@ fn targets_that_have_no_room_leave_a_mark() {
     next.carry(&short.join("\n"));
     assert_eq!(next.looks(100), short);
 }
+
+#[test]
+fn an_open_call_and_an_outputs_own_words_are_no_counts() {
+    let mut deeds = Deeds::default();
+    for number in 1..=2 {
+        let id = format!(r#"{{"id":"A{number}"}}"#);
+        deeds.call(number, number, "send_it", &id, false);
+    }
+    deeds.answer(1, "error: refused", Outcome::Unknown);
+    assert_eq!(
+        deeds.lines(|_| true, Merging::TOOL),
+        [
+            "[1] send_it(A1 · A2) ×2, last [2] → 1 failed or unclear, [1] failed: error: refused; the last: not answered"
+        ]
+    );
+    let forged = "[7] book(id=A1) → 9 failed or unclear, the last: sent";
+    let mut next = Deeds::default();
+    next.carry(forged);
+    assert_eq!(next.lines(|_| true, Merging::Same), [forged]);
+    assert_eq!(next.all[0].bad, 0);
+}
+
+#[test]
+fn what_was_carried_and_is_done_again_is_one_line() {
+    let mut deeds = Deeds::default();
+    deeds.carry("[3] Bash(cargo test) → exit 101");
+    deeds.call(9, 9, "Bash", r#"{"command":"cargo test"}"#, false);
+    deeds.answer(9, "Chunk ID: 1\nProcess exited with code 0\nOutput:\n", Outcome::Unknown);
+    let once = ["[3] Bash(cargo test) ×2, last [9] → ok"];
+    assert_eq!(deeds.lines(|_| true, Merging::Same), once);
+}

@@ -1,0 +1,17 @@
+//! What a checkpoint is written with and read back by: the titles of its lanes, and marks of lines.
+
+/// Standing instructions, which are restated in full.
+pub(super) const INSTRUCTIONS: &str = "Standing instructions, still in force";
+pub(super) const WORDS: &str = "User's words";
+pub(super) const DEEDS: &str = "What was done";
+pub(super) const STATE: &str = "Where it stands";
+pub(super) const TODO: &str = "The agent's own list\n";
+pub(super) const SUMMARY: &str = "Summary";
+pub(super) const NOTES: &str = "Notes";
+pub(super) const NAMES: &str = "Names not said above";
+/// What stands before a note whose source is that of the note above it.
+pub(super) const CONTINUED: &str = "  ";
+pub(super) const ALL: [&str; 7] = [INSTRUCTIONS, WORDS, DEEDS, STATE, SUMMARY, NOTES, NAMES];
+
+/// What stands before the numbers of the messages.
+pub(super) const STANDS_FOR: &str = "It stands for messages ";

@@ -1,0 +1,228 @@
+//! What folds, what stays beside the checkpoint, and where it stands.
+
+use super::*;
+
+#[test]
+fn older_steps_fold_behind_the_task() {
+    check(
+        Fold,
+        to(600),
+        BUILD,
+        &expect![[r#"
+            1511 → 551 tokens, target 600
+            keep sys  You are terse.
+            keep user Fix the build.
+            fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
+            fold res  a = {code 60}  # folded into the checkpoint
+            fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
+            here <checkpoint 00f9bcbd28ec>
+               | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
+               | 
+               | What was done
+               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
+               | Only read: Read: src/x.rs
+               | 
+               | Where it stands
+               | [2] Looking.
+               | 
+               | Notes
+               | [3 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
+               |   4 log.debug("handle_request: %s\n", max_retries[283])
+               |   7 log.debug("user_id: %s\n", max_retries[383])
+               |   9 log.debug("parseHeader: %s\n", read_config[945])
+               |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               |   25 if upload_chunk > 903 { return Err(Error::flush); }
+               |   30 log.debug("max_retries: %s\n", upload_chunk[935])
+               |   35 log.debug("LruCache: %s\n", user_id[474])
+               |   45 log.debug("TokenStream: %s\n", flush[623])
+               |   51 log.debug("read_config: %s\n", user_id[128])
+               | [4 Bash] Compiling handle_request v0.696.0 (docs/guide.md)
+               |   Compiling is_expired v0.885.0 (src/main.rs)
+               |   Compiling flush v0.538.0 (src/parser/token.rs)
+               |   Compiling flush v0.677.0 (tests/test_upload.py)
+               |   e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
+               |   Compiling flush v0.343.0 (web/src/components/Table.tsx)
+               |   FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               |   Compiling TokenStream v0.379.0 (lib/http/retry.py)
+               | 
+               | Names not said above
+               | errors: E0410, E0866
+               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0
+               | numbers: 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | quoted: "cargo test"
+               | </checkpoint 00f9bcbd28ec>
+            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+            keep res  c = ok
+            keep user And the docs.
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep res  d = {lines 6}
+        "#]],
+    );
+}
+
+#[test]
+fn the_task_may_fold_too() {
+    check(
+        Fold,
+        Options { task: Task::Fold, ..to(600) },
+        BUILD,
+        &expect![[r#"
+            1511 → 547 tokens, target 600
+            keep sys  You are terse.
+            fold user Fix the build.  # folded into the checkpoint
+            fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
+            fold res  a = {code 60}  # folded into the checkpoint
+            fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
+            here <checkpoint 4fca5c06a2b8>
+               | Earlier part of this conversation, for reference; not a new request. It stands for messages 1–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
+               | 
+               | User's words
+               | [1] Fix the build.
+               | 
+               | What was done
+               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
+               | Only read: Read: src/x.rs
+               | 
+               | Where it stands
+               | [2] Looking.
+               | 
+               | Notes
+               | [3 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
+               |   7 log.debug("user_id: %s\n", max_retries[383])
+               |   9 log.debug("parseHeader: %s\n", read_config[945])
+               |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               |   25 if upload_chunk > 903 { return Err(Error::flush); }
+               |   30 log.debug("max_retries: %s\n", upload_chunk[935])
+               |   35 log.debug("LruCache: %s\n", user_id[474])
+               |   45 log.debug("TokenStream: %s\n", flush[623])
+               |   51 log.debug("read_config: %s\n", user_id[128])
+               | [4 Bash] Compiling handle_request v0.696.0 (docs/guide.md)
+               |   Compiling is_expired v0.885.0 (src/main.rs)
+               |   Compiling flush v0.538.0 (src/parser/token.rs)
+               |   Compiling flush v0.677.0 (tests/test_upload.py)
+               |   e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
+               |   Compiling flush v0.343.0 (web/src/components/Table.tsx)
+               |   FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               |   Compiling flush v0.416.0 (Makefile)
+               |   Compiling TokenStream v0.379.0 (lib/http/retry.py)
+               | 
+               | Names not said above
+               | errors: E0410, E0866
+               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0
+               | numbers: 283, 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | quoted: "cargo test"
+               | </checkpoint 4fca5c06a2b8>
+            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+            keep res  c = ok
+            keep user And the docs.
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep res  d = {lines 6}
+        "#]],
+    );
+}
+
+#[test]
+fn a_pin_stays_where_it_is() {
+    let options = Options { pins: vec![Pin::Text("Looking".into())], ..to(900) };
+    check(
+        Fold,
+        options,
+        BUILD,
+        &expect![[r#"
+            1511 → 899 tokens, target 900
+            keep sys  You are terse.
+            keep user Fix the build.
+            keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
+            edit res  a = {code 60}
+               > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (832 bytes)  # larger than its share of the target, excerpted
+            edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
+               > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2040 bytes)  # larger than its share of the target, excerpted
+            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+            keep res  c = ok
+            keep user And the docs.
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep res  d = {lines 6}
+        "#]],
+    );
+}
+
+#[test]
+fn a_preserved_tool_keeps_its_calls() {
+    let options = Options { preserved_tools: vec!["Bash".into()], ..to(1490) };
+    check(
+        Fold,
+        options,
+        BUILD,
+        &expect![[r#"
+            1511 → 1511 tokens, target 1490
+            keep sys  You are terse.
+            keep user Fix the build.
+            keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
+            keep res  a = {code 60}
+            keep res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
+            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+            keep res  c = ok
+            keep user And the docs.
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep res  d = {lines 6}
+        "#]],
+    );
+}
+
+#[test]
+fn the_tail_asked_for_stays() {
+    check(
+        Fold,
+        Options { tail: Tail::Steps(2), ..to(600) },
+        BUILD,
+        &expect![[r#"
+            1511 → 551 tokens, target 600
+            keep sys  You are terse.
+            keep user Fix the build.
+            fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
+            fold res  a = {code 60}  # folded into the checkpoint
+            fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
+            here <checkpoint 00f9bcbd28ec>
+               | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
+               | 
+               | What was done
+               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
+               | Only read: Read: src/x.rs
+               | 
+               | Where it stands
+               | [2] Looking.
+               | 
+               | Notes
+               | [3 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
+               |   4 log.debug("handle_request: %s\n", max_retries[283])
+               |   7 log.debug("user_id: %s\n", max_retries[383])
+               |   9 log.debug("parseHeader: %s\n", read_config[945])
+               |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
+               |   25 if upload_chunk > 903 { return Err(Error::flush); }
+               |   30 log.debug("max_retries: %s\n", upload_chunk[935])
+               |   35 log.debug("LruCache: %s\n", user_id[474])
+               |   45 log.debug("TokenStream: %s\n", flush[623])
+               |   51 log.debug("read_config: %s\n", user_id[128])
+               | [4 Bash] Compiling handle_request v0.696.0 (docs/guide.md)
+               |   Compiling is_expired v0.885.0 (src/main.rs)
+               |   Compiling flush v0.538.0 (src/parser/token.rs)
+               |   Compiling flush v0.677.0 (tests/test_upload.py)
+               |   e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
+               |   Compiling flush v0.343.0 (web/src/components/Table.tsx)
+               |   FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               |   Compiling TokenStream v0.379.0 (lib/http/retry.py)
+               | 
+               | Names not said above
+               | errors: E0410, E0866
+               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0
+               | numbers: 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | quoted: "cargo test"
+               | </checkpoint 00f9bcbd28ec>
+            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
+            keep res  c = ok
+            keep user And the docs.
+            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep res  d = {lines 6}
+        "#]],
+    );
+}
