@@ -44,7 +44,14 @@ fn papers_that_are_cited_exist() {
                 .strip_suffix(".md")
                 .is_some_and(|stem| stem.len() > 3 && stem.chars().all(|c| c.is_ascii_uppercase()));
             let is_there = || root().join(name).exists() || root().join("docs").join(name).exists();
-            let others = ["AGENTS.md", "CLAUDE.md", "CONVENTIONS.md", "GEMINI.md", "SKILL.md"];
+            let others = [
+                "AGENTS.md",
+                "CLAUDE.md",
+                "CONVENTIONS.md",
+                "GEMINI.md",
+                "RELEASING.md",
+                "SKILL.md",
+            ];
             if is_paper && !others.contains(&name) && !is_there() {
                 missing.insert(format!("{name}, cited in {}", short(&path)));
             }
