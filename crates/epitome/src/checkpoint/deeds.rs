@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::target::{is_bad, key, outcome, target, whole_words};
+use super::target::{is_bad, key, outcome, says_all, target, whole_words};
 use crate::specifics;
 use crate::text::Outcome;
 use crate::text::arguments::Arguments;
@@ -101,13 +101,16 @@ impl Deeds {
             return;
         }
         let what = key(tool, arguments, &call);
+        let names_files = names_files(&what);
+        // How long a command may take, and the like, is not what it does.
+        let asked = call.line.as_deref().unwrap_or(arguments);
         self.open.push((slot, Asked::Deed(self.all.len(), call.act)));
         self.all.push(Deed {
             first: number,
             last: number,
             times: 1,
-            names_files: names_files(&what),
-            asks: if what.contains('…') { activation::key(arguments) } else { 0 },
+            names_files,
+            asks: if names_files || says_all(&what, &call) { 0 } else { activation::key(asked) },
             what: what.into(),
             went: "".into(),
             bad: 0,

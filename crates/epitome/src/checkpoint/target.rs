@@ -175,6 +175,15 @@ pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
     line.filter(|line| !line.is_empty()).map_or("ok".to_owned(), |line| quote(line, MOST_RESULT))
 }
 
+/// Whether what was said of a call by [`key`] is all of it, verbatim. Of a file that was changed its name is.
+pub(super) fn says_all(what: &str, call: &Call<'_>) -> bool {
+    let is_said = |value: &str| what.contains(value);
+    match &call.line {
+        Some(line) => is_said(line),
+        None => call.arguments.all().all(|(_, raw)| is_said(&unquote(raw))),
+    }
+}
+
 /// Whether a value is nothing but one id, path or address.
 fn is_target(value: &str) -> bool {
     let is = |class| matches!(class, Class::Id | Class::Path | Class::Url);

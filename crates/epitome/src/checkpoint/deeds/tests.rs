@@ -114,8 +114,13 @@ fn calls_that_differ_are_no_repeats_though_their_lines_are_alike() {
         deeds.call(number, number, "send_it", &arguments, false);
         deeds.answer(number, output, Outcome::Unknown);
     }
+    // Nor is white space nothing, where it is what failed.
+    for (number, text) in [(5, "return x"), (7, "    return x")] {
+        let arguments = format!(r#"{{"replacement_text":"{text}","start_line":1}}"#);
+        deeds.call(number, number, "replace", &arguments, false);
+    }
     let lines = deeds.lines(|_| true, Merging::Same);
-    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines.len(), 4, "{lines:?}");
     assert!(lines[0].ends_with("failed: error: refused") && lines[1].ends_with("sent"));
 }
 
