@@ -1,53 +1,29 @@
-//! How many secrets are masked, and how much that is none, as a page:
-//! `cargo run --release -p epitome-cli --example secrets -- [--check] docs/secrets.md`
+//! Prints how many secrets are masked, and how many texts without a secret: `cargo run --release -p epitome-cli --example secrets`
 //!
-//! Writes the page, or, with `--check`, fails where it says something else than the code does. Either fails where
-//! fewer than 99 % of the canaries are masked, or more than 0.5 % of what real transcripts say.
+//! It fails if fewer than 99 % of the canaries are masked, or more than 0.5 % of what real transcripts say.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
 
 use epitome::text::secrets::masked;
 use epitome::transcript::PartKind;
 use epitome_recordings::{Kind, Options, Reach, open};
 use testkit::canaries::{KINDS, PLACES, canaries};
-use testkit::paper;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
-const HEAD: &str = "\
-# Secrets
-
-What `epitome` shows or writes anew has its secrets masked: reports, pages, notes and errors, `--json` too, what a recall gives, \
-what hooks print, stubs, and checkpoints (user's words, what was done, notes, names, a summary). Not masked: the messages that a view keeps, \
-excerpts of them, what is pinned, and standing instructions, which are the user's own bytes; what `restore` and \
-`convert` give; and what is archived, unless `--redact-archive` says so. `report --unmasked` shows them. Nothing here is typed by hand; the page is made by
-
-```sh
-cargo run --release -p epitome-cli --example secrets -- docs/secrets.md
-```
-
-and `./test` fails when it is out of date.
-
-";
 
 /// Canaries of each kind in each place.
 const EACH: usize = 20;
 const SEED: u64 = 20_261_122;
 
-fn main() -> Result<ExitCode> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    paper::keep("secrets", "what is masked, and what needn't be", || page(&root))
-}
-
-fn page(root: &Path) -> Result<String> {
-    let mut page = HEAD.to_owned();
+fn main() -> Result<()> {
+    let mut page = String::new();
     recall(&mut page)?;
-    noise(root, &mut page)?;
-    Ok(page)
+    noise(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut page)?;
+    print!("{page}");
+    Ok(())
 }
 
 fn recall(page: &mut String) -> Result<()> {
@@ -69,7 +45,7 @@ fn recall(page: &mut String) -> Result<()> {
     writeln!(
         page,
         "## Canaries\n\n{} kinds of secrets as their providers write them \
-         ([canaries.rs](../crates/testkit/src/canaries.rs)), {EACH} of each in each of {} places, drawn anew: \
+         (crates/testkit/src/canaries.rs), {EACH} of each in each of {} places: \
          {hidden} of {} are masked, **{:.2} %**.\n\n| place | canaries | masked |\n|---|--:|--:|",
         KINDS.len(),
         PLACES.len(),
@@ -128,7 +104,7 @@ fn noise(root: &Path, page: &mut String) -> Result<()> {
     let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
     writeln!(
         page,
-        "## Real transcripts\n\n{files} sessions in [`examples`](../examples): something is masked in {touched} of {parts} texts, calls and \
+        "## Real transcripts\n\n{files} sessions in examples/: something is masked in {touched} of {parts} texts, calls and \
          results (**{:.2} %**), {gone} of {words} words{names}. Were each of them no secret, that would be how often something is \
          masked in vain.",
         percent(touched, parts),

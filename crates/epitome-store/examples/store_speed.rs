@@ -1,7 +1,7 @@
 //! How fast a store is: appends in batches, gets, searches for rare and for common words, sessions found by their beginning.
 //!
-//! `cargo run --release -p epitome-store --example store_speed -- 1000000 docs/store.md`: so many entries of 1 kB, and
-//! the page that says it. Without a page it is printed. What takes longer than it may is an error.
+//! `cargo run --release -p epitome-store --example store_speed -- 1000000`: so many entries of
+//! 1 kB. It prints a table; what takes longer than it may is an error.
 //!
 //! What is said in them is put together from lines of the shipped sessions, with new names, numbers and ids
 //! strewn in, so that words are as common and as rare, and texts as compressible, as what agents read and say.
@@ -374,7 +374,6 @@ fn find(store: &Store, page: &mut Page) -> Result<(), Failed> {
 fn main() -> Result<(), Failed> {
     let mut arguments = std::env::args().skip(1);
     let all: usize = arguments.next().map_or(Ok(20_000), |count| count.parse())?;
-    let onto = arguments.next();
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("store");
     let store = Store::open(&path, Access::Write)?;
@@ -398,20 +397,6 @@ fn main() -> Result<(), Failed> {
         stored.packed / 1_000_000,
         on_disk / 1_000_000
     )?;
-    match onto {
-        Some(onto) => std::fs::write(onto, format!("{HEAD}{}", page.text))?,
-        None => print!("{}", page.text),
-    }
+    print!("{}", page.text);
     if page.is_met { Ok(()) } else { Err("it is slower than it should be".into()) }
 }
-
-/// What stands above the table.
-const HEAD: &str = "\
-# How fast a store is
-
-Made by `cargo run --release -p epitome-store --example store_speed -- 1000000 docs/store.md`: a store on SQLite is filled and asked, on a machine with two
-cores and other work. What is said is put together from lines of the shipped sessions, with new names, numbers and ids strewn in, so that words are
-as common and as rare, and texts as compressible, as those of agents; each entry is compressed alone, indexed, and has about a kilobyte. Each search gives the best ten, with their texts,
-among all entries; 1,000 calls of each kind, the database in the system's cache.
-
-";

@@ -33,7 +33,7 @@ Examples:
   epitome bench foresight session.jsonl --at 10 --cuts 9
   epitome bench foresight session.jsonl --json > figures.json
 
-What each figure means: docs/bench.md.";
+What each figure means: crates/epitome-bench/README.md.";
 
 const ROUNDS: &str = "\
 Examples:
@@ -41,7 +41,7 @@ Examples:
   epitome bench rounds examples/tau-bench --seeds 3 --at 5,10,20
   epitome bench rounds session.jsonl --seed 7 --json > figures.json
 
-A session is repeated with other names until it is 500 kB long. What each figure means: docs/bench.md.";
+A session is repeated with other names until it is 500 kB long. What each figure means: crates/epitome-bench/README.md.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ForesightArgs {

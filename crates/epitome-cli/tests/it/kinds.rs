@@ -1,4 +1,4 @@
-//! Each fault of each kind of summarizer, and what the caller got: [docs/faults-kinds.md](../../../../docs/faults-kinds.md).
+//! Each fault of each kind of summarizer, and what the caller got: kinds.md.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -425,9 +425,7 @@ fn each_fault_of_each_kind_ends_in_a_view() {
         "# Faults by kind of summarizer\n\nMade by `UPDATE_EXPECT=1 cargo test -p epitome-cli --test it kinds`: a session is \
          compacted with one summarizer of each kind that commits the fault, and `on_failure: extractive`. A cell says how \
          often it was asked, if more than once, and why its answer wasn't used; *same as without* is that the bytes are those \
-         of a compaction without a summarizer. A dash: that kind has no such fault. What each fault of a \
-         *text* comes to is in [faults.md](faults.md), what whole compactors may do wrong besides in \
-         [faults-compactors.md](faults-compactors.md).\n\n| fault |",
+         of a compaction without a summarizer. A dash: that kind has no such fault.\n\n| fault |",
     );
     let kinds = MODELS.iter().map(|(name, ..)| *name).chain(["`cmd`", "`grpc`"]);
     kinds.for_each(|kind| write!(table, " {kind} |").expect("a string takes all"));
@@ -451,5 +449,5 @@ fn each_fault_of_each_kind_ends_in_a_view() {
         writeln!(table, "| {} | {cells} | {got} |", row.name).expect("a string takes all");
     }
     print!("{table}");
-    expect_test::expect_file!["../../../../docs/faults-kinds.md"].assert_eq(&table);
+    expect_test::expect_file!["kinds.md"].assert_eq(&table);
 }

@@ -1,4 +1,4 @@
-//! What clients change although nothing was said: docs/volatile.md lists it, with captures that show it.
+//! What clients change although nothing was said: tests/it/volatile.md lists it, with captures that show it.
 
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
 use crate::wire::Format;

@@ -127,7 +127,7 @@ fn a_session_of_gemini_cli_that_is_taken_up_later_is_the_same() {
 
 #[test]
 fn the_page_of_volatile_elements_says_what_the_captures_show() {
-    let page = include_str!("../../../../docs/volatile.md");
+    let page = include_str!("volatile.md");
     let (prose, _) = page.split_once(MARK).expect("the mark is there");
     let mut text = format!(
         "{prose}{MARK}\n\n| where | what happens | first seen in, how often |\n|---|---|---|\n"
@@ -139,7 +139,7 @@ fn the_page_of_volatile_elements_says_what_the_captures_show() {
             .collect();
         writeln!(text, "| `{place}` | {what} | {} |", clients.join(", ")).expect("written");
     }
-    expect_file!["../../../../docs/volatile.md"].assert_eq(&text);
+    expect_file!["volatile.md"].assert_eq(&text);
 }
 
 /// What follows is written by this test.

@@ -1,10 +1,10 @@
 //! What everything costs, beside Python's `json` and the goals, in one run:
-//! `cargo run --release -p testkit --example speed -- [--messages N] [--program FILE] [OUT]`
+//! `cargo run --release -p testkit --example speed -- [--messages N] [--program FILE]`
 //!
 //! Transcripts of N messages (100,000), the same in every run, in each format that is compacted. Times are
 //! processor time, the best of several rounds, so that other work on the machine hardly matters: trust the
 //! ratios. `whole` and Python's load and dump are processes of their own, from file to file. With the built
-//! program also what starting it costs. OUT takes the page as Markdown (docs/speed.md).
+//! program also what starting it costs.
 
 mod known;
 mod measure;
@@ -25,7 +25,6 @@ type Failed = Box<dyn Error>;
 struct Asked {
     messages: usize,
     program: Option<PathBuf>,
-    page: Option<PathBuf>,
 }
 
 /// One goal, and how it is met.
@@ -50,9 +49,8 @@ impl Page {
 
     fn written(&self, asked: &Asked) -> Result<String, std::fmt::Error> {
         let mut out = format!(
-            "# Speed\n\nMade by `cargo run --release -p testkit --example speed -- --program target/release/epitome docs/speed.md`: \
-             transcripts of\n{} messages, processor time of one thread, the best of {} rounds of one run. Seconds depend on the machine, ratios \
-             hardly. Of the formats\nthe worst one counts. How others do: [COMPARE.md](../COMPARE.md).\n\n\
+            "Transcripts of {} messages, processor time of one thread, the best of {} rounds. Of the formats the worst one \
+             counts.\n\n\
              | what | goal | measured | met |\n|---|---|---|---|\n",
             asked.messages,
             measure::ROUNDS
@@ -72,7 +70,7 @@ impl Page {
 }
 
 fn main() -> Result<ExitCode, Failed> {
-    let mut asked = Asked { messages: 100_000, program: None, page: None };
+    let mut asked = Asked { messages: 100_000, program: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut next = || words.next().ok_or("a flag lacks its value");
@@ -83,11 +81,10 @@ fn main() -> Result<ExitCode, Failed> {
             "--count" => return program::count(&next()?),
             "--messages" => asked.messages = next()?.parse()?,
             "--program" => asked.program = Some(next()?.into()),
-            flag if flag.starts_with('-') => {
-                eprintln!("usage: speed [--messages N] [--program FILE] [OUT]");
+            _ => {
+                eprintln!("usage: speed [--messages N] [--program FILE]");
                 return Ok(ExitCode::from(2));
             }
-            page => asked.page = Some(page.into()),
         }
     }
     let folder = std::env::temp_dir().join(format!("epitome-speed-{}", std::process::id()));
@@ -98,11 +95,7 @@ fn main() -> Result<ExitCode, Failed> {
         .and_then(|()| program::measure(&mut page, &asked, &folder));
     fs::remove_dir_all(&folder)?;
     measured?;
-    let page = page.written(&asked)?;
-    match &asked.page {
-        Some(file) => fs::write(file, page)?,
-        None => print!("{page}"),
-    }
+    print!("{}", page.written(&asked)?);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,5 +1,5 @@
 //! Bad input of every kind, through the whole binary: the exit code, a message, bounds of time and memory, and
-//! nothing half-written. What comes of each is in docs/bad-input.md.
+//! nothing half-written. What comes of each is in outcomes.md.
 
 mod cases;
 
@@ -125,7 +125,7 @@ fn every_bad_input_ends_well() {
             codes.join(", ")
         );
     }
-    expect_file!["../../../../../docs/bad-input.md"].assert_eq(&page);
+    expect_file!["outcomes.md"].assert_eq(&page);
 }
 
 /// What is sound, and larger than anybody's window.
@@ -159,6 +159,6 @@ What becomes of input that isn't what it should be. Each case goes through `stat
 can't be reached) or 65 (it can't be read), never with a panic or a signal; what says no more than 65 leaves the output as it
 was; what is written has no fault that wasn't there before; no message obeys a terminal's escapes or shows a secret.
 
-Made by `UPDATE_EXPECT=1 cargo test -p epitome-cli --test it corpus`, from [the corpus](../crates/epitome-cli/tests/it/corpus/cases.rs). The exit
+Made by `UPDATE_EXPECT=1 cargo test -p epitome-cli --test it corpus`, from [the corpus](cases.rs). The exit
 codes are those of the commands in that order, repeats left out; the message is the first error or warning.
 ";

@@ -111,7 +111,7 @@ fn whatever_breaks_a_law_is_done_here_and_the_receipt_says_why() {
     }
 }
 
-/// What is at fault, and what the caller got: the page docs/faults-compactors.md.
+/// What is at fault, and what the caller got: faults.md.
 #[test]
 fn the_table_of_faults_says_what_the_caller_gets() {
     let without = compactor(Vec::new()).compact(&session()).expect("a view");
@@ -153,5 +153,5 @@ fn the_table_of_faults_says_what_the_caller_gets() {
     for (words, by) in breaches() {
         row(words, by);
     }
-    expect_test::expect_file!["../../../../../docs/faults-compactors.md"].assert_eq(&table);
+    expect_test::expect_file!["faults.md"].assert_eq(&table);
 }

@@ -125,7 +125,7 @@ fn a_reminder_names_the_fault_and_is_enough() {
     assert_eq!(results, [CallResult::Rejected, CallResult::Admitted]);
 }
 
-/// What is at fault, and what the caller got: the page docs/faults.md.
+/// What is at fault, and what the caller got: faults.md.
 #[test]
 fn the_table_of_faults_says_what_the_caller_gets() {
     let without = compactor().compact(&session()).expect("a view");
@@ -167,5 +167,5 @@ fn the_table_of_faults_says_what_the_caller_gets() {
             from_fn("it", move |_| std::future::ready(Err(SummarizeError::new(kind, ""))));
         row(&kind.to_string(), failing);
     }
-    expect_test::expect_file!["../../../../../docs/faults.md"].assert_eq(&table);
+    expect_test::expect_file!["faults.md"].assert_eq(&table);
 }
