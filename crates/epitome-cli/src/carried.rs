@@ -6,10 +6,11 @@ use std::str::FromStr;
 
 use anyhow::Result;
 use epitome::Request;
+use epitome::convert::{Converted, Extent, Goal, Loss, Lost};
 use epitome::model::Tokenizer;
 use epitome::receipt::Size;
 use epitome::text::figure::counted;
-use epitome::wire::{self, Converted, Extent, Finding, Format, Goal, Loss, Lost, Mended};
+use epitome::wire::{self, Finding, Format, Mended};
 use serde::Serialize;
 
 use crate::args::HowArgs;
@@ -103,7 +104,8 @@ impl Bound<'_> {
             return Err(Failure::usage(what).hint(hint).into());
         }
         let goal = Goal { format, model: model.as_deref(), max_output: self.max_output };
-        let Converted { text, lost, mended, left, wanting, .. } = wire::convert(&request, goal);
+        let Converted { text, lost, mended, left, wanting, .. } =
+            epitome::convert::convert(&request, goal);
         let (from, to) = (request.format.name(), format.name());
         let (after, target) = (None, None);
         let carried = Carried { from, to, after, target, lost, mended, left, wanting };

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use epitome::Request;
+use epitome::archive::Found;
 use epitome::archive::{About, Archive, ArchiveError, Kept, Original, Redacted, Shown};
-use epitome::recall::Found;
 use epitome::transcript::ContentId;
 use epitome_recordings::{Input, Kind};
 use epitome_store::{Chain, Document, Session, Store};

@@ -1,10 +1,11 @@
 //! The request as a body of the model's format, by the library's own conversion.
 
 use epitome::Format;
+use epitome::convert::Goal;
 use epitome::json::{self, Span};
 use epitome::model::Model as Facts;
 use epitome::summarize::{SYSTEM, SummaryRequest};
-use epitome::wire::{self, Goal};
+use epitome::wire;
 use serde_json::{Value, json};
 
 use crate::endpoint::Endpoint;
@@ -141,7 +142,7 @@ pub(crate) fn body(
         wire::parse(Format::OpenaiChat, chat.to_string()).expect("it is a body of that format");
     let goal =
         Goal { format: endpoint.format, model: Some(&endpoint.model), max_output: Some(most) };
-    wire::convert(&chat, goal).text
+    epitome::convert::convert(&chat, goal).text
 }
 
 #[cfg(test)]

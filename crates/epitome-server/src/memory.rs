@@ -1,7 +1,7 @@
 //! What is recalled from.
 
 use epitome::archive::ArchiveError;
-use epitome::recall::Found;
+use epitome::archive::Found;
 use serde_json::Value;
 
 /// What was said once and can be had back. Calls may wait for a disk; they are made on threads of their own.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use epitome::recall::searchable_in;
+use epitome::archive::searchable_in;
 
 use crate::database::{Connection, Value, values};
 use crate::error::StoreError;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use epitome::recall::{Found, searchable_in};
+use epitome::archive::{Found, searchable_in};
 use epitome::text::rank::{MOST_WEIGHT, rarity, weight};
 use epitome::transcript::ContentId;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use epitome::archive::Found;
 use epitome::archive::{About, Archive, ArchiveError, Kept, Original, Shown};
-use epitome::recall::Found;
 use epitome::transcript::ContentId;
 use epitome::{Format, Request, View, wire};
 

@@ -1,16 +1,39 @@
 //! The working view: what a plan has decided so far, with a running count.
 
 mod edits;
+mod fit;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
-use crate::strategy::{Edit, fit_part};
 use crate::transcript::tie::{is_thought, ties};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
 use edits::Edits;
+pub(crate) use fit::fit_part;
+
+/// A change that a strategy proposes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// A slot's payload is replaced.
+    Put(PartEdit),
+    /// Several slots are replaced, all of them or none: a call and its result.
+    Together(Vec<PartEdit>),
+    /// The entries (whole units) are stood for by the checkpoint.
+    Fold(Range<usize>, Reason),
+}
+
+impl Edit {
+    /// The slot, where it is one.
+    pub(crate) fn slot(&self) -> Option<Slot> {
+        match self {
+            Edit::Put(put) => Some(put.at),
+            Edit::Together(_) | Edit::Fold(..) => None,
+        }
+    }
+}
 
 /// What becomes of an entry, so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

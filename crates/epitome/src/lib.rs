@@ -20,6 +20,7 @@ pub mod archive;
 pub mod budget;
 pub mod checkpoint;
 pub mod compact;
+pub mod convert;
 pub mod cores;
 pub mod count;
 pub mod draft;

@@ -1,12 +1,57 @@
 //! One body on the wire: a frame around a transcript.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::json::{self, JsonError, Scanner, Span, unquote};
 use crate::transcript::{Marks, Part, PartKind, Transcript};
-use crate::wire::Format;
+
+/// A wire format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Format {
+    /// OpenAI Chat Completions and its compatibles.
+    OpenaiChat,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini `generateContent`.
+    Gemini,
+    /// AWS Bedrock Converse.
+    Bedrock,
+    /// OpenAI Responses.
+    OpenaiResponses,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 5] = [
+        Format::OpenaiChat,
+        Format::Anthropic,
+        Format::Gemini,
+        Format::OpenaiResponses,
+        Format::Bedrock,
+    ];
+
+    /// The name used on the command line and in receipts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::OpenaiChat => "openai-chat",
+            Format::Anthropic => "anthropic",
+            Format::Gemini => "gemini",
+            Format::Bedrock => "bedrock",
+            Format::OpenaiResponses => "openai-responses",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// How the entries are wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,6 +253,28 @@ impl Request {
             Ok::<_, JsonError>(())
         });
         if walked.is_ok() { found } else { [None; N] }
+    }
+
+    /// The raw value at a path of members of the body; `None` where it is `null` or not there.
+    pub(crate) fn value(&self, path: &[&str]) -> Option<&str> {
+        let (first, deeper) = path.split_first()?;
+        let source = self.source();
+        let mut at = self.member(first)?;
+        for name in deeper {
+            at = Some(at).filter(|at| at.of(source).starts_with('{'))?;
+            at = json::member(source, at, name)?;
+        }
+        Some(at.of(source)).filter(|raw| *raw != "null")
+    }
+
+    /// The number at a path of members of the body.
+    pub(crate) fn number(&self, path: &[&str]) -> Option<u64> {
+        unquote(self.value(path)?).parse().ok()
+    }
+
+    /// Whether the value at a path of members of the body is another one than these.
+    pub(crate) fn says_other(&self, path: &[&str], known: &[&str]) -> bool {
+        self.value(path).is_some_and(|raw| !known.contains(&unquote(raw).as_ref()))
     }
 
     /// What stands before the first entry.

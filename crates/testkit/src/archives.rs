@@ -1,7 +1,7 @@
 //! The laws of archives: what any [`Archive`] must do, run on the one in memory and on every store.
 
+use epitome::archive::Found;
 use epitome::archive::{About, Archive, ArchiveError, Kept, Original, Shown, redone, undone};
-use epitome::recall::Found;
 use epitome::transcript::{ContentId, Origin, Role};
 use epitome::view::{Fate, Reason, View};
 

@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use epitome::convert::{Converted, Goal};
 use epitome::request::Request;
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, Marks, Part, PartKind, Role};
-use epitome::wire::{self, Converted, Format, Goal};
+use epitome::wire::{self, Format};
 use serde_json::Value;
 
 use crate::oracle;
@@ -271,7 +272,7 @@ pub fn model(format: Format) -> &'static str {
 /// What any of them says against it.
 pub fn converted(request: &Request, to: Format) -> Result<(Converted, Request), String> {
     let goal = Goal { model: Some(model(to)), max_output: Some(1024), ..Goal::from(to) };
-    let converted = wire::convert(request, goal);
+    let converted = epitome::convert::convert(request, goal);
     let text = &converted.text;
     let written = wire::parse(to, text.clone()).map_err(|error| format!("{error}: {text}"))?;
     let found = wire::check(&written);

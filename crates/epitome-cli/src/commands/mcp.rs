@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use epitome::archive::Found;
 use epitome::archive::{Archive as _, ArchiveError, MemoryArchive, Original};
 use epitome::count::counter;
-use epitome::recall::Found;
 use epitome_server::{Memory, PATH, Recalls, http, stdio};
 use epitome_store::{Access, Store, StoreError};
 use serde_json::{Value, json};

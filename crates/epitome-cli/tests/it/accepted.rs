@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use epitome::convert::Goal;
 use epitome::count::counter;
 use epitome::plan::Reached;
-use epitome::wire::Goal;
 use epitome::{Compactor, Format, Options, Request, Target, wire};
 use epitome_recordings::{Kind, Reach, open};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ impl Sent {
         let api = api(to);
         let model = model(api);
         let goal = Goal { format: to, model: Some(model), max_output: Some(4_096) };
-        let converted = wire::convert(&self.request, goal);
+        let converted = epitome::convert::convert(&self.request, goal);
         let request = wire::parse(to, converted.text).expect("it is well-formed");
         let name = format!("{} as {}", self.name, to.name());
         Sent { name, api, model: model.to_owned(), betas: Vec::new(), request }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use epitome::convert::Goal;
 use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::model::Registry;
 use epitome::summarize::{AgentPrompt, SECTIONS, Shape, Summaries, Summarizer};
 use epitome::view::{Placed, View};
-use epitome::wire::Goal;
 use epitome::{Compactor, Format, Options, Request, Target, wire};
 use epitome_llm::Model;
 use testkit::bulk::{Size, generate};
@@ -20,8 +20,11 @@ use crate::bench::{MODELS, endpoint, limits};
 fn agents(format: Format, model: &str) -> Request {
     let chat = generate(7, Size::entries(Format::OpenaiChat, 200));
     let chat = wire::parse(Format::OpenaiChat, chat).expect("a body");
-    let body =
-        wire::convert(&chat, Goal { format, model: Some(model), max_output: Some(4_000) }).text;
+    let body = epitome::convert::convert(
+        &chat,
+        Goal { format, model: Some(model), max_output: Some(4_000) },
+    )
+    .text;
     let mut request = wire::parse(format, body).expect("a body");
     if let Some(named) = request.model() {
         let body = request.source().replace(&named, model);

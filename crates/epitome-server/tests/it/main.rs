@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use epitome::archive::{Archive as _, ArchiveError, MemoryArchive};
+use epitome::archive::{Found, MARK};
 use epitome::count::counter;
-use epitome::recall::{Found, MARK};
 use epitome_server::{Memory, Recalls, definitions};
 use serde_json::{Value, json};
 use testkit::archives::original;

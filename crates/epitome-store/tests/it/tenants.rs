@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
+use epitome::archive::Found;
 use epitome::archive::{Archive as _, Shown};
-use epitome::recall::Found;
 use epitome_store::Store;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Archive, ArchiveError, Kept, Original, Shown};
-use crate::recall::Found;
+use super::{Archive, ArchiveError, Found, Kept, Original, Shown};
 use crate::text::rank::Bm25;
 use crate::transcript::ContentId;
 

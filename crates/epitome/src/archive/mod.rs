@@ -5,12 +5,11 @@
 
 mod memory;
 mod redacted;
-mod reranked;
+mod searchable;
 
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint;
-use crate::recall::{Found, is_recall, searchable};
 use crate::receipt::Receipt;
 use crate::request::Request;
 use crate::transcript::unit::Units;
@@ -19,7 +18,7 @@ use crate::view::View;
 
 pub use memory::MemoryArchive;
 pub use redacted::Redacted;
-pub use reranked::Reranked;
+pub use searchable::{GET, MARK, SEARCH, is_recall, searchable, searchable_in};
 
 /// An entry that a view hides or edits, as it was, with what helps to find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +109,34 @@ impl Original {
 fn summaries(entry: Entry<'_>) -> String {
     let read = entry.parts().filter_map(|part| checkpoint::read(&part.text()));
     read.map(|contents| contents.summary).collect::<Vec<_>>().join("\n")
+}
+
+/// An original that a search found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// By which it can be had.
+    pub id: ContentId,
+    /// Position in the transcript.
+    pub entry: usize,
+    /// Where it belongs.
+    pub about: About,
+    /// How well it answers; only comparable within one search.
+    pub score: f64,
+    /// All that can be searched of it.
+    pub words: String,
+}
+
+impl Found {
+    /// An original that answers so well.
+    pub fn new(original: &Original, score: f64) -> Self {
+        Found {
+            id: original.id,
+            entry: original.entry,
+            about: original.about.clone(),
+            score,
+            words: original.words.clone(),
+        }
+    }
 }
 
 /// Why an archive couldn't keep or find something.

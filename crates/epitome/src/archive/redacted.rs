@@ -1,7 +1,6 @@
 //! An archive that keeps no secrets.
 
-use super::{Archive, ArchiveError, Kept, Original, Shown};
-use crate::recall::Found;
+use super::{Archive, ArchiveError, Found, Kept, Original, Shown};
 use crate::text::secrets::masked;
 use crate::transcript::ContentId;
 

@@ -232,7 +232,7 @@ pub(crate) fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCou
         PartKind::Link => Count::ZERO,
         PartKind::Text => counter.text(&part.text()),
         PartKind::Reasoning | PartKind::Opaque
-            if format == Format::OpenaiResponses && part.is(Marks::SIGNED) =>
+            if format.dialect().encrypts_reasoning() && part.is(Marks::SIGNED) =>
         {
             sealed(part.raw_body().len().saturating_sub(2))
         }
@@ -254,32 +254,20 @@ pub(crate) fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCou
 }
 
 fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
-    let (kind, data) = match format {
-        Format::Anthropic | Format::Gemini | Format::Bedrock | Format::OpenaiResponses => {
-            (part.name().into_owned(), part.text().into_owned())
-        }
-        Format::OpenaiChat => {
-            let body = part.raw_body();
-            let whole = Span::new(0..body.len());
-            let field = |name| {
-                json::member(body, whole, name).map(|span| unquote(span.of(body)).into_owned())
-            };
-            let url = field("url").or_else(|| field("file_data")).unwrap_or_default();
-            (part.name().into_owned(), url)
-        }
-    };
+    let dialect = format.dialect();
+    let (kind, data) = dialect.media(part);
     let is_document = kind.contains("pdf")
         || kind.contains("document")
         || matches!(kind.as_str(), "file" | "input_file");
-    if format == Format::Anthropic && part.raw_body().starts_with('[') {
+    if dialect.has_text_documents() && part.raw_body().starts_with('[') {
         blocks_count(part.raw_body(), counter)
-    } else if format == Format::Anthropic && is_said(&kind, &data) {
+    } else if dialect.has_text_documents() && is_said(&kind, &data) {
         counter.text(&data)
     } else if is_document || data.starts_with("data:application/pdf") {
         counter.document(&media::Document::from_base64(&data))
     } else if let Some(pace) = media::Pace::of(&kind) {
         pace.count(&media::Document::from_base64(&data))
-    } else if kind.starts_with("text/") && format == Format::Anthropic {
+    } else if kind.starts_with("text/") && dialect.has_text_documents() {
         counter.text(&data)
     } else if kind.starts_with("text/") || OFFICE.contains(&kind.as_str()) {
         // Text in base64: four characters a token, and the band of that.

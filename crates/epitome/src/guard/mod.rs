@@ -9,12 +9,12 @@ use std::ops::Range;
 
 use crate::budget::Tail;
 use crate::count::Tally;
-use crate::model::{Binding, Thinking};
+use crate::model::Binding;
 use crate::request::Request;
 use crate::text::STUB;
 use crate::transcript::unit::{Instructions, Unit, Units};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
-use crate::wire::{Format, Opening};
+use crate::wire::{Opening, Thinking};
 
 pub use held::Held;
 use held::Holds;
@@ -273,7 +273,7 @@ impl Guard {
         if stateful.peek().is_some() {
             // Anthropic's own compaction hides what is before it: the cut moves behind. Of Responses the
             // model still reads what stands before it (PROVIDERS.md B.2.3).
-            let hides = request.format != Format::OpenaiResponses
+            let hides = request.format.dialect().compaction_hides()
                 && stateful.any(|part| part.name() == "compaction");
             let from = if hides { 0 } else { entry.index };
             (from..=entry.index).for_each(|at| self.hold(at, Held::State));
@@ -292,7 +292,7 @@ impl Guard {
     /// What goes on from history that isn't here: all of it is news to the model if the provider puts
     /// that history before it, and else the outputs whose calls are only referred to.
     fn elsewhere(&mut self, request: &Request, units: &Units) {
-        if request.format != Format::OpenaiResponses {
+        if !request.format.dialect().has_kept_items() {
             return;
         }
         let is_answer = |p: Part<'_>| {
@@ -381,7 +381,7 @@ impl Guard {
     /// Gemini lets calls follow only the user's side, so what parts a held text of the model's from
     /// the calls that may come to stand behind it stays with it.
     fn parted_models(&mut self, request: &Request, units: &Units) {
-        if request.format != Format::Gemini {
+        if !request.format.dialect().calls_follow_user() {
             return;
         }
         let transcript = &request.transcript;

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::model::{Registry, Thinking};
+use crate::model::Registry;
 use crate::request::Request;
 use crate::transcript::unit::{Unit, Units};
 use crate::transcript::{Marks, Part, PartKind, Role, Transcript};
-use crate::wire::Format;
+use crate::wire::{ReasoningKept, Thinking};
 
 /// The steps since the newest message that isn't a result, if the model has yet to answer the
 /// newest results. Text behind these results doesn't close the loop: providers merge it with them.
@@ -53,16 +53,18 @@ pub(super) fn reasoning_from(
 ) -> usize {
     let transcript = &request.transcript;
     let len = transcript.len();
-    if Thinking::of(request) == Thinking::Manual || request.format == Format::Gemini {
+    let dialect = request.format.dialect();
+    let kept = dialect.reasoning_kept();
+    if Thinking::of(request) == Thinking::Manual || kept == ReasoningKept::Turn {
         return turn_start(request);
     }
-    if request.format == Format::OpenaiChat && demands_all(request) {
+    if dialect.has_reasoning_content() && demands_all(request) {
         return 0;
     }
-    match (open_loop, request.format) {
-        (None, _) => len,
-        (Some(open), Format::OpenaiChat | Format::OpenaiResponses) => open.start,
-        (Some(_), _) => {
+    match open_loop {
+        None => len,
+        Some(open) if kept == ReasoningKept::Loop => open.start,
+        Some(_) => {
             let newest = units.all().iter().rfind(|unit| unit.is_step);
             newest.map_or(len, |unit| unit.entries.start)
         }

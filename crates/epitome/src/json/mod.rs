@@ -453,6 +453,12 @@ pub fn member(source: &str, object: Span, name: &str) -> Option<Span> {
     found.iter().rev().find(|(key, _)| key_is(source, *key, name)).map(|(_, value)| *value)
 }
 
+/// The string in the member `name` of an object that is all of `object`.
+pub(crate) fn text_member(object: &str, name: &str) -> Option<String> {
+    let value = member(object, Span::new(0..object.len()), name)?;
+    Some(unquote(value.of(object)).into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,10 +7,9 @@ use serde::Serialize;
 use super::entry::{Mode, Model, Refused};
 use super::registry::Registry;
 use crate::count::Count;
-use crate::json::{self, Span, unquote};
+use crate::json::unquote;
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, PartKind, Role};
-use crate::wire::Format;
 
 /// Something about a request that doesn't suit a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -129,7 +128,7 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
     let mut put = |subject, sure, entry, detail: String| {
         found.push(Misfit { subject, sure, entry, detail });
     };
-    let wanted = reply_wanted(request);
+    let wanted = request.format.dialect().reply_limit(request);
     if let Some(most) = model.most_input() {
         let band = if size.upper > size.tokens {
             format!(" (at most {})", size.upper)
@@ -183,10 +182,10 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
         let entry = first_reasoning(request);
         put(Subject::ForeignReasoning, Sure::Maybe, entry, detail);
     }
-    if matches!(request.format, Format::Anthropic | Format::Bedrock) {
+    if request.format.dialect().has_thinking_modes() {
         anthropic(request, model, &mut put);
     }
-    if request.format == Format::OpenaiChat {
+    if request.format.dialect().has_reasoning_content() {
         chat(request, model, &mut put);
     }
     found
@@ -232,8 +231,8 @@ fn anthropic(
         put(Subject::Thinking, Sure::Yes, None, detail);
     }
     let refuses = |what| model.refuses.contains(&what);
-    let choice = body(request, &["tool_choice", "type"]);
-    if let Some(choice) = choice.filter(|choice| matches!(choice.as_str(), "any" | "tool"))
+    let choice = request.value(&["tool_choice", "type"]).map(unquote);
+    if let Some(choice) = choice.filter(|choice| matches!(choice.as_ref(), "any" | "tool"))
         && refuses(Refused::ForcedTool)
     {
         let detail = format!("tool_choice {choice:?}; the model chooses by itself");
@@ -258,11 +257,7 @@ fn anthropic(
 
 /// What is wrong with the way that reasoning is asked for.
 fn thinking(request: &Request, model: &Model) -> Option<String> {
-    let path: &[&str] = match request.format {
-        Format::Bedrock => &["additionalModelRequestFields", "thinking", "type"],
-        _ => &["thinking", "type"],
-    };
-    let asked = body(request, path)?;
+    let asked = request.format.dialect().thinking_type(request.thinking()?)?;
     let mode = match asked.as_str() {
         "adaptive" => Mode::Adaptive,
         "enabled" => Mode::Manual,
@@ -310,37 +305,4 @@ fn first_media(request: &Request, wanted: impl Fn(&str) -> bool) -> Option<usize
 /// As the formats name the kinds of media: by type, or by the part that holds them.
 fn is_document(name: &str) -> bool {
     ["pdf", "document", "file", "text/"].iter().any(|kind| name.contains(kind))
-}
-
-/// Tokens of the longest reply that the request allows, where it says.
-pub fn reply_wanted(request: &Request) -> Option<u64> {
-    let number = |said: Option<String>| -> Option<u64> { said?.parse().ok() };
-    match request.format {
-        Format::OpenaiChat => {
-            // The newer name comes first.
-            let found = request.members(["max_completion_tokens", "max_tokens"]);
-            found.into_iter().find_map(|at| number(said(request.source(), at?)))
-        }
-        Format::OpenaiResponses => number(body(request, &["max_output_tokens"])),
-        Format::Gemini => number(body(request, &["generationConfig", "maxOutputTokens"])),
-        Format::Bedrock => number(body(request, &["inferenceConfig", "maxTokens"])),
-        Format::Anthropic => number(body(request, &["max_tokens"])),
-    }
-}
-
-/// A value of the body, without quotes.
-fn body(request: &Request, path: &[&str]) -> Option<String> {
-    let (first, deeper) = path.split_first()?;
-    let source = request.source();
-    let mut at = request.member(first)?;
-    for name in deeper {
-        at = json::member(source, at, name)?;
-    }
-    said(source, at)
-}
-
-/// A value, without quotes.
-fn said(source: &str, at: Span) -> Option<String> {
-    let raw = at.of(source);
-    (raw != "null").then(|| unquote(raw).into_owned())
 }

@@ -31,5 +31,5 @@ pub use entry::{
 };
 pub use learn::{Learnt, Window};
 pub use money::{Money, Rate};
-pub use reasoning::{Binding, Thinking};
+pub use reasoning::Binding;
 pub use registry::{Family, Registry, RegistryError, SCHEMA, Source, UnknownModel};

@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::Bound;
 use super::registry::Registry;
-use crate::json::{self, Span, unquote};
 use crate::request::Request;
-use crate::wire::Format;
+use crate::wire::Thinking;
 
 /// Whether a model's reasoning is bound to the prefix that it was made under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,32 +20,6 @@ pub enum Binding {
     PrefixManual,
 }
 
-/// Whether the turn in progress must start with thinking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thinking {
-    /// It must: thinking was enabled by hand (PROVIDERS.md B.1.3).
-    Manual,
-    /// Adaptive, off, or nothing was said.
-    Other,
-}
-
-impl Thinking {
-    /// The mode that the request asks for.
-    pub fn of(request: &Request) -> Self {
-        let member = |raw: &str, name| {
-            json::member(raw, Span::new(0..raw.len()), name).map(|span| span.of(raw).to_owned())
-        };
-        let thinking = match (request.format, request.thinking()) {
-            (Format::Anthropic, Some(raw)) => Some(raw.to_owned()),
-            (Format::Bedrock, Some(raw)) => member(raw, "thinking"),
-            _ => None,
-        };
-        let mode = thinking.and_then(|raw| member(&raw, "type"));
-        let is_enabled = mode.is_some_and(|mode| unquote(&mode) == "enabled");
-        if is_enabled { Thinking::Manual } else { Thinking::Other }
-    }
-}
-
 impl Binding {
     /// The binding that the request's own model and reasoning mode bring, by the built-in table.
     ///
@@ -55,7 +28,7 @@ impl Binding {
     pub fn of(request: &Request) -> Self {
         let bound = match request.model() {
             Some(name) => Registry::built_in().bound(&name),
-            None if request.format == Format::Bedrock
+            None if request.format.dialect().has_model_in_url()
                 && Thinking::of(request) == Thinking::Other =>
             {
                 Bound::Refused
@@ -79,7 +52,7 @@ impl Binding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::parse;
+    use crate::wire::{Format, parse};
 
     #[test]
     fn is_read_from_model_and_mode() {

@@ -6,9 +6,10 @@
 //! what the provider demands around those comes next.
 
 use super::Subject;
+use crate::draft::fit_part;
 use crate::draft::{Draft, result_of};
 use crate::guard::Held;
-use crate::strategy::{Edit, QUOTE, fit_part, is_stub, level};
+use crate::strategy::{Edit, QUOTE, is_stub, level};
 use crate::tool::Call;
 use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};

@@ -6,12 +6,12 @@ use super::{PlanStep, Subject};
 use crate::budget::Stop;
 use crate::draft::Draft;
 use crate::guard::open_turn;
-use crate::model::{Binding, Thinking};
+use crate::model::Binding;
 use crate::strategy::{Edit, Scene, Strategy};
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, PartKind, Role, Slot, Transcript};
 use crate::view::{PartEdit, Put, Reason};
-use crate::wire::Opening;
+use crate::wire::{Opening, Thinking};
 
 /// A plan in the making.
 pub(super) struct Work<'a, 's> {

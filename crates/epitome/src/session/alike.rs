@@ -3,7 +3,6 @@
 
 use super::chain::{Chain, PrefixId};
 use super::spot::{Spot, spots};
-use super::volatile::is_marker;
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind};
 use crate::wire::Format;
@@ -47,7 +46,8 @@ fn says_the_same(format: Format, one: Entry<'_>, other: Entry<'_>) -> bool {
     if one.role() != other.role() {
         return false;
     }
-    let is_said = |part: &Part<'_>| part.kind() != PartKind::Link && !is_marker(format, part);
+    let is_said =
+        |part: &Part<'_>| part.kind() != PartKind::Link && !format.dialect().is_cache_marker(part);
     let said = |entry| spots(entry).filter(move |(_, part)| is_said(part));
     let is_same = |(one, other): &((Spot, Part<'_>), (Spot, Part<'_>))| {
         one.0 == other.0 && is_same_part(&one.1, &other.1)

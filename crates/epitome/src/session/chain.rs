@@ -9,7 +9,7 @@ use highway::{HighwayHash, HighwayHasher, Key};
 use serde::{Deserialize, Serialize};
 
 use super::spot::{Spot, spots};
-use super::volatile::{is_marker, is_restated, is_seal, is_volatile};
+use super::volatile::{is_restated, is_volatile};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, canonical_json};
 use crate::wire::Format;
@@ -179,13 +179,14 @@ fn digest(hash: Hash, format: Format, entry: Entry<'_>) -> Hash {
         Role::Other => "other",
     };
     // Members of one object come in any order, so each kind of parts has its own.
-    let is_said = |part: &Part<'_>| part.kind() != PartKind::Link && !is_marker(format, part);
+    let is_said =
+        |part: &Part<'_>| part.kind() != PartKind::Link && !format.dialect().is_cache_marker(part);
     let mut parts: Vec<(Spot, Part<'_>)> = spots(entry).filter(|(_, part)| is_said(part)).collect();
     parts.sort_unstable_by_key(|(spot, _)| *spot);
     parts.into_iter().fold(hash.text(role), |hash, (_, part)| {
         if is_restated(entry.role(), &part) {
             hash.text("restated")
-        } else if is_seal(format, &part) {
+        } else if format.dialect().is_replaceable_signature(&part) {
             hash.text("seal")
         } else {
             element(hash, part)

@@ -1,7 +1,6 @@
 //! What clients change although nothing was said: tests/it/volatile.md lists it, with captures that show it.
 
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
-use crate::wire::Format;
 
 /// Whether the part is written anew with each process of the client: Gemini CLI describes date, folders
 /// and rules in the first message, and describes them again when the session is taken up later.
@@ -11,18 +10,6 @@ pub(super) fn is_restated(role: Role, part: &Part<'_>) -> bool {
         && !part.is(Marks::NESTED)
         && ["\"<", "\"\\u003"].iter().any(|start| part.raw_body().starts_with(start))
         && part.text().starts_with("<session_context>")
-}
-
-/// Whether the part is but a signature of Gemini's beside what it signs: Gemini CLI puts a word that
-/// stands for any in its place when a session is taken up later.
-pub(super) fn is_seal(format: Format, part: &Part<'_>) -> bool {
-    let is_signature = part.is(Marks::SIGNED) && !part.is(Marks::LITERAL);
-    format == Format::Gemini && part.kind() == PartKind::Reasoning && is_signature
-}
-
-/// Whether the part only tells a cache where to write: Bedrock's stand among what is said, and move.
-pub(super) fn is_marker(format: Format, part: &Part<'_>) -> bool {
-    format == Format::Bedrock && part.kind() == PartKind::Opaque && part.name() == "cachePoint"
 }
 
 /// Whether nothing in the entry outlives its request: it is passed on, and is no part of what was said.
@@ -50,7 +37,7 @@ mod tests {
     use super::*;
     use crate::json::quote;
     use crate::request::Request;
-    use crate::wire::parse;
+    use crate::wire::{Format, parse};
 
     fn read(format: Format, messages: &str) -> Request {
         parse(format, format!(r#"{{"messages":[{messages}]}}"#)).expect("it is JSON")
@@ -107,9 +94,9 @@ mod tests {
     fn a_marker_is_a_point_of_bedrocks() {
         let blocks = r#"{"cachePoint":{"type":"default"}},{"other":{}},{"text":"cachePoint"}"#;
         let request = read(Format::Bedrock, &format!(r#"{{"role":"user","content":[{blocks}]}}"#));
-        let are = |format| {
+        let are = |format: Format| {
             let parts = request.transcript.entry(0).parts();
-            parts.map(|part| is_marker(format, &part)).collect::<Vec<_>>()
+            parts.map(|part| format.dialect().is_cache_marker(&part)).collect::<Vec<_>>()
         };
         assert_eq!(are(Format::Bedrock), [true, false, false]);
         assert_eq!(are(Format::Anthropic), [false, false, false]);
@@ -121,7 +108,9 @@ mod tests {
             let request =
                 parse(format, format!(r#"{{"{list}":[{message}]}}"#)).expect("it is JSON");
             let entry = request.transcript.entry(0);
-            let all = entry.parts().map(|part| (part.kind(), is_seal(format, &part)));
+            let all = entry
+                .parts()
+                .map(|part| (part.kind(), format.dialect().is_replaceable_signature(&part)));
             all.collect::<Vec<_>>()
         };
         let call = r#"{"functionCall":{"name":"f","args":{}},"thoughtSignature":"c2ln"}"#;

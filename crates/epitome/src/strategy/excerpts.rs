@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::outputs::is_stub;
 use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy, Which};
-use crate::text::excerpt;
-use crate::transcript::{Marks, Origin, Part, PartKind, injected_mark};
+use crate::draft::fit_part;
+use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 
 /// What may be set of [`Excerpts`].
@@ -115,53 +115,4 @@ pub(super) fn excerpted<'a>(
     let text = scene.matter.part_text(part);
     let (short, _) = fit_part(part, &text, cap, |short| scene.matter.put_tokens(part, short))?;
     Some(Edit::Put(PartEdit { at: part.slot, put: Put::Text(short.into()), reason }))
-}
-
-/// The longest excerpt of what a part says, as [`fit`] finds it. What an agent marked as its own keeps the mark: without
-/// it the rest would be taken for a person's words.
-pub(crate) fn fit_part(
-    part: &Part<'_>,
-    text: &str,
-    cap: u64,
-    tokens: impl Fn(&str) -> u64,
-) -> Option<(String, u64)> {
-    let (short, count) = fit(text, cap, &tokens)?;
-    let is_marked = part.kind() == PartKind::Text && part.origin() == Origin::Injected;
-    let mark = if is_marked { injected_mark(text) } else { None };
-    let Some(mark) = mark.filter(|mark| !short.trim_start().starts_with(mark)) else {
-        return Some((short, count));
-    };
-    let (_, rest) = text.split_once(mark)?;
-    let (short, _) = fit(rest, cap.saturating_sub(tokens(mark)), &tokens)?;
-    let marked = format!("{mark}{short}");
-    let count = tokens(&marked);
-    (count <= cap).then_some((marked, count))
-}
-
-/// The longest excerpt found of at most `cap` tokens, and its tokens; `None` if even a few bytes are too many.
-fn fit(text: &str, cap: u64, tokens: impl Fn(&str) -> u64) -> Option<(String, u64)> {
-    let mut best = None;
-    let (mut fits, mut exceeds) = (0, text.len() as u64 + 1);
-    // Four bytes a token is generous for most texts; each try tells the real ratio.
-    let mut bytes = cap.saturating_mul(4).min(text.len() as u64);
-    for _ in 0..12 {
-        let short = excerpt(text, bytes as usize).text;
-        let count = tokens(&short);
-        if count <= cap {
-            let is_close = count >= cap - cap / 10 || short.len() == text.len();
-            best = Some((short.into_owned(), count));
-            fits = bytes;
-            if is_close {
-                break;
-            }
-        } else {
-            exceeds = bytes;
-        }
-        if exceeds - fits <= 1 {
-            break;
-        }
-        let aim = bytes.saturating_mul(cap) / count.max(1) * 19 / 20;
-        bytes = aim.clamp(fits + 1, exceeds - 1);
-    }
-    best
 }

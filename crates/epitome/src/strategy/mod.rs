@@ -21,14 +21,12 @@ mod scene;
 mod setting;
 
 use std::fmt::Debug;
-use std::ops::Range;
 use std::sync::Arc;
 
-use crate::transcript::{Part, Slot};
-use crate::view::{PartEdit, Reason};
+use crate::transcript::Part;
 
+pub use crate::draft::Edit;
 pub use arguments::{ArgumentsOptions, OldArguments};
-pub(crate) use excerpts::fit_part;
 pub use excerpts::{Excerpts, ExcerptsOptions};
 pub use failed::{Failed, FailedOptions};
 pub use fold::{Fold, FoldOptions};
@@ -69,27 +67,6 @@ impl Which {
         match self {
             Which::Old | Which::New => entries.flat_map(|entry| scene.editable(entry)).collect(),
             Which::Last => entries.flat_map(|entry| scene.cuttable(entry)).collect(),
-        }
-    }
-}
-
-/// A change that a strategy proposes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
-    /// A slot's payload is replaced.
-    Put(PartEdit),
-    /// Several slots are replaced, all of them or none: a call and its result.
-    Together(Vec<PartEdit>),
-    /// The entries (whole units) are stood for by the checkpoint.
-    Fold(Range<usize>, Reason),
-}
-
-impl Edit {
-    /// The slot, where it is one.
-    fn slot(&self) -> Option<Slot> {
-        match self {
-            Edit::Put(put) => Some(put.at),
-            Edit::Together(_) | Edit::Fold(..) => None,
         }
     }
 }

@@ -11,13 +11,13 @@ use super::specifics::Known;
 use super::{SYSTEM, SummaryRequest};
 use crate::count::{Tally, TokenCounter};
 use crate::draft::part_text;
-use crate::json::{Span, member, unquote};
+use crate::json::{Span, unquote};
 use crate::model::cache::Life;
 use crate::model::{Billed, Model, Money, Scheme};
 use crate::request::Request;
 use crate::transcript::Role;
 use crate::view::{Placed, View};
-use crate::wire::{self, Format};
+use crate::wire;
 
 /// What the agent sends by itself, and what of it its provider's cache may hold.
 #[derive(Clone, Debug)]
@@ -127,44 +127,9 @@ impl AgentPrompt {
         let source = self.request.source().as_str();
         let start = source.find(|c: char| !c.is_whitespace()).unwrap_or_default();
         let body = Span::new(start..source.len());
-        let at = |path: &[&str]| {
-            let found = path.iter().try_fold(body, |span, key| {
-                span.of(source).starts_with('{').then(|| member(source, span, key))?
-            });
-            found.map(|span| span.of(source)).filter(|raw| *raw != "null")
-        };
-        let says = |path: &[&str], harmless: &[&str]| {
-            at(path).is_some_and(|raw| !harmless.contains(&unquote(raw).as_ref()))
-        };
-        let (forces, structured) = match self.request.format {
-            Format::OpenaiChat => (
-                says(&["tool_choice"], &["auto", "none"]),
-                says(&["response_format", "type"], &["text"]),
-            ),
-            Format::OpenaiResponses => (
-                says(&["tool_choice"], &["auto", "none"]),
-                says(&["text", "format", "type"], &["text"]),
-            ),
-            Format::Anthropic => (
-                says(&["tool_choice", "type"], &["auto", "none"]),
-                at(&["output_config", "format"]).is_some() || at(&["output_format"]).is_some(),
-            ),
-            Format::Gemini => {
-                let calling = ["toolConfig", "functionCallingConfig", "mode"];
-                let schema = |key| at(&["generationConfig", key]).is_some();
-                (
-                    says(&calling, &["AUTO", "NONE", "MODE_UNSPECIFIED"]),
-                    says(&["generationConfig", "responseMimeType"], &["text/plain"])
-                        || schema("responseSchema")
-                        || schema("responseJsonSchema"),
-                )
-            }
-            Format::Bedrock => (
-                at(&["toolConfig", "toolChoice", "auto"]).is_none()
-                    && at(&["toolConfig", "toolChoice"]).is_some(),
-                false,
-            ),
-        };
+        let dialect = self.request.format.dialect();
+        let (forces, structured) =
+            (dialect.forces_call(&self.request), dialect.demands_form(&self.request));
         match () {
             () if !body.of(source).starts_with('{') => Some(Why::Broken),
             () if forces => Some(Why::ForcesTool),

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::count::Count;
-use crate::model::fit::reply_wanted;
 use crate::request::Request;
 use crate::transcript::unit::{Instructions, Unit, Units};
 use crate::transcript::{Part, Transcript};
@@ -193,7 +192,7 @@ impl Gauge {
             tokens,
             characters: Characters::of(&request.transcript),
             bytes: request.source().len() as u64,
-            output_reserve: reply_wanted(request).unwrap_or(0),
+            output_reserve: request.format.dialect().reply_limit(request).unwrap_or(0),
             ..self.clone()
         }
     }

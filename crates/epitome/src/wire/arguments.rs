@@ -3,7 +3,7 @@
 use crate::json::{Scanner, unquote};
 
 /// An input that isn't an object as one; `None` where there is no input at all.
-pub(super) fn as_object(body: &str) -> Option<String> {
+pub(crate) fn as_object(body: &str) -> Option<String> {
     // Arguments that were left as a string of JSON.
     let inner = unquote(body);
     let is_object = inner.starts_with('{')

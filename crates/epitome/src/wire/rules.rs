@@ -42,7 +42,7 @@ pub struct Rule {
 
 macro_rules! rules {
     ($($name:ident = $format:ident $id:literal: $demand:literal, repair $repair:literal, error $error:literal, source $source:literal;)*) => {
-        $(pub(super) const $name: RuleId = RuleId($id);)*
+        $(pub(crate) const $name: RuleId = RuleId($id);)*
         /// Every rule that [`check`](super::check) knows.
         pub const RULES: &[Rule] = &[$(Rule {
             id: $name,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::clean::Past;
 use super::pairing::{PairRules, Pairing, Spoken};
 use super::rules::{Finding, Mend, RuleId};
-use crate::model::Thinking;
+use super::thinking::Thinking;
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Transcript};
 

@@ -7,8 +7,9 @@ mod media;
 
 use std::fmt::Write as _;
 
+use epitome::convert::{Extent, Goal, Loss, convert};
 use epitome::transcript::{Marks, Part, PartKind};
-use epitome::wire::{self, Extent, Format, Goal, Loss, convert};
+use epitome::wire::{self, Format};
 use expect_test::expect;
 use proptest::prelude::*;
 use testkit::captures::Capture;

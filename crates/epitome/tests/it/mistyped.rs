@@ -164,7 +164,7 @@ proptest! {
         for request in outcome.iter().map(|outcome| &outcome.request).chain([&request]) {
             prop_assert!(wire::parse(format, request.source().to_string()).is_ok());
             for to in Format::ALL {
-                let converted = wire::convert(request, to);
+                let converted = epitome::convert::convert(request, to);
                 prop_assert!(serde_json::from_str::<Value>(&converted.text).is_ok(), "{}", converted.text);
             }
         }

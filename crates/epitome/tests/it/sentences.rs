@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
+use epitome::convert::Loss;
 use epitome::guard::Held;
 use epitome::model::fit::Subject;
 use epitome::session::Stuck;
 use epitome::summarize::{FailureKind, Fault, Why};
 use epitome::trigger::{Asker, Cause, Demand};
 use epitome::view::Reason;
-use epitome::wire::Loss;
 use expect_test::{Expect, expect};
 
 /// Holds sentences against `expected`: none is empty, and none is said of two kinds.

@@ -11,7 +11,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use epitome::Format;
-use epitome::wire::{self, Extent, Loss, Lost};
+use epitome::convert::{Extent, Loss, Lost};
+use epitome::wire;
 use specimens::THINGS;
 use testkit::conversion::{Tongue, converted, said};
 use testkit::paper;

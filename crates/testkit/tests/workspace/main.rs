@@ -2,6 +2,7 @@
 //! what their source must not contain, and that the papers are true.
 
 mod captures;
+mod circles;
 mod edges;
 mod licences;
 mod metadata;

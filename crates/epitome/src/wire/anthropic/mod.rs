@@ -8,8 +8,9 @@ use super::clean::Past;
 use super::message::{self, Spelling};
 use super::openai_chat::row;
 use super::{Dialect, Field, Finding, MissingResult};
-use crate::json::{JsonError, Scanner, Span, quote, unquote};
+use crate::json::{self, JsonError, Scanner, Span, quote, unquote};
 use crate::request::{Keeper, Request};
+use crate::transcript::unit::Instructions;
 use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role, Transcript};
 
 pub(super) struct Anthropic;
@@ -50,6 +51,39 @@ impl Dialect for Anthropic {
 
     fn as_dialect(&self) -> &dyn Dialect {
         self
+    }
+
+    fn instructions(&self) -> Instructions {
+        Instructions::BetweenUserAndReply
+    }
+
+    fn has_text_documents(&self) -> bool {
+        true
+    }
+
+    fn has_thinking_modes(&self) -> bool {
+        true
+    }
+
+    fn thinking_type(&self, mode: &str) -> Option<String> {
+        json::text_member(mode, "type")
+    }
+
+    fn reply_limit(&self, request: &Request) -> Option<u64> {
+        request.number(&["max_tokens"])
+    }
+
+    fn forces_call(&self, request: &Request) -> bool {
+        request.says_other(&["tool_choice", "type"], &["auto", "none"])
+    }
+
+    fn demands_form(&self, request: &Request) -> bool {
+        request.value(&["output_config", "format"]).is_some()
+            || request.value(&["output_format"]).is_some()
+    }
+
+    fn id_key(&self, kind: PartKind) -> &'static str {
+        if kind == PartKind::Call { "id" } else { "tool_use_id" }
     }
 
     fn missing_result(&self, id: &str, _name: &str) -> MissingResult {

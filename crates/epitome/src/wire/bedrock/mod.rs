@@ -6,7 +6,7 @@ mod rules;
 use super::clean::Past;
 use super::message::{self, Spelling};
 use super::{Dialect, Field, Finding, MissingResult, wrapped};
-use crate::json::{JsonError, Scanner, Splices, quote};
+use crate::json::{self, JsonError, Scanner, Span, Splices, quote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role};
 use crate::view::PartEdit;
@@ -63,6 +63,44 @@ impl Dialect for Bedrock {
 
     fn as_dialect(&self) -> &dyn Dialect {
         self
+    }
+
+    fn has_thinking_modes(&self) -> bool {
+        true
+    }
+
+    fn thinking_type(&self, mode: &str) -> Option<String> {
+        let thinking = json::member(mode, Span::new(0..mode.len()), "thinking")?;
+        json::text_member(thinking.of(mode), "type")
+    }
+
+    fn has_model_in_url(&self) -> bool {
+        true
+    }
+
+    fn reply_limit(&self, request: &Request) -> Option<u64> {
+        request.number(&["inferenceConfig", "maxTokens"])
+    }
+
+    fn forces_call(&self, request: &Request) -> bool {
+        request.value(&["toolConfig", "toolChoice", "auto"]).is_none()
+            && request.value(&["toolConfig", "toolChoice"]).is_some()
+    }
+
+    fn demands_form(&self, _request: &Request) -> bool {
+        false
+    }
+
+    fn is_cache_marker(&self, part: &Part<'_>) -> bool {
+        part.kind() == PartKind::Opaque && part.name() == "cachePoint"
+    }
+
+    fn id_key(&self, _kind: PartKind) -> &'static str {
+        "toolUseId"
+    }
+
+    fn gathers_results(&self) -> bool {
+        true
     }
 
     fn missing_result(&self, id: &str, _name: &str) -> MissingResult {

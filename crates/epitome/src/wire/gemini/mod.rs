@@ -10,7 +10,7 @@ mod rules;
 
 use super::clean::Past;
 use super::message::{self, Spelling};
-use super::{Dialect, Field, Finding, MissingResult, wrapped};
+use super::{Dialect, Field, Finding, MissingResult, ReasoningKept, wrapped};
 use crate::json::{JsonError, Scanner, Splices, quote};
 use crate::request::{Keeper, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role, Transcript};
@@ -71,6 +71,44 @@ impl Dialect for Gemini {
 
     fn as_dialect(&self) -> &dyn Dialect {
         self
+    }
+
+    fn reasoning_kept(&self) -> ReasoningKept {
+        ReasoningKept::Turn
+    }
+
+    fn reply_limit(&self, request: &Request) -> Option<u64> {
+        request.number(&["generationConfig", "maxOutputTokens"])
+    }
+
+    fn forces_call(&self, request: &Request) -> bool {
+        let mode = ["toolConfig", "functionCallingConfig", "mode"];
+        request.says_other(&mode, &["AUTO", "NONE", "MODE_UNSPECIFIED"])
+    }
+
+    fn demands_form(&self, request: &Request) -> bool {
+        let asked = |key| request.value(&["generationConfig", key]).is_some();
+        request.says_other(&["generationConfig", "responseMimeType"], &["text/plain"])
+            || asked("responseSchema")
+            || asked("responseJsonSchema")
+    }
+
+    fn calls_follow_user(&self) -> bool {
+        true
+    }
+
+    /// Gemini CLI puts a word that stands for any signature in its place when a session is taken up later.
+    fn is_replaceable_signature(&self, part: &Part<'_>) -> bool {
+        let is_signature = part.is(Marks::SIGNED) && !part.is(Marks::LITERAL);
+        part.kind() == PartKind::Reasoning && is_signature
+    }
+
+    fn id_key(&self, _kind: PartKind) -> &'static str {
+        "id"
+    }
+
+    fn gathers_results(&self) -> bool {
+        true
     }
 
     fn missing_result(&self, id: &str, name: &str) -> MissingResult {

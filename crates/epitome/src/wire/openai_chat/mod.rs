@@ -3,10 +3,10 @@
 mod rules;
 
 use super::clean::Past;
-use super::{Dialect, Finding, MissingResult, origin};
-use crate::json::{JsonError, Scanner, Span, quote, unquote};
+use super::{Dialect, Finding, MissingResult, Opening, ReasoningKept, origin};
+use crate::json::{self, JsonError, Scanner, Span, quote, unquote};
 use crate::request::Request;
-use crate::transcript::{Marks, Origin, PartKind, PartRow, Role};
+use crate::transcript::{Marks, Origin, Part, PartKind, PartRow, Role};
 
 pub(super) struct OpenaiChat;
 
@@ -41,6 +41,41 @@ impl Dialect for OpenaiChat {
 
     fn as_dialect(&self) -> &dyn Dialect {
         self
+    }
+
+    fn opening(&self) -> Opening {
+        Opening::Anyone
+    }
+
+    fn media(&self, part: &Part<'_>) -> (String, String) {
+        let member = |name| json::text_member(part.raw_body(), name);
+        let address = member("url").or_else(|| member("file_data")).unwrap_or_default();
+        (part.name().into_owned(), address)
+    }
+
+    fn has_reasoning_content(&self) -> bool {
+        true
+    }
+
+    fn reasoning_kept(&self) -> ReasoningKept {
+        ReasoningKept::Loop
+    }
+
+    fn reply_limit(&self, request: &Request) -> Option<u64> {
+        // The newer name comes first.
+        request.number(&["max_completion_tokens"]).or_else(|| request.number(&["max_tokens"]))
+    }
+
+    fn forces_call(&self, request: &Request) -> bool {
+        request.says_other(&["tool_choice"], &["auto", "none"])
+    }
+
+    fn demands_form(&self, request: &Request) -> bool {
+        request.says_other(&["response_format", "type"], &["text"])
+    }
+
+    fn id_key(&self, kind: PartKind) -> &'static str {
+        if kind == PartKind::Call { "id" } else { "tool_call_id" }
     }
 
     fn missing_result(&self, id: &str, _name: &str) -> MissingResult {

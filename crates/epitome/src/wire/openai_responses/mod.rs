@@ -14,7 +14,7 @@ mod rules;
 use head::Head;
 
 use super::clean::Past;
-use super::{Dialect, Field, Finding, MissingResult};
+use super::{Dialect, Field, Finding, MissingResult, Opening, ReasoningKept};
 use crate::json::{self, JsonError, Scanner, Span, quote};
 use crate::request::{Keeper, Request};
 use crate::transcript::{Entry, Part, PartKind, PartRow, Role, Transcript};
@@ -66,6 +66,43 @@ impl Dialect for OpenaiResponses {
 
     fn as_dialect(&self) -> &dyn Dialect {
         self
+    }
+
+    fn opening(&self) -> Opening {
+        Opening::Anyone
+    }
+
+    fn encrypts_reasoning(&self) -> bool {
+        true
+    }
+
+    fn reasoning_kept(&self) -> ReasoningKept {
+        ReasoningKept::Loop
+    }
+
+    fn reply_limit(&self, request: &Request) -> Option<u64> {
+        request.number(&["max_output_tokens"])
+    }
+
+    fn forces_call(&self, request: &Request) -> bool {
+        request.says_other(&["tool_choice"], &["auto", "none"])
+    }
+
+    fn demands_form(&self, request: &Request) -> bool {
+        request.says_other(&["text", "format", "type"], &["text"])
+    }
+
+    /// The model still reads what stands before a compaction (PROVIDERS.md B.2.3).
+    fn compaction_hides(&self) -> bool {
+        false
+    }
+
+    fn has_kept_items(&self) -> bool {
+        true
+    }
+
+    fn id_key(&self, _kind: PartKind) -> &'static str {
+        "call_id"
     }
 
     fn result_words(&self, result: &Part<'_>, text: &str) -> String {

@@ -111,7 +111,13 @@ impl Patch {
             Mend::Rename { slots, to } => {
                 for slot in slots {
                     let id = transcript.part(*slot).row().id;
-                    self.set(request, *slot, id, id_key(request, *slot), quote(to));
+                    self.set(
+                        request,
+                        *slot,
+                        id,
+                        request.format.dialect().id_key(request.transcript.part(*slot).kind()),
+                        quote(to),
+                    );
                 }
             }
             Mend::CallTool { slot, name } => {
@@ -297,7 +303,7 @@ impl Patch {
                 let is_reply = |entry: Entry<'_>| entry.role() == Role::Assistant;
                 let replies = self.replies.get_or_init(|| Ends::of(transcript, is_reply));
                 let behind = replies.behind(from);
-                if gathers(request.format) {
+                if request.format.dialect().gathers_results() {
                     return self.gathered.entry(behind).or_default().push(block);
                 }
                 let is_users = behind < transcript.len()
@@ -396,20 +402,4 @@ impl Patch {
 fn answers_by_id(entry: Entry<'_>) -> bool {
     let mut results = entry.parts().filter(|part| part.kind() == PartKind::Result);
     entry.role() == Role::Tool && results.next().is_some_and(|part| !part.id().is_empty())
-}
-
-/// The member that holds a call's id, or names the call that a result answers.
-fn id_key(request: &Request, slot: Slot) -> &'static str {
-    match (request.transcript.part(slot).kind(), request.format) {
-        (_, Format::Bedrock) => "toolUseId",
-        (_, Format::OpenaiResponses) => "call_id",
-        (PartKind::Call, _) | (_, Format::Gemini) => "id",
-        (_, Format::Anthropic) => "tool_use_id",
-        (_, Format::OpenaiChat) => "tool_call_id",
-    }
-}
-
-/// Whether all results of a turn must stand in one message.
-fn gathers(format: Format) -> bool {
-    matches!(format, Format::Gemini | Format::Bedrock)
 }

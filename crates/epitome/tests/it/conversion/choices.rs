@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use epitome::wire::{self, Format, Loss, convert};
+use epitome::convert::{Loss, convert};
+use epitome::wire::{self, Format};
 use expect_test::expect;
 use serde_json::Value;
 

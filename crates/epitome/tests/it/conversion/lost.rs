@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use epitome::wire::{self, Format, convert};
+use epitome::convert::convert;
+use epitome::wire::{self, Format};
 use expect_test::{Expect, expect};
 
 /// What the request becomes, and what is told of it.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use epitome::wire::{self, Extent, Format, Loss, convert};
+use epitome::convert::{Extent, Loss, convert};
+use epitome::wire::{self, Format};
 use expect_test::expect;
 
 /// What a user shows, in each format's forms for it.

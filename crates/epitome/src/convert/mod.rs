@@ -19,8 +19,8 @@ mod write;
 
 use serde::Serialize;
 
-use super::{Finding, Format, Mended, check, parse, repair, repair_except, rules};
 use crate::request::Request;
+use crate::wire::{CHAT_NAME, Finding, Format, Mended, check, parse, repair, repair_except};
 
 pub use lost::{Extent, Loss, Lost};
 
@@ -61,13 +61,14 @@ pub struct Converted {
 /// Writes `request` as a body of another format. One of its own format comes out as it is.
 ///
 /// ```
-/// use epitome::wire::{self, Format, Loss};
+/// use epitome::convert::{Loss, convert};
+/// use epitome::wire::{self, Format};
 ///
 /// let body = r#"{"model":"m","messages":[{"role":"user","content":"Go."},
 ///     {"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},
 ///     {"type":"text","text":"Done."}]}]}"#;
 /// let request = wire::parse(Format::Anthropic, body.to_owned())?;
-/// let converted = wire::convert(&request, Format::OpenaiChat);
+/// let converted = convert(&request, Format::OpenaiChat);
 /// assert!(converted.text.contains(r#"{"role":"assistant","content":"Done."}"#));
 /// assert_eq!(converted.lost[0].what, Loss::Model);
 /// assert_eq!(converted.lost[1].what, Loss::SignedReasoning);
@@ -88,7 +89,7 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     }
     // Pairs that are whole can be carried as such.
     // Names are made to fit the target, which is told.
-    let sound = repair_except(request, &[rules::CHAT_NAME]);
+    let sound = repair_except(request, &[CHAT_NAME]);
     let mut neutral = read::read(&sound.request, to);
     for lost in &mut neutral.lost {
         lost.entry = lost.entry.and_then(|at| sound.came_from[at]);

@@ -12,8 +12,7 @@ use crate::json::{self, Scanner, Span, unquote};
 use crate::request::Request;
 use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
-use crate::wire::arguments::as_object;
-use crate::wire::{FOREIGN_CALL, Format};
+use crate::wire::{FOREIGN_CALL, Format, as_object};
 
 /// Reads `request`, whose pairs are whole, on its way to the format `to`.
 pub(super) fn read(request: &Request, to: Format) -> Neutral {
