@@ -55,11 +55,6 @@ impl Known {
         Ok(known)
     }
 
-    /// The ids.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = ContentId> {
-        self.ids.iter().copied()
-    }
-
     /// Says what the user most likely didn't mean: checkpoints that aren't continued, receipts of something else.
     pub(crate) fn warn(&self, outcome: &Outcome) {
         let transcript = &outcome.base.transcript;

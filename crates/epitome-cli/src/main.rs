@@ -27,7 +27,6 @@ mod suited;
 mod summarizers;
 mod survey;
 mod terminal;
-mod threads;
 mod unseen;
 mod whole;
 

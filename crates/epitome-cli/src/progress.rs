@@ -112,7 +112,7 @@ impl Progress {
     /// Counts, piece by piece.
     pub(crate) fn count(&mut self, request: &Request, counter: &dyn TokenCounter) -> Tally {
         let mut tally = Tally::begin(request, counter);
-        while tally.extend(request, counter, STRIDE, None) {
+        while tally.extend(request, counter, STRIDE) {
             self.tick("counting");
         }
         tally

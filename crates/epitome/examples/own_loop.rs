@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     let summaries = Summaries { chain: vec![own], ..Summaries::default() };
     let options = Options { target: Target::Percent(20), ..Options::default() };
-    let compactor = Compactor::new(options, counter("o200k")?)?.summarized_by(summaries)?;
+    let compactor = Compactor::new(options, counter("o200k")?)?.with_summaries(summaries)?;
 
     let request = wire::detect(session())?;
     let outcome = wait(Drive::new(compactor.begin(&request)))?;

@@ -21,7 +21,6 @@ pub mod budget;
 pub mod checkpoint;
 pub mod compact;
 pub mod convert;
-pub mod cores;
 pub mod count;
 pub mod draft;
 pub mod engine;

@@ -235,8 +235,7 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         ..compactor.options().clone()
     };
     let again = Compactor::new(options, counter(&outcome.receipt.counter).expect("its own name"))
-        .expect("in range")
-        .knowing(outcome.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id));
+        .expect("in range");
     let second = again.compact(&outcome.request).map_err(|e| e.to_string())?;
     // A list that goes to its end, or can't get where it should, may have more to do with what it left.
     let is_list = matches!(compactor.options().strategies, Pipeline::List(_));

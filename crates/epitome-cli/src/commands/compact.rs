@@ -29,7 +29,6 @@ use crate::reader::{Need, Reader};
 use crate::receipt::{self, Tense};
 use crate::summarizers::{self, Helpers};
 use crate::terminal::{self, count};
-use crate::threads;
 
 /// Writes the compacted request, and the receipt.
 pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
@@ -316,14 +315,17 @@ impl Shape {
             None => compactor,
             Some(trigger) => {
                 let window = due(trigger.when(), &reader, &self.helpers)?;
-                compactor.when(trigger.clone().boxed(), Gauge { window, ..Gauge::default() })
+                compactor
+                    .with_trigger(trigger.clone().boxed(), Gauge { window, ..Gauge::default() })
             }
         };
         let Helpers { hooks, compactors, summaries, is_agents, .. } = self.helpers.clone();
-        let compactor = compactor.summarized_by(summaries).expect("no flag says how long");
-        let compactor = compactor.compacted_by(compactors).hooked_by(hooks);
+        let compactor = compactor.with_summaries(summaries).expect("no flag says how long");
+        let compactor = compactor.with_compactors(compactors).with_hooks(hooks);
         let compactor = match opened.source.recording {
-            None if is_agents => compactor.going_on_from(AgentPrompt::of(opened.request.clone())),
+            None if is_agents => {
+                compactor.with_agent_prompt(AgentPrompt::of(opened.request.clone()))
+            }
             _ => compactor,
         };
         let outcome = progress.compact(&compactor, &opened.request, archive)?.map_err(|error| {
@@ -381,16 +383,15 @@ impl Shape {
 
     fn compacting(&self, reader: &Reader, options: Options) -> Result<Compactor> {
         let compactor = Compactor::new(options, Arc::clone(&reader.counter))
-            .map_err(|error| Failure::usage(error.to_string()).hint("epitome compact --help"))?
-            .knowing(self.known.ids());
+            .map_err(|error| Failure::usage(error.to_string()).hint("epitome compact --help"))?;
         let compactor = match &self.channel {
-            Some(channel) => compactor.recalling_by(channel),
+            Some(channel) => compactor.with_recall_channel(channel),
             None => compactor,
         };
-        Ok(threads::working(match &reader.model {
-            Some(model) => compactor.for_model(Arc::clone(model)),
+        Ok(match &reader.model {
+            Some(model) => compactor.with_model(Arc::clone(model)),
             None => compactor,
-        }))
+        })
     }
 
     /// What all layers say.

@@ -6,7 +6,6 @@ mod steps;
 mod tools;
 
 use epitome::Request;
-use epitome::cores::both;
 use epitome::count::{Count, Tally, TokenCounter};
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, PartKind};
@@ -15,7 +14,6 @@ use serde::Serialize;
 
 use crate::input::Source;
 use crate::reader::Reading;
-use crate::threads::Second;
 
 pub(crate) use kinds::{Kind, Weight, Weights};
 pub(crate) use rules::{By, Rule};
@@ -62,7 +60,7 @@ pub(crate) struct Survey {
     pub(crate) unpinned_rules: Vec<Rule>,
 }
 
-/// What is found without any counts, so that it may be looked for while somebody counts.
+/// What is found without any counts.
 #[derive(Debug)]
 pub(crate) struct Found {
     findings: Vec<(String, usize)>,
@@ -74,16 +72,6 @@ impl Found {
     pub(crate) fn in_request(request: &Request, pins: &[String]) -> Self {
         let unpinned_rules = Rule::unpinned(request, pins);
         Found { findings: findings(request), unpinned_rules }
-    }
-
-    /// The same on a second thread, while `work` is done on this one; after it, where the system has no more threads.
-    pub(crate) fn beside<T>(
-        request: &Request,
-        pins: &[String],
-        work: impl FnOnce() -> T,
-    ) -> (T, Self) {
-        let (found, done) = both(&Second, || Found::in_request(request, pins), work);
-        (done, found)
     }
 }
 

@@ -78,7 +78,7 @@ fn what_is_copied_from_a_session_is_admitted() {
             let compactor =
                 Compactor::new(wishes, counter("o200k").expect("built in")).expect("in range");
             let summaries = Summaries { chain: vec![copies], ..Summaries::default() };
-            let compactor = compactor.summarized_by(summaries).expect("in range");
+            let compactor = compactor.with_summaries(summaries).expect("in range");
             let Ok(outcome) = wait(Drive::new(compactor.begin(recording.request()))) else {
                 continue;
             };

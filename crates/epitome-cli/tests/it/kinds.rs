@@ -340,7 +340,7 @@ async fn by_model(row: &Row, (_, format, model): (&str, Format, &str)) -> Outcom
     let model = Model::new(endpoint, (row.limits)(), purse).expect("a good endpoint");
     let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::new(model)];
     let summaries = Summaries { chain, ..Summaries::default() };
-    let compactor = compactor().summarized_by(summaries).expect("in range");
+    let compactor = compactor().with_summaries(summaries).expect("in range");
     Drive::new(compactor.begin(&session(Format::OpenaiChat))).await.expect("a view")
 }
 
@@ -385,7 +385,7 @@ async fn by_whole(whole: Whole) -> Outcome {
     let address = format!("{base}#x").parse().expect("an address");
     let remote = Remote::new(address, None, epitome_rpc::Limits::default());
     let chain: Vec<Arc<dyn Compact>> = vec![Arc::new(remote.expect("it may be asked"))];
-    let compactor = compactor().compacted_by(Compactors { chain, ..Compactors::default() });
+    let compactor = compactor().with_compactors(Compactors { chain, ..Compactors::default() });
     Drive::new(compactor.begin(&session(Format::OpenaiChat))).await.expect("a view")
 }
 

@@ -79,8 +79,8 @@ async fn the_bytes_before_the_instruction_are_those_that_the_agent_sent() {
         let counter = counter(known.tokenizer.counter()).expect("the registry names our counters");
         let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::new(asked)];
         let compactor = Compactor::new(options, counter).expect("in range");
-        let compactor = compactor.summarized_by(Summaries { chain, ..Summaries::default() });
-        let compactor = compactor.expect("in range").going_on_from(prompt);
+        let compactor = compactor.with_summaries(Summaries { chain, ..Summaries::default() });
+        let compactor = compactor.expect("in range").with_agent_prompt(prompt);
         let outcome = Drive::new(compactor.begin(&sent)).await.expect("a view");
         let fallbacks = &outcome.receipt.fallbacks;
         let Some(told) = &outcome.receipt.summary else { panic!("{format}: {fallbacks:?}") };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use epitome::checkpoint::look_alikes;
 use epitome::count::counter;
-use epitome::transcript::{ContentId, Entry, PartKind, Role};
+use epitome::transcript::{Entry, PartKind, Role};
 use epitome::view::Fate;
 use epitome::wire::check;
 use epitome::{Compactor, Options as Settings, Outcome, Request, Tail};
@@ -50,18 +50,14 @@ fn captured(name: &str) -> (String, String) {
     (name.to_owned(), std::fs::read_to_string(path).expect("captures are shipped"))
 }
 
-fn compacted(request: &Request, target: &str, known: &Request) -> Outcome {
+fn compacted(request: &Request, target: &str) -> Outcome {
     let settings = Settings {
         target: target.parse().expect("a target"),
         tail: if target == "20%" { Tail::Turns(1) } else { Settings::default().tail },
         ..Settings::default()
     };
-    let checkpoints = look_alikes(&known.transcript)
-        .map(|part| ContentId::of_text(&part.text()))
-        .collect::<Vec<_>>();
     Compactor::new(settings, counter("o200k").expect("a counter"))
         .expect("settings")
-        .knowing(checkpoints)
         .compact(request)
         .expect("a compaction")
 }
@@ -114,7 +110,7 @@ fn reading_back_gives_the_view() {
     for (name, kind, source) in sessions() {
         let before = recording(kind, source.clone(), LAST);
         for target in ["60%", "20%", "5%"] {
-            let outcome = compacted(&before.request, target, &before.request);
+            let outcome = compacted(&before.request, target);
             let whole = put_behind(kind, &source, &outcome, 1)
                 .unwrap_or_else(|error| panic!("{name} at {target}: {error}"));
             assert!(whole.starts_with(&source), "{name}: what was recorded stays");
@@ -180,7 +176,7 @@ fn a_session_is_compacted_and_applied_again_and_again() {
         let mut whole = source;
         for round in 1..=4 {
             let before = recording(kind, whole.clone(), LAST).request;
-            let outcome = compacted(&before, "60%", &before);
+            let outcome = compacted(&before, "60%");
             whole = put_behind(kind, &whole, &outcome, round)
                 .unwrap_or_else(|error| panic!("{name}, round {round}: {error}"));
             let again = recording(kind, whole.clone(), LAST).request;
@@ -202,7 +198,7 @@ fn a_session_is_compacted_and_applied_again_and_again() {
 fn what_is_said_afterwards_follows_the_view() {
     let source = example("claude-code/session-9eda1058.jsonl");
     let before = recording(Kind::ClaudeCode, source.clone(), LAST).request;
-    let outcome = compacted(&before, "20%", &before);
+    let outcome = compacted(&before, "20%");
     let whole = put_behind(Kind::ClaudeCode, &source, &outcome, 1).expect("it is applied");
     let last: Value = serde_json::from_str(whole.lines().last().expect("rows")).expect("JSON");
     let more = format!(
@@ -221,7 +217,7 @@ fn what_is_said_afterwards_follows_the_view() {
 fn the_same_is_written_twice() {
     let source = example("pi/pi-words.jsonl");
     let before = recording(Kind::Pi, source.clone(), LAST).request;
-    let outcome = compacted(&before, "50%", &before);
+    let outcome = compacted(&before, "50%");
     let one = put_behind(Kind::Pi, &source, &outcome, 1).expect("it is applied");
     assert_eq!(put_behind(Kind::Pi, &source, &outcome, 1), Ok(one));
 }
@@ -230,7 +226,7 @@ fn the_same_is_written_twice() {
 fn other_recordings_are_refused() {
     let source = example("swe-agent/marshmallow-1867-function-calling.traj");
     let before = recording(Kind::SweAgent, source.clone(), LAST).request;
-    let outcome = compacted(&before, "50%", &before);
+    let outcome = compacted(&before, "50%");
     let refused = put_behind(Kind::SweAgent, &source, &outcome, 1);
     assert_eq!(refused, Err(ApplyError::Unsupported { kind: Kind::SweAgent }));
     assert!(applied(&source).is_none());

@@ -45,7 +45,7 @@ pub(crate) fn local() -> Compactor {
 
 async fn compact(remote: Remote) -> Outcome {
     let chain: Vec<Arc<dyn Compact>> = vec![Arc::new(remote)];
-    let compactor = local().compacted_by(Compactors { chain, ..Compactors::default() });
+    let compactor = local().with_compactors(Compactors { chain, ..Compactors::default() });
     Drive::new(compactor.begin(&session())).await.expect("there is always a view")
 }
 
@@ -126,7 +126,7 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
     let chain: Vec<Arc<dyn Compact>> =
         vec![Arc::new(remote(&base, "editing", None, Limits::default()))];
     let compactors = Compactors { chain, about: about.clone(), ..Compactors::default() };
-    let drive = Drive::new(local().compacted_by(compactors).begin(&session()));
+    let drive = Drive::new(local().with_compactors(compactors).begin(&session()));
     let outcome = drive.await.expect("a view");
     assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
     assert!(outcome.rendered().contains("[a compactor's words: the source of f59]"));

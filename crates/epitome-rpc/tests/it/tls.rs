@@ -24,7 +24,7 @@ fn remote(base: &str, token: Option<&str>) -> Remote {
 
 async fn fallbacks(remote: Remote) -> Vec<String> {
     let chain: Vec<Arc<dyn Compact>> = vec![Arc::new(remote)];
-    let compactor = local().compacted_by(Compactors { chain, ..Compactors::default() });
+    let compactor = local().with_compactors(Compactors { chain, ..Compactors::default() });
     let outcome = Drive::new(compactor.begin(&session())).await.expect("there is always a view");
     outcome.receipt.fallbacks
 }

@@ -52,7 +52,7 @@ fn slow(at_limit: AtLimit, says: Result<&'static str, FailureKind>) -> Slow {
     let strategies = Pipeline::List(vec![Named::Recent(Setting::On(recent))]);
     let folding = Options { strategies, stop: Stop::AtEnd, ..Options::default() };
     let compactor = Compactor::new(folding, counter("claude").expect("known"));
-    let compactor = compactor.expect("in range").summarized_by(summaries).expect("in range");
+    let compactor = compactor.expect("in range").with_summaries(summaries).expect("in range");
     let due = Arc::new(Notify::new());
     let (hard, fired) = (trigger(When::Share(0.8)), Arc::clone(&due));
     let hard = move |gauge: &Gauge| hard.fires(gauge).inspect(|_| fired.notify_one());

@@ -95,7 +95,7 @@ async fn a_caller_waits_for_the_compaction_of_his_own_conversation() {
         };
         let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
         let hooks = Hooks { chain: vec![Arc::clone(&gate) as _], ..Hooks::default() };
-        let compactor = compactor.expect("in range").hooked_by(hooks);
+        let compactor = compactor.expect("in range").with_hooks(hooks);
         let layer = CompactionLayer::new(compactor, options).expect("in range");
         let (layer, adopted) = counted(layer.to(Recipient::from(Some(24_000))));
         let before = provider.sent().len();

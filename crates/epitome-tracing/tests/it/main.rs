@@ -162,7 +162,7 @@ fn a_compaction_is_one_span_without_content() {
     });
     let brief = epitome::summarize::Brief { sections: Some(Vec::new()), ..Default::default() };
     let summaries = Summaries { chain: vec![down, liar], brief, ..Summaries::default() };
-    let compactor = compactor(3_000).summarized_by(summaries).expect("in range");
+    let compactor = compactor(3_000).with_summaries(summaries).expect("in range");
     let (spans, closed) = traced(|| {
         wait(Drive::new(compactor.begin(&session()))).expect("a view");
     });
@@ -197,7 +197,7 @@ fn hooks_are_told_apart_by_their_compaction_and_compactors_stand_in_the_span() {
         std::future::ready(Ok(Verdict::Compacted(Compacted::default())))
     });
     let compactors = Compactors { chain: vec![wrong], ..Compactors::default() };
-    let compactor = compactor(3_000).hooked_by(hooks).compacted_by(compactors);
+    let compactor = compactor(3_000).with_hooks(hooks).with_compactors(compactors);
     let (spans, closed) = traced(|| {
         wait(Drive::new(compactor.begin(&session()))).expect("a view");
     });
@@ -222,7 +222,7 @@ fn what_a_hook_forbids_has_no_span() {
         std::future::ready(Ok(Wish { veto, ..Wish::default() }))
     });
     let hooks = Hooks { chain: vec![forbids], ..Hooks::default() };
-    let compactor = compactor(3_000).hooked_by(hooks);
+    let compactor = compactor(3_000).with_hooks(hooks);
     let (spans, closed) = traced(|| {
         wait(Drive::new(compactor.begin(&session()))).expect("a view");
     });
@@ -242,7 +242,7 @@ fn what_fails_and_what_it_took_stand_in_the_span() {
     };
     let run = |on_failure| {
         let summaries = Summaries { chain: vec![down()], on_failure, ..Summaries::default() };
-        let compactor = compactor(3_000).summarized_by(summaries).expect("in range");
+        let compactor = compactor(3_000).with_summaries(summaries).expect("in range");
         traced(|| {
             let failed = wait(Drive::new(compactor.begin(&session()))).is_err();
             assert_eq!(failed, on_failure == OnFailure::Error);
@@ -292,7 +292,7 @@ fn what_is_cancelled_closes_its_span() {
     let (spans, closed) = traced(|| {
         let slow = from_fn("slow", |_| std::future::pending());
         let summaries = Summaries { chain: vec![slow], ..Summaries::default() };
-        let compactor = compactor(3_000).summarized_by(summaries).expect("in range");
+        let compactor = compactor(3_000).with_summaries(summaries).expect("in range");
         let mut drive = pin!(Drive::new(compactor.begin(&session())));
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..200 {

@@ -1,11 +1,8 @@
 //! The tokens of a request, part by part, so that a view's count is a sum and nothing is counted
 //! twice.
 
-use std::ops::Range;
-
 use super::sample::{self, Counted};
 use super::{Count, TokenCounter, media, sealed};
-use crate::cores::{Beside, both, for_bytes};
 use crate::json::{self, Span, unquote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
@@ -96,56 +93,21 @@ impl Tally {
     /// Counts all of a request.
     pub fn of(request: &Request, counter: &dyn TokenCounter) -> Self {
         let mut tally = Tally::begin(request, counter);
-        while tally.extend(request, counter, usize::MAX, None) {}
+        while tally.extend(request, counter, usize::MAX) {}
         tally
     }
 
-    /// Counts further entries, half of them `beside` if that can be, stopping after about `bytes`; whether any are left.
-    pub fn extend(
-        &mut self,
-        request: &Request,
-        counter: &dyn TokenCounter,
-        bytes: usize,
-        beside: Option<&dyn Beside>,
-    ) -> bool {
+    /// Counts further entries, stopping after about `bytes`; whether any are left.
+    pub fn extend(&mut self, request: &Request, counter: &dyn TokenCounter, bytes: usize) -> bool {
         let all = &request.transcript;
-        let from = self.entries.len();
-        let (mut to, mut done) = (from, 0);
-        while to < all.len() && done < bytes {
-            done += all.entry(to).raw().len();
-            to += 1;
+        let mut done = 0;
+        while self.entries.len() < all.len() && done < bytes {
+            let entry = all.entry(self.entries.len());
+            done += entry.raw().len();
+            let sum = count_into(&mut self.parts, entry, request.format, counter);
+            self.push(sum);
         }
-        match for_bytes(beside, done) {
-            None => {
-                for at in from..to {
-                    let sum = count_into(&mut self.parts, all.entry(at), request.format, counter);
-                    self.push(sum);
-                }
-            }
-            Some(beside) => {
-                let (mut half, mut left) = (to, done / 2);
-                while half > from && left > 0 {
-                    half -= 1;
-                    left = left.saturating_sub(all.entry(half).raw().len());
-                }
-                let count = |entries: Range<usize>| {
-                    let mut parts = Vec::new();
-                    let entries = entries.map(|at| all.entry(at));
-                    let sums: Vec<Count> = entries
-                        .map(|entry| count_into(&mut parts, entry, request.format, counter))
-                        .collect();
-                    (parts, sums)
-                };
-                let (later, sooner) = both(beside, || count(half..to), || count(from..half));
-                for (parts, sums) in [sooner, later] {
-                    self.parts.extend(parts);
-                    for sum in sums {
-                        self.push(sum);
-                    }
-                }
-            }
-        }
-        to < all.len()
+        self.entries.len() < all.len()
     }
 
     fn push(&mut self, sum: Count) {

@@ -1,6 +1,5 @@
 //! A compactor's configuration, and the ways to drive it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +8,6 @@ use crate::archive::Archive;
 use crate::budget::{Stop, Target};
 use crate::checkpoint::looks_like_one;
 use crate::compact::Compactors;
-use crate::cores::Beside;
 use crate::count::TokenCounter;
 use crate::events::{Around, CompactionId, Event, Observer};
 use crate::guard::{OpenLoop, Pin, Predicate, Preserved};
@@ -50,13 +48,11 @@ pub struct Compactor {
     cause: Option<Arc<Cause>>,
     watch: Option<Arc<Watch>>,
     hooks: Option<Arc<Hooks>>,
-    known: Arc<BTreeSet<ContentId>>,
     model: Option<Arc<Model>>,
     channel: Option<Arc<str>>,
     summaries: Option<Arc<Summaries>>,
     prompt: Option<Arc<AgentPrompt>>,
     compactors: Option<Arc<Compactors>>,
-    beside: Option<Arc<dyn Beside>>,
     open_loop: OpenLoop,
 }
 
@@ -82,28 +78,20 @@ impl Compactor {
             cause: None,
             watch: None,
             hooks: None,
-            known: Arc::default(),
             model: None,
             channel: None,
             summaries: None,
             prompt: None,
             compactors: None,
-            beside: None,
             open_loop: OpenLoop::Stays,
         })
-    }
-
-    /// The same, counting and gathering also beside the caller's thread. What comes out is the same.
-    #[must_use]
-    pub fn working(self, beside: Arc<dyn Beside>) -> Self {
-        Compactor { beside: Some(beside), ..self }
     }
 
     /// The same, landing at `target` and keeping `pins` besides.
     ///
     /// # Errors
     /// A target or pin that is out of range.
-    pub fn wishing(self, target: Target, pins: Vec<Pin>) -> Result<Self, OptionsError> {
+    pub fn with_target(self, target: Target, pins: Vec<Pin>) -> Result<Self, OptionsError> {
         let mut options = Options { target, ..self.options.as_ref().clone() };
         options.pins.extend(pins);
         options.check()?;
@@ -119,7 +107,7 @@ impl Compactor {
 
     /// The same, keeping every entry of which `chosen` is true, besides what its options keep.
     #[must_use]
-    pub fn preserving(self, chosen: Predicate) -> Self {
+    pub fn with_preserved(self, chosen: Predicate) -> Self {
         Compactor { chosen: Some(chosen), ..self }
     }
 
@@ -127,13 +115,13 @@ impl Compactor {
     /// at the window, times and wishes of `around`. Where it doesn't fire the request passes as it came,
     /// byte for byte, with a receipt of the same shape.
     #[must_use]
-    pub fn when(self, trigger: Arc<dyn Trigger>, around: Gauge) -> Self {
+    pub fn with_trigger(self, trigger: Arc<dyn Trigger>, around: Gauge) -> Self {
         Compactor { due: Some(Due { trigger, around: Arc::new(around) }), ..self }
     }
 
     /// The same, for this cause: strategies see it, and the receipt tells it.
     #[must_use]
-    pub fn because(self, cause: Cause) -> Self {
+    pub fn with_cause(self, cause: Cause) -> Self {
         Compactor { cause: Some(Arc::new(cause)), ..self }
     }
 
@@ -147,13 +135,13 @@ impl Compactor {
     /// The same, asking hooks before it compacts. Whoever drives its compactions brings their answers, as
     /// [`Drive`](super::Drive) does; without that, what they answer at once is heeded.
     #[must_use]
-    pub fn hooked_by(self, hooks: Hooks) -> Self {
+    pub fn with_hooks(self, hooks: Hooks) -> Self {
         let hooks = (!hooks.chain.is_empty()).then(|| Arc::new(hooks));
         Compactor { hooks, ..self }
     }
 
     /// The same, with further instructions for whoever is asked.
-    pub(super) fn instructed(self, more: &[String]) -> Self {
+    pub(super) fn with_instructions(self, more: &[String]) -> Self {
         let summaries = self.summaries.map(|summaries| {
             let mut summaries = (*summaries).clone();
             summaries.brief.more.extend_from_slice(more);
@@ -172,25 +160,17 @@ impl Compactor {
         Compactor { hooks, summaries, compactors, ..self }
     }
 
-    /// The same, knowing checkpoints of earlier compactions by their id. It changes nothing: a user's whole text whose digest
-    /// matches is continued in any case, and what merely looks like a checkpoint is plain text, whoever knows it.
-    #[must_use]
-    pub fn knowing(self, checkpoints: impl IntoIterator<Item = ContentId>) -> Self {
-        let known = self.known.iter().copied().chain(checkpoints).collect();
-        Compactor { known: Arc::new(known), ..self }
-    }
-
     /// The same, for a model that can have back what it isn't shown, in this way: checkpoints say so, in
     /// a sentence that begins with it.
     #[must_use]
-    pub fn recalling_by(self, channel: &str) -> Self {
+    pub fn with_recall_channel(self, channel: &str) -> Self {
         Compactor { channel: Some(channel.into()), ..self }
     }
 
     /// The same, for requests that `model` will read, whatever they say: its binding of reasoning and its
     /// prices count. Without it, the built-in table is asked for the request's own model.
     #[must_use]
-    pub fn for_model(self, model: Arc<Model>) -> Self {
+    pub fn with_model(self, model: Arc<Model>) -> Self {
         Compactor { model: Some(model), ..self }
     }
 
@@ -199,7 +179,7 @@ impl Compactor {
     ///
     /// # Errors
     /// A summary of no tokens.
-    pub fn summarized_by(self, summaries: Summaries) -> Result<Self, OptionsError> {
+    pub fn with_summaries(self, summaries: Summaries) -> Result<Self, OptionsError> {
         if summaries.brief.max_tokens == Some(0) {
             return Err(OptionsError::NoSummary);
         }
@@ -210,7 +190,7 @@ impl Compactor {
     /// The same, knowing what the agent sends by itself: a summarizer that is the agent's own model may go on from it,
     /// where that costs less than a transcript of its own.
     #[must_use]
-    pub fn going_on_from(self, prompt: AgentPrompt) -> Self {
+    pub fn with_agent_prompt(self, prompt: AgentPrompt) -> Self {
         Compactor { prompt: Some(Arc::new(prompt)), ..self }
     }
 
@@ -218,14 +198,9 @@ impl Compactor {
     /// none of them gives a view that obeys the laws. Whoever drives its compactions has to bring their
     /// answers, as [`Drive`](super::Drive) does.
     #[must_use]
-    pub fn compacted_by(self, compactors: Compactors) -> Self {
+    pub fn with_compactors(self, compactors: Compactors) -> Self {
         let compactors = (!compactors.chain.is_empty()).then(|| Arc::new(compactors));
         Compactor { compactors, ..self }
-    }
-
-    /// Who does what can be done at once.
-    pub(super) fn beside(&self) -> Option<&dyn Beside> {
-        self.beside.as_deref()
     }
 
     /// What it is asked to do.
@@ -259,7 +234,7 @@ impl Compactor {
         };
         Some((
             // What only takes in is no compaction: nobody is asked about it, or told.
-            Compactor { options: Arc::new(options), watch: None, ..self.clone().alone() }
+            Compactor { options: Arc::new(options), watch: None, ..self.clone().asking_nobody() }
                 .with_strategies(strategies),
             most,
         ))
@@ -267,7 +242,7 @@ impl Compactor {
 
     /// The same, able to make anything smaller: what its strategies leave is folded, and dropped at last.
     #[must_use]
-    pub(crate) fn at_all_costs(self) -> Self {
+    pub(crate) fn with_last_resort(self) -> Self {
         if self.strategies.last().is_some_and(|last| last.name() == "head") {
             return self;
         }
@@ -338,12 +313,12 @@ impl Compactor {
     }
 
     /// The same without hooks, summarizers and other compactors, for what nobody can wait for.
-    pub(crate) fn alone(self) -> Self {
+    pub(crate) fn asking_nobody(self) -> Self {
         Compactor { hooks: None, summaries: None, prompt: None, compactors: None, ..self }
     }
 
     /// The same, for a view whose loop in progress is bound to what isn't shown any more.
-    pub(crate) fn closing_the_loop(self) -> Self {
+    pub(crate) fn with_loop_closed(self) -> Self {
         Compactor { open_loop: OpenLoop::MayLeave, ..self }
     }
 
@@ -418,8 +393,7 @@ impl Compactor {
         }
     }
 
-    /// The id of a text that is a checkpoint, where it is one that is continued: a whole text whose digest matches. One that is
-    /// known but was changed can't be read.
+    /// The id of a text that is a checkpoint, where it is one that is continued: a whole text whose digest matches.
     pub(super) fn continues(part: &Part<'_>) -> Option<ContentId> {
         let text = part.text();
         looks_like_one(&text).then(|| ContentId::of_text(&text))

@@ -100,7 +100,7 @@ impl Compaction {
         let instructions: Vec<String> =
             instructions.map(|wish| cut::one_line(wish, REASON)).collect();
         if !instructions.is_empty() {
-            compactor = compactor.instructed(&instructions);
+            compactor = compactor.with_instructions(&instructions);
         }
         if !pins.is_empty() {
             let target = compactor.options().target;
@@ -115,7 +115,7 @@ impl Compaction {
             }
             // A bad one costs no good one.
             for pin in pins {
-                match compactor.clone().wishing(target, vec![pin]) {
+                match compactor.clone().with_target(target, vec![pin]) {
                     Ok(wishing) => compactor = wishing,
                     Err(error) => self.fallbacks.push(format!("{by}: {error}")),
                 }

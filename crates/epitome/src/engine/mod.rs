@@ -23,7 +23,6 @@ use std::sync::atomic::AtomicBool;
 use crate::archive::{ArchiveError, Original};
 use crate::checkpoint::{self, Checkpoint, Gathered, look_alikes};
 use crate::compact::{Delegation, Verdict};
-use crate::cores::Beside;
 use crate::count::Tally;
 use crate::events::{CompactionId, Event};
 use crate::guard::{Held, Unheld};
@@ -132,13 +131,8 @@ pub struct Outcome {
     pub receipt: Receipt,
 }
 
-/// Bytes of entries gathered in one step: a few milliseconds of work.
+/// Bytes of entries counted or gathered in one step: a few milliseconds of work.
 const STEP_BYTES: usize = 1 << 18;
-
-/// Bytes of entries counted in one step: the same, or enough that a thread pays.
-fn step_bytes(beside: Option<&dyn Beside>) -> usize {
-    if beside.is_some() { 1 << 21 } else { STEP_BYTES }
-}
 
 #[derive(Debug)]
 enum State {

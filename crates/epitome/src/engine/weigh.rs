@@ -1,6 +1,6 @@
 //! Counting what came in, and asking whether anything is due.
 
-use super::{Attempt, Compaction, Counting, State, step_bytes};
+use super::{Attempt, Compaction, Counting, STEP_BYTES, State};
 use crate::count::Tally;
 
 impl Compaction {
@@ -34,14 +34,13 @@ impl Compaction {
         if tally.is_sampled() {
             return State::Weigh(self.begin_counting());
         }
-        self.compactor = self.compactor.clone().because(cause);
+        self.compactor = self.compactor.clone().with_cause(cause);
         State::Mend(Some(tally))
     }
 
     /// Counts a step further; whether anything is left.
     fn extend(&self, tally: &mut Tally) -> bool {
-        let (counter, beside) = (self.compactor.counter(), self.compactor.beside());
-        tally.extend(&self.request, counter, step_bytes(beside), beside)
+        tally.extend(&self.request, self.compactor.counter(), STEP_BYTES)
     }
 
     pub(super) fn count(&mut self, mut tally: Tally) -> State {

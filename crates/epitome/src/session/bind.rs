@@ -68,9 +68,9 @@ impl Sessions {
     ) -> Option<Epoch> {
         let before = self.lines[&session].epoch().clone();
         let counter = self.compactor.counter();
-        let compactor = self.compactor.clone().at_all_costs().alone().closing_the_loop();
-        let compactor = compactor.wishing(Target::Tokens(target), Vec::new()).ok()?;
-        let compactor = compactor.knowing(self.checkpoints.iter().copied());
+        let compactor =
+            self.compactor.clone().with_last_resort().asking_nobody().with_loop_closed();
+        let compactor = compactor.with_target(Target::Tokens(target), Vec::new()).ok()?;
         let outcome = compactor.compact(base).ok()?;
         let receipt = &outcome.receipt;
         let (came, left) = (receipt.before.count.tokens, receipt.after.count.tokens);
@@ -83,7 +83,6 @@ impl Sessions {
         next.spared += came.saturating_sub(left).saturating_sub(notes);
         next.checkpoint = receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
         next.carry(&before, |text| counter.text(text).tokens);
-        self.checkpoints.extend(next.checkpoint);
         Some(next)
     }
 }

@@ -125,7 +125,6 @@ impl Sessions {
             epoch.take_late(chain.len() + nth, late);
         }
         epoch.carry(line.epoch(), |text| counter.text(text).tokens);
-        self.checkpoints.extend(epoch.checkpoint);
         line.floor = matches!(receipt.reached, Reached::Unreachable { .. } | Reached::Short)
             .then_some(after);
         line.breaker.succeeded();

@@ -360,24 +360,23 @@ impl Sessions {
         let demands = cause.demands();
         let target = demands.iter().find_map(|demand| demand.target).unwrap_or(target);
         let pins: Vec<Pin> = demands.iter().flat_map(|demand| demand.pins.clone()).collect();
-        let compactor = self.compactor.clone().because(cause.clone());
+        let compactor = self.compactor.clone().with_cause(cause.clone());
         let compactor = match urgency {
             Urgency::Economy => compactor,
-            Urgency::Must => compactor.at_all_costs(),
+            Urgency::Must => compactor.with_last_resort(),
         };
         // A demand that is out of range is as good as none.
-        let compactor = compactor.clone().wishing(target, pins).unwrap_or(compactor);
-        let compactor = compactor.knowing(self.checkpoints.iter().copied());
+        let compactor = compactor.clone().with_target(target, pins).unwrap_or(compactor);
         let compactor = match asks {
             Asks::Others => compactor,
-            Asks::Nobody => compactor.alone(),
+            Asks::Nobody => compactor.asking_nobody(),
         };
         // A loop in progress is bound to what was shown, which isn't what came.
-        let compactor = if shows_all { compactor } else { compactor.closing_the_loop() };
+        let compactor = if shows_all { compactor } else { compactor.with_loop_closed() };
         let prompt = subject.prompt.filter(|_| compactor.summaries().is_some());
         let compactor = match prompt {
             Some((shown, sent, idle)) => {
-                compactor.going_on_from(AgentPrompt { request: shown.clone(), sent, idle })
+                compactor.with_agent_prompt(AgentPrompt { request: shown.clone(), sent, idle })
             }
             None => compactor,
         };

@@ -43,7 +43,7 @@ mod spot;
 mod volatile;
 mod written;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,7 +51,6 @@ use crate::count::ByHash;
 use crate::engine::{Compaction, Compactor};
 use crate::receipt::Stats;
 use crate::request::Request;
-use crate::transcript::ContentId;
 use crate::trigger::{Cause, Demand};
 use crate::wire::{Format, WireError};
 use line::Line;
@@ -135,7 +134,6 @@ pub struct Sessions {
     written: Written,
     recent: Recent,
     /// Checkpoints that were written here, so that a client who sends one back is understood.
-    checkpoints: HashSet<ContentId>,
     next: u64,
 }
 
@@ -157,7 +155,6 @@ impl Sessions {
             by_prefix: ByHash::default(),
             written: Written::default(),
             recent: Recent::default(),
-            checkpoints: HashSet::new(),
             next: 0,
         })
     }

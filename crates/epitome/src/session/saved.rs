@@ -42,7 +42,6 @@ impl Sessions {
         for prefix in &saved.ids {
             self.by_prefix.insert(*prefix, id);
         }
-        self.checkpoints.extend(saved.epochs.iter().filter_map(|epoch| epoch.checkpoint));
         let mut line = Line::new(id, &saved.tenant);
         line.ids = saved.ids;
         line.sends = saved.sends;

@@ -9,7 +9,7 @@ use epitome::engine::{Answer, OptionsError, Step};
 use epitome::events::{CompactionId, Event, Observer};
 use epitome::plan::Reached;
 use epitome::receipt::Stats;
-use epitome::transcript::{ContentId, Origin};
+use epitome::transcript::Origin;
 use epitome::trigger::{Cause, Gauge, Trigger as _, When};
 use epitome::wire::{self, Format};
 use epitome::{CompactError, Compactor, Options, Pin, Request, Target};
@@ -87,7 +87,7 @@ fn below_the_target_nothing_starts() {
     assert!(matches!(events[..], [Event::Considered { .. }]), "{events:?}");
     let trigger = When::Tokens(1_000_000).build().expect("in range").boxed();
     let large = testkit::parse(Format::OpenaiChat, &session(0..40));
-    let events = heard(compactor(2_000).when(trigger, Gauge::default()), &large);
+    let events = heard(compactor(2_000).with_trigger(trigger, Gauge::default()), &large);
     assert!(matches!(events[..], [Event::Considered { .. }]), "{events:?}");
 }
 
@@ -132,9 +132,8 @@ fn goes_on(compacted: &str, steps: std::ops::Range<usize>) -> Request {
 fn a_known_checkpoint_is_continued() {
     let first = compactor(1_200).compact(&testkit::parse(Format::OpenaiChat, &session(0..40)));
     let first = first.expect("a sound view");
-    let checkpoint = first.receipt.checkpoint.clone().expect("steps were folded");
     let request = goes_on(first.rendered(), 40..140);
-    let second = compactor(1_200).knowing([checkpoint.id]).compact(&request).expect("a sound view");
+    let second = compactor(1_200).compact(&request).expect("a sound view");
     let text = &second.view.checkpoint().expect("steps were folded").text;
     for rule in [9, 19, 29, 39, 49] {
         assert!(text.contains(&format!("Never touch module {rule}.")), "{rule} is lost:\n{text}");
@@ -175,8 +174,7 @@ fn a_changed_look_alike_is_nobodys_words_either() {
         let said = serde_json::json!({"role": "user", "content": text});
         let body = serde_json::json!({"model": "m", "messages": [said, {"role": "user", "content": "Go on."}]});
         let request = wire::parse(Format::OpenaiChat, body.to_string()).expect("messages");
-        let id = ContentId::of_text(text);
-        let outcome = compactor(1_000_000).knowing([id]).compact(&request).expect("a sound view");
+        let outcome = compactor(1_000_000).compact(&request).expect("a sound view");
         outcome.base.transcript.entry(0).origin()
     };
     assert_eq!(origin(own), Origin::Checkpoint);
@@ -268,7 +266,7 @@ fn ten_times_the_messages_are_still_one_checkpoint_under_its_cap() {
 /// Due above so many entries, in a window.
 fn due(most: usize, window: Option<u64>) -> Compactor {
     let trigger = When::Items(most).build().expect("in range");
-    compactor(2_000).when(trigger.boxed(), Gauge { window, ..Gauge::default() })
+    compactor(2_000).with_trigger(trigger.boxed(), Gauge { window, ..Gauge::default() })
 }
 
 #[test]

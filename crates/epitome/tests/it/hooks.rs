@@ -89,9 +89,9 @@ fn a_veto_leaves_all_as_it_is_and_asks_nobody_else() {
     });
     let never = wishes("never", |_| unreachable!("it was vetoed"));
     let compactor = compactor()
-        .summarized_by(summing(&asked))
+        .with_summaries(summing(&asked))
         .expect("in range")
-        .hooked_by(by(vec![veto, never]))
+        .with_hooks(by(vec![veto, never]))
         .with_observer(diary.clone());
     let outcome = run(&compactor);
     assert!(outcome.view.is_whole() && asked.lock().expect("nobody panics").is_empty());
@@ -107,7 +107,7 @@ fn a_summary_of_a_hook_is_admitted_as_any_other() {
     let with = |text: &'static str| {
         let hook =
             wishes("mine", move |_| Wish { summary: Some(Summary::new(text)), ..Wish::default() });
-        compactor().summarized_by(summing(&asked)).expect("in range").hooked_by(by(vec![hook]))
+        compactor().with_summaries(summing(&asked)).expect("in range").with_hooks(by(vec![hook]))
     };
     let plain = run(&compactor());
     // It may speak of what is still shown.
@@ -132,7 +132,7 @@ fn a_summary_of_a_hook_is_admitted_as_any_other() {
     assert_eq!(asked.lock().expect("nobody panics").len(), 1);
 
     let hook = wishes("mine", |_| Wish { summary: Some(Summary::new(" ")), ..Wish::default() });
-    let empty = run(&compactor().hooked_by(by(vec![hook])));
+    let empty = run(&compactor().with_hooks(by(vec![hook])));
     assert_eq!(empty.rendered(), plain.rendered());
     assert_eq!(empty.receipt.fallbacks, ["mine: its summary: it is empty"]);
 }
@@ -156,7 +156,7 @@ fn instructions_reach_who_sums_up_and_pins_stay() {
     let plain = run(&compactor());
     assert!(!plain.view.fates().nth(42).expect("it is covered").is_shown());
     let outcome =
-        run(&compactor().summarized_by(summing(&asked)).expect("in range").hooked_by(hooks));
+        run(&compactor().with_summaries(summing(&asked)).expect("in range").with_hooks(hooks));
     assert!(outcome.view.fates().nth(42).expect("it is covered").is_shown());
     let asked = asked.lock().expect("nobody panics");
     assert!(asked[0].instruction.contains("Name every port."), "{}", asked[0].instruction);
@@ -169,7 +169,7 @@ fn instructions_reach_who_sums_up_and_pins_stay() {
 fn a_bad_pin_costs_no_good_one() {
     let pins = || vec![Pin::Entry(42), Pin::Text(String::new())];
     let hook = wishes("mine", move |_| Wish { pins: pins(), ..Wish::default() });
-    let outcome = run(&compactor().hooked_by(by(vec![hook])));
+    let outcome = run(&compactor().with_hooks(by(vec![hook])));
     assert!(outcome.view.fates().nth(42).expect("it is covered").is_shown());
     let [told] = &outcome.receipt.fallbacks[..] else { panic!("{:?}", outcome.receipt.fallbacks) };
     assert!(told.starts_with("mine: "), "{told}");
@@ -182,7 +182,7 @@ fn what_cant_be_read_of_a_wish_costs_nothing_else() {
         unread: vec!["of its pins this can't be read: -1".to_owned()],
         ..Wish::default()
     });
-    let outcome = run(&compactor().hooked_by(by(vec![hook])));
+    let outcome = run(&compactor().with_hooks(by(vec![hook])));
     assert!(outcome.view.fates().nth(42).expect("it is covered").is_shown());
     assert_eq!(outcome.receipt.fallbacks, ["mine: of its pins this can't be read: -1"]);
 }
@@ -193,7 +193,7 @@ fn words_that_no_person_says_are_held_once_and_the_receipt_says_what_isnt() {
         pins: vec![Pin::Text("is the one in which I".to_owned()), Pin::Text("build".to_owned())],
         ..Wish::default()
     });
-    let outcome = run(&compactor().hooked_by(by(vec![hook])));
+    let outcome = run(&compactor().with_hooks(by(vec![hook])));
     let [told] = &outcome.receipt.unheld_pins[..] else {
         panic!("{:?}", outcome.receipt.unheld_pins)
     };
@@ -212,7 +212,7 @@ fn a_hook_that_fails_changes_nothing_but_the_receipt() {
         std::future::ready(Err(SummarizeError::new(FailureKind::Command, "exit status: 3")))
     });
     let diary = Arc::new(Diary::default());
-    let outcome = run(&compactor().hooked_by(by(vec![fails])).with_observer(diary.clone()));
+    let outcome = run(&compactor().with_hooks(by(vec![fails])).with_observer(diary.clone()));
     assert_eq!(outcome.rendered(), plain.rendered());
     assert_eq!(
         outcome.receipt.fallbacks,
@@ -226,10 +226,10 @@ fn a_hook_that_fails_changes_nothing_but_the_receipt() {
 #[test]
 fn without_a_driver_what_is_said_at_once_is_heeded() {
     let veto = wishes("careful", |_| Wish { veto: Some(String::new()), ..Wish::default() });
-    let outcome = compactor().hooked_by(by(vec![veto])).compact(&session()).expect("a view");
+    let outcome = compactor().with_hooks(by(vec![veto])).compact(&session()).expect("a view");
     assert_eq!(outcome.receipt.reason, "careful vetoed: no reason given");
     let slow = from_fn("slow", |_| std::future::pending());
-    let outcome = compactor().hooked_by(by(vec![slow])).compact(&session()).expect("a view");
+    let outcome = compactor().with_hooks(by(vec![slow])).compact(&session()).expect("a view");
     assert_eq!(outcome.receipt.fallbacks, ["slow wasn't heeded: nobody waits for its answer"]);
 }
 
@@ -238,7 +238,7 @@ fn nobody_is_asked_below_the_target() {
     let never = wishes("never", |_| unreachable!("there is nothing to do"));
     let small = testkit::parse(Format::OpenaiChat, "user Hello.\nasst Hello.\nuser Bye.\n");
     let diary = Arc::new(Diary::default());
-    let compactor = compactor().hooked_by(by(vec![never])).with_observer(diary.clone());
+    let compactor = compactor().with_hooks(by(vec![never])).with_observer(diary.clone());
     assert!(compactor.compact(&small).expect("a view").view.is_whole());
     assert_eq!(diary.said(), ["Considered"]);
 }

@@ -10,7 +10,6 @@ mod calibration;
 mod captures;
 mod compacts;
 mod conversion;
-mod cores;
 mod costs;
 mod edits;
 mod engine;

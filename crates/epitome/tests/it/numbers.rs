@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use epitome::checkpoint::{self, Contents};
 use epitome::count::counter;
 use epitome::guard::Pin;
-use epitome::transcript::ContentId;
 use epitome::wire::{Format, parse};
 use epitome::{Compactor, Options, Outcome, Request, Target};
 use serde_json::{Value, json};
@@ -54,16 +53,11 @@ fn request(format: Format, messages: &[Value]) -> Request {
 fn compacted(
     format: Format,
     messages: &mut Vec<Value>,
-    known: &mut Vec<ContentId>,
     (target, pins): (u64, Vec<Pin>),
 ) -> Outcome {
     let options = Options { target: Target::Tokens(target), pins, ..Options::default() };
     let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
-    let outcome = compactor
-        .knowing(known.iter().copied())
-        .compact(&request(format, messages))
-        .expect("a view");
-    known.extend(outcome.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id));
+    let outcome = compactor.compact(&request(format, messages)).expect("a view");
     let body: Value = serde_json::from_str(outcome.rendered()).expect("a request");
     messages.clone_from(body[list(format)].as_array().expect("messages"));
     outcome
@@ -93,14 +87,14 @@ fn named_in(text: &str) -> Option<usize> {
 fn messages_keep_their_numbers_through_compactions() {
     for format in ALL {
         for target in [900, 1_500, 3_000] {
-            let (mut messages, mut known, mut told) = (Vec::new(), Vec::new(), 0);
+            let (mut messages, mut told) = (Vec::new(), 0);
             for round in 0..4 {
                 let new =
                     (round * 30..(round + 1) * 30).map(|n| message(format, n % 2 == 0, &said(n)));
                 messages.extend(new);
                 // What stays in the middle has others behind it that don't.
                 let pins = vec![Pin::Text("panel p14 ".to_owned())];
-                let outcome = compacted(format, &mut messages, &mut known, (target, pins));
+                let outcome = compacted(format, &mut messages, (target, pins));
                 let Some(contents) = contents(&outcome) else { continue };
                 let text = &outcome.view.checkpoint().expect("there is one").text;
                 let quoted = contents.words.iter().map(|word| (word.at, word.text.as_str()));
@@ -157,9 +151,8 @@ fn what_left_is_remembered_by_the_checkpoint() {
         add("Read", &json!({"file_path": format!("src/f{n}.rs")}), &lorem(1_500), false);
     }
     messages.push(json!({"role": "user", "content": "Go on."}));
-    let mut known = Vec::new();
     for round in 0..3 {
-        let outcome = compacted(Format::Anthropic, &mut messages, &mut known, (1_300, Vec::new()));
+        let outcome = compacted(Format::Anthropic, &mut messages, (1_300, Vec::new()));
         let dropped = outcome.view.fates().filter(|fate| !fate.is_shown()).count();
         assert!(dropped > 0, "{round}");
         let text = &outcome.view.checkpoint().expect("it folds").text;

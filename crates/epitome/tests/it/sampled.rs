@@ -82,7 +82,7 @@ fn it_is_due_when_all_of_it_would_be() {
         let due = |counting| {
             let trigger = Arc::new(When::Tokens(limit).build().expect("in range"));
             let compactor = compactor(Options { counting, ..Options::default() });
-            let outcome = compactor.when(trigger, Gauge::default()).compact(&request);
+            let outcome = compactor.with_trigger(trigger, Gauge::default()).compact(&request);
             outcome.expect("nothing is in its way").receipt
         };
         let (sampled, whole) = (due(Counting::Sampled), due(Counting::Whole));

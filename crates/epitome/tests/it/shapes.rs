@@ -90,7 +90,8 @@ fn compact(own: &Arc<Own>, prompt: AgentPrompt) -> Outcome {
     let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::clone(own) as _];
     let summaries = Summaries { chain, ..Summaries::default() };
     let base = prompt.request.clone();
-    let compactor = compactor.summarized_by(summaries).expect("in range").going_on_from(prompt);
+    let compactor =
+        compactor.with_summaries(summaries).expect("in range").with_agent_prompt(prompt);
     wait(Drive::new(compactor.begin(&base))).expect("a view")
 }
 
@@ -226,7 +227,7 @@ fn a_session_goes_on_from_what_it_sent_last() {
     let options = Options { target: Target::Percent(5), ..Options::default() };
     let compactor = Compactor::new(options, counter("claude").expect("known")).expect("in range");
     let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::clone(&own) as _];
-    let compactor = compactor.summarized_by(Summaries { chain, ..Summaries::default() });
+    let compactor = compactor.with_summaries(Summaries { chain, ..Summaries::default() });
     let trigger = Arc::new(When::Tokens(30_000).build().expect("in range"));
     let landing = Landing::Target(Target::Percent(5));
     let options =

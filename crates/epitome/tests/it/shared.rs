@@ -8,10 +8,10 @@ use epitome::{Compactor, Format, Options, Outcome, Request, Target, Task, wire};
 use serde_json::{Value, json};
 use testkit::server::{Api, Call, Judge};
 
-fn compactor(target: u64, known: &[ContentId]) -> Compactor {
+fn compactor(target: u64) -> Compactor {
     let options = Options { target: Target::Tokens(target), ..Options::default() };
     let counter = counter("o200k").expect("a known name");
-    Compactor::new(options, counter).expect("in range").knowing(known.iter().copied())
+    Compactor::new(options, counter).expect("in range")
 }
 
 /// A task, and so many steps of a tool with a question of the user's every tenth.
@@ -70,7 +70,7 @@ fn id(receipt: &Receipt) -> ContentId {
 
 #[test]
 fn the_checkpoint_shares_the_tasks_message() {
-    let outcome = compactor(1_500, &[]).compact(&request(&session(60))).expect("compacts");
+    let outcome = compactor(1_500).compact(&request(&session(60))).expect("compacts");
     assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
     accepted(&outcome);
     let out = messages(&outcome);
@@ -99,10 +99,9 @@ fn without_a_task_it_shares_the_message_behind_it() {
 
 #[test]
 fn the_next_one_takes_its_words_on_and_its_place() {
-    let mut known = Vec::new();
     let mut said = session(30);
     for round in 0..4 {
-        let outcome = compactor(1_500, &known).compact(&request(&said)).expect("compacts");
+        let outcome = compactor(1_500).compact(&request(&said)).expect("compacts");
         accepted(&outcome);
         let out = messages(&outcome);
         let found = checkpoints(&out);
@@ -114,9 +113,8 @@ fn the_next_one_takes_its_words_on_and_its_place() {
         assert!(!words.iter().any(|word| word.contains("<checkpoint")), "round {round}");
         assert_eq!(out[0]["content"].as_array().expect("a list").len(), 2, "round {round}");
         // Again, nothing changes.
-        let again = compactor(1_500, &[id(&outcome.receipt)]).compact(&outcome.request);
+        let again = compactor(1_500).compact(&outcome.request);
         assert_eq!(again.expect("compacts").rendered(), outcome.rendered());
-        known = vec![id(&outcome.receipt)];
         said = out;
         let more = session(30).split_off(1);
         said.extend(more.into_iter().map(|mut message| {
@@ -135,8 +133,8 @@ fn the_next_one_takes_its_words_on_and_its_place() {
 
 #[test]
 fn a_checkpoint_in_a_shared_message_is_nobodys_words() {
-    let outcome = compactor(1_500, &[]).compact(&request(&session(60))).expect("compacts");
-    let again = compactor(1_000_000, &[]).compact(&outcome.request).expect("compacts");
+    let outcome = compactor(1_500).compact(&request(&session(60))).expect("compacts");
+    let again = compactor(1_000_000).compact(&outcome.request).expect("compacts");
     let origins = |outcome: &Outcome| -> Vec<Origin> {
         let parts = outcome.base.transcript.entry(0).parts();
         parts.filter(|part| part.kind() == PartKind::Text).map(|part| part.origin()).collect()

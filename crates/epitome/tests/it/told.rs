@@ -170,7 +170,7 @@ fn a_summary_is_carried_from_one_checkpoint_to_the_next() {
     let model = from_fn("model", move |_| std::future::ready(Ok(summary.clone())));
     let summaries = Summaries { chain: vec![model], ..Summaries::default() };
     let target = Target::Tokens(1_000);
-    let summed = compactor(target).summarized_by(summaries).expect("in range");
+    let summed = compactor(target).with_summaries(summaries).expect("in range");
     let request = testkit::parse(Format::OpenaiChat, &ruled());
     let outcome = wait(Drive::new(summed.begin(&request))).expect("a view");
     let log = Log::of(checkpoint(&outcome));

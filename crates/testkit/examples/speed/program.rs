@@ -67,23 +67,6 @@ pub(crate) fn measure(page: &mut Page, asked: &Asked, folder: &Path) -> Result<(
         format!("{stats:.2} s for {megabytes:.0} MB, which may take {allowed:.2}"),
         stats <= allowed,
     );
-    let (of_one, of_two) = (folder.join("of-one.json"), folder.join("of-two.json"));
-    let (input, own) = (file.to_string_lossy(), program.to_string_lossy());
-    let two = clock(3, &["compact", &input, "-o", &of_two.to_string_lossy()])?;
-    // Bound to one core the program sees one; `taskset` is util-linux's.
-    let one = of_one.to_string_lossy();
-    let one = run(3, Path::new("taskset"), &["-c", "0", &own, "compact", &input, "-o", &one])?;
-    let is_same = fs::read(&of_one)? == fs::read(&of_two)?;
-    page.goal(
-        "two cores: `compact` on that recording, beside one core, by the clock",
-        "the same bytes",
-        format!(
-            "{:.2} × the time, {} bytes",
-            two / one,
-            if is_same { "the same" } else { "other" }
-        ),
-        is_same && two < one,
-    );
     page.goal("`--version`", "20 ms", format!("{:.1} ms", version * 1e3), version <= 0.02);
     page.goal("the program, stripped", "25 MB", format!("{size:.1} MB"), size <= 25.0);
     Ok(())

@@ -172,7 +172,8 @@ fn decided(format: Format, source: &Arc<String>, counting: Counting) -> Result<(
     let request = wire::parse(format, Arc::clone(source))?;
     let options = Options { counting, ..Options::default() };
     let trigger = Arc::new(When::Tokens(1 << 40).build()?);
-    let compactor = Compactor::new(options, counter("o200k")?)?.when(trigger, Gauge::default());
+    let compactor =
+        Compactor::new(options, counter("o200k")?)?.with_trigger(trigger, Gauge::default());
     assert!(!compactor.compact(&request)?.receipt.triggered);
     Ok(())
 }

@@ -160,7 +160,8 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
     let newest = epochs.last().expect("there is one at least");
     let found = Found::in_request(&newest.request, &[]);
     let shown = Survey::new(&newest.request, now.source.clone(), &newest.tally, counter, found);
-    let (tally, found) = Found::beside(&all.request, &[], || progress.count(&all.request, counter));
+    let tally = progress.count(&all.request, counter);
+    let found = Found::in_request(&all.request, &[]);
     let ever = Survey::new(&all.request, all.source, &tally, counter, found);
     drop(progress);
 

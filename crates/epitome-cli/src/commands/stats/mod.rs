@@ -60,8 +60,8 @@ pub(crate) fn run(args: &StatsArgs, report: Report) -> Result<Exit> {
     let reader = Reader::new(&settings, &opened.request, Need::Counter)?;
     let counter = &reader.counter;
     let mut progress = Progress::new(report);
-    let (tally, found) =
-        Found::beside(&opened.request, &pins, || progress.count(&opened.request, counter.as_ref()));
+    let tally = progress.count(&opened.request, counter.as_ref());
+    let found = Found::in_request(&opened.request, &pins);
     let mut survey = Survey::new(&opened.request, opened.source, &tally, counter.as_ref(), found);
     survey.reader = reader.reading(survey.total);
     drop(progress);

@@ -56,7 +56,7 @@ fn by(chain: Vec<Arc<dyn Compact>>) -> Compactors {
 }
 
 fn run(compactors: Compactors) -> Result<Outcome, CompactError> {
-    wait(Drive::new(compactor(Vec::new()).compacted_by(compactors).begin(&session())))
+    wait(Drive::new(compactor(Vec::new()).with_compactors(compactors).begin(&session())))
 }
 
 /// All but the newest `newest` messages that may leave folded.
@@ -126,7 +126,7 @@ fn pins_stay_whoever_compacts() {
         fates[15..=16].fill(Fate::Drop(Reason::NotRecent));
         Compacted { fates, ..Compacted::default() }
     });
-    let compactor = compactor(pins).compacted_by(by(vec![bad]));
+    let compactor = compactor(pins).with_compactors(by(vec![bad]));
     let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
     assert!(outcome.receipt.fallbacks[0].contains("must stay"), "{:?}", outcome.receipt.fallbacks);
     assert!(outcome.rendered().contains("port_5007 }"));
@@ -160,7 +160,7 @@ fn the_next_in_the_chain_is_asked_and_in_the_end_it_is_as_the_caller_says() {
 fn nobody_is_asked_where_nothing_is_to_be_done_or_nobody_waits() {
     let never = || from_fn("never", |_| async { unreachable!("there is nothing to do") });
     let small = testkit::parse(Format::OpenaiChat, "user Hello.\nasst Hello.\nuser Bye.\n");
-    let compactor = compactor(Vec::new()).compacted_by(by(vec![never()]));
+    let compactor = compactor(Vec::new()).with_compactors(by(vec![never()]));
     let outcome = wait(Drive::new(compactor.begin(&small))).expect("a view");
     assert!(outcome.view.is_whole() && outcome.receipt.fallbacks.is_empty());
     // Driven by what can't wait, it does without.
@@ -204,9 +204,9 @@ fn observers_are_told_and_compactors_are_told_why() {
         ..Demand::new(Asker::Model, "context is full")
     };
     let compactor = compactor(Vec::new())
-        .compacted_by(all)
+        .with_compactors(all)
         .with_observer(diary.clone())
-        .because(Cause::Asked(vec![demand]));
+        .with_cause(Cause::Asked(vec![demand]));
     wait(Drive::new(compactor.begin(&session()))).expect("a view");
     let said = diary.0.lock().expect("nobody panicked").clone();
     assert_eq!(said, ["Considered", "Started", "bad called", "bad fell back", "Finished"]);
@@ -297,7 +297,7 @@ fn the_laws_hold_for_whatever_is_taken() {
             fates: by_chance(job, &dice),
             ..Compacted::default()
         });
-        let compactor = local.clone().compacted_by(by(vec![chance]));
+        let compactor = local.clone().with_compactors(by(vec![chance]));
         let outcome = wait(Drive::new(compactor.begin(&case.request())));
         let outcome = outcome.map_err(|error| TestCaseError::fail(error.to_string()))?;
         let (all, taken) = &mut *counts.borrow_mut();
@@ -321,8 +321,9 @@ fn with_the_trigger_remote_it_is_asked_on_every_call() {
     );
     let run = |verdict: Result<Verdict, SummarizeError>| {
         let asked = from_fn("asked", move |_| std::future::ready(verdict.clone()));
-        let compactor =
-            compactor(Vec::new()).compacted_by(by(vec![asked])).when(trigger(), Gauge::default());
+        let compactor = compactor(Vec::new())
+            .with_compactors(by(vec![asked]))
+            .with_trigger(trigger(), Gauge::default());
         wait(Drive::new(compactor.begin(&small))).expect("a view")
     };
     // It is far below the target, and something is done all the same.
@@ -341,8 +342,9 @@ fn with_the_trigger_remote_it_is_asked_on_every_call() {
     assert!(outcome.view.is_whole());
     assert_eq!(outcome.receipt.fallbacks, ["asked: can't be reached"]);
     let down = from_fn("asked", move |_| std::future::ready(gone()));
-    let compactor =
-        compactor(Vec::new()).compacted_by(by(vec![down])).when(trigger(), Gauge::default());
+    let compactor = compactor(Vec::new())
+        .with_compactors(by(vec![down]))
+        .with_trigger(trigger(), Gauge::default());
     let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
     assert!(outcome.receipt.after.count.tokens <= TARGET);
 }
@@ -388,7 +390,7 @@ fn what_a_compactor_took_is_booked_whatever_became_of_it() {
         Compacted { fates: folding(job, 21), summary, ..Compacted::default() }
     });
     let hooks = Hooks { chain: vec![hook], ..Hooks::default() };
-    let compactor = compactor(Vec::new()).compacted_by(by(vec![both])).hooked_by(hooks);
+    let compactor = compactor(Vec::new()).with_compactors(by(vec![both])).with_hooks(hooks);
     let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
     let told = outcome.receipt.summary.expect("there is one");
     assert_eq!((told.by.as_deref(), told.spent), (Some("hook"), spent));

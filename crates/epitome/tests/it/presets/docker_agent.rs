@@ -97,7 +97,7 @@ fn acts_when_asked_or_refused() {
     let asked = Gauge { demands: vec![demand], ..Gauge::default() };
     let cause = fires(&preset.trigger, &asked).expect("it was asked for");
     let outcome = compactor(Options { target: epitome::Target::Percent(50), ..preset.options })
-        .because(cause.clone())
+        .with_cause(cause.clone())
         .compact(&request(&exchanges(10, 60)))
         .expect("a view");
     assert_eq!(outcome.receipt.cause, Some(cause));

@@ -135,7 +135,7 @@ fn fires(trigger: &When, gauge: &Gauge) -> Option<Cause> {
 /// Looks as a preset does, and compacts if it is time.
 fn looked(preset: &Preset, request: &Request, window: u64) -> Option<Outcome> {
     let cause = fires(&preset.trigger, &gauge(request, window))?;
-    Some(compactor(preset.options.clone()).because(cause).compact(request).expect("a view"))
+    Some(compactor(preset.options.clone()).with_cause(cause).compact(request).expect("a view"))
 }
 
 /// Compacts whether or not it is time.
@@ -183,6 +183,5 @@ fn again(first: &Outcome, options: Options, more: &str) -> Outcome {
     let said: serde_json::Value = serde_json::from_str(request(more).source()).expect("JSON");
     messages.extend(said["messages"].as_array().expect("messages").clone());
     let longer = epitome::wire::parse(Format::OpenaiChat, body.to_string()).expect("a body");
-    let known = first.receipt.checkpoint.iter().map(|checkpoint| checkpoint.id);
-    compactor(options).knowing(known).compact(&longer).expect("a view")
+    compactor(options).compact(&longer).expect("a view")
 }

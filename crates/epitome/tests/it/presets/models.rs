@@ -197,7 +197,7 @@ fn by(chain: Vec<Arc<dyn Summarizer>>) -> Summaries {
 }
 
 fn with(options: Options, summaries: Summaries) -> Compactor {
-    compactor(options).summarized_by(summaries).expect("in range")
+    compactor(options).with_summaries(summaries).expect("in range")
 }
 
 fn run(compactor: &Compactor, drawn: &str) -> Outcome {
@@ -234,7 +234,7 @@ fn falls_back_to_the_local_one() {
         compact::from_fn("remote", move |job| ready(lawless(&job))),
     ] {
         let compactors = Compactors { chain: vec![remote], ..Compactors::default() };
-        let outcome = run(&compactor(planck()).compacted_by(compactors), &talk(10, 300));
+        let outcome = run(&compactor(planck()).with_compactors(compactors), &talk(10, 300));
         assert_eq!(outcome.rendered(), alone.rendered());
         assert!(outcome.receipt.fallbacks[0].starts_with("remote: "));
     }
@@ -326,8 +326,7 @@ fn asks_once() {
     let compactor = with(entelix(), by(vec![model]));
     let first = run(&compactor, &replies());
     assert_eq!(many(&asked), 1);
-    let known = first.receipt.checkpoint.iter().map(|checkpoint| checkpoint.id);
-    let second = wait(Drive::new(compactor.knowing(known).begin(&first.request)));
+    let second = wait(Drive::new(compactor.begin(&first.request)));
     assert_eq!(second.expect("a view").rendered(), first.rendered());
     assert_eq!(many(&asked), 1);
 }
@@ -364,7 +363,7 @@ fn tells_the_focus() {
     let compactor = with(docker_agent(), Summaries { brief, ..by(vec![model]) });
     let demand =
         Demand { focus: Some("the lexer".to_owned()), ..Demand::new(Asker::Host, "/compact") };
-    run(&compactor.because(Cause::Asked(vec![demand])), &replies());
+    run(&compactor.with_cause(Cause::Asked(vec![demand])), &replies());
     let told = asked.lock().expect("nobody panics")[0].instruction.clone();
     assert!(told.contains("Look most at this: the parser; the lexer"), "{told}");
 }
@@ -372,7 +371,7 @@ fn tells_the_focus() {
 fn hooked(wish: Wish, model: Arc<dyn Summarizer>) -> Outcome {
     let hook = hook::from_fn("hook", move |_| ready(Ok(wish.clone())));
     let hooks = Hooks { chain: vec![hook], ..Hooks::default() };
-    run(&with(docker_agent(), by(vec![model])).hooked_by(hooks), &replies())
+    run(&with(docker_agent(), by(vec![model])).with_hooks(hooks), &replies())
 }
 
 fn may_be_forbidden() {

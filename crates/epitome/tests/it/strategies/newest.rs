@@ -141,13 +141,11 @@ fn what_says_no_more_than_a_checkpoint_would_isnt_folded() {
 fn to_its_end_a_pipeline_is_at_rest() {
     {
         let first = to_the_end(recent(Tail::Turns(2)), Options::default(), TALK);
-        let known = first.receipt.checkpoint.iter().map(|checkpoint| checkpoint.id);
         let options =
             Options { target: Target::Percent(100), stop: Stop::AtEnd, ..Options::default() };
         let compactor = Compactor::new(options, counter("chars4").expect("a known name"))
             .expect("in range")
-            .with_strategies(vec![Arc::new(recent(Tail::Turns(2)))])
-            .knowing(known);
+            .with_strategies(vec![Arc::new(recent(Tail::Turns(2)))]);
         let again = compactor.compact(&first.request).expect("a view");
         assert!(again.view.is_whole(), "{}", show_view(&again.base, &again.view));
     }

@@ -246,8 +246,8 @@ fn kinds_and_chosen_entries_stay() {
     assert_eq!(kinds(vec![Origin::Tool], vec![]), "kkkkkkkkkk");
     assert_eq!(kinds(vec![], vec![Role::System]), "kkfffffkke");
     let chosen = Predicate::new(|entry| entry.raw().contains("src/x.rs\\\",\\\"edit"));
-    let none = compactor(to(10), "head").preserving(chosen);
+    let none = compactor(to(10), "head").with_preserved(chosen);
     assert_eq!(letters(&none), "kkfffffkke");
     let chosen = Predicate::new(|entry| entry.raw().contains("\"Edit\""));
-    assert_eq!(letters(&compactor(to(10), "head").preserving(chosen)), "kkfffkkkke");
+    assert_eq!(letters(&compactor(to(10), "head").with_preserved(chosen)), "kkfffkkkke");
 }

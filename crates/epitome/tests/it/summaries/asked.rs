@@ -49,11 +49,11 @@ fn who_sums_up_is_told_why_and_what_was_wished() {
     let (asked, curious) = curious();
     let brief = Brief { focus: Some("the parser".into()), ..Brief::default() };
     let summaries = Summaries { chain: vec![curious], brief, ..Summaries::default() };
-    let compactor = compactor().summarized_by(summaries).expect("in range");
+    let compactor = compactor().with_summaries(summaries).expect("in range");
     let mut demand = Demand::new(Asker::Model, "the tests are green\nnow the docs");
     demand.focus = Some("ports".into());
     for cause in [Cause::Asked(vec![demand]), Cause::Custom("it is Friday".into())] {
-        wait(Drive::new(compactor.clone().because(cause).begin(&session()))).expect("a view");
+        wait(Drive::new(compactor.clone().with_cause(cause).begin(&session()))).expect("a view");
     }
     let asked = asked.lock().expect("nobody panics");
     let [demanded, custom] = &asked[..] else { panic!("{} requests", asked.len()) };

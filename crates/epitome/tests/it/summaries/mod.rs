@@ -75,7 +75,7 @@ fn with(chain: Vec<Arc<dyn Summarizer>>) -> Summaries {
 }
 
 fn run(summaries: Summaries) -> Result<Outcome, CompactError> {
-    let compactor = compactor().summarized_by(summaries).expect("in range");
+    let compactor = compactor().with_summaries(summaries).expect("in range");
     wait(Drive::new(compactor.begin(&session())))
 }
 
@@ -168,20 +168,19 @@ fn nobody_is_asked_where_nothing_is_to_be_summed_up() {
     });
     let summaries = with(vec![never]);
     let small = testkit::parse(Format::OpenaiChat, "user Hello.\n");
-    let compactor = compactor().summarized_by(summaries).expect("in range");
+    let compactor = compactor().with_summaries(summaries).expect("in range");
     let outcome = wait(Drive::new(compactor.begin(&small))).expect("a view");
     assert!(outcome.receipt.summary.is_none());
     // What came out rests: the second compaction asks nobody.
     let first = run(with(vec![says("good", summary("none"))])).expect("a view");
-    let known = first.receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
-    let again = wait(Drive::new(compactor.knowing(known).begin(&first.request))).expect("a view");
+    let again = wait(Drive::new(compactor.begin(&first.request))).expect("a view");
     assert_eq!(again.rendered(), first.rendered());
 }
 
 #[test]
 fn whoever_cannot_wait_gets_the_extractive_one() {
     let summaries = with(vec![says("good", summary("none"))]);
-    let compactor = compactor().summarized_by(summaries).expect("in range");
+    let compactor = compactor().with_summaries(summaries).expect("in range");
     let outcome = compactor.compact(&session()).expect("a view");
     assert_eq!(outcome.receipt.fallbacks, ["good: nobody waits for its answer"]);
     assert!(!checkpoint(&outcome).contains(LANE));
@@ -205,7 +204,7 @@ fn an_observer_is_told_as_it_happens() {
         says("third", summary("none")),
     ];
     let compactor = compactor()
-        .summarized_by(with(chain))
+        .with_summaries(with(chain))
         .expect("in range")
         .with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
     wait(Drive::new(compactor.begin(&session()))).expect("a view");
@@ -237,7 +236,7 @@ fn an_observer_is_told_as_it_happens() {
 fn originals_are_kept_before_the_view_is_there() {
     let archive = MemoryArchive::default();
     let compactor =
-        compactor().summarized_by(with(vec![says("good", summary("none"))])).expect("in range");
+        compactor().with_summaries(with(vec![says("good", summary("none"))])).expect("in range");
     let compaction = compactor.begin_kept(&session());
     let drive = Drive::new(compaction).keeping_in(&archive);
     let outcome = wait(drive).expect("a view");
@@ -251,7 +250,7 @@ fn a_summary_of_no_tokens_is_an_error() {
     let brief = Brief { max_tokens: Some(0), ..Brief::default() };
     let summaries = Summaries { brief, ..with(vec![says("good", "")]) };
     assert_eq!(
-        compactor().summarized_by(summaries).expect_err("out of range"),
+        compactor().with_summaries(summaries).expect_err("out of range"),
         OptionsError::NoSummary
     );
 }

@@ -95,7 +95,7 @@ fn what_given_up_calls_took_is_in_the_receipt() {
     let failed = run(summaries(OnFailure::Error)).expect_err("it was to fail");
     let CompactError::Summary { spent, .. } = failed else { panic!("{failed}") };
     assert_eq!(spent.cost, Some(PRICE.times(3)));
-    let compactor = compactor().summarized_by(summaries(OnFailure::Extractive)).expect("in range");
+    let compactor = compactor().with_summaries(summaries(OnFailure::Extractive)).expect("in range");
     let outcome = by_hand(compactor.begin(&session())).expect("a view");
     assert_eq!(outcome.receipt.summary.expect("asked").spent.cost, Some(PRICE.times(3)));
 }
