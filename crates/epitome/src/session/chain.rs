@@ -43,20 +43,16 @@ pub struct Chain {
 impl Chain {
     /// The chain of a request's transcript.
     pub fn of(request: &Request, tenant: &str, key: ChainKey) -> Self {
-        Chain::default().going_on(0, request, tenant, key, |_, before, entry| {
-            link(key, before, request.format, entry)
-        })
+        Chain::default().going_on(0, request, tenant, key)
     }
 
-    /// The chain of a request whose first `known` entries have this one, each further link as `link` has it, which is
-    /// given its place and the id before it.
+    /// The chain of a request whose first `known` entries have this one.
     pub(super) fn going_on(
         self,
         known: usize,
         request: &Request,
         tenant: &str,
         key: ChainKey,
-        mut link: impl FnMut(usize, PrefixId, Entry<'_>) -> PrefixId,
     ) -> Self {
         let mut chain = self;
         let first = || Hash::new(key).text(tenant).text(request.format.name()).id();
@@ -72,7 +68,7 @@ impl Chain {
                 if entry.parts().any(|part| is_restated(entry.role(), &part)) {
                     chain.restated.push(entry.index);
                 }
-                link(chain.ids.len(), newest, entry)
+                link(key, newest, request.format, entry)
             };
             chain.ids.push(newest);
             chain.entries.push(entry.index);
@@ -136,7 +132,7 @@ impl Chain {
 }
 
 /// The id up to and with `entry`, by what is understood of it.
-pub(super) fn link(key: ChainKey, before: PrefixId, format: Format, entry: Entry<'_>) -> PrefixId {
+fn link(key: ChainKey, before: PrefixId, format: Format, entry: Entry<'_>) -> PrefixId {
     digest(Hash::new(key).follow(before), format, entry).id()
 }
 
@@ -147,7 +143,7 @@ impl Hash {
         Hash(HighwayHasher::new(Key(key.0)))
     }
 
-    pub(super) fn follow(mut self, before: PrefixId) -> Self {
+    fn follow(mut self, before: PrefixId) -> Self {
         self.0.append(&before.0.to_le_bytes());
         self
     }

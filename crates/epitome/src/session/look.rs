@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::alike::Linked;
 use super::breaker::Circumstances;
 use super::experience::Glimpse;
 use super::line::{Asks, Flight, Line, Manner, Urgency, Weight};
@@ -22,9 +21,6 @@ use crate::summarize::AgentPrompt;
 use crate::trigger::{Cause, Gauge, Switch};
 use crate::view::View;
 use crate::wire;
-
-/// So many entries that are new are likely to be just that: a look at how others were written isn't worth while.
-const FEW: usize = 8;
 
 /// How a request is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,10 +99,9 @@ impl Sessions {
         let base = repaired.map_or_else(|| request.clone(), |repaired| repaired.request);
         // Of what was mended the bytes aren't those that were read.
         let first = seen.and_then(|seen| seen.chain).filter(|_| is_whole);
-        let new = base.transcript.len() - first.as_ref().map_or(0, |(known, _)| *known);
-        let linked = if new > FEW { self.recent.linked(tenant, &base) } else { Linked::default() };
-        let known = (self.by_prefix.len(), first, linked);
-        let chain = self.written.chain(&base, tenant, self.options.key, known);
+        let (known, first) = first.unwrap_or_default();
+        let first = Arc::unwrap_or_clone(first);
+        let chain = Arc::new(first.going_on(known, &base, tenant, self.options.key));
         if is_whole {
             self.recent.note(tenant, request, &chain);
         }

@@ -21,7 +21,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod alike;
 mod bind;
 mod breaker;
 mod chain;
@@ -41,7 +40,6 @@ mod sent;
 mod settle;
 mod spot;
 mod volatile;
-mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +54,6 @@ use crate::wire::{Format, WireError};
 use line::Line;
 use look::Look;
 use recent::Recent;
-use written::Written;
 
 pub use breaker::Stuck;
 pub use chain::{Chain, ChainKey, PrefixId};
@@ -131,9 +128,8 @@ pub struct Sessions {
     lines: BTreeMap<SessionId, Line>,
     /// The line that had a link first.
     by_prefix: ByHash<PrefixId, SessionId>,
-    written: Written,
     recent: Recent,
-    /// Checkpoints that were written here, so that a client who sends one back is understood.
+    /// The number of the next conversation.
     next: u64,
 }
 
@@ -153,7 +149,6 @@ impl Sessions {
             experience: Experience::default(),
             lines: BTreeMap::new(),
             by_prefix: ByHash::default(),
-            written: Written::default(),
             recent: Recent::default(),
             next: 0,
         })

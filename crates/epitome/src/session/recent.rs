@@ -7,7 +7,6 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::alike::Linked;
 use super::chain::Chain;
 use crate::request::Request;
 use crate::wire::{self, Clean, Finding, Format, WireError};
@@ -170,17 +169,6 @@ impl Recent {
     pub(super) fn seen(&mut self, tenant: &str, request: &Request) -> Option<Seen> {
         let known = self.known.iter_mut().find(|known| known.is_of(tenant, request))?;
         Some(Seen { chain: known.chain.take(), is_whole: known.is_whole })
-    }
-
-    /// The newest ones whose links are known, to compare a request of that tenant with.
-    pub(super) fn linked(&self, tenant: &str, request: &Request) -> Linked<'_> {
-        let linked = |known| {
-            let Known { tenant: of_tenant, request: before, chain, .. }: &Known = known;
-            let is_near = of_tenant == tenant && before.format == request.format;
-            let (of, chain) = chain.as_ref().filter(|_| is_near)?;
-            (*of == before.transcript.len()).then_some((before, chain.as_ref()))
-        };
-        Linked::new(self.known.iter().filter_map(linked).take(COMPARED))
     }
 
     /// All breaches of rules in `request`. If it was read here and not changed since, what it has in common with one that

@@ -447,11 +447,6 @@ impl<'a> Part<'a> {
         self.row.span.of(self.source)
     }
 
-    /// What stands in one of its ranges.
-    pub(crate) fn raw_of(&self, span: Span) -> &'a str {
-        span.of(self.source)
-    }
-
     /// The payload's bytes as they came.
     pub fn raw_body(&self) -> &'a str {
         self.row.body.of(self.source)
