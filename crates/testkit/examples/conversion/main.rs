@@ -22,21 +22,22 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const HEAD: &str = "\
 # Conversion
 
-What `epitome convert --to FORMAT` carries from each format to each other, by the smallest body that says it. Nothing \
-here is typed by hand; the page is made by
+What `epitome convert --to FORMAT` carries from each format to each other, tested with the smallest body for each thing. This page is written by
 
 ```sh
 cargo run -p testkit --example conversion -- docs/conversion.md
 ```
 
-and `./test` fails when it is out of date. **Kept** was held to it: it is said there, nothing is listed as lost, and on the way \
-back it is said again. *One way* is said there, and is lost on the way back. *Changed* things are said in another way, *dropped* ones are gone; both are listed on stderr, \
-or with `--json`, each with its place and reason. A row that a table lacks is something that its format can't say. Each result \
-broke no rule, and the scripted model server took it.
+and `./test` fails if it is out of date. The result of every conversion obeyed the rules, and the scripted model server accepted it.
 
-Ids stay where they may; others are made legal and unique. Pairs that were broken are mended first. Properties over \
-generated transcripts and real captures hold the same: \
-[conversion.rs](../crates/epitome/tests/it/conversion.rs).
+- **kept**: the target has it, nothing is listed as lost, and converting back restores it.
+- one way: the target has it, but converting back loses it.
+- *changed*: the target has it in another form.
+- dropped: the target does not have it.
+
+`convert` lists what is changed or dropped on stderr, or with `--json`, each with its place and reason. A thing that a format cannot express has no row in its
+table. Ids stay where they are legal; others become legal and unique. Broken pairs are repaired first. Property tests over generated transcripts and real
+captures check the same: [conversion.rs](../crates/epitome/tests/it/conversion.rs).
 ";
 
 fn main() -> Result<ExitCode> {

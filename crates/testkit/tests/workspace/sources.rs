@@ -28,7 +28,7 @@ const FOREIGN: [&str; 18] = [
     "eprint",
 ];
 
-/// Most lines of code a file may have, tests apart; DESIGN.md asks for 400 or less.
+/// Most lines of code a file may have, tests apart; CONTRIBUTING.md asks for 400 or less.
 const LONGEST: usize = 500;
 
 #[test]

@@ -25,19 +25,19 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         theirs: "a pipeline: reasoning goes, emptied items with it",
-        ours: "the same, but what the provider demands back stays",
+        ours: "the same, except reasoning that the provider wants back",
         beside: Beside::Same,
         shown: drops_reasoning,
     },
     Row {
         theirs: "failed results go",
-        ours: "they are one line that says how the call failed, so that it isn't tried again",
+        ours: "each becomes a line that says how the call failed, so it isn't tried again",
         beside: Beside::OnPurpose,
         shown: stubs_failed,
     },
     Row {
         theirs: "the newest 24 items stay, system and context items wherever they are",
-        ours: "so they do",
+        ours: "they stay",
         beside: Beside::Same,
         shown: keeps_kinds,
     },
@@ -61,7 +61,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         theirs: "a backend that returns nothing deletes the history",
-        ours: "a checkpoint always speaks, or nothing is folded",
+        ours: "a checkpoint always has content, or nothing is folded",
         beside: Beside::Better,
         shown: never_deletes_history,
     },
@@ -73,7 +73,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         theirs: "cancelled between two strategies: the transcript stays as it was",
-        ours: "dropped at any step, there is no view",
+        ours: "if it is dropped at any step, there is no view",
         beside: Beside::Same,
         shown: can_be_cancelled,
     },

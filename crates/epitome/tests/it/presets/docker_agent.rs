@@ -14,7 +14,7 @@ use super::{
 
 pub(super) const ROWS: &[Row] = &[
     Row {
-        theirs: "acts above 0.9 of the window, not at it; with tool results that came since counted in",
+        theirs: "acts above 0.9 of the window, not at it, and counts newer tool results",
         ours: "acts at the same counts",
         beside: Beside::Same,
         shown: acts_above_nine_tenths,
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         theirs: "acts after a provider's overflow, and on demand with a focus",
-        ours: "so it does; the cause is in the receipt",
+        ours: "the same; the receipt names the cause",
         beside: Beside::Same,
         shown: acts_when_asked_or_refused,
     },
@@ -45,25 +45,25 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         theirs: "where everything fits in the tail, all of it is summarised",
-        ours: "nothing is done: nothing is gained",
+        ours: "nothing is done, because nothing would be gained",
         beside: Beside::OnPurpose,
         shown: leaves_what_fits,
     },
     Row {
         theirs: "the index of the first kept message is stored with the summary",
-        ours: "the view says it: the checkpoint stands right before it",
+        ours: "the view shows it: the checkpoint stands right before it",
         beside: Beside::Same,
         shown: knows_what_is_kept_first,
     },
     Row {
-        theirs: "a tight budget drops the prior summary without a word",
-        ours: "its words are carried on; what commands or forbids stays longest, and the receipt counts what is left out",
+        theirs: "a tight budget drops the earlier summary silently",
+        ours: "it is carried on; rules stay longest, and the receipt counts what is left out",
         beside: Beside::Better,
         shown: carries_the_prior_summary_on,
     },
     Row {
-        theirs: "what was removed has no pointer",
-        ours: "every entry can be had back byte for byte",
+        theirs: "removed content has no pointer",
+        ours: "every entry can be restored byte for byte",
         beside: Beside::Better,
         shown: gives_everything_back,
     },

@@ -55,13 +55,16 @@ const SYSTEMS: [(&str, [&[Row]; 2]); 5] = [
 const HEAD: &str = "\
 # Parity
 
-How Epitome's presets compare with the systems that they are like, behaviour by behaviour. Each row is a test in \
-[presets](../crates/epitome/tests/it/presets/mod.rs), which also writes this page \
-(`UPDATE_EXPECT=1 cargo test -p epitome --test it presets`). *Same*: as there. *Better*: a weak spot there that \
-doesn't occur here. *On purpose*: otherwise, and asserted to be.
+How Epitome's presets compare with the systems that they imitate. Each row is a test in
+[presets](../crates/epitome/tests/it/presets/mod.rs); `UPDATE_EXPECT=1 cargo test -p epitome --test it presets` writes
+this page.
 
-Presets are used by `epitome plan --preset NAME`, `compact --preset NAME`, the setting `preset`, and \
-`epitome::preset::Preset::named`.
+- *Same*: Epitome does what the system does.
+- *Better*: a weak point of the system does not occur in Epitome.
+- *On purpose*: Epitome differs, and a test asserts the difference.
+
+`epitome plan --preset NAME`, `epitome compact --preset NAME`, the setting `preset` and
+`epitome::preset::Preset::named` select a preset.
 ";
 
 #[test]

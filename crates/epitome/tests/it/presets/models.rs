@@ -26,26 +26,26 @@ use super::{
 
 pub(super) const PLANCK: &[Row] = &[
     Row {
-        theirs: "a model sums up all but the last 10 messages, the first among them",
-        ours: "a model's summary is one lane of the checkpoint, beside the user's words",
+        theirs: "a model summarises all but the last 10 messages, also the first",
+        ours: "the summary is one lane of the checkpoint, beside the user's words",
         beside: Beside::OnPurpose,
         shown: sums_up_what_is_older,
     },
     Row {
-        theirs: "a remote compactor is asked first; where it fails or takes too long, the local one compacts",
-        ours: "so it is, and its answer is held to the laws before anybody sees it",
+        theirs: "a remote compactor is asked first; if it fails or is too slow, the local one compacts",
+        ours: "the same, and its answer must obey the laws",
         beside: Beside::Better,
         shown: falls_back_to_the_local_one,
     },
     Row {
         theirs: "calls the model with nothing to summarise",
-        ours: "nobody is called",
+        ours: "no model is called",
         beside: Beside::Better,
         shown: calls_nobody_for_nothing,
     },
     Row {
-        theirs: "arguments of calls don't reach the model that sums up",
-        ours: "calls, their arguments and results do, each capped",
+        theirs: "arguments of calls don't reach the model",
+        ours: "calls, arguments and results do, each up to a limit",
         beside: Beside::Better,
         shown: tells_calls,
     },
@@ -57,7 +57,7 @@ pub(super) const PLANCK: &[Row] = &[
     },
     Row {
         theirs: "a failed summary: the session goes on uncompacted",
-        ours: "code writes the checkpoint; `on-failure = \"skip\"` is as there",
+        ours: "code writes the checkpoint; `on-failure = \"skip\"` does the same",
         beside: Beside::OnPurpose,
         shown: skips_if_asked_to,
     },
@@ -65,26 +65,26 @@ pub(super) const PLANCK: &[Row] = &[
 
 pub(super) const ENTELIX: &[Row] = &[
     Row {
-        theirs: "whatever the summarizer returns replaces the history, nothing too",
-        ours: "it must pass checks; it is reminded once, and then done without",
+        theirs: "whatever the summarizer returns replaces the history, even nothing",
+        ours: "it must pass checks; one reminder, then code writes the checkpoint",
         beside: Beside::Better,
         shown: takes_no_empty_summary,
     },
     Row {
         theirs: "a summary may be longer than what it stands for",
-        ours: "it isn't admitted",
+        ours: "such a summary is rejected",
         beside: Beside::Better,
         shown: takes_no_longer_summary,
     },
     Row {
-        theirs: "on every call over the threshold the model sums up again, the same as before",
-        ours: "what is compacted already asks nobody",
+        theirs: "on every call over the threshold the model summarises the same again",
+        ours: "a compacted request asks no model",
         beside: Beside::Better,
         shown: asks_once,
     },
     Row {
-        theirs: "the summarizer reads the text that it finds, instructions in it too",
-        ours: "it reads it between fences that nothing in it can close, the instruction last",
+        theirs: "the summarizer may follow instructions in the text",
+        ours: "the text stands in a fence that it can't close, and the instruction comes last",
         beside: Beside::Better,
         shown: fences_what_is_read,
     },
@@ -93,31 +93,31 @@ pub(super) const ENTELIX: &[Row] = &[
 pub(super) const DOCKER_AGENT: &[Row] = &[
     Row {
         theirs: "a summary has at most min(16,000, window / 4) tokens",
-        ours: "at most what the checkpoint has room for under the target, or less where that is said",
+        ours: "as much as the checkpoint has room for, or less if a limit is set",
         beside: Beside::OnPurpose,
         shown: has_a_longest_summary,
     },
     Row {
         theirs: "`/compact FOCUS` tells the model what to look at",
-        ours: "so does `--focus`, and who asks for a compaction",
+        ours: "`--focus` and a demand with a focus do the same",
         beside: Beside::Same,
         shown: tells_the_focus,
     },
     Row {
-        theirs: "a hook before it may forbid it",
-        ours: "so it may; the receipt says who did",
+        theirs: "a hook may forbid a compaction",
+        ours: "the same; the receipt names the hook",
         beside: Beside::Same,
         shown: may_be_forbidden,
     },
     Row {
         theirs: "a hook may give the summary, which is used as it is",
-        ours: "it may, and the model isn't called; it passes the checks of any other",
+        ours: "the same, but it must pass the checks of any summary",
         beside: Beside::Better,
         shown: may_be_given_its_summary,
     },
     Row {
         theirs: "an error of the model ends the compaction with an error",
-        ours: "the next one is asked, and in the end code; `on-failure = \"error\"` is as there",
+        ours: "the next summarizer is asked, then code writes; `on-failure = \"error\"` does the same",
         beside: Beside::OnPurpose,
         shown: asks_the_next_one,
     },
@@ -125,39 +125,39 @@ pub(super) const DOCKER_AGENT: &[Row] = &[
 
 pub(super) const PTC_RUNNER: &[Row] = &[Row {
     theirs: "no model is asked about the turns that are dropped",
-    ours: "what is dropped there is folded here, and a model that is configured sums it up",
+    ours: "these turns are folded, and a configured model summarises them",
     beside: Beside::OnPurpose,
     shown: sums_up_what_it_drops,
 }];
 
 pub(super) const AGENTKIT: &[Row] = &[
     Row {
-        theirs: "a backend sums up what is older than the newest 8 items",
-        ours: "the same items are summed up",
+        theirs: "a backend summarises what is older than the newest 8 items",
+        ours: "the same items are summarised",
         beside: Beside::Same,
         shown: sums_up_older_than_eight,
     },
     Row {
         theirs: "the backend is given the text of messages, not the calls",
-        ours: "it is given calls and results too",
+        ours: "it gets calls and results too",
         beside: Beside::Better,
         shown: tells_calls,
     },
     Row {
         theirs: "a backend that returns nothing deletes the history",
-        ours: "nothing isn't admitted; what people said stays quoted in any case",
+        ours: "an empty answer is rejected; people's words stay quoted",
         beside: Beside::Better,
         shown: takes_no_empty_summary,
     },
     Row {
         theirs: "cancelled while the backend works: the transcript stays as it was",
-        ours: "dropped while somebody is asked, there is no view",
+        ours: "if it is dropped while it waits, there is no view",
         beside: Beside::Same,
         shown: can_be_cancelled_while_it_waits,
     },
     Row {
-        theirs: "a pipeline that sums up fails at run time where no backend is set",
-        ours: "without a summarizer code writes the checkpoint",
+        theirs: "a summarising pipeline without a backend fails at run time",
+        ours: "without a summarizer, code writes the checkpoint",
         beside: Beside::Better,
         shown: needs_no_backend,
     },
