@@ -1,5 +1,7 @@
 //! The fence around a checkpoint. It carries the digest of what it encloses, so that nothing enclosed can close it.
 
+use std::borrow::Cow;
+
 use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
 
 const OPEN: &str = "<checkpoint ";
@@ -10,9 +12,18 @@ pub(super) fn fenced(body: &str) -> String {
     format!("{OPEN}{nonce}>\n{body}{CLOSE}{nonce}>")
 }
 
-/// What stands between the fences of an intact checkpoint. A line end behind them, which clients add, does not count.
-pub(super) fn unfenced(text: &str) -> Option<&str> {
-    let (nonce, rest) = text.trim_end().strip_prefix(OPEN)?.split_once(">\n")?;
+/// What stands between the fences of an intact checkpoint. White space around it, and line ends of another kind, which clients
+/// write, do not count.
+pub(super) fn unfenced(text: &str) -> Option<Cow<'_, str>> {
+    if let Some(body) = intact(text.trim()) {
+        return Some(Cow::Borrowed(body));
+    }
+    let plain = text.contains('\r').then(|| text.replace("\r\n", "\n"))?;
+    intact(plain.trim()).map(|body| Cow::Owned(body.to_owned()))
+}
+
+fn intact(text: &str) -> Option<&str> {
+    let (nonce, rest) = text.strip_prefix(OPEN)?.split_once(">\n")?;
     let body = rest.strip_suffix('>')?.strip_suffix(nonce)?.strip_suffix(CLOSE)?;
     (ContentId::of_text(body).short() == nonce).then_some(body)
 }
@@ -60,9 +71,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_end_behind_it_breaks_no_seal() {
-        let text = fenced("It stands for messages 1–3, which are not shown.\n");
-        assert!(looks_like_one(&text) && looks_like_one(&format!("{text}\r\n")));
+    fn white_space_around_it_breaks_no_seal() {
+        let text = fenced("It stands for messages 1–3, for reference; not a new request.\n");
+        assert!(looks_like_one(&text) && looks_like_one(&format!("\n{text}\r\n")));
+        assert!(looks_like_one(&text.replace('\n', "\r\n")));
         assert!(!looks_like_one(&format!("{text} and more")) && is_fence(&text));
     }
 }

@@ -22,7 +22,7 @@ use crate::text::secrets::{into_masked, masked};
 use crate::text::{Outcome, cut};
 use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
-use crate::transcript::{Entry, Marks, Numbering, Origin, Part, PartKind, Transcript};
+use crate::transcript::{ContentId, Entry, Marks, Numbering, Origin, Part, PartKind, Transcript};
 
 /// Names of files with rules of the user's, which clients put into the conversation.
 const RULE_FILES: [&str; 7] = [
@@ -49,11 +49,18 @@ pub struct Gathered {
     pub(super) words: Vec<Word>,
     pub(super) instructions: Vec<Word>,
     pub(super) deeds: Deeds,
-    pub(super) last_words: Option<Word>,
+    /// The agent's last words.
+    last_words: Option<Word>,
+    /// What it said last, unless the view shows that.
+    asked: Option<Word>,
+    /// What the user's newest words answer: what the agent said right before, where they name nothing themselves.
+    answered: Option<Word>,
     todo: Todo,
     /// Whether the view shows the newest list itself.
     shows_todo: bool,
     pub(super) summary: String,
+    /// Earlier checkpoints that it goes on from: one that stands twice was made once.
+    carried: Vec<ContentId>,
     /// Notes of earlier checkpoints, each with its source.
     pub(super) carried_notes: Vec<(Box<str>, Box<str>)>,
     pub(super) mentions: Mentions,
@@ -127,6 +134,12 @@ impl Gathered {
         &self.summary
     }
 
+    /// What the user's newest words answer, if that isn't shown, and the agent's last words.
+    pub(super) fn last_words(&self) -> Vec<Word> {
+        let answered = self.answered.iter().filter(|word| Some(*word) != self.last_words.as_ref());
+        answered.chain(&self.last_words).cloned().collect()
+    }
+
     /// The list of what is to be done, unless the view shows it.
     pub(super) fn todo(&self) -> Vec<String> {
         if self.shows_todo { Vec::new() } else { self.todo.lines() }
@@ -160,6 +173,9 @@ impl Gathered {
                 continue;
             }
             let text = said(transcript, &part);
+            if part.origin() == Origin::Model && part.kind() == PartKind::Text {
+                self.asked = None;
+            }
             let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
             if !draft.is_edited(part.slot) {
                 self.shown.extend(found.iter().map(|(_, at)| *at));
@@ -218,6 +234,7 @@ impl Gathered {
                 _ => {
                     if part.origin() == Origin::Model && !text.trim().is_empty() {
                         self.last_words = Some(Word::new(number, text.trim().to_owned()));
+                        self.asked.clone_from(&self.last_words);
                     }
                     self.lines.add(source, &text, &found);
                 }
@@ -229,6 +246,8 @@ impl Gathered {
         if entry.is_human() {
             let number = self.numbering.of(entry.index) as u32;
             self.newest_human = self.newest_human.max(Some(number));
+            let asked = self.asked.take();
+            self.answered = asked.filter(|_| specifics(&entry.human_text()).next().is_none());
         }
     }
 
@@ -265,7 +284,10 @@ impl Gathered {
 
     /// Goes on from an earlier checkpoint.
     fn carry(&mut self, part: &Part<'_>, age: usize) {
-        let Some(earlier) = read(&part.text()) else { return };
+        let text = part.text();
+        let id = ContentId::of_text(&text);
+        let Some(earlier) = read(&text).filter(|_| !self.carried.contains(&id)) else { return };
+        self.carried.push(id);
         let Contents {
             stands_for,
             instructions,
@@ -289,7 +311,12 @@ impl Gathered {
         self.instructions.sort_by_key(|word| word.at);
         self.words.sort_by_key(|word| word.at);
         self.deeds.carry(&deeds);
-        self.last_words = last_words.or(self.last_words.take());
+        let mut last_words = last_words.into_iter().rev();
+        if let Some(last) = last_words.next() {
+            self.answered = last_words.next();
+            self.asked = Some(last.clone());
+            self.last_words = Some(last);
+        }
         self.todo.carry(&todo);
         if !summary.is_empty() {
             self.summary = summary;

@@ -8,7 +8,7 @@ use super::deeds::{Deed, Merging};
 use super::gather::{Gathered, said};
 use super::notes::{Line, Place, Taken};
 use super::words::{self, Lane, Room};
-use super::{LEAST_TOKENS, ending, push_lane, titles};
+use super::{LEAST_SUMMARY, LEAST_TOKENS, push_lane, titles};
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
 use crate::summarize::fitted;
@@ -252,10 +252,9 @@ impl Lanes<'_> {
 
     /// The agent's last words, and its list.
     fn state(&self, left: u64) -> String {
-        let most = self.shares.last.min(left);
-        let last =
-            self.gathered.last_words.as_ref().and_then(|word| ending(word, most, self.counter));
-        let mut out = last.map(|word| word.lines()).unwrap_or_default();
+        // Where little fits, they go before notes.
+        let most = self.shares.last.max(LEAST_SUMMARY.min(left / 2)).min(left);
+        let mut out = words::agent_lane(&self.gathered.last_words(), most, self.counter).text;
         let mut room = self.shares.todo.min(left.saturating_sub(self.tokens(&out)));
         let mut items = String::new();
         for item in self.gathered.todo() {

@@ -25,8 +25,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::count::{TokenCounter, message_tokens};
-use crate::text::cut;
-use crate::text::sentence::sentences;
 use crate::transcript::{ContentId, Transcript};
 
 pub use cues::commands;
@@ -145,7 +143,7 @@ fn header(gathered: &Gathered) -> String {
 
 /// The least checkpoint.
 fn line(gathered: &Gathered) -> String {
-    format!("{STANDS_FOR}{}, which are not shown.\n", gathered.stands_for.text())
+    format!("{STANDS_FOR}{}, for reference; not a new request.\n", gathered.stands_for.text())
 }
 
 /// Adds a lane under its title, if it says anything.
@@ -165,24 +163,8 @@ fn push_lane(out: &mut String, title: &str, lines: &str) {
 /// Tokens of the least checkpoint, by `counter`.
 pub fn least_tokens(counter: &dyn TokenCounter) -> u64 {
     // As many tokens as a nonce and two runs of numbers may have.
-    let line =
-        format!("{STANDS_FOR}10001–10002, 10004–20005 and 20007–99999, which are not shown.\n");
+    let line = format!(
+        "{STANDS_FOR}10001–10002, 10004–20005 and 20007–99999, for reference; not a new request.\n"
+    );
     message_tokens(&fenced(&line), counter) + 8
-}
-
-/// The end of a text in whole sentences, in at most `most` tokens; what is left out before it is marked.
-fn ending(word: &Word, most: u64, counter: &dyn TokenCounter) -> Option<Word> {
-    if counter.text(&word.lines()).tokens <= most {
-        return Some(word.clone());
-    }
-    let tail_bytes = (most as usize).saturating_mul(8);
-    let tail = cut::tail(&word.text, tail_bytes);
-    for range in sentences(tail).iter().skip(1) {
-        let text = format!("{GAP} {}", &tail[range.start..]);
-        let part = Word { text, quote: Quote::Part, ..*word };
-        if counter.text(&part.lines()).tokens <= most {
-            return Some(part);
-        }
-    }
-    None
 }

@@ -19,8 +19,8 @@ pub struct Contents {
     pub unquoted: usize,
     /// What was done, a line each.
     pub deeds: String,
-    /// The agent's last words.
-    pub last_words: Option<Word>,
+    /// The agent's last words, behind what the user's newest words answer, if they answer something.
+    pub last_words: Vec<Word>,
     /// The agent's own list of what is to be done, a line each; empty if there is none.
     pub todo: String,
     /// The summary; empty if there is none.
@@ -34,9 +34,10 @@ pub struct Contents {
 /// Reads a checkpoint; `None` if its fence isn't intact. Anybody can write one.
 pub fn read(text: &str) -> Option<Contents> {
     let body = fence::unfenced(text)?;
+    let body = body.as_ref();
     let head = body.lines().find_map(|line| Some(line.split_once(titles::STANDS_FOR)?.1));
     let stands_for = head.and_then(|rest| {
-        let ends = [". ", ", which"].iter().filter_map(|end| rest.find(end)).min();
+        let ends = [". ", ", for"].iter().filter_map(|end| rest.find(end)).min();
         Ranges::read(&rest[..ends?])
     });
     let mut contents =
@@ -63,7 +64,7 @@ pub fn read(text: &str) -> Option<Contents> {
         match title {
             titles::STATE => {
                 let (found, behind) = words::read(rest);
-                contents.last_words = found.into_iter().next();
+                contents.last_words = found;
                 rest = behind;
                 if let Some(behind) = rest.strip_prefix(titles::TODO) {
                     let (lane, behind) = lane(behind);

@@ -1,12 +1,13 @@
 //! The user's words: earlier human messages, copied, never written.
 //!
 //! If they don't all fit, sentences that command or forbid come first, then those with specifics, then the newest. What is
-//! left out of a message is marked `[…]`. A label tells the message's number and how many lines follow, so that nothing in
-//! them can pass for another lane.
+//! left out of a message is marked `[…]`. A label tells the message's number and how many lines follow, and a line that would
+//! pass for a title, a label or a fence is indented, so that nothing in them can pass for another lane.
 
 use std::fmt::Write as _;
 
 use super::cues::commands;
+use super::{fence, titles};
 use crate::count::TokenCounter;
 use crate::specifics::specifics;
 use crate::text::sentence::sentences;
@@ -78,7 +79,13 @@ impl Word {
             0 => String::new(),
             more => format!(", {} lines", more + 1),
         };
-        format!("[{}{part}{lines}] {}\n", self.at, self.text)
+        let mut out = format!("[{}{part}{lines}] ", self.at);
+        for (at, line) in self.text.split('\n').enumerate() {
+            out.push_str(if at > 0 && passes_for_more(line) { INDENT } else { "" });
+            out.push_str(line);
+            out.push('\n');
+        }
+        out
     }
 
     /// Reads one back, and what is behind it.
@@ -96,9 +103,29 @@ impl Word {
         }
         let mut ends = tail.match_indices('\n').map(|(at, _)| at);
         let end = ends.nth(lines.checked_sub(1)?)?;
-        let word = Word { at, text: tail[..end].to_owned(), quote };
+        let own = |line| match line {
+            line if passes_for_more(line) => line.strip_prefix(INDENT).unwrap_or(line),
+            line => line,
+        };
+        let text = tail[..end].split('\n').map(own).collect::<Vec<_>>().join("\n");
+        let word = Word { at, text, quote };
         Some((word, &tail[end + 1..]))
     }
+}
+
+/// What stands before a line of a quote that would pass for another line of the checkpoint.
+const INDENT: &str = "  ";
+
+/// Whether a line would pass for a title, a label or a fence, however far it is indented.
+fn passes_for_more(line: &str) -> bool {
+    let line = line.trim();
+    let is_label = || {
+        line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    is_label()
+        || titles::ALL.contains(&line)
+        || line == titles::TODO.trim()
+        || fence::is_fence(line)
 }
 
 /// Reads a lane back; and what is behind it.
@@ -139,6 +166,30 @@ const MARK: u64 = 3;
 
 /// The lane within `room`, in the order the words were said.
 pub(super) fn lane(words: &[Word], room: Room, counter: &dyn TokenCounter) -> Lane {
+    lane_by(words, room, rank, counter)
+}
+
+/// The same of an agent's own words, which command nobody.
+pub(super) fn agent_lane(words: &[Word], all: u64, counter: &dyn TokenCounter) -> Lane {
+    let rank = |sentence: &str| rank(sentence).max(Rank::Specific);
+    lane_by(words, Room { commands: all, all }, rank, counter)
+}
+
+/// What a sentence of a person is worth.
+fn rank(sentence: &str) -> Rank {
+    match () {
+        () if commands(sentence) => Rank::Commands,
+        () if specifics(sentence).next().is_some() => Rank::Specific,
+        () => Rank::Other,
+    }
+}
+
+fn lane_by(
+    words: &[Word],
+    room: Room,
+    rank: impl Fn(&str) -> Rank,
+    counter: &dyn TokenCounter,
+) -> Lane {
     let whole = lane_of(words);
     if counter.text(&whole).tokens <= room.all {
         return Lane {
@@ -148,7 +199,7 @@ pub(super) fn lane(words: &[Word], room: Room, counter: &dyn TokenCounter) -> La
             lacks_commands: false,
         };
     }
-    let (chosen, lacks_commands) = chosen(words, room, counter);
+    let (chosen, lacks_commands) = chosen(words, room, rank, counter);
     let quoted: Vec<Word> =
         words.iter().zip(&chosen).filter_map(|(word, of)| of.quote(word)).collect();
     let whole = quoted.iter().filter(|word| word.quote == Quote::Whole).count();
@@ -200,22 +251,22 @@ impl Chosen {
 }
 
 /// Which sentences have room, and whether one that commands or forbids has none.
-fn chosen(words: &[Word], room: Room, counter: &dyn TokenCounter) -> (Vec<Chosen>, bool) {
+fn chosen(
+    words: &[Word],
+    room: Room,
+    rank: impl Fn(&str) -> Rank,
+    counter: &dyn TokenCounter,
+) -> (Vec<Chosen>, bool) {
     let mut all: Vec<Chosen> = Vec::with_capacity(words.len());
     let mut ranked: Vec<(Rank, usize, usize)> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let sentences = sentences(&word.text);
         for (nth, range) in sentences.iter().enumerate() {
             let sentence = &word.text[range.clone()];
-            if sentence == GAP {
-                continue;
+            // A gap, a fence of code, a rule: nothing is said by it alone.
+            if sentence.contains(char::is_alphanumeric) {
+                ranked.push((rank(sentence), at, nth));
             }
-            let rank = match () {
-                () if commands(sentence) => Rank::Commands,
-                () if specifics(sentence).next().is_some() => Rank::Specific,
-                () => Rank::Other,
-            };
-            ranked.push((rank, at, nth));
         }
         all.push(Chosen { is_chosen: vec![false; sentences.len()], sentences });
     }

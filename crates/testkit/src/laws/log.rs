@@ -189,7 +189,7 @@ paths: a, b
     #[test]
     fn one_line_is_a_checkpoint() {
         let log = Log::of(
-            "<checkpoint X>\nIt stands for messages 2–59, which are not shown.\n</checkpoint X>",
+            "<checkpoint X>\nIt stands for messages 2–59, for reference; not a new request.\n</checkpoint X>",
         );
         assert_eq!(log.messages(), [2..=59]);
         let log = Log::of("<checkpoint X>\nIt stands for message 4.\n</checkpoint X>");

@@ -31,7 +31,7 @@ pub(super) fn made(
     assert_eq!(view.len(), outcome.base.transcript.len(), "a fate for each entry");
     if let Some((before, text)) = checkpoint {
         let line = format!(
-            "<checkpoint X>\nIt stands for messages {text}, which are not shown.\n</checkpoint X>"
+            "<checkpoint X>\nIt stands for messages {text}, for reference; not a new request.\n</checkpoint X>"
         );
         let text = if text.starts_with('<') { text.into() } else { line.into() };
         view.place(Placed { before, text });

@@ -27,15 +27,15 @@ fn a_model_that_binds_nothing_keeps_it() {
         &bound("claude-opus-4-5", "{", ""),
         &expect![[r#"
             421 tokens
-            1-90: above, 1 squeeze, 2 fold, checkpoint before 5; 89 shown, 47 left for it, floor 136
-            91-123: above, 1 squeeze, 1 reasoning, 2 fold, checkpoint before 5; 89 shown, 47 left for it, floor 136
-            124-135: above, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89 shown, 47 left for it, floor 136
-            136-205: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89-130 shown, 47-75 left for it, floor 136-177
-            206-308: lands, 2 reasoning, 2 fold, checkpoint before 5; 135 shown, 71-173 left for it, floor 182
-            309-416: lands, 2 reasoning, 1 fold, checkpoint before 3; 254 shown, 55-162 left for it, floor 182
-            417-418: lands, 2 reasoning; 417 shown, 0 left for it, floor 182
-            419-420: lands, 1 reasoning; 419 shown, 0 left for it, floor 182
-            421-422: nothing; 421 shown, 0 left for it, floor 182
+            1-90: above, 1 squeeze, 2 fold, checkpoint before 5; 89 shown, 51 left for it, floor 140
+            91-123: above, 1 squeeze, 1 reasoning, 2 fold, checkpoint before 5; 89 shown, 51 left for it, floor 140
+            124-139: above, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89 shown, 51 left for it, floor 140
+            140-205: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89-130 shown, 51-75 left for it, floor 140-181
+            206-308: lands, 2 reasoning, 2 fold, checkpoint before 5; 135 shown, 71-173 left for it, floor 186
+            309-416: lands, 2 reasoning, 1 fold, checkpoint before 3; 254 shown, 55-162 left for it, floor 186
+            417-418: lands, 2 reasoning; 417 shown, 0 left for it, floor 186
+            419-420: lands, 1 reasoning; 419 shown, 0 left for it, floor 186
+            421-422: nothing; 421 shown, 0 left for it, floor 186
         "#]],
     );
 }
@@ -46,25 +46,25 @@ fn a_model_that_binds_it_loses_it_with_the_first_edit() {
         &bound("claude-opus-5-5", "{", ""),
         &expect![[r#"
             421 tokens
-            1-133: above, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87 shown, 47 left for it, floor 134
-            134-205: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87-128 shown, 47-77 left for it, floor 134-175
-            206-306: lands, 3 unbind, 2 fold, checkpoint before 5; 133 shown, 73-173 left for it, floor 180
-            307-414: lands, 3 unbind, 1 fold, checkpoint before 3; 252 shown, 55-162 left for it, floor 182
-            415-420: lands, 3 unbind; 415 shown, 0 left for it, floor 182
-            421-422: nothing; 421 shown, 0 left for it, floor 182
+            1-137: above, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87 shown, 51 left for it, floor 138
+            138-205: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87-128 shown, 51-77 left for it, floor 138-179
+            206-306: lands, 3 unbind, 2 fold, checkpoint before 5; 133 shown, 73-173 left for it, floor 184
+            307-414: lands, 3 unbind, 1 fold, checkpoint before 3; 252 shown, 55-162 left for it, floor 186
+            415-420: lands, 3 unbind; 415 shown, 0 left for it, floor 186
+            421-422: nothing; 421 shown, 0 left for it, floor 186
         "#]],
     );
     check(
         &bound("claude-opus-5-5", "{", CLOSED),
         &expect![[r#"
             432 tokens
-            1-86: above, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 47 left for it, floor 87
-            87-92: lands, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 47-52 left for it, floor 87
-            93-238: lands, 3 unbind, 3 fold, checkpoint before 7; 46 shown, 47-192 left for it, floor 87
-            239-317: lands, 3 unbind, 2 fold, checkpoint before 5; 144 shown, 95-173 left for it, floor 87
-            318-425: lands, 3 unbind, 1 fold, checkpoint before 3; 263 shown, 55-162 left for it, floor 87
-            426-431: lands, 3 unbind; 426 shown, 0 left for it, floor 87
-            432-433: nothing; 432 shown, 0 left for it, floor 87
+            1-90: above, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 51 left for it, floor 91
+            91-96: lands, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 51-56 left for it, floor 91
+            97-238: lands, 3 unbind, 3 fold, checkpoint before 7; 46 shown, 51-192 left for it, floor 91
+            239-317: lands, 3 unbind, 2 fold, checkpoint before 5; 144 shown, 95-173 left for it, floor 91
+            318-425: lands, 3 unbind, 1 fold, checkpoint before 3; 263 shown, 55-162 left for it, floor 91
+            426-431: lands, 3 unbind; 426 shown, 0 left for it, floor 91
+            432-433: nothing; 432 shown, 0 left for it, floor 91
         "#]],
     );
 }
@@ -110,13 +110,13 @@ fn it_stays_before_what_is_edited_and_leaves_where_nothing_else_may() {
         &of(edited),
         &expect![[r#"
             383 tokens
-            1-79: above, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 47 left for it, floor 82
-            80-81: above, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 47 left for it, floor 82
-            82-86: lands, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 47-51 left for it, floor 82
-            87-190: lands, 1 repeats, 1 unbind, 3 fold, checkpoint before 7; 40 shown, 47-150 left for it, floor 82
-            191-192: lands, 1 repeats, 1 unbind; 191 shown, 0 left for it, floor 82
-            193-382: lands, 1 repeats; 193 shown, 0 left for it, floor 82
-            383-384: nothing; 383 shown, 0 left for it, floor 82
+            1-79: above, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 51 left for it, floor 86
+            80-85: above, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 51 left for it, floor 86
+            86-90: lands, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 51-55 left for it, floor 86
+            91-190: lands, 1 repeats, 1 unbind, 3 fold, checkpoint before 7; 40 shown, 51-150 left for it, floor 86
+            191-192: lands, 1 repeats, 1 unbind; 191 shown, 0 left for it, floor 86
+            193-382: lands, 1 repeats; 193 shown, 0 left for it, floor 86
+            383-384: nothing; 383 shown, 0 left for it, floor 86
         "#]],
     );
     let held = "user Fix the build.\nasst think* {lorem 40} | Well, it is so.\nuser And now?\n";

@@ -46,11 +46,11 @@ fn the_newest_steps_stay() {
         &case,
         &expect![[r#"
             646 tokens
-            1-192: above, 1 squeeze, 1 fold, checkpoint before 4; 185 shown, 47-48 left for it, floor 232
-            193-209: above, 1 squeeze, 1 fold, 1 squeeze, checkpoint before 4; 185 shown, 48-52 left for it, floor 232
-            210-364: above, 1 fold, checkpoint before 4; 318 shown, 52-91 left for it, floor 365
-            365-645: lands, 1 fold, checkpoint before 4; 318 shown, 47-327 left for it, floor 365
-            646-647: nothing; 646 shown, 0 left for it, floor 365
+            1-192: above, 1 squeeze, 1 fold, checkpoint before 4; 185 shown, 51 left for it, floor 236
+            193-209: above, 1 squeeze, 1 fold, 1 squeeze, checkpoint before 4; 185 shown, 51-52 left for it, floor 236
+            210-368: above, 1 fold, checkpoint before 4; 318 shown, 52-92 left for it, floor 369
+            369-645: lands, 1 fold, checkpoint before 4; 318 shown, 51-327 left for it, floor 369
+            646-647: nothing; 646 shown, 0 left for it, floor 369
         "#]],
     );
 }
@@ -62,24 +62,24 @@ fn pins_stay_with_what_belongs_to_them() {
         &Case { pins, ..Case::drawn(Format::OpenaiChat, PINNED) },
         &expect![[r#"
             672 tokens
-            1-318: above, 2 squeeze, 2 fold, checkpoint before 5; 317 shown, 47-79 left for it, floor 364
-            319-327: above, 2 squeeze, 2 fold, 1 squeeze, checkpoint before 5; 315-318 shown, 79-81 left for it, floor 362-365
-            328-338: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 318-322 shown, 82-84 left for it, floor 365-369
-            339-342: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322 shown, 84-85 left for it, floor 369
-            343-344: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 322 shown, 85-86 left for it, floor 369
-            345-372: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322-334 shown, 86-93 left for it, floor 369-381
-            373-375: lands, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 326 shown, 47-49 left for it, floor 373
-            376-395: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 339-349 shown, 94-98 left for it, floor 386-396
-            396-402: lands, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 349 shown, 47-53 left for it, floor 396
-            403-428: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 349-363 shown, 50-68 left for it, floor 396-410
-            429-431: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 382 shown, 47-49 left for it, floor 407
-            432: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 364 shown, 68 left for it, floor 411
-            433-444: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 379-390 shown, 47-60 left for it, floor 411-423
-            445-494: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 378-404 shown, 58-94 left for it, floor 411-451
-            495-555: lands, 1 repeats, 2 fold, checkpoint before 5; 448 shown, 47-107 left for it, floor 495
-            556-567: lands, 1 repeats, 1 fold, checkpoint before 4; 499 shown, 57-68 left for it, floor 495
-            568-671: lands, 1 repeats; 568 shown, 0 left for it, floor 495
-            672-673: nothing; 672 shown, 0 left for it, floor 495
+            1-318: above, 2 squeeze, 2 fold, checkpoint before 5; 317 shown, 51-79 left for it, floor 368
+            319-327: above, 2 squeeze, 2 fold, 1 squeeze, checkpoint before 5; 315-318 shown, 79-81 left for it, floor 366-369
+            328-338: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 318-322 shown, 82-84 left for it, floor 369-373
+            339-342: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322 shown, 84-85 left for it, floor 373
+            343-344: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 322 shown, 85-86 left for it, floor 373
+            345-399: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322-349 shown, 86-99 left for it, floor 373-400
+            400-402: lands, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 349 shown, 51-53 left for it, floor 400
+            403: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 349 shown, 54 left for it, floor 400
+            404: above, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 354 shown, 101 left for it, floor 405
+            405-435: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 354-364 shown, 51-71 left for it, floor 405-415
+            436-439: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 379 shown, 57-60 left for it, floor 416
+            440: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 376 shown, 64 left for it, floor 427
+            441-444: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 386-390 shown, 51-58 left for it, floor 415-427
+            445-498: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 378-405 shown, 58-94 left for it, floor 415-456
+            499-555: lands, 1 repeats, 2 fold, checkpoint before 5; 448 shown, 51-107 left for it, floor 499
+            556-567: lands, 1 repeats, 1 fold, checkpoint before 4; 499 shown, 57-68 left for it, floor 499
+            568-671: lands, 1 repeats; 568 shown, 0 left for it, floor 499
+            672-673: nothing; 672 shown, 0 left for it, floor 499
         "#]],
     );
 }
@@ -90,15 +90,15 @@ fn results_share_an_entry_with_a_persons_words() {
         &Case::drawn(Format::Anthropic, PINNED),
         &expect![[r#"
             666 tokens
-            1-179: above, 1 squeeze, 3 fold, checkpoint before 6; 173-174 shown, 47 left for it, floor 220-221
-            180-220: above, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 47-55 left for it, floor 221
-            221-232: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 47-58 left for it, floor 221
-            233-255: lands, 1 squeeze, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 59-81 left for it, floor 221
-            256-305: lands, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 82-131 left for it, floor 221
-            306-549: lands, 1 repeats, 3 fold, checkpoint before 6; 259 shown, 47-290 left for it, floor 306
-            550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 306
-            562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 306
-            666-667: nothing; 666 shown, 0 left for it, floor 306
+            1-179: above, 1 squeeze, 3 fold, checkpoint before 6; 173-174 shown, 51 left for it, floor 224-225
+            180-224: above, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 51-56 left for it, floor 225
+            225-232: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 51-58 left for it, floor 225
+            233-255: lands, 1 squeeze, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 59-81 left for it, floor 225
+            256-309: lands, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 82-135 left for it, floor 225
+            310-549: lands, 1 repeats, 3 fold, checkpoint before 6; 259 shown, 51-290 left for it, floor 310
+            550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 310
+            562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 310
+            666-667: nothing; 666 shown, 0 left for it, floor 310
         "#]],
     );
     let pins = vec![Pin::Text("The port is 8443.".to_owned())];
@@ -106,16 +106,16 @@ fn results_share_an_entry_with_a_persons_words() {
         &Case { pins, tail: Tail::Items(2), ..Case::drawn(Format::Anthropic, PINNED) },
         &expect![[r#"
             666 tokens
-            1-129: above, 2 squeeze, 2 fold, checkpoint before 4; 300 shown, 47 left for it, floor 347
-            130-331: above, 1 squeeze, 2 fold, checkpoint before 4; 354-356 shown, 47-82 left for it, floor 401-403
-            332-371: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-363 shown, 83-92 left for it, floor 403-410
-            372-422: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 362-379 shown, 93-105 left for it, floor 409-426
-            423-438: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 373-380 shown, 47-65 left for it, floor 420-427
-            439-488: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 372-395 shown, 56-100 left for it, floor 419-442
-            489-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 47-107 left for it, floor 489
-            550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 489
-            562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 489
-            666-667: nothing; 666 shown, 0 left for it, floor 489
+            1-129: above, 2 squeeze, 2 fold, checkpoint before 4; 300 shown, 51 left for it, floor 351
+            130-331: above, 1 squeeze, 2 fold, checkpoint before 4; 354-356 shown, 51-82 left for it, floor 405-407
+            332-371: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-363 shown, 83-92 left for it, floor 407-414
+            372-426: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 362-379 shown, 93-106 left for it, floor 413-430
+            427-438: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 373-380 shown, 51-65 left for it, floor 424-431
+            439-492: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 372-398 shown, 56-100 left for it, floor 423-449
+            493-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 51-107 left for it, floor 493
+            550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 493
+            562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 493
+            666-667: nothing; 666 shown, 0 left for it, floor 493
         "#]],
     );
 }
@@ -127,12 +127,11 @@ fn what_preserved_tools_gave_stays_whole_where_it_fits() {
         &Case { tools, ..Case::drawn(Format::OpenaiChat, PINNED) },
         &expect![[r#"
             672 tokens
-            1-122: above, 3 squeeze, 1 fold, checkpoint before 5; 446 shown, 47 left for it, floor 493
-            123-617: above, 1 squeeze, 1 fold, checkpoint before 5; 535-603 shown, 47-51 left for it, floor 582-650
-            618-647: above, 1 fold, 1 squeeze, checkpoint before 5; 601-603 shown, 51 left for it, floor 648-650
-            648-667: above, 1 fold, checkpoint before 5; 621 shown, 51 left for it, floor 668
-            668-671: lands, 1 fold, checkpoint before 5; 621 shown, 47-50 left for it, floor 668
-            672-673: nothing; 672 shown, 0 left for it, floor 668
+            1-122: above, 3 squeeze, 1 fold, checkpoint before 5; 446 shown, 51 left for it, floor 497
+            123-617: above, 1 squeeze, 1 fold, checkpoint before 5; 535-603 shown, 51 left for it, floor 586-654
+            618-647: above, 1 fold, 1 squeeze, checkpoint before 5; 601-603 shown, 51 left for it, floor 652-654
+            648-671: above; 672 shown, 0 left for it, floor 672
+            672-673: nothing; 672 shown, 0 left for it, floor 672
         "#]],
     );
     let tools = vec!["Bash".to_owned()];
@@ -140,22 +139,20 @@ fn what_preserved_tools_gave_stays_whole_where_it_fits() {
         &Case { tools, ..Case::drawn(Format::Anthropic, PINNED) },
         &expect![[r#"
             666 tokens
-            1-126: above, 2 squeeze, 2 fold, checkpoint before 4; 301 shown, 47 left for it, floor 348
-            127-339: above, 1 squeeze, 2 fold, checkpoint before 4; 356-357 shown, 47-84 left for it, floor 403-404
-            340-370: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-366 shown, 85-92 left for it, floor 403-413
-            371-376: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 364-369 shown, 92-94 left for it, floor 411-416
-            377: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 367 shown, 94 left for it, floor 414
-            378-379: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 369 shown, 94 left for it, floor 416
-            380: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 366 shown, 95 left for it, floor 413
-            381-412: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 366-378 shown, 95-103 left for it, floor 413-425
-            413-415: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 366 shown, 47-49 left for it, floor 413
-            416-430: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 378-384 shown, 104-107 left for it, floor 425-431
-            431-438: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 374-384 shown, 47-64 left for it, floor 421-431
-            439-488: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 374-393 shown, 59-102 left for it, floor 421-440
-            489-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 47-107 left for it, floor 489
-            550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 489
-            562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 489
-            666-667: nothing; 666 shown, 0 left for it, floor 489
+            1-126: above, 2 squeeze, 2 fold, checkpoint before 4; 301 shown, 51 left for it, floor 352
+            127-339: above, 1 squeeze, 2 fold, checkpoint before 4; 356-357 shown, 51-84 left for it, floor 407-408
+            340-370: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-366 shown, 85-92 left for it, floor 407-417
+            371-376: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 364-369 shown, 92-94 left for it, floor 415-420
+            377: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 367 shown, 94 left for it, floor 418
+            378-379: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 369 shown, 94 left for it, floor 420
+            380: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 366 shown, 95 left for it, floor 417
+            381-431: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 366-384 shown, 95-107 left for it, floor 417-435
+            432-438: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 374-378 shown, 54-64 left for it, floor 425-429
+            439-492: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 374-393 shown, 59-105 left for it, floor 425-444
+            493-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 51-107 left for it, floor 493
+            550-561: lands, 1 repeats, 1 fold, checkpoint before 3; 493 shown, 57-68 left for it, floor 493
+            562-665: lands, 1 repeats; 562 shown, 0 left for it, floor 493
+            666-667: nothing; 666 shown, 0 left for it, floor 493
         "#]],
     );
 }
@@ -167,9 +164,9 @@ fn what_stands_for_a_result_is_as_short_as_it_gets() {
         &Case { pins, ..Case::drawn(Format::OpenaiChat, STUBBED) },
         &expect![[r#"
             157 tokens
-            1-148: above, 1 fold, checkpoint before 4; 102 shown, 47 left for it, floor 149
-            149-156: lands, 1 fold, checkpoint before 4; 102 shown, 47-54 left for it, floor 149
-            157-158: nothing; 157 shown, 0 left for it, floor 149
+            1-152: above, 1 fold, checkpoint before 4; 102 shown, 51 left for it, floor 153
+            153-156: lands, 1 fold, checkpoint before 4; 102 shown, 51-54 left for it, floor 153
+            157-158: nothing; 157 shown, 0 left for it, floor 153
         "#]],
     );
 }
@@ -188,9 +185,9 @@ fn a_checkpoint_that_shares_a_message_leaves_it() {
         &Case::of(request.clone()),
         &expect![[r#"
             113 tokens
-            1-105: above, 1 fold, 1 fold, checkpoint before 2; 59 shown, 47 left for it, floor 106
-            106-112: lands, 1 fold, 1 fold, checkpoint before 2; 59 shown, 47-53 left for it, floor 106
-            113-114: nothing; 113 shown, 0 left for it, floor 106
+            1-109: above, 1 fold, 1 fold, checkpoint before 2; 59 shown, 51 left for it, floor 110
+            110-112: lands, 1 fold, 1 fold, checkpoint before 2; 59 shown, 51-53 left for it, floor 110
+            113-114: nothing; 113 shown, 0 left for it, floor 110
         "#]],
     );
     // Nothing folds, and it leaves as a last resort.
@@ -199,9 +196,9 @@ fn a_checkpoint_that_shares_a_message_leaves_it() {
         &Case { strategies, means: Means::Listed, ..Case::of(request) },
         &expect![[r#"
             113 tokens
-            1-105: above, 1 fold, 1 head, checkpoint before 2; 59 shown, 47 left for it, floor 106
-            106-112: lands, 1 fold, 1 head, checkpoint before 2; 59 shown, 47-53 left for it, floor 106
-            113-114: nothing; 113 shown, 0 left for it, floor 106
+            1-109: above, 1 fold, 1 head, checkpoint before 2; 59 shown, 51 left for it, floor 110
+            110-112: lands, 1 fold, 1 head, checkpoint before 2; 59 shown, 51-53 left for it, floor 110
+            113-114: nothing; 113 shown, 0 left for it, floor 110
         "#]],
     );
 }
@@ -213,13 +210,15 @@ fn without_a_task_the_first_words_may_leave() {
         &case,
         &expect![[r#"
             646 tokens
-            1-144: above, 1 squeeze, 3 fold, checkpoint before 6; 98 shown, 47 left for it, floor 145
-            145-371: lands, 1 squeeze, 3 fold, checkpoint before 6; 98-214 shown, 47-157 left for it, floor 145-261
-            372-382: lands, 1 squeeze, 2 fold, checkpoint before 4; 247 shown, 125-135 left for it, floor 294
-            383: lands, 1 squeeze, 3 fold, checkpoint before 6; 226 shown, 157 left for it, floor 273
-            384-468: lands, 1 squeeze, 2 fold, checkpoint before 4; 259-294 shown, 125-184 left for it, floor 306-316
-            469-645: lands, 2 fold, checkpoint before 4; 302 shown, 167-343 left for it, floor 316
-            646-647: nothing; 646 shown, 0 left for it, floor 316
+            1-148: above, 1 squeeze, 3 fold, checkpoint before 6; 98 shown, 51 left for it, floor 149
+            149-163: lands, 1 squeeze, 3 fold, checkpoint before 6; 98 shown, 51-65 left for it, floor 149
+            164-166: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 98 shown, 66-68 left for it, floor 149
+            167-371: lands, 1 squeeze, 3 fold, checkpoint before 6; 100-214 shown, 64-157 left for it, floor 151-265
+            372-382: lands, 1 squeeze, 2 fold, checkpoint before 4; 247 shown, 125-135 left for it, floor 298
+            383: lands, 1 squeeze, 3 fold, checkpoint before 6; 226 shown, 157 left for it, floor 277
+            384-468: lands, 1 squeeze, 2 fold, checkpoint before 4; 259-294 shown, 125-184 left for it, floor 310-320
+            469-645: lands, 2 fold, checkpoint before 4; 302 shown, 167-343 left for it, floor 320
+            646-647: nothing; 646 shown, 0 left for it, floor 320
         "#]],
     );
 }
@@ -232,23 +231,23 @@ fn images_and_instructions_are_never_cut() {
         &Case { pins: pins(), ..Case::drawn(Format::OpenaiChat, notation) },
         &expect![[r#"
             1234 tokens
-            1-375: above, 2 squeeze, 2 fold, checkpoint before 6; 963-998 shown, 47-93 left for it, floor 1010-1045
-            376-503: above, 1 squeeze, 2 fold, checkpoint before 6; 999-1028 shown, 94-125 left for it, floor 1046-1075
-            504-1087: above, 2 fold, checkpoint before 6; 1041 shown, 126-193 left for it, floor 1088
-            1088-1127: lands, 2 fold, checkpoint before 6; 1041 shown, 47-86 left for it, floor 1088
-            1128-1233: lands, 1 fold, checkpoint before 4; 1076 shown, 52-157 left for it, floor 1088
-            1234-1235: nothing; 1234 shown, 0 left for it, floor 1088
+            1-375: above, 2 squeeze, 2 fold, checkpoint before 6; 963-998 shown, 51-93 left for it, floor 1014-1049
+            376-503: above, 1 squeeze, 2 fold, checkpoint before 6; 999-1028 shown, 94-125 left for it, floor 1050-1079
+            504-1091: above, 2 fold, checkpoint before 6; 1041 shown, 126-193 left for it, floor 1092
+            1092-1127: lands, 2 fold, checkpoint before 6; 1041 shown, 51-86 left for it, floor 1092
+            1128-1233: lands, 1 fold, checkpoint before 4; 1076 shown, 52-157 left for it, floor 1092
+            1234-1235: nothing; 1234 shown, 0 left for it, floor 1092
         "#]],
     );
     check(
         &Case { pins: pins(), tail: Tail::Steps(1), ..Case::drawn(Format::Anthropic, notation) },
         &expect![[r#"
             1231 tokens
-            1-503: above, 1 squeeze, 2 fold, checkpoint before 4; 917-963 shown, 47-125 left for it, floor 964-1010
-            504-1022: above, 2 fold, checkpoint before 4; 976 shown, 126-255 left for it, floor 1023
-            1023-1124: lands, 2 fold, checkpoint before 4; 976 shown, 47-148 left for it, floor 1023
-            1125-1230: lands, 1 fold, checkpoint before 3; 1073 shown, 52-157 left for it, floor 1023
-            1231-1232: nothing; 1231 shown, 0 left for it, floor 1023
+            1-503: above, 1 squeeze, 2 fold, checkpoint before 4; 917-963 shown, 51-125 left for it, floor 968-1014
+            504-1026: above, 2 fold, checkpoint before 4; 976 shown, 126-255 left for it, floor 1027
+            1027-1124: lands, 2 fold, checkpoint before 4; 976 shown, 51-148 left for it, floor 1027
+            1125-1230: lands, 1 fold, checkpoint before 3; 1073 shown, 52-157 left for it, floor 1027
+            1231-1232: nothing; 1231 shown, 0 left for it, floor 1027
         "#]],
     );
 }
@@ -264,12 +263,12 @@ fn what_stays_beside_an_edit_is_cut_where_only_the_newest_is_kept() {
         &case,
         &expect![[r#"
             672 tokens
-            1-372: above, 2 recent, 2 squeeze, checkpoint before 5; 317-334 shown, 47-74 left for it, floor 364-381
-            373-375: lands, 2 recent, 2 squeeze, checkpoint before 5; 326 shown, 47-49 left for it, floor 373
-            376-395: above, 2 recent, 2 squeeze, checkpoint before 5; 339-349 shown, 74 left for it, floor 386-396
-            396-491: lands, 2 recent, 2 squeeze, checkpoint before 5; 349-390 shown, 47-74 left for it, floor 396-437
-            492-494: lands, 2 recent, 1 squeeze, checkpoint before 5; 404 shown, 74 left for it, floor 451
-            495-673: lands, 2 recent, checkpoint before 5; 448 shown, 47-74 left for it, floor 495
+            1-399: above, 2 recent, 2 squeeze, checkpoint before 5; 317-349 shown, 51-74 left for it, floor 368-400
+            400-403: lands, 2 recent, 2 squeeze, checkpoint before 5; 349 shown, 51-54 left for it, floor 400
+            404: above, 2 recent, 2 squeeze, checkpoint before 5; 354 shown, 74 left for it, floor 405
+            405-491: lands, 2 recent, 2 squeeze, checkpoint before 5; 354-390 shown, 51-74 left for it, floor 405-441
+            492-498: lands, 2 recent, 1 squeeze, checkpoint before 5; 404-405 shown, 74 left for it, floor 455-456
+            499-673: lands, 2 recent, checkpoint before 5; 448 shown, 51-74 left for it, floor 499
         "#]],
     );
 }
@@ -319,10 +318,10 @@ fn what_strategies_make_longer_comes_back_where_only_the_least_fits() {
         &case(Means::All),
         &expect![[r#"
             212 tokens
-            1-171: above; 212 shown, 0 left for it, floor 212
-            172-190: lands, 1 fold, 1 squeeze, checkpoint before 4; 125 shown, 47-65 left for it, floor 172
-            191-211: lands, 1 fold, checkpoint before 4; 144 shown, 47-67 left for it, floor 191
-            212-213: nothing; 212 shown, 0 left for it, floor 191
+            1-175: above; 212 shown, 0 left for it, floor 212
+            176-194: lands, 1 fold, 1 squeeze, checkpoint before 4; 125 shown, 51-68 left for it, floor 176
+            195-211: lands, 1 fold, checkpoint before 4; 144 shown, 51-67 left for it, floor 195
+            212-213: nothing; 212 shown, 0 left for it, floor 195
         "#]],
     );
     // Whoever lists strategies gets no more than these.
@@ -330,9 +329,9 @@ fn what_strategies_make_longer_comes_back_where_only_the_least_fits() {
         &case(Means::Listed),
         &expect![[r#"
             212 tokens
-            1-171: above; 212 shown, 0 left for it, floor 212
-            172-211: short; 212 shown, 0 left for it, floor 172-191
-            212-213: nothing; 212 shown, 0 left for it, floor 191
+            1-175: above; 212 shown, 0 left for it, floor 212
+            176-211: short; 212 shown, 0 left for it, floor 176-195
+            212-213: nothing; 212 shown, 0 left for it, floor 195
         "#]],
     );
 }

@@ -81,7 +81,7 @@ fn what_is_to_be_dropped_is_folded_with_all_before_it() {
         a note: 2 edits, 43 shown, 83 left, folded [1, 2], gone []
         beside an older checkpoint: 2 edits, 23 shown, 93 left, folded [1, 2], gone []
         a drop beside one: 2 edits, 23 shown, 93 left, folded [1, 2], gone []
-        an older checkpoint: 1 edits, 67 shown, 49 left, folded [1], gone []
+        an older checkpoint: 1 edits, 67 shown, 51 left, folded [1], gone []
         nothing: it compacts nothing
     "#]]
     .assert_eq(&drawn);
@@ -158,11 +158,11 @@ fn it_lands_where_it_must_and_leaves_room_for_a_checkpoint() {
         before = Some(taken);
     }
     expect![[r#"
-        a step, from 1: it leaves 90
-        a step, from 90: 43 shown
-        a few words, from 1: it leaves 79
-        a few words, from 79: 32 shown
-        from 13 tokens on, where a line is 47: false
+        a step, from 1: it leaves 94
+        a step, from 94: 43 shown
+        a few words, from 1: it leaves 83
+        a few words, from 83: 32 shown
+        from 13 tokens on, where a line is 51: false
     "#]]
     .assert_eq(&drawn);
 }

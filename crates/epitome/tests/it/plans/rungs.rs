@@ -24,20 +24,21 @@ fn the_ladder() {
         &Case::drawn(Format::OpenaiChat, SESSION),
         &expect![[r#"
             646 tokens
-            1-160: above, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47 left for it, floor 161
-            161-162: lands, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47-48 left for it, floor 161
-            163-183: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 49-64 left for it, floor 161-166
-            184: lands, 1 squeeze, 2 fold, 1 excerpts, 1 squeeze, checkpoint before 6; 121 shown, 63 left for it, floor 168
-            185-186: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 63-64 left for it, floor 168
-            187-199: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-135 shown, 63-66 left for it, floor 168-171
-            200-202: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 60-62 left for it, floor 171
-            203-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 140 shown, 63-71 left for it, floor 171-174
-            212-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-230 shown, 60-141 left for it, floor 174-277
-            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 310
-            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 289
-            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 322-332
-            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 332
-            646-647: nothing; 646 shown, 0 left for it, floor 332
+            1-166: above, 1 squeeze, 2 fold, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
+            167-187: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 53-68 left for it, floor 165-170
+            188: lands, 1 squeeze, 2 fold, 1 excerpts, 1 squeeze, checkpoint before 6; 121 shown, 67 left for it, floor 172
+            189-190: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 67-68 left for it, floor 172
+            191-215: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-140 shown, 64-75 left for it, floor 172-178
+            216-224: lands, 1 squeeze, 2 fold, checkpoint before 6; 152 shown, 64-72 left for it, floor 180-181
+            225-226: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152 shown, 73-74 left for it, floor 181
+            227-231: lands, 1 squeeze, 2 fold, checkpoint before 6; 163-166 shown, 64-67 left for it, floor 181-183
+            232: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163 shown, 69 left for it, floor 184
+            233-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 163-230 shown, 67-141 left for it, floor 184-281
+            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 314
+            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 293
+            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 326-336
+            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 336
+            646-647: nothing; 646 shown, 0 left for it, floor 336
         "#]],
     );
 }
@@ -51,17 +52,18 @@ fn a_fold_alone() {
         &case,
         &expect![[r#"
             646 tokens
-            1-160: above, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47 left for it, floor 161
-            161-162: lands, 1 squeeze, 2 fold, checkpoint before 6; 114 shown, 47-48 left for it, floor 161
-            163-199: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-135 shown, 49-66 left for it, floor 161-171
-            200-202: lands, 1 squeeze, 2 fold, checkpoint before 6; 140 shown, 60-62 left for it, floor 171
-            203-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 140 shown, 63-71 left for it, floor 171-174
-            212-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 152-230 shown, 60-141 left for it, floor 174-277
-            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 310
-            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 289
-            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 322-332
-            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 332
-            646-647: nothing; 646 shown, 0 left for it, floor 332
+            1-166: above, 1 squeeze, 2 fold, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
+            167-215: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-140 shown, 53-75 left for it, floor 165-178
+            216-224: lands, 1 squeeze, 2 fold, checkpoint before 6; 152 shown, 64-72 left for it, floor 180-181
+            225-226: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152 shown, 73-74 left for it, floor 181
+            227-231: lands, 1 squeeze, 2 fold, checkpoint before 6; 163-166 shown, 64-67 left for it, floor 181-183
+            232: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163 shown, 69 left for it, floor 184
+            233-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 163-230 shown, 67-141 left for it, floor 184-281
+            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 314
+            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 293
+            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 326-336
+            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 336
+            646-647: nothing; 646 shown, 0 left for it, floor 336
         "#]],
     );
 }
@@ -84,16 +86,16 @@ fn what_must_stay_is_cut_once_more_so_that_something_may_fold() {
         &listed,
         &expect![[r#"
             536 tokens
-            1-230: above, 3 squeeze, 1 fold, checkpoint before 3; 195-225 shown, 47-57 left for it, floor 242-272
-            231: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225 shown, 57 left for it, floor 272
-            232: above, 3 squeeze, 1 fold, checkpoint before 3; 225 shown, 58 left for it, floor 272
-            233-259: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225-239 shown, 58-64 left for it, floor 272-286
-            260-296: above, 2 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 243-251 shown, 65-74 left for it, floor 290-298
-            297-390: lands, 2 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 250-296 shown, 47-96 left for it, floor 297-343
-            391-458: lands, 1 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 294-331 shown, 91-113 left for it, floor 341-378
-            459-469: lands, 1 squeeze, 1 fold, checkpoint before 3; 412 shown, 47-57 left for it, floor 374-386
-            470-535: lands, 1 fold, checkpoint before 3; 423 shown, 47-112 left for it, floor 470
-            536-537: nothing; 536 shown, 0 left for it, floor 470
+            1-230: above, 3 squeeze, 1 fold, checkpoint before 3; 195-225 shown, 51-57 left for it, floor 246-276
+            231: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225 shown, 57 left for it, floor 276
+            232: above, 3 squeeze, 1 fold, checkpoint before 3; 225 shown, 58 left for it, floor 276
+            233-259: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225-239 shown, 58-64 left for it, floor 276-290
+            260-300: above, 2 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 243-251 shown, 65-75 left for it, floor 294-302
+            301-390: lands, 2 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 250-296 shown, 51-96 left for it, floor 301-347
+            391-462: lands, 1 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 294-331 shown, 91-113 left for it, floor 345-382
+            463-473: lands, 1 squeeze, 1 fold, checkpoint before 3; 412 shown, 51-61 left for it, floor 378-390
+            474-535: lands, 1 fold, checkpoint before 3; 423 shown, 51-112 left for it, floor 474
+            536-537: nothing; 536 shown, 0 left for it, floor 474
         "#]],
     );
     let all = Case { means: Means::All, pins: vec![Pin::Entry(1)], ..listed };
@@ -138,34 +140,34 @@ fn nothing_folds_and_little_is_left_out() {
         &listed,
         &expect![[r#"
             646 tokens
-            1-160: above, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
-            161-162: short, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
-            163-186: short, 1 squeeze, 1 outputs, 1 squeeze; 180-187 shown, 0 left for it, floor 161-168
-            187-217: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-195 shown, 0 left for it, floor 168-176
-            218-224: lands, 1 squeeze, 1 outputs; 218 shown, 0 left for it, floor 176-177
-            225-228: lands, 1 squeeze, 1 outputs, 1 squeeze; 196-198 shown, 0 left for it, floor 177-179
-            229-230: lands, 1 squeeze, 1 outputs; 229 shown, 0 left for it, floor 179
-            231: lands, 1 squeeze, 1 outputs, 1 squeeze; 198 shown, 0 left for it, floor 179
-            232-468: lands, 1 squeeze, 1 outputs; 229-343 shown, 0 left for it, floor 180-332
-            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
-            646-647: nothing; 646 shown, 0 left for it, floor 332
+            1-166: above, 1 squeeze, 1 outputs; 180-182 shown, 0 left for it, floor 165-167
+            167-168: short, 1 squeeze, 1 outputs; 182-183 shown, 0 left for it, floor 167-168
+            169-186: short, 1 squeeze, 1 outputs, 1 squeeze; 183-187 shown, 0 left for it, floor 168-172
+            187-217: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-195 shown, 0 left for it, floor 172-180
+            218-224: lands, 1 squeeze, 1 outputs; 218 shown, 0 left for it, floor 180-181
+            225-228: lands, 1 squeeze, 1 outputs, 1 squeeze; 196-198 shown, 0 left for it, floor 181-183
+            229-230: lands, 1 squeeze, 1 outputs; 229 shown, 0 left for it, floor 183
+            231: lands, 1 squeeze, 1 outputs, 1 squeeze; 198 shown, 0 left for it, floor 183
+            232-468: lands, 1 squeeze, 1 outputs; 229-343 shown, 0 left for it, floor 184-336
+            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 336
+            646-647: nothing; 646 shown, 0 left for it, floor 336
         "#]],
     );
     check(
         &Case { means: Means::All, ..listed },
         &expect![[r#"
             646 tokens
-            1-160: above, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
-            161-162: short, 1 squeeze, 1 outputs; 180 shown, 0 left for it, floor 161
-            163-186: short, 1 squeeze, 1 outputs, 1 squeeze; 180-187 shown, 0 left for it, floor 161-168
-            187-217: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-195 shown, 0 left for it, floor 168-176
-            218-224: lands, 1 squeeze, 1 outputs; 218 shown, 0 left for it, floor 176-177
-            225-228: lands, 1 squeeze, 1 outputs, 1 squeeze; 196-198 shown, 0 left for it, floor 177-179
-            229-230: lands, 1 squeeze, 1 outputs; 229 shown, 0 left for it, floor 179
-            231: lands, 1 squeeze, 1 outputs, 1 squeeze; 198 shown, 0 left for it, floor 179
-            232-468: lands, 1 squeeze, 1 outputs; 229-343 shown, 0 left for it, floor 180-332
-            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 332
-            646-647: nothing; 646 shown, 0 left for it, floor 332
+            1-166: above, 1 squeeze, 1 outputs; 180-182 shown, 0 left for it, floor 165-167
+            167-168: short, 1 squeeze, 1 outputs; 182-183 shown, 0 left for it, floor 167-168
+            169-186: short, 1 squeeze, 1 outputs, 1 squeeze; 183-187 shown, 0 left for it, floor 168-172
+            187-217: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-195 shown, 0 left for it, floor 172-180
+            218-224: lands, 1 squeeze, 1 outputs; 218 shown, 0 left for it, floor 180-181
+            225-228: lands, 1 squeeze, 1 outputs, 1 squeeze; 196-198 shown, 0 left for it, floor 181-183
+            229-230: lands, 1 squeeze, 1 outputs; 229 shown, 0 left for it, floor 183
+            231: lands, 1 squeeze, 1 outputs, 1 squeeze; 198 shown, 0 left for it, floor 183
+            232-468: lands, 1 squeeze, 1 outputs; 229-343 shown, 0 left for it, floor 184-336
+            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 336
+            646-647: nothing; 646 shown, 0 left for it, floor 336
         "#]],
     );
 }
@@ -179,18 +181,19 @@ fn the_oldest_leave() {
         &case,
         &expect![[r#"
             646 tokens
-            1-146: above, 1 squeeze, 2 head, checkpoint before 6; 114 shown, 47 left for it, floor 161
-            147-160: above, 1 squeeze, 1 head, 1 head, checkpoint before 6; 114 shown, 47 left for it, floor 161
-            161-162: lands, 1 squeeze, 1 head, 1 head, checkpoint before 6; 114 shown, 47-48 left for it, floor 161
-            163: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 114 shown, 49 left for it, floor 161
-            164-181: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, 1 squeeze, checkpoint before 6; 114-118 shown, 50-64 left for it, floor 161-165
-            182-205: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 119-126 shown, 63-79 left for it, floor 166-173
-            206-248: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 159-173 shown, 47-81 left for it, floor 173-187
-            249-250: lands, 1 squeeze, 1 head, checkpoint before 4; 199 shown, 50-51 left for it, floor 187
-            251-255: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 173 shown, 78-82 left for it, floor 187
-            256-468: lands, 1 squeeze, 1 head, checkpoint before 4; 209-310 shown, 47-168 left for it, floor 187-332
-            469-645: lands, 1 head, checkpoint before 4; 318 shown, 151-327 left for it, floor 332
-            646-647: nothing; 646 shown, 0 left for it, floor 332
+            1-146: above, 1 squeeze, 2 head, checkpoint before 6; 114 shown, 51 left for it, floor 165
+            147-166: above, 1 squeeze, 1 head, 1 head, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
+            167-168: lands, 1 squeeze, 1 head, 1 head, 1 squeeze, checkpoint before 6; 114 shown, 53-54 left for it, floor 165
+            169-187: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, 1 squeeze, checkpoint before 6; 114-119 shown, 55-68 left for it, floor 165-170
+            188-210: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 121-127 shown, 67-83 left for it, floor 172-178
+            211-249: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 160-173 shown, 51-81 left for it, floor 178-191
+            250: lands, 1 squeeze, 1 head, checkpoint before 4; 199 shown, 51 left for it, floor 191
+            251-259: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 173 shown, 78-86 left for it, floor 191
+            260-264: lands, 1 squeeze, 1 head, checkpoint before 4; 209 shown, 51-55 left for it, floor 191
+            265-266: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 173 shown, 92-93 left for it, floor 191
+            267-468: lands, 1 squeeze, 1 head, checkpoint before 4; 216-310 shown, 51-168 left for it, floor 191-336
+            469-645: lands, 1 head, checkpoint before 4; 318 shown, 151-327 left for it, floor 336
+            646-647: nothing; 646 shown, 0 left for it, floor 336
         "#]],
     );
 }
@@ -205,11 +208,10 @@ fn to_its_end_whatever_the_target() {
         &case,
         &expect![[r#"
             646 tokens
-            1-160: above, 2 recent, 1 squeeze, checkpoint before 6; 114 shown, 47 left for it, floor 161
-            161-163: lands, 2 recent, 1 squeeze, checkpoint before 6; 114 shown, 47-49 left for it, floor 161
-            164-181: lands, 2 recent, 1 squeeze, 1 squeeze, checkpoint before 6; 114-118 shown, 50-64 left for it, floor 161-165
-            182-344: lands, 2 recent, 1 squeeze, checkpoint before 6; 119-277 shown, 60-120 left for it, floor 166-324
-            345-647: lands, 2 recent, checkpoint before 6; 285 shown, 60-120 left for it, floor 332
+            1-166: above, 2 recent, 1 squeeze, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
+            167-187: lands, 2 recent, 1 squeeze, 1 squeeze, checkpoint before 6; 114-119 shown, 53-68 left for it, floor 165-170
+            188-348: lands, 2 recent, 1 squeeze, checkpoint before 6; 121-277 shown, 64-120 left for it, floor 172-328
+            349-647: lands, 2 recent, checkpoint before 6; 285 shown, 64-120 left for it, floor 336
         "#]],
     );
 }
@@ -237,20 +239,21 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
         &Case::drawn(Format::OpenaiChat, &greeted),
         &expect![[r#"
             664 tokens
-            1-160: above, 1 squeeze, 3 fold, checkpoint before 7; 114 shown, 47 left for it, floor 161
-            161-162: lands, 1 squeeze, 3 fold, checkpoint before 7; 114 shown, 47-48 left for it, floor 161
-            163-183: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 114-119 shown, 49-64 left for it, floor 161-166
-            184: lands, 1 squeeze, 3 fold, 1 excerpts, 1 squeeze, checkpoint before 7; 121 shown, 63 left for it, floor 168
-            185-186: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 63-64 left for it, floor 168
-            187-199: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 124-135 shown, 63-66 left for it, floor 168-171
-            200-202: lands, 1 squeeze, 3 fold, checkpoint before 7; 140 shown, 60-62 left for it, floor 171
-            203-211: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 140 shown, 63-71 left for it, floor 171-174
-            212-377: lands, 1 squeeze, 3 fold, checkpoint before 7; 152-230 shown, 60-147 left for it, floor 174-277
-            378-382: lands, 1 squeeze, 2 fold, checkpoint before 5; 263 shown, 115-119 left for it, floor 310
-            383-389: lands, 1 squeeze, 3 fold, checkpoint before 7; 242 shown, 141-147 left for it, floor 289
-            390-468: lands, 1 squeeze, 2 fold, checkpoint before 5; 275-310 shown, 115-168 left for it, floor 322-332
-            469-663: lands, 2 fold, checkpoint before 5; 318 shown, 151-345 left for it, floor 332
-            664-665: nothing; 664 shown, 0 left for it, floor 332
+            1-166: above, 1 squeeze, 3 fold, checkpoint before 7; 114-116 shown, 51 left for it, floor 165-167
+            167-187: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 114-119 shown, 53-68 left for it, floor 165-170
+            188: lands, 1 squeeze, 3 fold, 1 excerpts, 1 squeeze, checkpoint before 7; 121 shown, 67 left for it, floor 172
+            189-190: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 67-68 left for it, floor 172
+            191-215: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 124-140 shown, 64-75 left for it, floor 172-178
+            216-224: lands, 1 squeeze, 3 fold, checkpoint before 7; 152 shown, 64-72 left for it, floor 180-181
+            225-226: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 152 shown, 73-74 left for it, floor 181
+            227-231: lands, 1 squeeze, 3 fold, checkpoint before 7; 163-166 shown, 64-67 left for it, floor 181-183
+            232: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 163 shown, 69 left for it, floor 184
+            233-377: lands, 1 squeeze, 3 fold, checkpoint before 7; 163-230 shown, 67-147 left for it, floor 184-281
+            378-382: lands, 1 squeeze, 2 fold, checkpoint before 5; 263 shown, 115-119 left for it, floor 314
+            383-389: lands, 1 squeeze, 3 fold, checkpoint before 7; 242 shown, 141-147 left for it, floor 293
+            390-468: lands, 1 squeeze, 2 fold, checkpoint before 5; 275-310 shown, 115-168 left for it, floor 326-336
+            469-663: lands, 2 fold, checkpoint before 5; 318 shown, 151-345 left for it, floor 336
+            664-665: nothing; 664 shown, 0 left for it, floor 336
         "#]],
     );
 }
@@ -267,14 +270,14 @@ fn what_will_be_folded_is_not_edited_before() {
         &Case::drawn(Format::Anthropic, &notation),
         &expect![[r#"
             810 tokens
-            1-89: above, 3 fold, checkpoint before 7; 43 shown, 47 left for it, floor 90
-            90-247: lands, 3 fold, checkpoint before 7; 43 shown, 47-204 left for it, floor 90
-            248-252: lands, 1 repeats, 3 fold, checkpoint before 7; 43 shown, 205-209 left for it, floor 90
-            253-497: lands, 1 repeats, 1 reasoning, 3 fold, checkpoint before 7; 43 shown, 210-454 left for it, floor 90
-            498-524: lands, 1 repeats, 1 reasoning, 2 fold, checkpoint before 5; 343 shown, 155-181 left for it, floor 90
-            525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 90
-            619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 90
-            810-811: nothing; 810 shown, 0 left for it, floor 90
+            1-93: above, 3 fold, checkpoint before 7; 43 shown, 51 left for it, floor 94
+            94-247: lands, 3 fold, checkpoint before 7; 43 shown, 51-204 left for it, floor 94
+            248-252: lands, 1 repeats, 3 fold, checkpoint before 7; 43 shown, 205-209 left for it, floor 94
+            253-497: lands, 1 repeats, 1 reasoning, 3 fold, checkpoint before 7; 43 shown, 210-454 left for it, floor 94
+            498-524: lands, 1 repeats, 1 reasoning, 2 fold, checkpoint before 5; 343 shown, 155-181 left for it, floor 94
+            525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 94
+            619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 94
+            810-811: nothing; 810 shown, 0 left for it, floor 94
         "#]],
     );
 }
