@@ -76,6 +76,8 @@ const LAST: &str = "the last: ";
 const MOST_TARGET: usize = 48;
 /// Bytes that are said of how one of several calls went wrong.
 const MOST_BAD: usize = 60;
+/// Bytes that are said of how a call went where not every tool has a line.
+const MOST_BRIEF: usize = 12;
 const LOOKS: &str = "Only read: ";
 pub(super) const BETWEEN: &str = " · ";
 /// What stands before the targets that are left of more.
@@ -243,6 +245,9 @@ impl<'a> Group<'a> {
     /// The line of all of them.
     fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
+        if merging == Merging::Brief {
+            deed.went = whole_words(&deed.went, MOST_BRIEF).into();
+        }
         if let Merging::Targets(most) = merging
             && most > 0
             && !self.targets.is_empty()
@@ -264,6 +269,8 @@ pub(super) enum Merging {
     Arguments(usize),
     /// Those of one tool, which names its newest targets, at most so many.
     Targets(usize),
+    /// Those of one tool, which says in a few words how the last one went.
+    Brief,
 }
 
 impl Merging {
@@ -287,7 +294,7 @@ impl Merging {
                     what.into()
                 }
             }
-            Merging::Targets(_) => tool.into(),
+            Merging::Targets(_) | Merging::Brief => tool.into(),
         }
     }
 }

@@ -63,7 +63,7 @@ const TITLES_TOKENS: u64 = 12;
 /// Arguments of a call that are shown where not all fit.
 const MOST_ARGUMENTS: usize = 4;
 /// Targets that the calls of one tool name, the most that fit.
-const TARGETS: [usize; 7] = [usize::MAX, 100, 32, 16, 8, 3, 1];
+const TARGETS: [usize; 8] = [usize::MAX, 100, 32, 16, 8, 3, 1, 0];
 /// After so many lines or names in a row that have no room none is looked for.
 const MISSES: u32 = 24;
 /// Percent of what is left that lines have before names.
@@ -191,11 +191,9 @@ impl Lanes<'_> {
         let deeds = &self.gathered.deeds;
         let names_files = |deed: &Deed| is_of(deed) && deed.names_files();
         let others = |deed: &Deed| is_of(deed) && !deed.names_files();
-        let of = |targets| {
-            let merging = Merging::Targets(targets);
-            [deeds.lines(others, merging), deeds.lines(names_files, merging)].concat()
-        };
-        let mut lines = of(0);
+        let of =
+            |merging| [deeds.lines(others, merging), deeds.lines(names_files, merging)].concat();
+        let mut lines = of(Merging::Brief);
         let mut missing = 0;
         let mut needed = self.total(&lines);
         let count = |missing: usize| format!("[…] and calls of {missing} other tools");
@@ -207,7 +205,8 @@ impl Lanes<'_> {
             needed -= self.tokens(&lines[missing]) + 1;
             missing += 1;
         }
-        let longer: Vec<Vec<String>> = TARGETS.iter().map(|targets| of(*targets)).collect();
+        let longer: Vec<Vec<String>> =
+            TARGETS.iter().map(|targets| of(Merging::Targets(*targets))).collect();
         let mut left = most.saturating_sub(needed);
         for at in (missing..lines.len()).rev() {
             let bare = self.tokens(&lines[at]);

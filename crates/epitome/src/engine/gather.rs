@@ -63,7 +63,7 @@ impl Compaction {
                 if let Some(source) = source.as_mut() {
                     source.add(transcript, units, entry);
                 }
-            } else if folds && plan.draft.is_shown(*next) {
+            } else if folds {
                 done += entry.span().len();
                 gathered.show(transcript, units, entry, &plan.draft);
             }

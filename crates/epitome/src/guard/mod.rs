@@ -316,9 +316,10 @@ impl Guard {
                 let may_stay =
                     |p: &Part<'_>| binding == Binding::Free || p.kind() != PartKind::Reasoning;
                 let says = |e: &Entry<'_>| e.parts().any(|p| may_stay(&p) && says(&p, text));
-                // What a stub repeats of its call's arguments is said there.
+                // What a stub repeats of its call's arguments is said there, and a checkpoint's quotes are taken on by the next.
+                let repeats = |p: &Part<'_>| begins_as_stub(p) || p.origin() == Origin::Checkpoint;
                 let says_first = |e: &Entry<'_>| {
-                    e.parts().any(|p| !begins_as_stub(&p) && may_stay(&p) && self::says(&p, text))
+                    e.parts().any(|p| !repeats(&p) && may_stay(&p) && self::says(&p, text))
                 };
                 let mut found =
                     transcript.entries().filter(|e| e.is_human() || e.role().instructs());
@@ -336,8 +337,7 @@ impl Guard {
                     self.unmatched.push(text.clone());
                     return;
                 };
-                let is_other =
-                    |e: &Entry<'_>| e.index != newest.index && e.origin() != Origin::Checkpoint;
+                let is_other = |e: &Entry<'_>| e.index != newest.index;
                 let others = newest_first().filter(is_other).filter(says_first);
                 let mut others: Vec<usize> = others.map(|e| e.index).collect();
                 if !others.is_empty() {

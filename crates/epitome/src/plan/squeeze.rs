@@ -200,9 +200,12 @@ impl Subject<'_> {
                 continue;
             }
             let pinned = self.guard.excerptable().get(&entry.index);
-            // Results of calls at once are one entry: together they take no more.
-            let own = entry.parts().filter(|p| self.is_cuttable(p) && !p.is(Marks::NESTED));
-            let sizes: Vec<u64> = own.map(|part| matter.part_tokens(&part)).collect();
+            // Results of calls at once are one entry: together they take no more, nor do notes that stand for media.
+            let own = || entry.parts().filter(|p| !p.is(Marks::NESTED));
+            let is_note = |p: &Part<'_>| p.kind() == PartKind::Media && draft.is_edited(p.slot);
+            let notes = own().filter(is_note).map(|note| draft.part_tokens(&note, &matter));
+            let texts = own().filter(|p| self.is_cuttable(p)).map(|text| matter.part_tokens(&text));
+            let sizes: Vec<u64> = texts.chain(notes).collect();
             let most = level(&sizes, most).map_or(most, |each| each.max(LEAST_EXCERPT).min(most));
             for part in entry.parts().filter(|part| self.is_cuttable(part)) {
                 if matter.part_tokens(&part) <= most || is_stub(&scene, &part) {

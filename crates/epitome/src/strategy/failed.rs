@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::deed::Deed;
 use super::outputs::stubbed;
-use super::{BadOption, Edit, Scene, Strategy};
+use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy};
 use crate::text::Outcome;
 use crate::text::outcome::{judge, may_have_failed};
 use crate::transcript::{Marks, Part};
@@ -48,7 +48,8 @@ impl Strategy for Failed {
             }
             let (call, result) = (transcript.part(pair.call), transcript.part(result));
             // An excerpt of what must stay is no stub yet, and would become one the next time.
-            if scene.may_cut(&result) && has_failed(scene, &call, &result) {
+            let is_long = scene.tokens(&result) > LEAST_TEXT;
+            if is_long && scene.may_cut(&result) && has_failed(scene, &call, &result) {
                 edits.extend(stubbed(scene, &result, Reason::FailedCall).map(|(edit, _)| edit));
             }
         }

@@ -4,6 +4,7 @@ use crate::budget::Budget;
 use crate::draft::{Draft, Matter};
 use crate::guard::Guard;
 use crate::strategy::Found;
+use crate::strategy::fold::{is_checkpoint, size};
 use crate::transcript::unit::{Unit, Units};
 use crate::transcript::{Entry, Marks, Part, PartKind};
 use crate::trigger::Cause;
@@ -67,8 +68,9 @@ impl<'a> Scene<'a> {
 
     fn fitting_from(&self, tokens: u64) -> usize {
         let mut left = tokens;
-        for unit in self.units.all().iter().rev() {
-            let size: u64 = unit.entries.clone().map(|at| self.draft.entry_tokens(at)).sum();
+        // The checkpoint isn't counted: while it is still to be written nobody knows its size.
+        for unit in self.units.all().iter().rev().filter(|unit| !is_checkpoint(self, unit)) {
+            let size = size(self, unit);
             if size > left {
                 return unit.entries.end;
             }

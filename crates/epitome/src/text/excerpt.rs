@@ -151,6 +151,8 @@ fn widest(mut fits: usize, mut too_long: usize, does_fit: impl Fn(usize) -> bool
 
 /// Less room than this is not shared between head, telling lines and tail.
 const MIN_SHARED: usize = 240;
+/// Fewer bytes of a long line aren't taken by themselves.
+pub(super) const LEAST_PIECE: usize = 8;
 
 /// A run of the text that is kept or left out as one: a line with its end, or a piece of a very
 /// long line.
@@ -339,8 +341,10 @@ fn pieces(text: &str, max: usize) -> Vec<Piece> {
                 memchr::memrchr(b' ', window.as_bytes()).filter(|at| at * 2 > max).map(|at| at + 1);
             let place = start + space.unwrap_or(window.len());
             // A token stays whole, and a run of marks longer than a piece can't be cut well, but has to be cut.
+            let says =
+                |floor| text.get(start..floor).is_some_and(|p| p.trim().len() >= LEAST_PIECE);
             let end = match specifics::floor(text, place) {
-                floor if floor > start => floor,
+                floor if says(floor) => floor,
                 _ => specifics::ceil(text, text.ceil_char_boundary((start + max).min(line_end)))
                     .min(line_end),
             };

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::excerpt::marker;
+use super::excerpt::{LEAST_PIECE, marker};
 use super::figure;
 use super::sentence::sentences;
 use crate::specifics;
@@ -24,8 +24,6 @@ pub(crate) enum Between {
     Words,
 }
 
-/// Fewer bytes of a long line aren't taken by themselves.
-const LEAST_PIECE: usize = 8;
 /// A beginning this short with nothing behind it needs no more than an ellipsis.
 const STUMP: usize = 64;
 /// No note is longer.
@@ -329,6 +327,24 @@ mod tests {
             "delete it.",
         ] {
             assert_eq!(said(none, whole), None, "{none}");
+        }
+    }
+
+    /// Found by chance: a telling word between two long ones was a piece by itself, too short to be known.
+    #[test]
+    fn a_word_between_long_ones_is_no_piece() {
+        let a = |n: usize| "a".repeat(n);
+        let text = format!(
+            "\n{} . .000{} error: {}修{} error: 修..0  修aaaaaa \n\n修aaaaa error: 修error: 修修\n\né {}error: 修error: .0.0  error: é 修",
+            a(80),
+            a(40),
+            a(40),
+            a(40),
+            a(40)
+        );
+        for max in 240..300 {
+            let short = excerpt(&text, max).text;
+            assert!(is_excerpt(&short, &text, Between::Words), "{short:?}");
         }
     }
 

@@ -12,6 +12,8 @@ use proptest::prelude::*;
 use testkit::laws::{TOLD, check_all, descent};
 use testkit::{Case, Histogram, generate};
 
+mod small;
+
 fn tails() -> impl Strategy<Value = Tail> {
     prop_oneof![
         4 => Just(Tail::Fitting),
