@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::target::{is_bad, key, outcome, says_all, target, whole_words};
+use super::target::{is_bad, is_target, key, outcome, says_all, target, whole_words};
 use crate::specifics;
 use crate::text::Outcome;
 use crate::text::arguments::Arguments;
@@ -29,14 +29,7 @@ pub(super) struct Deed {
     asks: Key,
     /// How the last one went; empty while nobody said.
     went: Box<str>,
-    /// How many failed or are unclear; none where they ask the same and the last one went well.
-    bad: u32,
-    /// Where the last one went well, the newest that didn't, and what it said.
-    newest_bad: Option<At>,
 }
-
-/// The message of a call, and how it went.
-type At = (u32, Box<str>);
 
 /// Calls of one tool that only read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +49,10 @@ pub(super) struct Deeds {
     looks: Vec<Look>,
     /// What calls are, whose results are to come: by their slots.
     open: Vec<(u32, Asked)>,
+    /// How outputs of commands end, with the command of the first that did.
+    ends: HashMap<Box<str>, Box<str>>,
+    /// Calls that an earlier checkpoint counts and doesn't name.
+    pub(super) unnamed: u32,
 }
 
 /// What a call was.
@@ -69,13 +66,10 @@ enum Asked {
 const MOST_TARGETS: usize = 400;
 /// What stands before how a call went.
 const WENT: &str = " → ";
-/// What stands between how many calls failed and the newest of them; and before how the last one went.
-const BAD: &str = " failed or unclear, ";
-const LAST: &str = "the last: ";
+/// What stands before the number of calls that no line names.
+const UNNAMED: &str = "[…] more calls, not named: ";
 /// Bytes of a target among others, unless it is one exact string.
 const MOST_TARGET: usize = 48;
-/// Bytes that are said of how one of several calls went wrong.
-const MOST_BAD: usize = 60;
 /// Bytes that are said of how a call went where not every tool has a line.
 const MOST_BRIEF: usize = 12;
 const LOOKS: &str = "Only read: ";
@@ -115,8 +109,6 @@ impl Deeds {
             asks: if names_files || says_all(&what, &call) { 0 } else { activation::key(asked) },
             what: what.into(),
             went: "".into(),
-            bad: 0,
-            newest_bad: None,
         });
     }
 
@@ -125,8 +117,14 @@ impl Deeds {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         if let (_, Asked::Deed(deed, act)) = self.open.swap_remove(at) {
             let deed = &mut self.all[deed];
-            deed.went = outcome(act, output, reported).into();
-            deed.bad = u32::from(is_bad(&deed.went));
+            let end = output.trim_end().lines().next_back().unwrap_or_default().trim();
+            let ends = &mut self.ends;
+            if act == Act::Run && !ends.contains_key(end) {
+                ends.insert(end.into(), deed.what.clone());
+            }
+            // How other commands end, too, is no outcome of this one: a prompt, a farewell.
+            let is_common = |line: &str| ends.get(line).is_some_and(|of| *of != deed.what);
+            deed.went = outcome(act, output, reported, is_common).into();
         }
     }
 
@@ -158,7 +156,9 @@ impl Deeds {
     /// Takes over what an earlier checkpoint says, before anything newer is taken in.
     pub(super) fn carry(&mut self, lines: &str) {
         for line in lines.lines() {
-            if let Some(deed) = Deed::read(line) {
+            if let Some(count) = line.strip_prefix(UNNAMED) {
+                self.unnamed += count.parse().unwrap_or(0);
+            } else if let Some(deed) = Deed::read(line) {
                 self.all.push(deed);
             } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
                 self.look(&look.tool, look.targets.iter().map(ToString::to_string));
@@ -170,22 +170,51 @@ impl Deeds {
         }
     }
 
-    /// The lines of some of the calls; those that `merging` takes for one are one line, in the order of the last of them.
+    /// The lines of some of the calls.
     pub(super) fn lines(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<String> {
+        self.merged(is_of, merging).iter().map(Deed::line).collect()
+    }
+
+    /// Some of the calls; those that `merging` takes for one and that went alike are one, in the order of the last of them.
+    pub(super) fn merged(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<Deed> {
         let same = grouped(self.all.iter().filter(|deed| is_of(deed)), Merging::Same);
         let mut same: Vec<Deed> = same.into_iter().map(|group| group.deed).collect();
+        same = mended(same);
         same.sort_by_key(|deed| deed.last);
         if merging == Merging::Same {
-            return same.iter().map(Deed::line).collect();
+            return same;
         }
         let mut groups = grouped(same.iter(), merging);
         groups.sort_by_key(|group| group.deed.last);
-        groups.iter().map(|group| group.merged(merging).line()).collect()
+        groups.iter().map(|group| group.merged(merging)).collect()
+    }
+
+    /// The line that counts calls which no other line names.
+    pub(super) fn unnamed_line(count: u32) -> String {
+        format!("{UNNAMED}{count}")
     }
 
     /// The line of each tool that only read, with its newest targets in at most `bytes`.
     pub(super) fn looks(&self, bytes: usize) -> Vec<String> {
         self.looks.iter().map(|look| look.line(bytes)).collect()
+    }
+}
+
+/// How a call went: calls that went otherwise are no one line.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Went {
+    Well,
+    Badly,
+    Unanswered,
+}
+
+impl Went {
+    fn of(deed: &Deed) -> Self {
+        match () {
+            () if deed.went.is_empty() => Went::Unanswered,
+            () if is_bad(&deed.went) => Went::Badly,
+            () => Went::Well,
+        }
     }
 }
 
@@ -200,14 +229,14 @@ struct Group<'a> {
 /// Calls in the groups that `merging` makes of them.
 fn grouped<'a>(deeds: impl Iterator<Item = &'a Deed>, merging: Merging) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
-    let mut places: HashMap<(Cow<'a, str>, Key), usize> = HashMap::new();
+    let mut places: HashMap<(Cow<'a, str>, Key, Went), usize> = HashMap::new();
     for deed in deeds {
         let what = merging.of(deed);
         let asks = if merging == Merging::Same { deed.asks } else { 0 };
-        let at = *places.entry((what.clone(), asks)).or_insert(groups.len());
+        let at = *places.entry((what.clone(), asks, Went::of(deed))).or_insert(groups.len());
         if at == groups.len() {
             let deed = deed.clone();
-            let deed = Deed { what: what.into(), times: 0, bad: 0, newest_bad: None, ..deed };
+            let deed = Deed { what: what.into(), times: 0, ..deed };
             groups.push(Group { deed, targets: Vec::new(), seen: HashSet::new() });
         }
         groups[at].add(deed, merging);
@@ -215,24 +244,31 @@ fn grouped<'a>(deeds: impl Iterator<Item = &'a Deed>, merging: Merging) -> Vec<G
     groups
 }
 
+/// Calls of which those that failed are one with the same call where that went well later.
+fn mended(same: Vec<Deed>) -> Vec<Deed> {
+    let (bad, mut well): (Vec<Deed>, Vec<Deed>) =
+        same.into_iter().partition(|deed| Went::of(deed) == Went::Badly);
+    let places: HashMap<(Box<str>, Key), usize> =
+        well.iter().enumerate().map(|(at, deed)| ((deed.what.clone(), deed.asks), at)).collect();
+    for deed in bad {
+        match places.get(&(deed.what.clone(), deed.asks)).map(|at| &mut well[*at]) {
+            Some(later) if later.last > deed.last => {
+                later.times += deed.times;
+                later.first = later.first.min(deed.first);
+            }
+            _ => well.push(deed),
+        }
+    }
+    well
+}
+
 impl<'a> Group<'a> {
     fn add(&mut self, deed: &'a Deed, merging: Merging) {
         let known = &mut self.deed;
-        if !is_bad(&deed.went) && is_bad(&known.went) && known.bad > 0 {
-            known.newest_bad = Some((known.last, known.went.clone()));
-        }
         known.times += deed.times;
         known.first = known.first.min(deed.first);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
-        known.bad += deed.bad;
-        if deed.newest_bad.is_some() {
-            known.newest_bad.clone_from(&deed.newest_bad);
-        }
-        // The same call went well at last. Of others that says nothing.
-        if merging == Merging::Same && deed.bad == 0 {
-            (known.bad, known.newest_bad) = (0, None);
-        }
         if let Merging::Targets(_) = merging {
             for target in targets(deed) {
                 if self.seen.insert(target.clone()) {
@@ -265,8 +301,8 @@ impl<'a> Group<'a> {
 pub(super) enum Merging {
     /// Those that say the same.
     Same,
-    /// Those of one tool with the same first arguments, so many.
-    Arguments(usize),
+    /// Those of one tool whose short arguments are the same.
+    Short,
     /// Those of one tool, which names its newest targets, at most so many.
     Targets(usize),
     /// Those of one tool, which says in a few words how the last one went.
@@ -274,8 +310,6 @@ pub(super) enum Merging {
 }
 
 impl Merging {
-    /// Those on one target, which the first argument names.
-    pub(super) const TARGET: Merging = Merging::Arguments(1);
     /// Those of one tool, which names all its targets.
     pub(super) const TOOL: Merging = Merging::Targets(usize::MAX);
 
@@ -285,11 +319,12 @@ impl Merging {
         let Some((tool, _)) = what.split_once('(') else { return what.into() };
         match self {
             Merging::Same => what.into(),
-            Merging::Arguments(_) if deed.names_files => what.into(),
-            Merging::Arguments(count) => {
+            Merging::Short if deed.names_files => what.into(),
+            Merging::Short => {
                 let all = arguments(inner(what));
-                if all.len() > count {
-                    format!("{tool}({}, …)", all[..count].join(", ")).into()
+                let short = short(&all);
+                if short.len() < all.len() {
+                    format!("{tool}({}, …)", short.join(", ")).into()
                 } else {
                     what.into()
                 }
@@ -317,12 +352,22 @@ fn arguments(inner: &str) -> Vec<&str> {
     all
 }
 
-/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` the first value, of `Bash(cd app && cargo test)`
+/// The arguments that tell what a call was done to: those with one word, no number or flag; else the first.
+fn short<'a>(all: &[&'a str]) -> Vec<&'a str> {
+    let is_word = |word: &str| {
+        let is_short = word.len() <= MOST_TARGET && !word.contains(char::is_whitespace);
+        is_short && word.contains(char::is_alphabetic) && !matches!(word, "true" | "false" | "null")
+    };
+    let is_short = |one: &&&str| value(one).is_some_and(|value| is_target(value) || is_word(value));
+    let found: Vec<&str> = all.iter().filter(is_short).copied().collect();
+    if found.is_empty() { all[..1].to_vec() } else { found }
+}
+
+/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` its short arguments, of `Bash(cd app && cargo test)`
 /// the program and what it is told first.
 fn targets(deed: &Deed) -> impl Iterator<Item = Cow<'_, str>> {
-    let inner = inner(&deed.what);
-    let first = arguments(inner)[0];
-    first.split(BETWEEN).filter_map(|target| {
+    let named = short(&arguments(inner(&deed.what)));
+    named.into_iter().flat_map(|one| one.split(BETWEEN)).filter_map(|target| {
         let target = match value(target) {
             Some(value) => value,
             None if deed.names_files => target,
@@ -380,28 +425,24 @@ impl Deed {
         self.last
     }
 
+    /// How many calls it is.
+    pub(super) fn times(&self) -> u32 {
+        self.times
+    }
+
     /// Whether it says which files it changed.
     pub(super) fn names_files(&self) -> bool {
         self.names_files
     }
 
-    fn line(&self) -> String {
-        let Deed { first, last, times, what, went, bad, newest_bad, .. } = self;
+    pub(super) fn line(&self) -> String {
+        let Deed { first, last, times, what, went, .. } = self;
         let mut line = format!("[{first}] {what}");
         if *times > 1 {
             let _ = write!(line, " ×{times}, last [{last}]");
         }
-        let said = match newest_bad {
-            Some((at, said)) if *bad > 0 && !is_bad(went) => {
-                let said = whole_words(said, MOST_BAD);
-                let went = if went.is_empty() { "not answered" } else { went };
-                format!("{bad}{BAD}[{at}] {said}; {LAST}{went}")
-            }
-            _ if *bad > 1 => format!("{bad}{BAD}{LAST}{went}"),
-            _ => went.to_string(),
-        };
-        if !said.is_empty() {
-            let _ = write!(line, "{WENT}{said}");
+        if !went.is_empty() {
+            let _ = write!(line, "{WENT}{went}");
         }
         line
     }
@@ -416,8 +457,6 @@ impl Deed {
             Some((what, times.parse().ok()?, last.parse().ok()?))
         };
         let (what, times, last) = again().unwrap_or((what, 1, first));
-        let (bad, newest_bad, went) =
-            failures(went, times).unwrap_or((u32::from(is_bad(went)), None, went));
         Some(Deed {
             first,
             last,
@@ -426,23 +465,8 @@ impl Deed {
             what: what.into(),
             asks: 0,
             went: went.into(),
-            bad,
-            newest_bad,
         })
     }
-}
-
-/// How many of `times` calls failed, the newest of them where the last one went well, and how that went. An output that says
-/// the like of a single call is no count.
-fn failures(went: &str, times: u32) -> Option<(u32, Option<At>, &str)> {
-    let (bad, said) = went.split_once(BAD)?;
-    let bad = bad.parse().ok().filter(|bad| *bad <= times && times > 1)?;
-    if let Some(went) = said.strip_prefix(LAST) {
-        return Some((bad, None, went));
-    }
-    let (said, went) = said.rsplit_once(LAST)?;
-    let (at, said) = said.strip_suffix("; ")?.strip_prefix('[')?.split_once("] ")?;
-    Some((bad, Some((at.parse().ok()?, said.into())), went))
 }
 
 impl Look {

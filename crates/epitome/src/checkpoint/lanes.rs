@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::iter;
 
-use super::deeds::{Deed, Merging};
+use super::deeds::{Deed, Deeds, Merging};
 use super::gather::{Gathered, said};
 use super::notes::{Line, Place, Taken};
 use super::words::{self, Lane, Room};
@@ -60,8 +59,6 @@ pub(super) struct Lanes<'a> {
 
 /// Tokens of the titles of two lanes.
 const TITLES_TOKENS: u64 = 12;
-/// Arguments of a call that are shown where not all fit.
-const MOST_ARGUMENTS: usize = 4;
 /// Targets that the calls of one tool name, the most that fit.
 const TARGETS: [usize; 8] = [usize::MAX, 100, 32, 16, 8, 3, 1, 0];
 /// After so many lines or names in a row that have no room none is looked for.
@@ -151,76 +148,80 @@ impl Lanes<'_> {
         let deeds = &self.gathered.deeds;
         let total = |lines: &[String]| self.total(lines);
         let left = left.saturating_sub(TITLES_TOKENS / 2);
-        // Calls that say the same become one line; where that isn't enough, calls with the same first arguments, at last on one
-        // target; then calls of one tool.
-        let arguments = (1..=MOST_ARGUMENTS).rev().map(|count| (Merging::Arguments(count), 85));
-        let steps = iter::once((Merging::Same, 70)).chain(arguments).chain([(Merging::TOOL, 100)]);
+        // Calls that say the same become one line; where that isn't enough, those whose short arguments are the same; then those of
+        // one tool.
+        let steps = [(Merging::Same, 70), (Merging::Short, 85), (Merging::TOOL, 100)].into_iter();
         let mut fitting = steps.map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
         let fitting = fitting.find(|(lines, percent)| total(lines) <= left * percent / 100);
         let is_complete = fitting.is_some();
-        let new = fitting.map_or_else(|| self.by_tool(&is_new, left), |(lines, _)| lines);
+        let (new, unnamed) =
+            fitting.map_or_else(|| self.by_tool(&is_new, left), |(lines, _)| (lines, 0));
+        let unnamed = deeds.unnamed + unnamed;
         let left = left.saturating_sub(total(&new));
-        if !is_complete {
-            return (unlines(&new), false);
-        }
-        let (old, is_complete) = self.older(self.shares.older.min(left), left);
+        let (old, is_complete, more) = if is_complete {
+            self.older(self.shares.older.min(left), left)
+        } else {
+            (Vec::new(), false, count(&deeds.merged(|deed| !is_new(deed), Merging::Same)))
+        };
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
-        let lines = [old, new, looks].concat();
+        let unnamed = Some(unnamed + more).filter(|count| *count > 0).map(Deeds::unnamed_line);
+        let unnamed = unnamed.filter(|line| self.tokens(line) < left);
+        let lines = [unnamed.into_iter().collect(), old, new, looks].concat();
         (unlines(&lines), is_complete)
     }
 
-    /// Calls before the newest human message, and whether all of them are named: in at most `most` tokens as they are, in half of
-    /// what is `left` by their targets, and in all of it by tool.
-    fn older(&self, most: u64, left: u64) -> (Vec<String>, bool) {
+    /// Calls before the newest human message, whether all of them are named, and how many aren't: in at most `most` tokens as they
+    /// are, in half of what is `left` by their targets, and in all of it by tool.
+    fn older(&self, most: u64, left: u64) -> (Vec<String>, bool, u32) {
         let deeds = &self.gathered.deeds;
         let is_old = |deed: &Deed| !self.is_new(deed);
-        let ways = [(Merging::Same, most), (Merging::TARGET, left / 2), (Merging::TOOL, left)];
+        let ways = [(Merging::Same, most), (Merging::Short, left / 2), (Merging::TOOL, left)];
         for (merging, room) in ways {
             let all = deeds.lines(is_old, merging);
             if self.total(&all) <= room {
-                return (all, true);
+                return (all, true, 0);
             }
         }
-        (self.by_tool(&is_old, left), false)
+        let (lines, unnamed) = self.by_tool(&is_old, left);
+        (lines, false, unnamed)
     }
 
     /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, of those that
-    /// name changed files and the newest first of all. Lines that have no room at all are counted.
-    fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Vec<String> {
+    /// name changed files and the newest first of all; and how many calls have no line.
+    fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> (Vec<String>, u32) {
         let deeds = &self.gathered.deeds;
         let names_files = |deed: &Deed| is_of(deed) && deed.names_files();
         let others = |deed: &Deed| is_of(deed) && !deed.names_files();
         let of =
-            |merging| [deeds.lines(others, merging), deeds.lines(names_files, merging)].concat();
-        let mut lines = of(Merging::Brief);
+            |merging| [deeds.merged(others, merging), deeds.merged(names_files, merging)].concat();
+        let mut chosen = of(Merging::Brief);
+        let tokens = |deed: &Deed| self.tokens(&deed.line()) + 1;
+        let mut needed: u64 = chosen.iter().map(tokens).sum();
         let mut missing = 0;
-        let mut needed = self.total(&lines);
-        let count = |missing: usize| format!("[…] and calls of {missing} other tools");
-        while needed > most && missing < lines.len() {
+        if needed > most {
             // What is left out is counted.
-            if missing == 0 {
-                needed += self.tokens(&count(lines.len())) + 1;
-            }
-            needed -= self.tokens(&lines[missing]) + 1;
+            needed += self.tokens(&Deeds::unnamed_line(count(&chosen))) + 1;
+        }
+        while needed > most && missing < chosen.len() {
+            needed -= tokens(&chosen[missing]);
             missing += 1;
         }
-        let longer: Vec<Vec<String>> =
+        let longer: Vec<Vec<Deed>> =
             TARGETS.iter().map(|targets| of(Merging::Targets(*targets))).collect();
         let mut left = most.saturating_sub(needed);
-        for at in (missing..lines.len()).rev() {
-            let bare = self.tokens(&lines[at]);
-            let fits = |line: &&String| self.tokens(line).saturating_sub(bare) <= left;
-            if let Some(line) = longer.iter().map(|lines| &lines[at]).find(fits) {
-                left -= self.tokens(line).saturating_sub(bare);
-                lines[at].clone_from(line);
+        for at in (missing..chosen.len()).rev() {
+            let more = |deed: &Deed| tokens(deed).saturating_sub(tokens(&chosen[at]));
+            let longer = longer.iter().map(|deeds| &deeds[at]).find(|deed| more(deed) <= left);
+            if let Some(deed) = longer {
+                left -= more(deed);
+                chosen[at] = deed.clone();
             }
         }
-        lines.drain(..missing);
-        if missing > 0 && needed <= most {
-            lines.insert(0, count(missing));
-        }
-        lines
+        let unnamed = count(&chosen[..missing]);
+        chosen.drain(..missing);
+        chosen.sort_by_key(Deed::last);
+        (chosen.iter().map(Deed::line).collect(), unnamed)
     }
 
     fn looks(&self, most: u64) -> Vec<String> {
@@ -383,6 +384,12 @@ impl Lanes<'_> {
         out
     }
 }
+
+/// How many calls these are.
+fn count(deeds: &[Deed]) -> u32 {
+    deeds.iter().map(Deed::times).sum()
+}
+
 /// Lines as a text.
 fn unlines(lines: &[String]) -> String {
     lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()

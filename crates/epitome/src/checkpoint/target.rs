@@ -60,11 +60,16 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
 fn named(call: &Call<'_>) -> String {
     let all = call.arguments.all().map(|(name, raw)| {
         let value = if raw.starts_with('"') { unquote(raw) } else { Cow::Borrowed(raw) };
-        let is_short = value.len() <= MOST_VALUE && !value.contains('\n');
+        let most = if is_target(&value) { MOST_COMMAND } else { MOST_VALUE };
+        let is_short = value.len() <= most && !value.contains('\n');
         (name, value, is_short)
     });
     let mut all: Vec<_> = all.collect();
-    all.sort_by_key(|(_, value, is_short)| !(*is_short && is_target(value)));
+    all.sort_by_key(|(_, value, is_short)| match first_target(value) {
+        0 => 2,
+        length if *is_short && length == value.len() => 0,
+        _ => 1,
+    });
     let short = all.iter().filter(|(.., is_short)| *is_short);
     let mut room_of_long =
         MOST_KEY.saturating_sub(short.map(|(name, value, _)| name.len() + value.len() + 3).sum());
@@ -75,7 +80,9 @@ fn named(call: &Call<'_>) -> String {
         let value: Cow<'_, str> = if is_short {
             Cow::Owned(one_line(&value).into_owned())
         } else {
-            let most = MOST_HEAD.min(room_of_long.saturating_sub(name.len() + 3));
+            // An address of which a part is masked is still one.
+            let most = MOST_HEAD.max(first_target(&value) + " […".len());
+            let most = most.min(room_of_long.saturating_sub(name.len() + 3));
             Cow::Owned(whole_words(&value, most).into_owned())
         };
         if out.len() + name.len() + value.len() > MOST_KEY || value == "…" {
@@ -120,8 +127,13 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
     values.filter(short).take(1).map(|value| one_line(&value).into_owned()).collect()
 }
 
-/// How a call went, by its masked output.
-pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
+/// How a call went, by its masked output. A last line that is `is_common` tells nothing of it.
+pub(super) fn outcome(
+    act: Act,
+    output: &str,
+    reported: Outcome,
+    is_common: impl Fn(&str) -> bool,
+) -> String {
     let verdict = judge(output, reported);
     let tests = Tests::of(cut::tail(output, 64 * 1024));
     let totals = tests.map(Tests::note).unwrap_or_default();
@@ -148,6 +160,7 @@ pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
     }
     if !bare.is_empty()
         && bare.len() <= MOST_RESULT
+        && !is_common(bare)
         && !bare.contains('\n')
         && !bare.contains(" → ")
     {
@@ -162,7 +175,7 @@ pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
     }
     let mut lines = cut::head(bare, MOST_SEEN).lines().chain(cut::tail(bare, MOST_SEEN).lines());
     if let Some(line) = lines.find(|line| tell(line) == Tell::Failure) {
-        return format!("{SAYS}{}", quote(line, MOST_ERROR));
+        return format!("{SAYS}{}", quote(line, MOST_COMMAND));
     }
     // Of an object the first words say nothing of how it went.
     if bare.starts_with(['{', '[']) {
@@ -171,8 +184,17 @@ pub(super) fn outcome(act: Act, output: &str, reported: Outcome) -> String {
         return says.unwrap_or_else(|| "answered".to_owned());
     }
     let mut lines = bare.lines().map(str::trim);
-    let line = if act == Act::Run { lines.next_back() } else { lines.next() };
-    line.filter(|line| !line.is_empty()).map_or("ok".to_owned(), |line| quote(line, MOST_RESULT))
+    let line = if act == Act::Run {
+        lines.rfind(|line| line.contains(char::is_alphanumeric) && !is_common(line))
+    } else {
+        lines.next()
+    };
+    match line.filter(|line| !line.is_empty()) {
+        Some(line) => quote(line, MOST_RESULT),
+        None if verdict.outcome == Outcome::Ok => "ok".to_owned(),
+        None if bare.is_empty() => "no output".to_owned(),
+        None => "answered".to_owned(),
+    }
 }
 
 /// Whether what was said of a call by [`key`] is all of it, verbatim. Of a file that was changed its name is.
@@ -184,10 +206,16 @@ pub(super) fn says_all(what: &str, call: &Call<'_>) -> bool {
     }
 }
 
-/// Whether a value is nothing but one id, path or address.
-fn is_target(value: &str) -> bool {
-    let is = |class| matches!(class, Class::Id | Class::Path | Class::Url);
-    specifics::specifics(value).next().is_some_and(|one| one.text == value && is(one.class))
+/// Whether a value is nothing but one id, path, address or name.
+pub(super) fn is_target(value: &str) -> bool {
+    !value.is_empty() && first_target(value) == value.len()
+}
+
+/// Bytes of the id, path, address or name that a value begins with; 0 where it begins with none.
+fn first_target(value: &str) -> usize {
+    let is = |class| !matches!(class, Class::Number | Class::Quoted | Class::Error);
+    let first = specifics::specifics(value).next();
+    first.filter(|one| one.at == 0 && is(one.class)).map_or(0, |one| one.text.len())
 }
 
 /// A text on one line, whatever its length.

@@ -72,6 +72,7 @@ pub fn opens_with_failure(text: &str) -> bool {
     let (word, rest) = first_word(text.trim_start().lines().next().unwrap_or_default());
     let named = word.len() > 5 && (word.ends_with("Error") || word.ends_with("Exception"));
     match word.to_ascii_lowercase().as_str() {
+        "error" if says_none(rest) => false,
         "error" => {
             rest.starts_with([':', '[', '!', '"', ' '])
                 && !rest.starts_with(" code")
@@ -83,6 +84,15 @@ pub fn opens_with_failure(text: &str) -> bool {
         "tool_use_error" => true,
         _ => named && rest.starts_with(':'),
     }
+}
+
+/// Whether what stands behind `error` is a value that says there is none: `error: null`, `"error":""`.
+fn says_none(rest: &str) -> bool {
+    let Some(value) = rest.trim_start_matches(['"', ' ']).strip_prefix(':') else { return false };
+    let value = value.trim_start();
+    let word = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    matches!(word, "null" | "None" | "none" | "false" | "0")
+        || ["\"\"", "[]", "{}"].iter().any(|empty| value.starts_with(empty))
 }
 
 /// A line's first word, without the signs before it, and what stands behind it.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::name::{bare, keeps_list, only_reads, words};
+use super::name::{asks_to_write, bare, keeps_list, only_reads, words};
 use super::shell::Command;
 use crate::text::arguments::{Arguments, patched_files};
 
@@ -158,7 +158,9 @@ fn asks_for_more(arguments: &Arguments<'_>) -> bool {
         |method: &str| ["GET", "HEAD", "OPTIONS"].iter().any(|m| m.eq_ignore_ascii_case(method));
     let is_statement = |word: &str| STATEMENTS.iter().any(|verb| verb.eq_ignore_ascii_case(word));
     let of_letters = |c: char| !c.is_alphanumeric() && c != '_';
-    is(&["method", "http_method"], &|method| !reads(method))
+    let is_flag = |(name, raw): (&str, &str)| raw == "true" && asks_to_write(name);
+    arguments.all().any(is_flag)
+        || is(&["method", "http_method"], &|method| !reads(method))
         || is(&["action", "operation", "op"], &|action| !only_reads(action))
         || is(&["sql", "statement"], &|sql| sql.split(of_letters).any(is_statement))
         || is(&["query", "q"], &|query| {

@@ -41,6 +41,12 @@ const DOING: [&str; 24] = [
     "sync", "book", "pay", "call", "use",
 ];
 
+/// Further ones, last in a name: `list_append`, `query_kill`.
+const DOING_LAST: [&str; 14] = [
+    "append", "flush", "pop", "push", "rename", "capture", "refund", "purge", "merge", "commit",
+    "approve", "reject", "transfer", "trash",
+];
+
 /// Tools of agents that keep the agent's own list or plan: nothing happens outside.
 const LISTS: [&str; 17] = [
     "todowrite",
@@ -95,6 +101,14 @@ pub(super) fn words(tool: &str) -> Vec<String> {
     words
 }
 
+/// Whether an argument of this name, said to be true, asks for more than to read: `delete_after`.
+pub(super) fn asks_to_write(argument: &str) -> bool {
+    let is_deed = |word: &String| {
+        [&WRITING[..], &DOING[..], &DOING_LAST[..]].iter().any(|list| list.contains(&word.as_str()))
+    };
+    words(argument).iter().any(is_deed)
+}
+
 /// Whether a tool only reads, by its name alone.
 ///
 /// ```
@@ -115,7 +129,8 @@ pub fn only_reads(tool: &str) -> bool {
         [first, .., last] => {
             let reads =
                 READING.contains(first) || READING_LAST.contains(last) && !DOING.contains(first);
-            reads && !words.iter().any(|word| WRITING.contains(word))
+            let does = DOING.contains(last) || DOING_LAST.contains(last);
+            reads && !does && !words.iter().any(|word| WRITING.contains(word))
         }
     }
 }
@@ -137,6 +152,10 @@ mod tests {
             "get_or_create",
             "mcp__asana__TaskCreate",
             "order_status",
+            "list_append",
+            "query_kill",
+            "view_drop",
+            "get_refund",
         ] {
             assert!(!only_reads(tool), "{tool}");
         }

@@ -108,8 +108,11 @@ impl Command {
                 }
             }
             "sed" | "awk" | "gawk" | "jq" => {
-                self.acts |= program.ends_with("awk")
-                    && (has(&["-i", "-f"]) || rest.iter().any(|script| writes(script)));
+                self.acts |= match program {
+                    "jq" => false,
+                    "sed" => has(&["-f"]) || rest.iter().any(|script| sed_writes(script)),
+                    _ => has(&["-i", "-f"]) || rest.iter().any(|script| writes(script)),
+                };
                 behind_script(&rest).for_each(|word| self.deed(Deed::Read, word, folder));
             }
             "grep" | "rg" | "ag" | "egrep" => {
@@ -152,7 +155,9 @@ impl Command {
             }
             "git" => self.git(&rest, folder),
             "find" => {
-                let deletes = |word: &&str| *word == "-delete" || word.starts_with("-fprint");
+                let deletes = |word: &&str| {
+                    *word == "-delete" || word.starts_with("-fprint") || *word == "-fls"
+                };
                 let runs = |word: &&str| word.starts_with("-exec") || word.starts_with("-ok");
                 let inner = rest.iter().position(runs).map(|at| &rest[at + 1..]);
                 let acts = inner.is_some_and(|line| Self::read(&line.join(" ")).acts);
@@ -248,6 +253,34 @@ fn gives_script(word: &str) -> bool {
 fn writes(script: &str) -> bool {
     let printed = script.split("print").skip(1);
     script.contains("system") || printed.into_iter().any(|rest| rest.contains(['>', '|']))
+}
+
+/// Whether a script of `sed` may write a file or run something: `w out`, `1e date`, `s/a/b/w out`. Expressions and what they are
+/// replaced by are stepped over.
+fn sed_writes(script: &str) -> bool {
+    let mut chars = script.chars().peekable();
+    let mut commands = String::new();
+    while let Some(c) = chars.next() {
+        let (delimiter, times) = match (c, chars.peek().copied()) {
+            ('/', _) => (c, 1),
+            ('s' | 'y', Some(next)) if next.is_ascii_punctuation() => {
+                chars.next();
+                (next, 2)
+            }
+            _ => {
+                commands.push(c);
+                continue;
+            }
+        };
+        for _ in 0..times {
+            while let Some(c) = chars.next().filter(|c| *c != delimiter) {
+                if c == '\\' {
+                    chars.next();
+                }
+            }
+        }
+    }
+    commands.contains(['w', 'W', 'e'])
 }
 
 /// The files that are named behind the script, wherever that stands.
@@ -402,10 +435,8 @@ fn segments(line: &str) -> (Vec<Vec<Word>>, Vec<String>) {
             }
             (None, ' ' | '\t' | '|' | '&' | ';' | '\n' | '(' | ')' | '>') => {
                 let last = segments.last_mut().expect("there is always one");
-                // `2>` redirects what is not worth a name.
-                let stream =
-                    word.take_if(|word| c == '>' && word.bytes().all(|b| b.is_ascii_digit()));
-                let stream = stream.filter(|stream| stream != "1");
+                // `2>` and `>` go to a file alike.
+                word.take_if(|word| c == '>' && word.bytes().all(|b| b.is_ascii_digit()));
                 last.extend(word.take().map(Word::Text));
                 if c == '>' {
                     let mut deed = Deed::Write;
@@ -417,7 +448,7 @@ fn segments(line: &str) -> (Vec<Vec<Word>>, Vec<String>) {
                         while chars.next_if(char::is_ascii_digit).is_some() {}
                     } else {
                         chars.next_if_eq(&'|');
-                        last.push(Word::Into(stream.is_none().then_some(deed)));
+                        last.push(Word::Into(Some(deed)));
                     }
                 } else if !matches!(c, ' ' | '\t') {
                     segments.push(Vec::new());
@@ -602,7 +633,7 @@ mod tests {
         check("ln -s ../a.rs b.rs", true, &[(Deed::Write, "b.rs")]);
         check("echo a >> notes.md", true, &[(Deed::Edit, "notes.md")]);
         check("ls | tee -a log.txt", true, &[(Deed::Edit, "log.txt")]);
-        check("cat a.rs 2> err.log", false, &[(Deed::Read, "a.rs")]);
+        check("cat a.rs 2> err.log", true, &[(Deed::Write, "err.log"), (Deed::Read, "a.rs")]);
         check("echo a > $OUT/b.txt; rm *.rs", true, &[]);
     }
 

@@ -40,7 +40,8 @@ fn what_was_done_is_said_in_order_and_read_back() {
     assert_eq!(
         lines,
         [
-            "[5] Edit(src/a.rs) ×2, last [7] → failed: Error: no match",
+            "[5] Edit(src/a.rs) → ok",
+            "[7] Edit(src/a.rs) → failed: Error: no match",
             "[9] Bash(cargo test) → exit 101, 3 passed, 1 failed",
             "[11] book(id=JG7FMM, cabin=economy)",
         ]
@@ -49,11 +50,14 @@ fn what_was_done_is_said_in_order_and_read_back() {
     let mut next = Deeds::default();
     next.carry(&[lines.clone(), deeds.looks(100)].concat().join("\n"));
     assert_eq!((next.lines(|_| true, Merging::Same), next.looks(100)), (lines, deeds.looks(100)));
-    assert_eq!(next.lines(|deed| deed.last > 9, Merging::TARGET), ["[11] book(id=JG7FMM, …)"]);
+    assert_eq!(
+        next.lines(|deed| deed.last > 9, Merging::Short),
+        ["[11] book(id=JG7FMM, cabin=economy)"]
+    );
     let tools = next.lines(|_| true, Merging::TOOL);
     assert_eq!(
-        tools[1..],
-        ["[9] Bash(cargo test) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM)"]
+        tools[2..],
+        ["[9] Bash(cargo test) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM · economy)"]
     );
 }
 
@@ -71,38 +75,51 @@ fn files_that_were_changed_are_never_merged_away() {
         ["[1] apply_patch(a.rs · src/b.rs)", "[3] edit(src/a b.rs · Makefile) ×2, last [5]"];
     assert_eq!(deeds.lines(Deed::names_files, Merging::TOOL), merged);
     let patched = "[1] apply_patch(a.rs · src/b.rs)";
-    assert_eq!(deeds.lines(Deed::names_files, Merging::TARGET)[0], patched);
+    assert_eq!(deeds.lines(Deed::names_files, Merging::Short)[0], patched);
     let mut next = Deeds::default();
     next.carry(&merged.join("\n"));
     assert_eq!(next.lines(Deed::names_files, Merging::TOOL), merged);
 }
 
 #[test]
-fn failures_add_up_over_rounds() {
+fn what_failed_is_told_apart_from_what_went_well() {
     let mut deeds = Deeds::default();
     let mut number = 0;
     let mut call = |deeds: &mut Deeds, well: bool| {
         number += 1;
-        let path = format!(r#"{{"id":"A{number}","to":"mia"}}"#);
+        let path = format!(r#"{{"from":"S-1","id":"A{number}","amount":"5"}}"#);
         deeds.call(number, number, "send_it", &path, false);
         deeds.answer(number, if well { "sent" } else { "error: refused" }, Outcome::Unknown);
     };
-    for well in [false, true, false, true] {
+    for well in [false, true, true, false, true] {
         call(&mut deeds, well);
     }
-    let line = |deeds: &Deeds| deeds.lines(|_| true, Merging::TOOL).join("\n");
-    assert_eq!(
-        line(&deeds),
-        "[1] send_it(A1 · A2 · A3 · A4) ×4, last [4] → 2 failed or unclear, [3] failed: error: refused; the last: sent"
-    );
+    let lines = |deeds: &Deeds, merging| deeds.lines(|_| true, merging);
+    let failed = "[1] send_it(S-1 · A1 · A4) ×2, last [4] → failed: error: refused";
+    let sent = "[2] send_it(S-1 · A2 · A3 · A5) ×3, last [5] → sent";
+    assert_eq!(lines(&deeds, Merging::TOOL), [failed, sent]);
+    // Whom it was sent to is not left out for room.
+    let apart = lines(&deeds, Merging::Short);
+    assert_eq!((apart.len(), &*apart[1]), (5, "[2] send_it(from=S-1, id=A2, …) → sent"));
     let mut next = Deeds::default();
-    next.carry(&line(&deeds));
-    assert_eq!(line(&next), line(&deeds));
-    call(&mut next, false);
+    next.carry(&format!("{}\n{failed}\n{sent}", Deeds::unnamed_line(3)));
     assert_eq!(
-        line(&next),
-        "[1] send_it(A1 · A2 · A3 · A4 · A5) ×5, last [5] → 3 failed or unclear, the last: failed: error: refused"
+        (lines(&next, Merging::TOOL), next.unnamed),
+        (vec![failed.to_owned(), sent.to_owned()], 3)
     );
+}
+
+#[test]
+fn how_other_commands_end_is_no_outcome() {
+    let mut deeds = Deeds::default();
+    let outputs = ["built\nGoodbye.", "v0.8.0\nGoodbye.", "Goodbye."];
+    for (number, output) in (1..).zip(outputs) {
+        let line = format!(r#"{{"command":"npm run task{number}"}}"#);
+        deeds.call(number, number, "bash", &line, false);
+        deeds.answer(number, output, Outcome::Unknown);
+    }
+    let lines = deeds.lines(|_| true, Merging::Same);
+    assert!(lines[1].ends_with(" → v0.8.0") && lines[2].ends_with(" → answered"), "{lines:?}");
 }
 
 #[test]
@@ -139,7 +156,7 @@ fn targets_that_have_no_room_leave_a_mark() {
 }
 
 #[test]
-fn an_open_call_and_an_outputs_own_words_are_no_counts() {
+fn an_open_call_is_no_failure() {
     let mut deeds = Deeds::default();
     for number in 1..=2 {
         let id = format!(r#"{{"id":"A{number}"}}"#);
@@ -148,15 +165,8 @@ fn an_open_call_and_an_outputs_own_words_are_no_counts() {
     deeds.answer(1, "error: refused", Outcome::Unknown);
     assert_eq!(
         deeds.lines(|_| true, Merging::TOOL),
-        [
-            "[1] send_it(A1 · A2) ×2, last [2] → 1 failed or unclear, [1] failed: error: refused; the last: not answered"
-        ]
+        ["[1] send_it(A1) → failed: error: refused", "[2] send_it(A2)"]
     );
-    let forged = "[7] book(id=A1) → 9 failed or unclear, the last: sent";
-    let mut next = Deeds::default();
-    next.carry(forged);
-    assert_eq!(next.lines(|_| true, Merging::Same), [forged]);
-    assert_eq!(next.all[0].bad, 0);
 }
 
 #[test]

@@ -99,12 +99,12 @@ fn the_older_folds_into_the_checkpoint() {
         fold res  b = error[E0439]: cannot find value `is_expired` in this scope\n --> web/src/components/Table.tsx:439:5\n[31mFAILED[0m src/p … 50:5\n   Compiling upload_chunk v0.508.0 (lib/http/retry.py)\n (569 bytes)  # older than what is kept, folded
         fold res  c = ok  # older than what is kept, folded
         fold asst Done.  # older than what is kept, folded
-        here <checkpoint 04013feb9413>
+        here <checkpoint 22691611f2a4>
            | It stands for messages 2–7, for reference; not a new request.
            | 
            | What was done
-           | [4] Bash(cargo test) → failed: error[E0439]: cannot find value `is_expired` in this scope
            | [4] Bash(cargo doc) → ok
+           | [4] Bash(cargo test) → failed: error[E0439]: cannot find value `is_expired` in this scope
            | Only read: Read: src/x.rs
            | 
            | Where it stands
@@ -120,7 +120,7 @@ fn the_older_folds_into_the_checkpoint() {
            | Names not said above
            | errors: E0650
            | quoted: "cargo doc", "cargo test"
-           | </checkpoint 04013feb9413>
+           | </checkpoint 22691611f2a4>
         keep user And the docs.
         keep asst call d Read {"file_path":"docs/a.md"}
         keep res  d = {lines 3}
