@@ -53,7 +53,7 @@ pub use detect::detect;
 pub use error::{ApplyError, OpenError, ReadError, Tried};
 pub use notes::{About, Note};
 pub use open::{Input, names, no_text, open};
-pub use reader::Reader;
+pub use reader::{Reader, Writer};
 pub use readers::{READERS, read, reader};
 pub use recording::{Options, Reach, Recording, Run, Sidechain, Skipped, Why};
 pub use usage::{Reported, Usage};

@@ -8,7 +8,7 @@ use memchr::memchr_iter;
 use crate::detect::{Look, look};
 use crate::error::{OpenError, Tried};
 use crate::foreign::{Foreign, foreign};
-use crate::reader::Layout;
+use crate::reader::{Layout, Reader};
 use crate::readers::{READERS, read, reader};
 use crate::recording::{Options, Recording};
 
@@ -34,7 +34,7 @@ impl Input {
 /// The names of everything that [`open`] reads: formats of requests first, then recordings.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let formats = Format::ALL.into_iter().map(Format::name);
-    formats.chain(READERS.into_iter().map(|reader| reader.name()))
+    formats.chain(READERS.into_iter().map(Reader::name))
 }
 
 /// Reads an input: in the format called `from`, or else in the one that its content shows.

@@ -10,7 +10,7 @@ use epitome::text::figure::counted;
 use epitome::transcript::{ContentId, Entry, PartKind};
 use epitome::trigger::{Gauge, Trigger as _, When};
 use epitome::{CompactError, Compactor, Options, Outcome, Receipt, Request, Target, wire};
-use epitome_recordings as recordings;
+use epitome_recordings::Writer;
 use serde::Serialize;
 
 use crate::archive::{Archived, Deposit};
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         Some(_) => {
             let kind = opened.source.recording.as_deref();
             let writer = in_place::reader(&opened.source.file, kind)?.writer();
-            shape.announced_as(writer.and_then(|writer| writer.announced()))
+            shape.announced_as(writer.and_then(Writer::announced))
         }
         None => shape,
     };

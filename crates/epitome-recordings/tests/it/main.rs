@@ -23,7 +23,7 @@ mod told;
 
 use std::sync::Arc;
 
-use epitome_recordings::{Options, Reach, ReadError, Recording, Run, detect, read, reader};
+use epitome_recordings::{Options, Reach, ReadError, Reader, Recording, Run, detect, read, reader};
 use serde_json::Value;
 
 const LAST: Options = Options { reach: Reach::SinceLastCompaction, run: Run::Only };
@@ -49,7 +49,7 @@ fn recording(name: &str, source: String, options: Options) -> Recording {
 
 /// The name of the reader that detects a text.
 fn detected(source: &str) -> Option<&'static str> {
-    detect(source).map(|reader| reader.name())
+    detect(source).map(Reader::name)
 }
 
 /// What an agent sent while it wrote the shipped recording: requests' messages, by name.
