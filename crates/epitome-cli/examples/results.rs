@@ -16,7 +16,7 @@ use epitome::plan::Reached;
 use epitome::transcript::Entry;
 use epitome::view::Fate;
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};
-use epitome_recordings::{Kind, Reach, open};
+use epitome_recordings::{Reach, open};
 use testkit::trail::Trail;
 use testkit::{laws, paper};
 
@@ -58,22 +58,22 @@ fn page(root: &Path) -> Result<String> {
     let counter = counter("o200k")?;
     let mut sessions = Vec::new();
     for folder in [
-        Kind::ClaudeCode,
-        Kind::TauBench,
-        Kind::SweAgent,
-        Kind::Pi,
-        Kind::Codex,
-        Kind::GeminiCli,
-        Kind::Opencode,
-        Kind::Openhands,
+        "claude-code",
+        "tau-bench",
+        "swe-agent",
+        "pi",
+        "codex",
+        "gemini-cli",
+        "opencode",
+        "openhands",
     ] {
-        for file in files(&root.join("examples").join(folder.name()))? {
+        for file in files(&root.join("examples").join(folder))? {
             sessions.push(session(&file, Reach::SinceLastCompaction)?);
         }
     }
     let joined = [
-        joined(root, Format::Anthropic, &[Kind::ClaudeCode], counter.as_ref())?,
-        joined(root, Format::OpenaiChat, &[Kind::TauBench, Kind::SweAgent], counter.as_ref())?,
+        joined(root, Format::Anthropic, &["claude-code"], counter.as_ref())?,
+        joined(root, Format::OpenaiChat, &["tau-bench", "swe-agent"], counter.as_ref())?,
     ];
     sessions.extend(joined);
     let mut page = String::from(HEAD);
@@ -170,18 +170,18 @@ fn session(file: &Path, reach: Reach) -> Result<Session> {
     Ok(Session { name, request: input.request().clone() })
 }
 
-/// All sessions of some kinds in a row, and over again, until they are long enough.
+/// All sessions of some folders in a row, and over again, until they are long enough.
 fn joined(
     root: &Path,
     format: Format,
-    kinds: &[Kind],
+    folders: &[&str],
     counter: &dyn TokenCounter,
 ) -> Result<Session> {
     let mut entries: Vec<String> = Vec::new();
     let mut tokens = 0;
     for round in 1.. {
-        for kind in kinds {
-            for file in files(&root.join("examples").join(kind.name()))? {
+        for folder in folders {
+            for file in files(&root.join("examples").join(folder))? {
                 let Session { request, .. } = session(&file, Reach::Whole)?;
                 let tally = Tally::of(&request, counter);
                 let renamed = |raw: &str| {
@@ -203,8 +203,7 @@ fn joined(
         }
     }
     let body = format!("{{\"messages\":[{}]}}", entries.join(","));
-    let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-    let name = format!("joined {}", names.join(" and "));
+    let name = format!("joined {}", folders.join(" and "));
     Ok(Session { name, request: wire::parse(format, body)? })
 }
 

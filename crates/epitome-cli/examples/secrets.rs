@@ -9,7 +9,7 @@ use std::path::Path;
 
 use epitome::text::secrets::masked;
 use epitome::transcript::PartKind;
-use epitome_recordings::{Kind, Options, Reach, open};
+use epitome_recordings::{Options, READERS, Reach, open};
 use testkit::canaries::{KINDS, PLACES, canaries};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -70,8 +70,8 @@ fn noise(root: &Path, page: &mut String) -> Result<()> {
     let (mut parts, mut touched, mut words, mut gone) = (0, 0, 0, 0);
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut files = 0;
-    for kind in Kind::ALL {
-        let folder = root.join("examples").join(kind.name());
+    for reader in READERS {
+        let folder = root.join("examples").join(reader.name());
         let mut all: Vec<_> = folder.read_dir()?.collect::<std::result::Result<_, _>>()?;
         all.sort_by_key(std::fs::DirEntry::file_name);
         for file in all {

@@ -41,7 +41,7 @@ impl FromStr for Destination {
         };
         let names = || Format::ALL.map(Format::name).join(", ");
         let format = name.parse::<Format>().map_err(|_| {
-            let what = if formats::NAMES.contains(&name) {
+            let what = if formats::names().any(|known| known == name) {
                 format!("{name} can be read, not written")
             } else {
                 format!("there is no format `{name}`")

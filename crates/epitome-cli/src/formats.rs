@@ -2,30 +2,14 @@
 
 use epitome::Request;
 use epitome::wire;
+pub(crate) use epitome_recordings::names;
 
 use crate::output;
 use crate::terminal::{STRONG, paint};
 
-/// Every format that the project knows of, readable or not.
-pub(crate) const NAMES: [&str; 13] = [
-    "openai-chat",
-    "openai-responses",
-    "anthropic",
-    "gemini",
-    "bedrock",
-    "claude-code",
-    "codex",
-    "gemini-cli",
-    "opencode",
-    "openhands",
-    "pi",
-    "tau-bench",
-    "swe-agent",
-];
-
 /// The names in words.
 pub(crate) fn list() -> String {
-    NAMES.join(", ")
+    names().collect::<Vec<_>>().join(", ")
 }
 
 /// Says how to read again what doesn't show its format: calls and results do, and a compaction may have

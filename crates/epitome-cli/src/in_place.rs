@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use epitome::Outcome;
-use epitome_recordings::{self as recordings, Applied, ApplyError, Archived, Kind};
+use epitome_recordings::{self as recordings, Applied, ApplyError, Archived, READERS, Reader};
 
 use crate::archive::Archived as Kept;
 use crate::failure::Failure;
@@ -150,14 +150,14 @@ impl InPlace {
     /// The recording with a compaction put behind it.
     pub(crate) fn with(
         &self,
-        kind: Kind,
+        reader: &dyn Reader,
         outcome: &Outcome,
         archived: &Archived,
     ) -> Result<String> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let applied = Applied { outcome, archived, at };
-        recordings::apply(kind, &self.text, &applied).map_err(|error| {
+        recordings::apply(reader, &self.text, &applied).map_err(|error| {
             let what = format!("{} is left as it is: {error}", name(&self.path));
             match error {
                 ApplyError::Differs { .. } => Failure::other(what)
@@ -169,21 +169,22 @@ impl InPlace {
     }
 }
 
-/// The kind of recording that can be compacted in place.
+/// The reader of a recording that can be compacted in place.
 ///
 /// # Errors
 /// It is another one, or a request.
-pub(crate) fn kind(file: &str, recording: Option<&str>) -> Result<Kind> {
-    let known = [Kind::ClaudeCode, Kind::Codex, Kind::Pi];
-    if let Some(kind) = known.into_iter().find(|kind| Some(kind.name()) == recording) {
-        return Ok(kind);
+pub(crate) fn reader(file: &str, recording: Option<&str>) -> Result<&'static dyn Reader> {
+    let known = || READERS.into_iter().filter(|reader| reader.writer().is_some());
+    if let Some(reader) = known().find(|reader| Some(reader.name()) == recording) {
+        return Ok(reader);
     }
+    let known: Vec<&str> = known().map(Reader::name).collect();
     let file = Path::new(file);
     let what = match recording {
         Some(kind) => format!("{} is a {kind} recording", name(file)),
         None => format!("{} is a request", name(file)),
     };
-    let what = format!("{what}; in place go recordings of claude-code, codex and pi");
+    let what = format!("{what}; in place go recordings of {}", known.join(", "));
     let hint = format!("epitome compact {} -o {}", operand(file), operand(beside(file)));
     Err(Failure::usage(what).hint(hint).into())
 }

@@ -139,12 +139,9 @@ pub(crate) fn understood(
             Ok(Opened { request: unclaimed(request), source: Source::plain(name) })
         }
         recordings::Input::Recording(recording) => {
-            if how.run.is_some() && recording.kind != recordings::Kind::TauBench {
-                let what = format!(
-                    "{} is of {}: it has one run only",
-                    shown(named),
-                    recording.kind.name()
-                );
+            if how.run.is_some() && recording.reader != "tau-bench" {
+                let what =
+                    format!("{} is of {}: it has one run only", shown(named), recording.reader);
                 return Err(Failure::usage(what).hint("leave --run out").into());
             }
             if report == Report::Words {
@@ -208,7 +205,7 @@ fn recorded(
 ) -> Result<Opened> {
     let ids: Vec<String> = recording.sidechains.iter().map(|side| side.id.clone()).collect();
     let source = Source {
-        recording: Some(recording.kind.name().to_owned()),
+        recording: Some(recording.reader.to_owned()),
         compactions: recording.compactions,
         skipped: recording.skipped.len(),
         notes: recording.notes.iter().map(ToString::to_string).collect(),
@@ -387,9 +384,6 @@ fn failure(error: &OpenError, file: Option<&Path>) -> Failure {
             )
         }
         OpenError::Foreign { instead, .. } => instead.replace("FILE", &file),
-        OpenError::NotYet { .. } => {
-            "write its messages as OpenAI Chat or Anthropic JSON and read those".to_owned()
-        }
         OpenError::Unknown { tried } => {
             // Best what can be read at least.
             let said = |tried: &&recordings::Tried| tried.why.starts_with("no message with a role");

@@ -11,7 +11,7 @@ use epitome::Request;
 use epitome::archive::Found;
 use epitome::archive::{About, Archive, ArchiveError, Kept, Original, Redacted, Shown};
 use epitome::transcript::ContentId;
-use epitome_recordings::{Input, Kind};
+use epitome_recordings::Input;
 use epitome_store::{Chain, Document, Session, Store};
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ impl Whole {
             request: side.request,
         };
         let mut parts: Vec<Part> = sides.map(part).collect();
-        if let (Kind::ClaudeCode, Some(file)) = (recording.kind, file)
+        if let ("claude-code", Some(file)) = (recording.reader, file)
             && file.as_os_str() != "-"
         {
             parts.extend(beside(file, raw));

@@ -5,22 +5,20 @@
 //! these rows bear a member `epitome`, which agents pass over: by it a reader of the whole session knows
 //! that they say again what was said, and the mark's says where the originals are kept.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use epitome::Outcome;
 use epitome::checkpoint::{look_alikes, looks_like_one};
-use epitome::json::quote;
 use epitome::request::Request;
-use epitome::text::time::rfc3339;
-use epitome::transcript::{ContentId, Entry, Origin, Part, PartKind, Role, Slot};
+use epitome::transcript::{Entry, Origin, Part, PartKind, Role, Slot};
 
+use crate::append::{Archived, MARK, Shown, Stamp};
+use crate::error::ApplyError;
 use crate::object::Object;
+use crate::reader::Reader;
+use crate::readers::read;
+use crate::recording::Options;
 use crate::rows::rows;
-use crate::{Kind, Options, ReadError, claude_code, codex, pi, read};
-
-/// The member that marks rows as written here.
-pub(crate) const MARK: &str = "epitome";
 
 /// A compaction, and what its rows say besides.
 #[derive(Clone, Copy, Debug)]
@@ -33,61 +31,24 @@ pub struct Applied<'a> {
     pub at: u64,
 }
 
-/// Where the originals of a compaction are kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Archived {
-    /// The session of an archive.
-    pub session: String,
-    /// The view in it.
-    pub view: u64,
-}
-
-/// Why a view can't be written into a recording.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ApplyError {
-    /// Nothing is known of how the agent goes on from a compaction.
-    #[error(
-        "{kind} recordings can't be compacted in place; those of Claude Code, Codex and pi can"
-    )]
-    Unsupported {
-        /// What was read.
-        kind: Kind,
-    },
-    /// The recording can't be read, or what was written can't.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// Read again it would be another conversation.
-    #[error("the agent's form can't say messages[{entry}] of the view as it is: {what}")]
-    Differs {
-        /// The entry of the view.
-        entry: usize,
-        /// What is lost.
-        what: &'static str,
-    },
-}
-
 /// The recording with a view put behind it. What it was before is its beginning, byte for byte.
 ///
 /// # Errors
 /// See [`ApplyError`]. What this returns was read again and shows the agent the view, nothing else; pi puts a
 /// line before it, which says that there was a compaction.
 pub fn apply(
-    kind: Kind,
+    reader: &dyn Reader,
     source: &Arc<String>,
     applied: &Applied<'_>,
 ) -> Result<String, ApplyError> {
-    let stamp = Stamp::of(source, applied);
+    let unsupported = ApplyError::Unsupported { reader: reader.name() };
+    let writer = reader.writer().ok_or(unsupported)?;
+    let stamp = Stamp::of(source, applied.archived, applied.at);
     let shown = Shown {
         view: spoken(applied.outcome),
         before: applied.outcome.receipt.before.count.tokens,
     };
-    let (rows, announced) = match kind {
-        Kind::ClaudeCode => (claude_code::applied(source, &shown, &stamp)?, 0),
-        Kind::Codex => (codex::applied(source, &shown, &stamp), 0),
-        Kind::Pi => (pi::applied(source, &shown, &stamp)?, 1),
-        _ => return Err(ApplyError::Unsupported { kind }),
-    };
+    let rows = writer.rows(source, &shown, &stamp)?;
     let mut whole = String::with_capacity(source.len() + rows.len() + 1);
     whole.push_str(source);
     if !whole.is_empty() && !whole.ends_with('\n') {
@@ -95,14 +56,9 @@ pub fn apply(
     }
     whole.push_str(&rows);
     let whole = Arc::new(whole);
-    let again = read(kind, Arc::clone(&whole), Options::default())?;
-    differs(&shown.view, &again.request, announced)?;
+    let again = read(reader, Arc::clone(&whole), Options::default())?;
+    differs(&shown.view, &again.request, usize::from(writer.announced().is_some()))?;
     Ok(Arc::unwrap_or_clone(whole))
-}
-
-/// What an agent says by itself before a compaction that was applied, if it says anything.
-pub fn announced(kind: Kind) -> Option<String> {
-    (kind == Kind::Pi).then(pi::announced)
 }
 
 /// What is shown, with everything said by whom it was said before; the rendered request knows less.
@@ -211,61 +167,4 @@ fn difference(one: &Entry<'_>, other: &Entry<'_>) -> Option<&'static str> {
 /// Whether its payload is a list, whose elements are parts themselves.
 fn is_list(part: &Part<'_>) -> bool {
     part.raw_body().starts_with('[')
-}
-
-/// What the agent is to be shown.
-pub(crate) struct Shown {
-    pub(crate) view: Request,
-    /// Tokens before the compaction, for the agent's own records.
-    pub(crate) before: u64,
-}
-
-/// What the new rows are named and dated by.
-pub(crate) struct Stamp {
-    seed: ContentId,
-    /// When, in milliseconds since 1970.
-    pub(crate) millis: u64,
-    /// The same, in words.
-    pub(crate) time: String,
-    /// What the mark of the compaction says.
-    pub(crate) mark: String,
-}
-
-impl Stamp {
-    fn of(source: &str, applied: &Applied<'_>) -> Self {
-        let Archived { session, view } = applied.archived;
-        Stamp {
-            seed: ContentId::of_bytes(source.as_bytes()),
-            millis: applied.at,
-            time: rfc3339(applied.at),
-            mark: format!("{{\"session\":{},\"view\":{view}}}", quote(session)),
-        }
-    }
-
-    /// Digits that no other row has: the same for the same recording, because nothing here is random.
-    pub(crate) fn hex(&self, row: usize, digits: usize) -> String {
-        let seed = self.seed.as_bytes();
-        let mut named = seed.to_vec();
-        named.extend_from_slice(&(row as u64).to_le_bytes());
-        let digest = ContentId::of_bytes(&named);
-        let mut hex = String::with_capacity(64);
-        for byte in digest.as_bytes() {
-            write!(hex, "{byte:02x}").expect("a string takes all");
-        }
-        hex.truncate(digits);
-        hex
-    }
-
-    /// The same, as a UUID.
-    pub(crate) fn uuid(&self, row: usize) -> String {
-        let hex = self.hex(row, 32);
-        let (a, b, c) = (&hex[..8], &hex[8..12], &hex[13..16]);
-        format!("{a}-{b}-4{c}-a{}-{}", &hex[17..20], &hex[20..32])
-    }
-}
-
-/// An object with these members; values are JSON.
-pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    let members = members.into_iter().map(|(name, value)| format!("\"{name}\":{value}"));
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }

@@ -6,7 +6,6 @@ use epitome::text::time::millis;
 use epitome::transcript::{Origin, Slot};
 use epitome::wire::{self, Format};
 
-use crate::Kind;
 use crate::error::ReadError;
 use crate::usage::{Counted, Reported};
 
@@ -121,13 +120,13 @@ impl Body {
     /// The request, and what was reported of its entries.
     pub(crate) fn finish(
         mut self,
-        kind: Kind,
+        reader: &'static str,
         format: Format,
     ) -> Result<(Request, Vec<Reported>), ReadError> {
         self.text.push_str("\n]}");
         let bytes = self.text.len();
         let mut request =
-            wire::parse(format, self.text).map_err(|_| ReadError::TooLarge { kind, bytes })?;
+            wire::parse(format, self.text).map_err(|_| ReadError::TooLarge { reader, bytes })?;
         for Spoken { message, part, origin } in self.origins {
             let transcript = &mut request.transcript;
             let slot = part.and_then(|part| transcript.entry(message).slots().nth(part));

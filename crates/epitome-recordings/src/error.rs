@@ -5,17 +5,15 @@ use std::fmt;
 use epitome::wire::WireError;
 use memchr::{memchr_iter, memrchr};
 
-use crate::Kind;
-
 /// Why a recording can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The text isn't JSON.
-    #[error("not a {kind} recording: not valid JSON: {what} (line {line}, column {column})")]
+    #[error("not a {reader} recording: not valid JSON: {what} (line {line}, column {column})")]
     Json {
-        /// What it was read as.
-        kind: Kind,
+        /// The name of its reader.
+        reader: &'static str,
         /// 1-based line.
         line: usize,
         /// 1-based column, in bytes.
@@ -24,44 +22,44 @@ pub enum ReadError {
         what: &'static str,
     },
     /// The JSON has another shape.
-    #[error("not a {kind} recording: {what}")]
+    #[error("not a {reader} recording: {what}")]
     Shape {
-        /// What it was read as.
-        kind: Kind,
+        /// The name of its reader.
+        reader: &'static str,
         /// What was expected and not found.
         what: &'static str,
     },
     /// Nothing in it is a message.
-    #[error("no message in this {kind} recording, only {}", list(found))]
+    #[error("no message in this {reader} recording, only {}", list(found))]
     NoMessages {
-        /// What it was read as.
-        kind: Kind,
+        /// The name of its reader.
+        reader: &'static str,
         /// What was found instead, and how often.
         found: Vec<(String, usize)>,
     },
     /// It holds several runs and none was chosen.
-    #[error("this {kind} file holds {runs} runs; choose one of them by its number, from 1")]
+    #[error("this {reader} file holds {runs} runs; choose one of them by its number, from 1")]
     SeveralRuns {
-        /// What it was read as.
-        kind: Kind,
+        /// The name of its reader.
+        reader: &'static str,
         /// How many there are.
         runs: usize,
     },
     /// There is no such run.
-    #[error("this {kind} file holds {runs} runs, so there is no run {run}")]
+    #[error("this {reader} file holds {runs} runs, so there is no run {run}")]
     NoSuchRun {
-        /// What it was read as.
-        kind: Kind,
+        /// The name of its reader.
+        reader: &'static str,
         /// How many there are.
         runs: usize,
         /// Which one was asked for.
         run: usize,
     },
     /// Offsets are 32 bits wide.
-    #[error("the {kind} recording is {bytes} bytes; at most 4 GiB can be read")]
+    #[error("the {reader} recording is {bytes} bytes; at most 4 GiB can be read")]
     TooLarge {
-        /// What it was read as.
-        kind: Kind,
+        /// The name of its reader.
+        reader: &'static str,
         /// Its size.
         bytes: usize,
     },
@@ -74,12 +72,46 @@ fn list(found: &[(String, usize)]) -> String {
 }
 
 impl ReadError {
-    pub(crate) fn json(kind: Kind, source: &str, error: epitome::json::JsonError) -> Self {
+    pub(crate) fn no_messages(
+        reader: &'static str,
+        found: impl IntoIterator<Item = (String, usize)>,
+    ) -> Self {
+        ReadError::NoMessages { reader, found: found.into_iter().collect() }
+    }
+
+    pub(crate) fn json(
+        reader: &'static str,
+        source: &str,
+        error: epitome::json::JsonError,
+    ) -> Self {
         let before = &source.as_bytes()[..error.at.min(source.len())];
         let line = memchr_iter(b'\n', before).count() + 1;
         let start = memrchr(b'\n', before).map_or(0, |at| at + 1);
-        ReadError::Json { kind, line, column: before.len() - start + 1, what: error.what }
+        ReadError::Json { reader, line, column: before.len() - start + 1, what: error.what }
     }
+}
+
+/// Why a view can't be written into a recording.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// Nothing is known of how the agent goes on from a compaction.
+    #[error("{reader} recordings can't be compacted in place")]
+    Unsupported {
+        /// What was read.
+        reader: &'static str,
+    },
+    /// The recording can't be read, or what was written can't.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Read again it would be another conversation.
+    #[error("the agent's form can't say messages[{entry}] of the view as it is: {what}")]
+    Differs {
+        /// The entry of the view.
+        entry: usize,
+        /// What is lost.
+        what: &'static str,
+    },
 }
 
 /// A format that was tried, and why the input isn't one.
@@ -139,14 +171,6 @@ pub enum OpenError {
         what: &'static str,
         /// What can be read instead: a command, with `FILE` for the input, or what else to do.
         instead: &'static str,
-    },
-    /// The format is known, but there is no reader for it yet.
-    #[error("the input is in the format {name}, which can't be read yet; readable are {}", readable.join(", "))]
-    NotYet {
-        /// The format.
-        name: &'static str,
-        /// The formats that can be read.
-        readable: Vec<&'static str>,
     },
     /// No such format.
     #[error("there is no format {name:?}; readable are {}", readable.join(", "))]

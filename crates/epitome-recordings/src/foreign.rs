@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use epitome::json::{JsonError, Scanner, unquote};
-
+use crate::object::{Object, start_of_list};
 use crate::rows::{RawRow, rows};
 
 /// A format that isn't read.
@@ -59,53 +58,49 @@ const MOST: usize = 32;
 pub(crate) fn foreign(text: &str) -> Option<Foreign> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('[') {
-        return objects(text).iter().find_map(item);
+        return start_of_list(text, MOST).iter().find_map(item);
     }
     let rows: Vec<RawRow<'_>> = rows(text).take(MOST).collect();
     let on_lines = rows.len() > 1 && rows[0].line != rows[1].line;
-    let rows: Vec<Object<'_>> = rows.iter().map(|row| Object::read(row.text)).collect();
+    let are_bodies =
+        on_lines && rows[..2].iter().all(|row| Object::of(row.text).opens("messages", '['));
+    let rows: Vec<Object<'_>> = rows.iter().map(|row| Object::start(row.text)).collect();
     if let [one] = &rows[..]
         && is_for_embeddings(one)
     {
         return Some(EMBEDDINGS);
     }
-    let is_body = |row: &Object<'_>| row.has("messages", '[') && row.is_whole;
-    let are_bodies = on_lines && rows[..2].iter().all(is_body);
     rows.iter().find_map(item).or(are_bodies.then_some(REQUESTS))
-}
-
-/// Whether what has `info` and `messages`, as opencode's sessions do, has plain ones in them.
-pub(crate) fn around_messages(text: &str) -> Option<Foreign> {
-    let session = Object::read(text.trim_start_matches('\u{feff}'));
-    let messages = session.objects("messages");
-    messages.first().is_some_and(|first| first.has("role", '"')).then_some(TRAJECTORY)
 }
 
 /// What a whole value, a row, or an element of a list of such is.
 fn item(object: &Object<'_>) -> Option<Foreign> {
-    let is_request = ["messages", "contents", "input"].iter().any(|list| object.has(list, '['));
+    let is_request = ["messages", "contents", "input"].iter().any(|list| object.opens(list, '['));
     if is_request {
-        return object.objects("messages").iter().find_map(message);
+        let messages = object.start_of_list("messages", MOST);
+        let is_around = object.opens("info", '{')
+            && messages.first().is_some_and(|first| first.opens("role", '"'));
+        return if is_around { Some(TRAJECTORY) } else { messages.iter().find_map(message) };
     }
-    if object.has("custom_id", '"') {
-        if object.has("body", '{') {
+    if object.opens("custom_id", '"') {
+        if object.opens("body", '{') {
             return Some(BATCH_ROWS);
         }
-        if object.has("params", '{') {
+        if object.opens("params", '{') {
             return Some(BATCH);
         }
     }
-    if object.objects("requests").iter().any(|one| one.has("custom_id", '"')) {
+    if object.start_of_list("requests", MOST).iter().any(|one| one.opens("custom_id", '"')) {
         return Some(BATCH);
     }
-    if object.objects("conversations").iter().any(|said| said.has("from", '"')) {
+    if object.start_of_list("conversations", MOST).iter().any(|said| said.opens("from", '"')) {
         return Some(SHAREGPT);
     }
-    let nodes = object.object("mapping").members;
-    if nodes.iter().take(MOST).any(|(_, node)| Object::read(node).has("message", '{')) {
+    let nodes = object.object("mapping");
+    if nodes.members().take(MOST).any(|(_, node)| Object::of(node).opens("message", '{')) {
         return Some(CHATGPT);
     }
-    if object.has("chat_messages", '[') {
+    if object.opens("chat_messages", '[') {
         return Some(CLAUDE_AI);
     }
     message(object)
@@ -113,22 +108,29 @@ fn item(object: &Object<'_>) -> Option<Foreign> {
 
 /// What a message is.
 fn message(object: &Object<'_>) -> Option<Foreign> {
-    let parts = object.objects("parts");
-    if object.text("kind").starts_with("re") && parts.iter().any(|part| part.has("part_kind", '"'))
+    let parts = object.start_of_list("parts", MOST);
+    if text(object, "kind").starts_with("re")
+        && parts.iter().any(|part| part.opens("part_kind", '"'))
     {
         return Some(PYDANTIC);
     }
-    if object.has("role", '"') && parts.iter().any(|part| part.has("type", '"')) {
+    if object.opens("role", '"') && parts.iter().any(|part| part.opens("type", '"')) {
         return Some(UI_MESSAGES);
     }
-    let is_of_call =
-        |part: &Object<'_>| part.has("toolCallId", '"') && part.text("type").starts_with("tool-");
-    if object.objects("content").iter().any(is_of_call) {
+    let is_of_call = |part: &Object<'_>| {
+        part.opens("toolCallId", '"') && text(part, "type").starts_with("tool-")
+    };
+    if object.start_of_list("content", MOST).iter().any(is_of_call) {
         return Some(MODEL_MESSAGES);
     }
-    let is_said = ["human", "ai", "system", "tool"].contains(&&*object.text("type"))
+    let is_said = ["human", "ai", "system", "tool"].contains(&&*text(object, "type"))
         && object.object("data").get("content").is_some();
-    (is_said || object.get("lc") == Some("1") && object.has("kwargs", '{')).then_some(LANGCHAIN)
+    (is_said || object.get("lc") == Some("1") && object.opens("kwargs", '{')).then_some(LANGCHAIN)
+}
+
+/// The string called `name`; empty where there is none.
+fn text<'a>(object: &Object<'a>, name: &str) -> Cow<'a, str> {
+    object.text(name).unwrap_or_default()
 }
 
 fn is_for_embeddings(object: &Object<'_>) -> bool {
@@ -137,61 +139,8 @@ fn is_for_embeddings(object: &Object<'_>) -> bool {
     match first {
         Some(first) if first.starts_with('"') => true,
         Some(first) if first.starts_with('{') => false,
-        _ => object.text("model").contains("embed") && object.get("tools").is_none(),
+        _ => text(object, "model").contains("embed") && object.get("tools").is_none(),
     }
-}
-
-/// The members of an object, as far as the text is good.
-struct Object<'a> {
-    members: Vec<(Cow<'a, str>, &'a str)>,
-    is_whole: bool,
-}
-
-impl<'a> Object<'a> {
-    fn read(text: &'a str) -> Self {
-        let mut members = Vec::new();
-        let whole = Scanner::new(text).object(|scanner, key| {
-            let value = scanner.value()?;
-            members.push((unquote(key.of(text)), value.of(text)));
-            Ok::<_, JsonError>(())
-        });
-        Object { members, is_whole: whole.is_ok() }
-    }
-
-    fn get(&self, name: &str) -> Option<&'a str> {
-        self.members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
-    }
-
-    /// Whether a member's value begins so.
-    fn has(&self, name: &str, opening: char) -> bool {
-        self.get(name).is_some_and(|value| value.starts_with(opening))
-    }
-
-    /// What a member says, nothing where it is no string.
-    fn text(&self, name: &str) -> Cow<'a, str> {
-        self.get(name).filter(|value| value.starts_with('"')).map(unquote).unwrap_or_default()
-    }
-
-    fn object(&self, name: &str) -> Object<'a> {
-        Object::read(self.get(name).unwrap_or_default())
-    }
-
-    fn objects(&self, name: &str) -> Vec<Object<'a>> {
-        self.get(name).map(objects).unwrap_or_default()
-    }
-}
-
-/// The first elements of a list, as objects.
-fn objects(list: &str) -> Vec<Object<'_>> {
-    let mut found = Vec::new();
-    let _end = Scanner::new(list).array(|scanner| {
-        if found.len() == MOST {
-            return Err(scanner.error("seen enough"));
-        }
-        found.push(Object::read(scanner.value()?.of(list)));
-        Ok::<_, JsonError>(())
-    });
-    found
 }
 
 #[cfg(test)]
@@ -236,6 +185,10 @@ mod tests {
             ),
             (r#"[{"uuid":"u","chat_messages":[{"text":"x"}]}]"#, "an export of claude.ai"),
             (r#"[{"type":"human","data":{"content":"x"}}]"#, "a dump of LangChain's messages"),
+            (
+                r#"{"info": {}, "messages": [{"role": "system", "content": "x"}]}"#,
+                "a trajectory around plain messages, as mini-swe-agent writes it",
+            ),
             (r#"{"model":"text-embedding-3-small","input":"x"}"#, "a request for embeddings"),
             (r#"{"model":"m","input":["x","y"]}"#, "a request for embeddings"),
             (
@@ -249,14 +202,6 @@ mod tests {
         ] {
             check(text, Some(what));
         }
-    }
-
-    #[test]
-    fn a_trajectory_around_plain_messages_is_told() {
-        let plain = r#"{"info": {}, "messages": [{"role": "system", "content": "x"}]}"#;
-        assert_eq!(around_messages(plain), Some(TRAJECTORY));
-        let opencode = r#"{"info":{"id":"s"},"messages":[{"info":{"role":"user"},"parts":[]}]}"#;
-        assert_eq!(around_messages(opencode), None);
     }
 
     /// What a tool takes, what it was given and what stands around may be called as foreign members are.
@@ -299,10 +244,6 @@ mod tests {
                 ),
                 None,
             );
-            let opencode = format!(
-                r#"{{"info":{{"id":"s"}},"messages":[{{"info":{{"role":"user"}},"parts":[{{"state":{{"input":{{"messages":[{{"role":"x"}}]}}}}}}]}}],"x":{within}}}"#
-            );
-            assert_eq!(around_messages(&opencode), None);
         }
     }
 

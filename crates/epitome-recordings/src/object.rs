@@ -6,7 +6,7 @@ use epitome::json::{JsonError, Scanner, quote, unquote};
 
 /// The members of an object, each value as it stands. Of duplicates the last one counts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Object<'a> {
+pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, &'a str)>,
 }
 
@@ -28,6 +28,20 @@ impl<'a> Object<'a> {
     /// The object that a value is; without members if it is something else.
     pub(crate) fn of(value: &'a str) -> Self {
         Self::read(value).ok().flatten().unwrap_or_default()
+    }
+
+    /// The members as far as the text is good; a value that breaks off counts up to its end.
+    pub(crate) fn start(text: &'a str) -> Self {
+        let mut members = Vec::new();
+        let mut scanner = Scanner::new(text);
+        let _break = scanner.object(|scanner, key| {
+            let start = scanner.peek().map(|_| scanner.position());
+            let value = scanner.value();
+            let end = value.as_ref().map_or(text.len(), |value| value.end as usize);
+            members.push((unquote(key.of(text)), &text[start.unwrap_or(end)..end]));
+            value.map(|_| ())
+        });
+        Object { members }
     }
 
     fn scan(scanner: &mut Scanner<'a>) -> Result<Self, JsonError> {
@@ -59,6 +73,21 @@ impl<'a> Object<'a> {
     /// The string called `name`, decoded.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.literal(name).map(unquote)
+    }
+
+    /// Whether the value called `name` begins so.
+    pub(crate) fn opens(&self, name: &str, opening: char) -> bool {
+        self.get(name).is_some_and(|value| value.starts_with(opening))
+    }
+
+    /// Whether there is a member with one of these names, even if it is `null`.
+    pub(crate) fn has_any(&self, names: &[&str]) -> bool {
+        self.members.iter().any(|(known, _)| names.contains(&known.as_ref()))
+    }
+
+    /// The first elements of the list called `name` as objects, as far as the text is good.
+    pub(crate) fn start_of_list(&self, name: &str, most: usize) -> Vec<Object<'a>> {
+        self.get(name).map(|list| start_of_list(list, most)).unwrap_or_default()
     }
 
     /// Whether `name` is the string `value`.
@@ -93,6 +122,12 @@ impl<'a> Object<'a> {
     }
 }
 
+/// An object with these members; values are JSON.
+pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let members = members.into_iter().map(|(name, value)| format!("\"{name}\":{value}"));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+}
+
 /// The elements of a list as they stand; `None` if the value is no list.
 pub(crate) fn elements(value: &str) -> Option<Vec<&str>> {
     let mut scanner = Scanner::new(value);
@@ -105,6 +140,24 @@ pub(crate) fn elements(value: &str) -> Option<Vec<&str>> {
         Ok::<_, JsonError>(())
     });
     read.is_ok().then_some(found)
+}
+
+/// The first elements of a list as objects, as far as the text is good.
+pub(crate) fn start_of_list(list: &str, most: usize) -> Vec<Object<'_>> {
+    let mut found = Vec::new();
+    let mut scanner = Scanner::new(list);
+    if scanner.peek() != Some(b'[') {
+        return found;
+    }
+    let _break = scanner.array(|scanner| {
+        scanner.peek();
+        found.push(Object::start(&list[scanner.position()..]));
+        if found.len() == most {
+            return Err(scanner.error("seen enough"));
+        }
+        scanner.value().map(|_| ())
+    });
+    found
 }
 
 /// One literal that says what the `pieces` say, one behind the other; pieces are literals.

@@ -6,25 +6,11 @@ use epitome::wire::{self, Format};
 use memchr::memchr_iter;
 
 use crate::detect::{Look, look};
-use crate::foreign::{Foreign, around_messages, foreign};
-use crate::{Kind, OpenError, Options, Recording, Tried, read};
-
-/// Formats that the project knows of. Those without a reader get an error that says so.
-const NAMED: [&str; 13] = [
-    "openai-chat",
-    "openai-responses",
-    "anthropic",
-    "gemini",
-    "bedrock",
-    "claude-code",
-    "codex",
-    "gemini-cli",
-    "opencode",
-    "openhands",
-    "pi",
-    "tau-bench",
-    "swe-agent",
-];
+use crate::error::{OpenError, Tried};
+use crate::foreign::{Foreign, foreign};
+use crate::reader::{Layout, Reader};
+use crate::readers::{READERS, read, reader};
+use crate::recording::{Options, Recording};
 
 /// A request, or a recording of one.
 #[derive(Clone, Debug)]
@@ -45,25 +31,35 @@ impl Input {
     }
 }
 
+/// The names of everything that [`open`] reads: formats of requests first, then recordings.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let formats = Format::ALL.into_iter().map(Format::name);
+    formats.chain(READERS.into_iter().map(Reader::name))
+}
+
 /// Reads an input: in the format called `from`, or else in the one that its content shows.
+///
+/// # Errors
+/// See [`OpenError`].
 pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Input, OpenError> {
-    let from = from.map(Reader::named).transpose()?;
+    let from = from.map(named).transpose()?;
     let (text, damage) = decode(bytes)?;
-    let reader = match from {
-        Some(reader) => reader,
-        None => Reader::shown_by(&text)?,
+    let look = match from {
+        Some(look) => look,
+        None => shown_by(&text)?,
     };
-    match reader {
-        // Damage costs a row of lines, but all of a single value.
-        Reader::Recording(
-            Kind::ClaudeCode | Kind::Codex | Kind::GeminiCli | Kind::Openhands | Kind::Pi,
-        ) => {}
-        _ => damage.map_or(Ok(()), Err)?,
+    let costs_all = match look {
+        Look::Recording(reader) => reader.layout() == Layout::Value,
+        Look::Request(_) => true,
+        Look::Unknown => false,
+    };
+    if let Some(damage) = damage.filter(|_| costs_all) {
+        return Err(damage);
     }
-    match reader {
-        Reader::Recording(kind) => Ok(Input::Recording(read(kind, text, options)?)),
-        Reader::Request(format) => Ok(Input::Request(wire::parse(format, text)?)),
-        Reader::AnyRequest => {
+    match look {
+        Look::Recording(reader) => Ok(Input::Recording(read(reader, text, options)?)),
+        Look::Request(Some(format)) => Ok(Input::Request(wire::parse(format, text)?)),
+        Look::Request(None) => {
             let request = wire::detect(text)?;
             // A list of anything is well-formed; without a single role it isn't messages.
             let is_other = request.format == Format::OpenaiChat
@@ -73,76 +69,33 @@ pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Inpu
             }
             Ok(Input::Request(request))
         }
+        Look::Unknown => Err(match text.find('\0') {
+            Some(at) => OpenError::Nul { at },
+            None => OpenError::Unknown { tried: tried(&text) },
+        }),
     }
 }
 
-/// What is to read an input.
-#[derive(Clone, Copy)]
-enum Reader {
-    Recording(Kind),
-    Request(Format),
-    /// Messages; which format's, they show themselves.
-    AnyRequest,
+fn named(name: &str) -> Result<Look, OpenError> {
+    if let Some(reader) = reader(name) {
+        return Ok(Look::Recording(reader));
+    }
+    let no_such =
+        |_| OpenError::NoSuchFormat { name: name.to_owned(), readable: names().collect() };
+    name.parse().map(|format| Look::Request(Some(format))).map_err(no_such)
 }
 
-impl Reader {
-    fn named(name: &str) -> Result<Self, OpenError> {
-        if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == name) {
-            return Ok(Reader::Recording(kind));
-        }
-        if let Ok(format) = name.parse() {
-            return Ok(Reader::Request(format));
-        }
-        match NAMED.into_iter().find(|known| *known == name) {
-            Some(name) => Err(OpenError::NotYet { name, readable: readable() }),
-            None => Err(OpenError::NoSuchFormat { name: name.to_owned(), readable: readable() }),
-        }
+fn shown_by(text: &str) -> Result<Look, OpenError> {
+    let look = look(text);
+    let is_recording = matches!(look, Look::Recording(_));
+    match foreign(text).filter(|_| !is_recording) {
+        Some(Foreign { what, instead }) => Err(OpenError::Foreign { what, instead }),
+        None => Ok(look),
     }
-
-    fn shown_by(text: &str) -> Result<Self, OpenError> {
-        let look = look(text);
-        let foreign = match look {
-            Look::Recording(Kind::Opencode) => around_messages(text),
-            Look::Recording(_) => None,
-            _ => foreign(text),
-        };
-        if let Some(Foreign { what, instead }) = foreign {
-            return Err(OpenError::Foreign { what, instead });
-        }
-        match look {
-            Look::Recording(kind) => Ok(Reader::Recording(kind)),
-            Look::Named(name) => Reader::named(name),
-            Look::Request => Ok(Reader::AnyRequest),
-            Look::Unknown => match text.find('\0') {
-                Some(at) => Err(OpenError::Nul { at }),
-                None => Err(OpenError::Unknown { tried: tried(text) }),
-            },
-        }
-    }
-}
-
-fn readable() -> Vec<&'static str> {
-    let is_readable = |name: &&str| {
-        Kind::ALL.iter().any(|kind| kind.name() == *name) || name.parse::<Format>().is_ok()
-    };
-    NAMED.into_iter().filter(is_readable).collect()
 }
 
 /// What speaks against each format.
 fn tried(text: &str) -> Vec<Tried> {
-    let kinds = Kind::ALL.into_iter().map(|kind| {
-        let why = match kind {
-            Kind::ClaudeCode => "no row with a `type` of `user` or `assistant` and a `message`",
-            Kind::Codex => "no row with a `payload` of `type` `session_meta` or `response_item`",
-            Kind::GeminiCli => "no object with `messages` and `projectHash`, and no rows of such",
-            Kind::Opencode => "no list of `messages` with `info` and `parts`",
-            Kind::Openhands => "no events with a `kind` and a `source`",
-            Kind::Pi => "no row of `type` `session` or `message` as pi writes them",
-            Kind::TauBench => "no object with `messages` (or `traj`) and `reward` or `task_id`",
-            Kind::SweAgent => "no object with `history` and `trajectory`, `environment` or `info`",
-        };
-        Tried { name: kind.name(), why: why.to_owned() }
-    });
     let formats = Format::ALL.into_iter().map(|format| {
         let why = match wire::parse(format, text.to_owned()) {
             Err(error) => error.to_string(),
@@ -150,7 +103,10 @@ fn tried(text: &str) -> Vec<Tried> {
         };
         Tried { name: format.name(), why }
     });
-    formats.chain(kinds).collect()
+    let recordings = READERS
+        .into_iter()
+        .map(|reader| Tried { name: reader.name(), why: reader.lacks().to_owned() });
+    formats.chain(recordings).collect()
 }
 
 /// The text of an input. Where it is damaged but may still be of use, what is wrong comes along.

@@ -11,47 +11,63 @@ use epitome::transcript::Origin;
 use epitome::wire::Format;
 
 use crate::body::Body;
-use crate::{Kind, ReadError, Recording, Skipped, Why};
+use crate::error::ReadError;
+use crate::notes::Notes;
+use crate::object::Object;
+use crate::reader::{Layout, Reader};
+use crate::recording::{Options, Recording, Skipped, Why};
 
-const KIND: Kind = Kind::SweAgent;
+const NAME: &str = "swe-agent";
 
-pub(crate) fn read(source: &Arc<String>) -> Result<Recording, ReadError> {
-    let text = source.strip_prefix('\u{feff}').unwrap_or(source);
-    let json = |error| ReadError::json(KIND, text, error);
-    let mut scanner = Scanner::new(text);
-    if scanner.peek() != Some(b'{') {
-        return Err(ReadError::Shape { kind: KIND, what: "not an object" });
+#[derive(Debug)]
+pub(crate) struct SweAgent;
+
+impl Reader for SweAgent {
+    fn name(&self) -> &'static str {
+        NAME
     }
-    let mut history = None;
-    scanner
-        .object(|scanner, key| {
-            let is_list = scanner.peek() == Some(b'[');
-            let value = scanner.value()?;
-            if is_list && unquote(key.of(text)) == "history" {
-                history = Some(value);
-            }
-            Ok::<_, JsonError>(())
-        })
-        .and_then(|_| scanner.end())
-        .map_err(json)?;
-    let list: Span =
-        history.ok_or(ReadError::Shape { kind: KIND, what: "no list called `history`" })?;
-    let mut history =
-        History { body: Body::new(None), skipped: Vec::new(), row: 0, stage: Stage::Start };
-    let mut scanner = Scanner::starting_at(text, list.start);
-    scanner.array(|scanner| history.message(scanner)).map_err(json)?;
-    let (request, usage) = history.body.finish(KIND, Format::OpenaiChat)?;
-    let skipped = history.skipped;
-    Ok(Recording {
-        kind: KIND,
-        request,
-        usage,
-        sidechains: Vec::new(),
-        skipped,
-        notes: Vec::new(),
-        compactions: 0,
-        compacted: Vec::new(),
-    })
+
+    fn lacks(&self) -> &'static str {
+        "no object with `history` and `trajectory`, `environment` or `info`"
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Value
+    }
+
+    fn detects(&self, first: &Object<'_>) -> bool {
+        first.opens("history", '[')
+            && (first.opens("trajectory", '[') || first.has_any(&["environment", "info"]))
+    }
+
+    fn read(&self, source: &Arc<String>, _options: Options) -> Result<Recording, ReadError> {
+        let text = source.strip_prefix('\u{feff}').unwrap_or(source);
+        let json = |error| ReadError::json(NAME, text, error);
+        let mut scanner = Scanner::new(text);
+        if scanner.peek() != Some(b'{') {
+            return Err(ReadError::Shape { reader: NAME, what: "not an object" });
+        }
+        let mut history = None;
+        scanner
+            .object(|scanner, key| {
+                let is_list = scanner.peek() == Some(b'[');
+                let value = scanner.value()?;
+                if is_list && unquote(key.of(text)) == "history" {
+                    history = Some(value);
+                }
+                Ok::<_, JsonError>(())
+            })
+            .and_then(|_| scanner.end())
+            .map_err(json)?;
+        let list: Span =
+            history.ok_or(ReadError::Shape { reader: NAME, what: "no list called `history`" })?;
+        let mut history =
+            History { body: Body::new(None), skipped: Vec::new(), row: 0, stage: Stage::Start };
+        let mut scanner = Scanner::starting_at(text, list.start);
+        scanner.array(|scanner| history.message(scanner)).map_err(json)?;
+        let request = history.body.finish(NAME, Format::OpenaiChat)?;
+        Ok(Recording::new(NAME, request, history.skipped, Notes::default()))
+    }
 }
 
 struct History {

@@ -113,7 +113,9 @@ impl FromStr for Purpose {
         };
         let format = match format {
             "" if model.is_some() => None,
-            name if formats::NAMES.contains(&name) && name.parse::<Format>().is_err() => {
+            name if formats::names().any(|known| known == name)
+                && name.parse::<Format>().is_err() =>
+            {
                 return Err(format!("{name} is what an agent writes, not what a provider is sent"));
             }
             name => Some(name.parse::<Format>().map_err(|_| {

@@ -12,7 +12,7 @@ use crate::formats;
 use crate::meant::nearest;
 
 pub(super) fn format_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(formats::NAMES)
+    PossibleValuesParser::new(formats::names())
 }
 
 /// A rule of the table by its name.

@@ -10,7 +10,7 @@ use epitome::text::figure::counted;
 use epitome::transcript::{ContentId, Entry, PartKind};
 use epitome::trigger::{Gauge, Trigger as _, When};
 use epitome::{CompactError, Compactor, Options, Outcome, Receipt, Request, Target, wire};
-use epitome_recordings as recordings;
+use epitome_recordings::Writer;
 use serde::Serialize;
 
 use crate::archive::{Archived, Deposit};
@@ -77,10 +77,11 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         in_place::spare_recording(&place, file, &opened.source)?;
     }
     let shape = match &in_place {
-        Some(_) => shape.announced_as(recordings::announced(in_place::kind(
-            &opened.source.file,
-            opened.source.recording.as_deref(),
-        )?)),
+        Some(_) => {
+            let kind = opened.source.recording.as_deref();
+            let writer = in_place::reader(&opened.source.file, kind)?.writer();
+            shape.announced_as(writer.and_then(Writer::announced))
+        }
         None => shape,
     };
     let deposit = keep.deposit(&args.input, &opened, &raw)?;
@@ -110,8 +111,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         .map(|place| Parcel { place, text: receipt_text.as_bytes() });
     let applied = match (&in_place, &archived) {
         (Some(recording), Some(archived)) if !done.outcome.view.is_whole() => {
-            let kind = in_place::kind(&opened.source.file, opened.source.recording.as_deref())?;
-            Some(recording.with(kind, &done.outcome, &archived.place())?)
+            let reader = in_place::reader(&opened.source.file, opened.source.recording.as_deref())?;
+            Some(recording.with(reader, &done.outcome, &archived.place())?)
         }
         _ => None,
     };

@@ -188,7 +188,7 @@ fn content(path: &Path, agent: &str) -> Option<Content> {
     };
     let opened = recordings::open(bytes, None, Options::default());
     let Ok(Input::Recording(recording)) = opened else { return None };
-    if recording.kind.name() != agent {
+    if recording.reader != agent {
         return None;
     }
     let request = &recording.request;

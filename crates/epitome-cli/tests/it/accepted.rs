@@ -9,7 +9,7 @@ use epitome::convert::Goal;
 use epitome::count::counter;
 use epitome::plan::Reached;
 use epitome::{Compactor, Format, Options, Request, Target, wire};
-use epitome_recordings::{Kind, Reach, open};
+use epitome_recordings::{READERS, Reach, open};
 use serde_json::{Value, json};
 use testkit::captures::Capture;
 use testkit::server::{Api, Call, Endpoint, Judge, Model, count, dressed};
@@ -167,7 +167,7 @@ pub(crate) fn sessions() -> Vec<Sent> {
         let input = open(bytes, None, options).unwrap_or_else(|error| panic!("{name}: {error}"));
         Sent::dressed(name, input.request())
     };
-    let folders = Kind::ALL.map(|kind| root.join("examples").join(kind.name()));
+    let folders = READERS.map(|reader| root.join("examples").join(reader.name()));
     folders.iter().flat_map(|folder| files(folder)).map(session).collect()
 }
 

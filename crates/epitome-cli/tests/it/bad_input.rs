@@ -85,6 +85,8 @@ fn says_what_where_and_what_next() {
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          opencode: no list of `messages` with `info` and `parts`
+          openhands: no events with a `kind` and a `source`
           pi: no row of `type` `session` or `message` as pi writes them
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
@@ -98,6 +100,8 @@ fn says_what_where_and_what_next() {
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          opencode: no list of `messages` with `info` and `parts`
+          openhands: no events with a `kind` and a `source`
           pi: no row of `type` `session` or `message` as pi writes them
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
@@ -111,6 +115,8 @@ fn says_what_where_and_what_next() {
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          opencode: no list of `messages` with `info` and `parts`
+          openhands: no events with a `kind` and a `source`
           pi: no row of `type` `session` or `message` as pi writes them
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
@@ -124,6 +130,8 @@ fn says_what_where_and_what_next() {
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          opencode: no list of `messages` with `info` and `parts`
+          openhands: no events with a `kind` and a `source`
           pi: no row of `type` `session` or `message` as pi writes them
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`

@@ -12,10 +12,14 @@ use epitome::transcript::{Origin, Role};
 use super::path::follow;
 use super::row::Rows;
 use super::sides;
-use crate::apply::{ApplyError, MARK, Shown, Stamp, object};
-use crate::object::Object;
+use super::{ClaudeCode, NAME};
+use crate::append::{MARK, Shown, Stamp};
+use crate::error::ApplyError;
+use crate::error::ReadError;
+use crate::object::{Object, elements, object};
+use crate::reader::Writer;
+use crate::recording::Reach;
 use crate::rows::rows;
-use crate::{Kind, Reach, ReadError};
 
 /// What every row of a session says again.
 const ENVELOPE: [&str; 9] = [
@@ -36,25 +40,26 @@ const SYNTHETIC: &str = "<synthetic>";
 const NOTHING_USED: &str = "{\"input_tokens\":0,\"cache_creation_input_tokens\":0,\
                             \"cache_read_input_tokens\":0,\"output_tokens\":0}";
 
-/// The rows to put behind the session.
-pub(crate) fn applied(
-    source: &Arc<String>,
-    shown: &Shown,
-    stamp: &Stamp,
-) -> Result<String, ApplyError> {
-    let read = Rows::read(source, Reach::SinceLastCompaction);
-    let main = sides::split(&read).into_iter().next().unwrap_or_default();
-    let path = follow(&read, &main.members, Reach::SinceLastCompaction);
-    let Some(&newest) = path.order.last() else {
-        let found = read.types.into_iter().collect();
-        return Err(ReadError::NoMessages { kind: Kind::ClaudeCode, found }.into());
-    };
-    let newest = &read.all[newest];
-    let named = path.order.iter().rev().find_map(|row| read.all[*row].uuid);
-    let raw = rows(source).find(|row| row.line == newest.line);
-    let fields = Object::of(raw.map_or("", |raw| raw.text));
-    let envelope = Envelope { stamp, fields, rows: 0 };
-    Ok(envelope.write(shown, named, &read))
+impl Writer for ClaudeCode {
+    fn rows(
+        &self,
+        source: &Arc<String>,
+        shown: &Shown,
+        stamp: &Stamp,
+    ) -> Result<String, ApplyError> {
+        let read = Rows::read(source, Reach::SinceLastCompaction);
+        let main = sides::split(&read).into_iter().next().unwrap_or_default();
+        let path = follow(&read, &main.members, Reach::SinceLastCompaction);
+        let Some(&newest) = path.order.last() else {
+            return Err(ReadError::no_messages(NAME, read.types).into());
+        };
+        let newest = &read.all[newest];
+        let named = path.order.iter().rev().find_map(|row| read.all[*row].uuid);
+        let raw = rows(source).find(|row| row.line == newest.line);
+        let fields = Object::of(raw.map_or("", |raw| raw.text));
+        let envelope = Envelope { stamp, fields, rows: 0 };
+        Ok(envelope.write(shown, named, &read))
+    }
 }
 
 struct Envelope<'a> {
@@ -153,7 +158,7 @@ impl Envelope<'_> {
 
 /// Results of which the session says how they were shortened, as they are shown now.
 fn shortened(content: &str, read: &Rows<'_>) -> Vec<String> {
-    let blocks = crate::object::elements(content).unwrap_or_default();
+    let blocks = elements(content).unwrap_or_default();
     let shown = blocks.into_iter().filter_map(|block| {
         let block = Object::of(block);
         let id = block.literal("tool_use_id")?;

@@ -1,10 +1,10 @@
 //! The members of a row, as they go by.
 
+use std::ops::Range;
+
 use epitome::json::{JsonError, Scanner, Span, unquote};
 
-use crate::apply::MARK;
-
-use super::row::{Block, Content, Kept, Pairs, Row, What};
+use crate::append::MARK;
 
 /// The members of a row that mean something to us. Strings are JSON literals.
 #[derive(Default)]
@@ -29,6 +29,41 @@ pub(super) struct Fields<'a> {
     pub(super) kept: Kept<'a>,
     /// Calls whose results the model saw shortened, each with what it saw.
     pub(super) replacements: Vec<(&'a str, &'a str)>,
+}
+
+/// A message's content.
+#[derive(Clone, Debug)]
+pub(super) enum Content<'a> {
+    /// A string literal.
+    Text(&'a str),
+    /// Blocks, as an index range.
+    Blocks(Range<usize>),
+}
+
+/// What a compaction kept of the rows before it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept<'a> {
+    pub(super) head: Option<&'a str>,
+    pub(super) tail: Option<&'a str>,
+    /// The row that the kept ones now hang on.
+    pub(super) anchor: Option<&'a str>,
+    /// All of them by name, where the row says so.
+    pub(super) all: Vec<&'a str>,
+}
+
+/// An element of a content list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block<'a> {
+    pub(super) raw: &'a str,
+    pub(super) pairs: Pairs<'a>,
+}
+
+/// A block's part in a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pairs<'a> {
+    Call(&'a str),
+    Result(&'a str),
+    Neither,
 }
 
 /// What a row says of itself with `true`.
@@ -114,27 +149,6 @@ impl<'a> Fields<'a> {
     pub(super) fn is_notice(&self) -> bool {
         self.sender.is_some_and(|sender| unquote(sender) != "human")
             || is(self.attachment.mode, "task-notification")
-    }
-
-    pub(super) fn into_row(self, line: usize, what: What, content: Content<'a>) -> Row<'a> {
-        let message = self.message.unwrap_or_default();
-        Row {
-            line,
-            what,
-            uuid: self.uuid,
-            parent: self.parent,
-            logical_parent: self.logical_parent,
-            session: self.session,
-            agent: self.agent,
-            timestamp: self.timestamp,
-            is_sidechain: self.flags.sidechain,
-            is_again: self.flags.again,
-            message_id: message.id,
-            model: message.model,
-            usage: message.usage,
-            content,
-            kept: self.kept,
-        }
     }
 }
 

@@ -6,12 +6,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use epitome::json::{JsonError, Scanner, Span, unquote};
 use epitome::transcript::Origin;
 
+use super::fields::{Content, Pairs};
 use super::local;
-use super::row::{Content, Pairs, Rows, What};
+use super::row::{Rows, What};
 use crate::body::{Body, moment, text_block};
 use crate::notes::{About, Notes};
+use crate::recording::{Skipped, Why};
 use crate::usage::{Names, Usage};
-use crate::{Skipped, Why};
 
 /// Writes the rows in `order` as messages.
 pub(super) fn join(

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use epitome::json::{Span, member, unquote};
 
-use super::row::{Content, Rows, What};
+use super::fields::Content;
+use super::row::{Rows, What};
 
 /// How a slash command is written.
 const COMMAND: [&str; 2] = ["<command-name>", "<command-message>"];

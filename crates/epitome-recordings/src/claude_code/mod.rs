@@ -21,42 +21,68 @@ use epitome::request::Request;
 use epitome::wire::Format;
 
 use crate::body::Body;
+use crate::error::ReadError;
+use crate::object::Object;
+use crate::reader::{Reader, Writer};
+use crate::recording::{Options, Recording, Sidechain, Skipped};
 use crate::usage::Reported;
-use crate::{Kind, Options, ReadError, Recording, Sidechain, Skipped};
 use path::{Path, follow};
-use row::Rows;
+use row::{Rows, UNSEEN};
 
-pub(crate) use apply::applied;
+const NAME: &str = "claude-code";
 
-pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
-    let mut rows = Rows::read(source, options.reach);
-    let mut skipped = std::mem::take(&mut rows.skipped);
-    let mut lines = sides::split(&rows).into_iter();
-    let main = lines.next().unwrap_or_default();
-    let path = follow(&rows, &main.members, options.reach);
-    let compacted = path.compactions.clone();
-    let body = message(&mut rows, path, &mut skipped);
-    if body.is_empty() {
-        return Err(ReadError::NoMessages {
-            kind: Kind::ClaudeCode,
-            found: rows.types.into_iter().collect(),
-        });
+/// Members of which each row has one.
+const IDS: [&str; 5] = ["uuid", "leafUuid", "messageId", "sessionId", "session_id"];
+
+#[derive(Debug)]
+pub(crate) struct ClaudeCode;
+
+impl Reader for ClaudeCode {
+    fn name(&self) -> &'static str {
+        NAME
     }
-    let (request, usage) = finish(body)?;
-    let mut sidechains = Vec::new();
-    for line in lines {
-        let path = follow(&rows, &line.members, options.reach);
-        let body = message(&mut rows, path, &mut skipped);
-        if !body.is_empty() {
-            let (request, usage) = finish(body)?;
-            sidechains.push(Sidechain { id: line.id, request, usage });
+
+    fn lacks(&self) -> &'static str {
+        "no row with a `type` of `user` or `assistant` and a `message`"
+    }
+
+    fn detects(&self, first: &Object<'_>) -> bool {
+        let kind = first.text("type").unwrap_or_default();
+        match kind.as_ref() {
+            "user" | "assistant" => first.opens("message", '{'),
+            "attachment" | "queue-operation" => first.has_any(&IDS),
+            kind => UNSEEN.contains(&kind) && first.has_any(&IDS) && !first.has_any(&["role"]),
         }
     }
-    skipped.sort_by_key(|skipped| skipped.row);
-    let notes = rows.notes.finish();
-    let kind = Kind::ClaudeCode;
-    let compactions = compacted.len();
-    Ok(Recording { kind, request, usage, sidechains, skipped, notes, compactions, compacted })
+
+    fn read(&self, source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
+        let mut rows = Rows::read(source, options.reach);
+        let mut skipped = std::mem::take(&mut rows.skipped);
+        let mut lines = sides::split(&rows).into_iter();
+        let main = lines.next().unwrap_or_default();
+        let path = follow(&rows, &main.members, options.reach);
+        let compacted = path.compactions.clone();
+        let body = message(&mut rows, path, &mut skipped);
+        if body.is_empty() {
+            return Err(ReadError::no_messages(NAME, rows.types));
+        }
+        let request = finish(body)?;
+        let mut sidechains = Vec::new();
+        for line in lines {
+            let path = follow(&rows, &line.members, options.reach);
+            let body = message(&mut rows, path, &mut skipped);
+            if !body.is_empty() {
+                let (request, usage) = finish(body)?;
+                sidechains.push(Sidechain { id: line.id, request, usage });
+            }
+        }
+        let recording = Recording::new(NAME, request, skipped, rows.notes);
+        Ok(Recording { sidechains, compactions: compacted.len(), compacted, ..recording })
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
 }
 
 fn message(rows: &mut Rows<'_>, path: Path, skipped: &mut Vec<Skipped>) -> Body {
@@ -68,5 +94,5 @@ fn message(rows: &mut Rows<'_>, path: Path, skipped: &mut Vec<Skipped>) -> Body 
 }
 
 fn finish(body: Body) -> Result<(Request, Vec<Reported>), ReadError> {
-    body.finish(Kind::ClaudeCode, Format::Anthropic)
+    body.finish(NAME, Format::Anthropic)
 }

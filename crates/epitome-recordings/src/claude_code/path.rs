@@ -8,8 +8,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::row::{Pairs, Row, Rows, What};
-use crate::{Reach, Skipped, Why};
+use super::fields::Pairs;
+use super::row::{Row, Rows, What};
+use crate::recording::{Reach, Skipped, Why};
 
 /// The rows of one conversation.
 pub(super) struct Path {

@@ -1,20 +1,19 @@
 //! One row of a session: what it says of itself, and the pieces of its message as they stand.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::ops::Range;
 
 use epitome::json::{Scanner, Span, member, unquote};
 
-use super::fields::{Fields, is};
+use super::fields::{Block, Content, Fields, Kept, is};
 use crate::notes::{About, Notes};
+use crate::recording::{Reach, Skipped, Why};
 use crate::rows::{RawRow, rows};
-use crate::{Reach, Skipped, Why};
 
 /// More than a person types ahead; keeps the search in the queue short.
 const LONGEST_QUEUE: usize = 64;
 
 /// Types of rows that the model sees nothing of.
-const OF_NO_ACCOUNT: [&str; 23] = [
+pub(super) const UNSEEN: [&str; 23] = [
     "agent-color",
     "agent-name",
     "agent-setting",
@@ -82,6 +81,29 @@ pub(super) struct Row<'a> {
     pub(super) kept: Kept<'a>,
 }
 
+impl<'a> Row<'a> {
+    fn new(line: usize, what: What, content: Content<'a>, fields: Fields<'a>) -> Self {
+        let message = fields.message.unwrap_or_default();
+        Row {
+            line,
+            what,
+            uuid: fields.uuid,
+            parent: fields.parent,
+            logical_parent: fields.logical_parent,
+            session: fields.session,
+            agent: fields.agent,
+            timestamp: fields.timestamp,
+            is_sidechain: fields.flags.sidechain,
+            is_again: fields.flags.again,
+            message_id: message.id,
+            model: message.model,
+            usage: message.usage,
+            content,
+            kept: fields.kept,
+        }
+    }
+}
+
 /// What a row is to the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
@@ -111,41 +133,6 @@ impl What {
     pub(super) fn is_assistant(self) -> bool {
         matches!(self, What::Assistant | What::Synthetic)
     }
-}
-
-/// A message's content.
-#[derive(Clone, Debug)]
-pub(super) enum Content<'a> {
-    /// A string literal.
-    Text(&'a str),
-    /// Blocks, as an index range.
-    Blocks(Range<usize>),
-}
-
-/// What a compaction kept of the rows before it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Kept<'a> {
-    pub(super) head: Option<&'a str>,
-    pub(super) tail: Option<&'a str>,
-    /// The row that the kept ones now hang on.
-    pub(super) anchor: Option<&'a str>,
-    /// All of them by name, where the row says so.
-    pub(super) all: Vec<&'a str>,
-}
-
-/// An element of a content list.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block<'a> {
-    pub(super) raw: &'a str,
-    pub(super) pairs: Pairs<'a>,
-}
-
-/// A block's part in a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pairs<'a> {
-    Call(&'a str),
-    Result(&'a str),
-    Neither,
 }
 
 impl<'a> Rows<'a> {
@@ -222,7 +209,7 @@ impl<'a> Rows<'a> {
             }
             "queue-operation" => self.queued(raw.line, &fields),
             "system" if is(fields.subtype, "compact_boundary") => {
-                self.all.push(fields.into_row(raw.line, What::Boundary, Content::Text("")));
+                self.all.push(Row::new(raw.line, What::Boundary, Content::Text(""), fields));
             }
             "attachment" => {
                 let kind = fields
@@ -234,7 +221,7 @@ impl<'a> Rows<'a> {
             }
             "content-replacement" => self.replacements.extend(fields.replacements),
             kind => {
-                if !OF_NO_ACCOUNT.contains(&kind) {
+                if !UNSEEN.contains(&kind) {
                     self.notes.unknown(raw.line, kind);
                 }
                 self.link(raw.line, fields);
@@ -283,10 +270,10 @@ impl<'a> Rows<'a> {
     ) {
         match content {
             Some(Content::Text(text)) => {
-                self.all.push(fields.into_row(line, what, Content::Text(text)));
+                self.all.push(Row::new(line, what, Content::Text(text), fields));
             }
             Some(Content::Blocks(range)) if !range.is_empty() => {
-                self.all.push(fields.into_row(line, what, Content::Blocks(range)));
+                self.all.push(Row::new(line, what, Content::Blocks(range), fields));
             }
             _ => {
                 self.blocks.truncate(first_block);
@@ -317,7 +304,7 @@ impl<'a> Rows<'a> {
                 if let Some(words) = fields.queued.or(queued) {
                     let Fields { session, timestamp, .. } = *fields;
                     let row = Fields { session, timestamp, ..Fields::default() };
-                    self.all.push(row.into_row(line, What::Queued, Content::Text(words)));
+                    self.all.push(Row::new(line, What::Queued, Content::Text(words), row));
                 }
             }
             _ => {}
@@ -344,7 +331,7 @@ impl<'a> Rows<'a> {
 
     fn link(&mut self, line: usize, fields: Fields<'a>) {
         if fields.uuid.is_some() {
-            self.all.push(fields.into_row(line, What::Link, Content::Text("")));
+            self.all.push(Row::new(line, What::Link, Content::Text(""), fields));
         }
     }
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use epitome::json::unquote;
 
-use super::row::{Pairs, Row, Rows, What};
+use super::fields::Pairs;
+use super::row::{Row, Rows, What};
 
 /// The rows of one conversation.
 #[derive(Default)]

@@ -1,74 +1,84 @@
 //! A view as rows of a rollout: a compaction, whose replacement history is the view's items.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use epitome::json::quote;
 use epitome::transcript::Origin;
 
+use super::Codex;
 use super::history::{CONTEXT, KEPT_BACK};
 use super::row::{Row, Rows, What, text_of};
-use crate::apply::{MARK, Shown, Stamp, object};
-use crate::object::Object;
+use crate::append::{MARK, Shown, Stamp};
+use crate::error::ApplyError;
+use crate::object::{Object, object};
+use crate::reader::Writer;
 use crate::rows::rows;
 
 /// What the agent itself keeps back with a summary.
 const SUMMARY: &str = "{\"content_item_kinds\":[\"compaction.summary\"],\
                        \"content_item_metadata\":[{\"provenance\":{\"type\":\"harness\",\"hook\":false}}]}";
 
-/// The rows to put behind the rollout.
-pub(crate) fn applied(source: &str, shown: &Shown, stamp: &Stamp) -> String {
-    let read = Rows::read(source);
-    let kept_back = kept_back(&read);
-    let mut message = String::new();
-    let mut items = Vec::new();
-    for entry in shown.view.transcript.entries() {
-        let item = Object::of(entry.raw());
-        let is_checkpoint = entry.origin() == Origin::Checkpoint;
-        if is_checkpoint {
-            message = text_of(&item);
+impl Writer for Codex {
+    fn rows(
+        &self,
+        source: &Arc<String>,
+        shown: &Shown,
+        stamp: &Stamp,
+    ) -> Result<String, ApplyError> {
+        let read = Rows::read(source);
+        let kept_back = kept_back(&read);
+        let mut message = String::new();
+        let mut items = Vec::new();
+        for entry in shown.view.transcript.entries() {
+            let item = Object::of(entry.raw());
+            let is_checkpoint = entry.origin() == Origin::Checkpoint;
+            if is_checkpoint {
+                message = text_of(&item);
+            }
+            let parts = item.list("content").map_or(0, |content| content.len());
+            let known = item.get("id").and_then(|id| kept_back.get(id));
+            let known = known.filter(|(_, before)| *before == parts).map(|(known, _)| *known);
+            let back = if is_checkpoint && !kept_back.is_empty() { Some(SUMMARY) } else { known };
+            items.push(match back {
+                None => entry.raw().to_owned(),
+                Some(back) => with(entry.raw(), back),
+            });
         }
-        let parts = item.list("content").map_or(0, |content| content.len());
-        let known = item.get("id").and_then(|id| kept_back.get(id));
-        let known = known.filter(|(_, before)| *before == parts).map(|(known, _)| *known);
-        let back = if is_checkpoint && !kept_back.is_empty() { Some(SUMMARY) } else { known };
-        items.push(match back {
-            None => entry.raw().to_owned(),
-            Some(back) => with(entry.raw(), back),
-        });
-    }
-    let compacted = object([
-        ("message", quote(&message)),
-        ("replacement_history", format!("[{}]", items.join(","))),
-        (MARK, stamp.mark.clone()),
-    ]);
-    let mut payloads = vec![("compacted", compacted)];
-    if stands(&read, shown) {
-        // The agent compares what it would say of its surroundings with what it said; else it says all again.
-        let is_state =
-            |row: &&Row<'_>| row.what == What::Nothing && row.payload.get("state").is_some();
-        let is_full = |row: &Row<'_>| is_state(&row) && row.payload.holds("full");
-        let full = read.all.iter().rposition(is_full);
-        let states = full.into_iter().flat_map(|full| read.all[full..].iter().filter(is_state));
-        payloads.extend(states.map(|row| ("world_state", row.raw.to_owned())));
-        let turn = read.all.iter().rfind(|row| row.what == What::Turn);
-        payloads.extend(turn.map(|row| ("turn_context", row.raw.to_owned())));
-    }
-    let mut next = rows(source).filter_map(|row| ordinal(row.text)).max().map(|last| last + 1);
-    let mut out = String::new();
-    for (kind, payload) in payloads {
-        let mut members = vec![("timestamp", quote(&stamp.time))];
-        if let Some(ordinal) = &mut next {
-            members.push(("ordinal", ordinal.to_string()));
-            *ordinal += 1;
+        let compacted = object([
+            ("message", quote(&message)),
+            ("replacement_history", format!("[{}]", items.join(","))),
+            (MARK, stamp.mark.clone()),
+        ]);
+        let mut payloads = vec![("compacted", compacted)];
+        if stands(&read, shown) {
+            // The agent compares what it would say of its surroundings with what it said; else it says all again.
+            let is_state =
+                |row: &&Row<'_>| row.what == What::Nothing && row.payload.get("state").is_some();
+            let is_full = |row: &Row<'_>| is_state(&row) && row.payload.holds("full");
+            let full = read.all.iter().rposition(is_full);
+            let states = full.into_iter().flat_map(|full| read.all[full..].iter().filter(is_state));
+            payloads.extend(states.map(|row| ("world_state", row.raw.to_owned())));
+            let turn = read.all.iter().rfind(|row| row.what == What::Turn);
+            payloads.extend(turn.map(|row| ("turn_context", row.raw.to_owned())));
         }
-        members.extend([("type", quote(kind)), ("payload", payload)]);
-        if kind != "compacted" {
-            members.push((MARK, "\"shown\"".to_owned()));
+        let mut next = rows(source).filter_map(|row| ordinal(row.text)).max().map(|last| last + 1);
+        let mut out = String::new();
+        for (kind, payload) in payloads {
+            let mut members = vec![("timestamp", quote(&stamp.time))];
+            if let Some(ordinal) = &mut next {
+                members.push(("ordinal", ordinal.to_string()));
+                *ordinal += 1;
+            }
+            members.extend([("type", quote(kind)), ("payload", payload)]);
+            if kind != "compacted" {
+                members.push((MARK, "\"shown\"".to_owned()));
+            }
+            out.push_str(&object(members));
+            out.push('\n');
         }
-        out.push_str(&object(members));
-        out.push('\n');
+        Ok(out)
     }
-    out
 }
 
 fn ordinal(row: &str) -> Option<u64> {

@@ -6,11 +6,11 @@ use std::collections::{HashMap, HashSet};
 use epitome::transcript::Origin;
 
 use super::row::{Row, Rows, What, text_of};
-use crate::apply::MARK;
+use crate::append::MARK;
 use crate::notes::{About, Notes};
 use crate::object::Object;
+use crate::recording::{Reach, Skipped, Why};
 use crate::usage::{Counted, Names, Usage};
-use crate::{Reach, Skipped, Why};
 
 /// Without a replacement, a compaction keeps so much of what people wrote: 20,000 tokens of four
 /// bytes, newest first.

@@ -14,48 +14,77 @@ use std::sync::Arc;
 use epitome::wire::Format;
 
 use crate::body::Body;
-use crate::notes::Notes;
-use crate::{Kind, Options, ReadError, Recording};
+use crate::error::ReadError;
+use crate::object::Object;
+use crate::reader::{Reader, Writer};
+use crate::recording::{Options, Recording};
 use history::History;
 use row::Rows;
 
-pub(crate) use apply::applied;
+const NAME: &str = "codex";
 
-const KIND: Kind = Kind::Codex;
+/// Types of rows around a `payload`.
+const ENVELOPES: [&str; 5] =
+    ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
 
-pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
-    let mut rows = Rows::read(source);
-    let mut skipped = std::mem::take(&mut rows.skipped);
-    let mut notes = std::mem::take(&mut rows.notes);
-    let history = History::of(&rows, options.reach, &mut skipped, &mut notes);
-    if history.pieces.is_empty() {
-        return Err(ReadError::NoMessages { kind: KIND, found: rows.types.into_iter().collect() });
+#[derive(Debug)]
+pub(crate) struct Codex;
+
+impl Reader for Codex {
+    fn name(&self) -> &'static str {
+        NAME
     }
-    let frame = [("model", history.model), ("instructions", history.instructions)];
-    let mut body = Body::framed(&frame, "input");
-    let mut replied = 0;
-    for piece in &history.pieces {
-        body.now(rows.times.get(&piece.line).copied());
-        body.begin().push_str(&piece.item);
-        if let Some(origin) = piece.origin {
-            body.spoken_by(origin);
-        }
-        replied = if piece.is_reply() { replied + 1 } else { 0 };
-        if piece.usage.is_some() {
-            body.reported(replied, piece.usage);
-            replied = 0;
+
+    fn lacks(&self) -> &'static str {
+        "no row with a `payload` of `type` `session_meta` or `response_item`"
+    }
+
+    fn detects(&self, first: &Object<'_>) -> bool {
+        match first.text("type") {
+            Some(kind) => ENVELOPES.contains(&kind.as_ref()) && first.opens("payload", '{'),
+            // Bare items follow such a row.
+            None => {
+                first.opens("record_type", '"')
+                    || first.has_any(&["instructions"])
+                        && first.opens("id", '"')
+                        && first.opens("timestamp", '"')
+            }
         }
     }
-    let (request, usage) = body.finish(KIND, Format::OpenaiResponses)?;
-    skipped.sort_by_key(|skipped| skipped.row);
-    Ok(Recording {
-        kind: KIND,
-        request,
-        usage,
-        sidechains: Vec::new(),
-        skipped,
-        notes: Notes::finish(notes),
-        compactions: history.compactions.len(),
-        compacted: history.compactions,
-    })
+
+    fn read(&self, source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
+        let mut rows = Rows::read(source);
+        let mut skipped = std::mem::take(&mut rows.skipped);
+        let mut notes = std::mem::take(&mut rows.notes);
+        let history = History::of(&rows, options.reach, &mut skipped, &mut notes);
+        if history.pieces.is_empty() {
+            return Err(ReadError::no_messages(NAME, rows.types));
+        }
+        let frame = [("model", history.model), ("instructions", history.instructions)];
+        let mut body = Body::framed(&frame, "input");
+        let mut replied = 0;
+        for piece in &history.pieces {
+            body.now(rows.times.get(&piece.line).copied());
+            body.begin().push_str(&piece.item);
+            if let Some(origin) = piece.origin {
+                body.spoken_by(origin);
+            }
+            replied = if piece.is_reply() { replied + 1 } else { 0 };
+            if piece.usage.is_some() {
+                body.reported(replied, piece.usage);
+                replied = 0;
+            }
+        }
+        let request = body.finish(NAME, Format::OpenaiResponses)?;
+        let recording = Recording::new(NAME, request, skipped, notes);
+        Ok(Recording {
+            compactions: history.compactions.len(),
+            compacted: history.compactions,
+            ..recording
+        })
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
 }

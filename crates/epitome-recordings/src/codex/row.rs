@@ -7,8 +7,8 @@ use epitome::json::unquote;
 use crate::body::moment;
 use crate::notes::Notes;
 use crate::object::{Object, elements};
+use crate::recording::{Skipped, Why};
 use crate::rows::{RawRow, rows};
-use crate::{Skipped, Why};
 
 /// All rows of a file, in order.
 pub(super) struct Rows<'a> {

@@ -8,8 +8,8 @@ use crate::body::moment;
 use crate::neutral::UNSIGNED;
 use crate::notes::{About, Notes};
 use crate::object::{Object, elements};
+use crate::recording::{Skipped, Why};
 use crate::usage::{Counted, Names, Usage};
-use crate::{Skipped, Why};
 
 /// Contents in the order of what was said.
 #[derive(Debug, Default)]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::notes::Notes;
 use crate::object::Object;
+use crate::recording::{Reach, Skipped, Why};
 use crate::rows::{RawRow, rows};
-use crate::{Reach, Skipped, Why};
 
 /// A file read to its end.
 pub(super) struct Log<'a> {

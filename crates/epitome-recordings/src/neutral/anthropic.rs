@@ -3,7 +3,7 @@
 use epitome::json::quote;
 use epitome::transcript::Origin;
 
-use super::{
+use super::message::{
     Answer, Call, Frame, Heard, Media, Message, Piece, Raw, Reasoning, SEE_MEDIA, plain_id,
     says_something, text_of,
 };
@@ -11,8 +11,9 @@ use crate::body::{Body, text_block};
 use crate::object::{Object, elements};
 
 pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
-    let tools =
-        super::list(frame.tools.iter().map(|tool| format!("{{{}}}", tool.defined("input_schema"))));
+    let tools = super::message::list(
+        frame.tools.iter().map(|tool| format!("{{{}}}", tool.defined("input_schema"))),
+    );
     let members = [
         ("model", frame.model.as_deref()),
         ("system", frame.system.as_deref()),
@@ -23,10 +24,10 @@ pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
         body.now(time);
         match message {
             Message::User(spoken) => {
-                let said = super::said(spoken, block);
+                let said = super::message::said(spoken, block);
                 if !said.is_empty() {
                     body.blocks("user", said.iter().map(|(block, _)| block.as_str()));
-                    super::tell_origins(&mut body, &said);
+                    super::message::tell_origins(&mut body, &said);
                 }
             }
             Message::Model(pieces, usage) => {
@@ -105,14 +106,14 @@ pub(super) fn heard<'a>(messages: &[(Origin, Object<'a>)]) -> Vec<Heard<'a>> {
         let blocks = content.and_then(elements).unwrap_or_default().into_iter().map(Object::of);
         for block in blocks.filter(|block| block.says("type", "tool_result")) {
             let id = block.literal("tool_use_id").unwrap_or("\"\"");
-            let (id, name) = super::answers_to(&heard, id);
+            let (id, name) = super::message::answers_to(&heard, id);
             let answer = Answer {
                 id,
                 name,
                 content: pieces(block.get("content")),
                 is_error: block.holds("is_error"),
             };
-            super::answered(&mut heard, answer);
+            super::message::answered(&mut heard, answer);
         }
         let said = pieces(content);
         if !said.is_empty() {

@@ -3,7 +3,7 @@
 use epitome::json::{quote, unquote};
 use epitome::transcript::Origin;
 
-use super::{
+use super::message::{
     Answer, Call, Frame, Heard, Media, Message, Piece, Raw, Reasoning, SEE_MEDIA, says_something,
     text_of,
 };
@@ -19,8 +19,9 @@ pub(crate) fn wants_signatures(model: &str) -> bool {
 }
 
 pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
-    let tools =
-        super::list(frame.tools.iter().map(|tool| format!("{{{}}}", tool.defined("parameters"))));
+    let tools = super::message::list(
+        frame.tools.iter().map(|tool| format!("{{{}}}", tool.defined("parameters"))),
+    );
     let tools = tools.map(|tools| format!("[{{\"functionDeclarations\":{tools}}}]"));
     let system =
         frame.system.as_ref().map(|system| format!("{{\"parts\":[{{\"text\":{system}}}]}}"));
@@ -35,10 +36,10 @@ pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
         body.now(time);
         match message {
             Message::User(spoken) => {
-                let said = super::said(spoken, part);
+                let said = super::message::said(spoken, part);
                 if !said.is_empty() {
                     content(&mut body, "user", said.iter().map(|(part, _)| part.as_str()));
-                    super::tell_origins(&mut body, &said);
+                    super::message::tell_origins(&mut body, &said);
                 }
             }
             Message::Model(pieces, usage) => {
@@ -146,7 +147,7 @@ pub(super) fn heard<'a>(contents: &[(Origin, Object<'a>)]) -> Vec<Heard<'a>> {
             }
         }
         for answer in answers {
-            super::answered(&mut heard, answer);
+            super::message::answered(&mut heard, answer);
         }
         if !said.is_empty() {
             heard.push(Heard::user(*origin, said));

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use epitome::json::{quote, unquote};
 use epitome::transcript::Origin;
 
-use super::{
-    Answer, Call, Frame, Heard, Media, Message, Piece, Reasoning, SEE_MEDIA, Spoken, is_json,
-    plain_id, says_something, text_of,
+use super::message::{
+    ATTACHED, Answer, Call, Frame, Heard, Media, Message, Piece, Reasoning, SEE_MEDIA, Spoken,
+    is_json, plain_id, says_something, text_of,
 };
 use crate::body::{Body, text_block};
 use crate::object::{Object, elements, joined};
@@ -15,8 +15,9 @@ use crate::object::{Object, elements, joined};
 /// Members in which compatibles take reasoning back. An agent keeps their name as the signature.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
 
-pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>], attached: &str) -> Body {
-    let tools = super::list(frame.tools.iter().map(|tool| {
+pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
+    let attached = frame.attached.unwrap_or(ATTACHED);
+    let tools = super::message::list(frame.tools.iter().map(|tool| {
         format!("{{\"type\":\"function\",\"function\":{{{}}}}}", tool.defined("parameters"))
     }));
     let members = [("model", frame.model.as_deref()), ("tools", tools.as_deref())];
@@ -40,7 +41,7 @@ pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>], attached: &s
 }
 
 fn user(body: &mut Body, spoken: &[Spoken<'_>]) {
-    let said = super::said(spoken, block);
+    let said = super::message::said(spoken, block);
     if said.is_empty() {
         return;
     }
@@ -48,7 +49,7 @@ fn user(body: &mut Body, spoken: &[Spoken<'_>]) {
         [Spoken { piece: Piece::Text(text), .. }] => body.literal("user", text),
         _ => body.blocks("user", said.iter().map(|(block, _)| block.as_str())),
     }
-    super::tell_origins(body, &said);
+    super::message::tell_origins(body, &said);
 }
 
 fn block(piece: &Piece<'_>) -> Option<String> {
@@ -161,22 +162,22 @@ fn plain_bar(id: &str) -> Cow<'_, str> {
 }
 
 /// What messages say.
-pub(super) fn heard<'a>(messages: &[(Origin, Object<'a>)], attached: &str) -> Vec<Heard<'a>> {
+pub(super) fn heard<'a>(messages: &[(Origin, Object<'a>)]) -> Vec<Heard<'a>> {
     let mut heard: Vec<Heard<'a>> = Vec::new();
     for (origin, message) in messages {
         match message.text("role").unwrap_or_default().as_ref() {
             "assistant" => heard.push(Heard::model(said_by_model(message))),
             "tool" => {
                 let id = message.literal("tool_call_id").unwrap_or("\"\"");
-                let (id, name) = super::answers_to(&heard, id);
+                let (id, name) = super::message::answers_to(&heard, id);
                 let answer =
                     Answer { id, name, content: pieces(message.get("content")), is_error: false };
-                super::answered(&mut heard, answer);
+                super::message::answered(&mut heard, answer);
             }
             "user" => {
                 let mut said = pieces(message.get("content"));
                 let is_attached =
-                    matches!(said.first(), Some(Piece::Text(text)) if unquote(text) == attached);
+                    matches!(said.first(), Some(Piece::Text(text)) if unquote(text) == ATTACHED);
                 match heard.last_mut() {
                     // The images belong to the results before, to the last of which they go.
                     Some(Heard { message: Message::Results(answers), .. }) if is_attached => {

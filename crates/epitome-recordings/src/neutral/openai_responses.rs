@@ -3,14 +3,14 @@
 use epitome::json::{quote, unquote};
 use epitome::transcript::Origin;
 
-use super::{
+use super::message::{
     Answer, Call, Frame, Heard, Media, Message, Piece, Reasoning, is_json, says_something, text_of,
 };
 use crate::body::Body;
 use crate::object::{Object, elements};
 
 pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
-    let tools = super::list(
+    let tools = super::message::list(
         frame
             .tools
             .iter()
@@ -26,7 +26,7 @@ pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
         body.now(time);
         match message {
             Message::User(spoken) => {
-                let said = super::said(spoken, content);
+                let said = super::message::said(spoken, content);
                 if !said.is_empty() {
                     let blocks: Vec<&str> = said.iter().map(|(block, _)| block.as_str()).collect();
                     let content = blocks.join(",");
@@ -34,7 +34,7 @@ pub(super) fn body<'a>(frame: &Frame<'a>, messages: &[Message<'a>]) -> Body {
                     item.push_str("{\"type\":\"message\",\"role\":\"user\",\"content\":[");
                     item.push_str(&content);
                     item.push_str("]}");
-                    super::tell_origins(&mut body, &said);
+                    super::message::tell_origins(&mut body, &said);
                 }
             }
             Message::Model(pieces, usage) => {
@@ -140,10 +140,10 @@ pub(super) fn heard<'a>(items: &[(Origin, Object<'a>)]) -> Vec<Heard<'a>> {
             }
             "function_call_output" => {
                 let id = item.literal("call_id").unwrap_or("\"\"");
-                let (id, name) = super::answers_to(&heard, id);
+                let (id, name) = super::message::answers_to(&heard, id);
                 let answer =
                     Answer { id, name, content: pieces(item.get("output")), is_error: false };
-                super::answered(&mut heard, answer);
+                super::message::answered(&mut heard, answer);
                 continue;
             }
             "message" | "" => pieces(item.get("content")),

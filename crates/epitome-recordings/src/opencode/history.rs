@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::object::Object;
-use crate::{Reach, Skipped, Why};
+use crate::recording::{Reach, Skipped, Why};
 
 /// The messages that the model is shown.
 pub(super) struct History<'a> {

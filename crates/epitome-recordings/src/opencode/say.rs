@@ -4,14 +4,14 @@ use epitome::json::quote;
 use epitome::transcript::Origin;
 use epitome::wire::Format;
 
-use super::Model;
 use super::history::Message as Recorded;
+use super::model::Model;
 use crate::body::moment;
 use crate::neutral::{Answer, Call, Media, Message, Piece, Raw, Reasoning, Spoken};
 use crate::notes::{About, Notes};
 use crate::object::Object;
+use crate::recording::{Skipped, Why};
 use crate::usage::{Counted, Names, Usage};
-use crate::{Skipped, Why};
 
 /// What the agent says where a compaction took place.
 const COMPACTED: &str = "What did we do so far?";

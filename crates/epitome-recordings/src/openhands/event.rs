@@ -6,8 +6,8 @@ use epitome::json::unquote;
 
 use crate::notes::Notes;
 use crate::object::{Object, elements};
+use crate::recording::{Skipped, Why};
 use crate::rows::{RawRow, rows};
-use crate::{Skipped, Why};
 
 /// All events of a file, in order.
 pub(super) struct Events<'a> {

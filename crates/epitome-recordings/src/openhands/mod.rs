@@ -15,49 +15,68 @@ use epitome::json::JsonError;
 use epitome::wire::Format;
 
 use crate::body::moment;
+use crate::error::ReadError;
 use crate::neutral;
 use crate::object::Object;
-use crate::{Kind, Options, ReadError, Recording};
+use crate::reader::{Layout, Reader};
+use crate::recording::{Options, Recording};
 use event::{Event, Events};
 use say::Speech;
 use view::{Seen, View};
 
-const KIND: Kind = Kind::Openhands;
+const NAME: &str = "openhands";
 
-pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
-    let mut events = Events::read(source);
-    let mut skipped = std::mem::take(&mut events.skipped);
-    let mut notes = std::mem::take(&mut events.notes);
-    let view = View::of(&events, options.reach, &mut skipped);
-    let mut speech = Speech::new(format(&events), &mut skipped, &mut notes);
-    for seen in &view.seen {
-        speech.seen(&events, *seen);
-        let (Seen::Event(place) | Seen::Summary(place)) = seen;
-        speech.timed(moment(events.all[*place].fields.get("timestamp")));
+/// What a list of events is called.
+const LISTS: [&str; 3] = ["history", "events", "items"];
+
+#[derive(Debug)]
+pub(crate) struct Openhands;
+
+impl Reader for Openhands {
+    fn name(&self) -> &'static str {
+        NAME
     }
-    let (format, frame, messages) = speech.finish();
-    if messages.is_empty() {
-        let text = source.trim_start_matches('\u{feff}');
-        if let (true, Some(error)) = (events.is_broken, broken(text)) {
-            return Err(ReadError::json(KIND, text, error));
+
+    fn lacks(&self) -> &'static str {
+        "no events with a `kind` and a `source`"
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Either
+    }
+
+    fn detects(&self, first: &Object<'_>) -> bool {
+        let is_event = |object: &Object<'_>| {
+            ["kind", "source", "id"].iter().all(|name| object.opens(name, '"'))
+                && object.text("type").is_none()
+        };
+        is_event(first)
+            || LISTS.iter().any(|list| first.start_of_list(list, 1).iter().any(is_event))
+    }
+
+    fn read(&self, source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
+        let mut events = Events::read(source);
+        let mut skipped = std::mem::take(&mut events.skipped);
+        let mut notes = std::mem::take(&mut events.notes);
+        let view = View::of(&events, options.reach, &mut skipped);
+        let mut speech = Speech::new(format(&events), &mut skipped, &mut notes);
+        for seen in &view.seen {
+            speech.seen(&events, *seen);
+            let (Seen::Event(place) | Seen::Summary(place)) = seen;
+            speech.timed(moment(events.all[*place].fields.get("timestamp")));
         }
-        return Err(ReadError::NoMessages {
-            kind: KIND,
-            found: events.types.into_iter().collect(),
-        });
+        let (format, frame, messages) = speech.finish();
+        if messages.is_empty() {
+            let text = source.trim_start_matches('\u{feff}');
+            if let (true, Some(error)) = (events.is_broken, broken(text)) {
+                return Err(ReadError::json(NAME, text, error));
+            }
+            return Err(ReadError::no_messages(NAME, events.types));
+        }
+        let request = neutral::write(format, NAME, &frame, &messages)?;
+        let recording = Recording::new(NAME, request, skipped, notes);
+        Ok(Recording { compactions: view.condensations, ..recording })
     }
-    let (request, usage) = neutral::write(format, KIND, &frame, &messages)?;
-    skipped.sort_by_key(|skipped| skipped.row);
-    Ok(Recording {
-        kind: KIND,
-        request,
-        usage,
-        sidechains: Vec::new(),
-        skipped,
-        notes: notes.finish(),
-        compactions: view.condensations,
-        compacted: Vec::new(),
-    })
 }
 
 /// What is wrong with a text that should be one value.

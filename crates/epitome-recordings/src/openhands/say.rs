@@ -9,7 +9,7 @@ use super::view::Seen;
 use crate::neutral::{Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken, Tool};
 use crate::notes::{About, Notes};
 use crate::object::{Object, joined};
-use crate::{Skipped, Why};
+use crate::recording::{Skipped, Why};
 
 /// What the agent says before a result that is an error.
 const FAILED: &str = "[An error occurred during execution.]";

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::event::{Events, What};
-use crate::{Reach, Skipped, Why};
+use crate::recording::{Reach, Skipped, Why};
 
 /// What is shown.
 pub(super) struct View {

@@ -8,14 +8,19 @@ use std::sync::Arc;
 use epitome::json::quote;
 use epitome::transcript::Origin;
 
+use super::model::Model;
 use super::path::follow;
 use super::prompt::Prompt;
 use super::row::{Rows, What};
 use super::say::COMPACTED;
-use super::{KIND, Model};
-use crate::apply::{ApplyError, MARK, Shown, Stamp, object};
+use super::{NAME, Pi};
+use crate::append::{MARK, Shown, Stamp};
+use crate::error::ApplyError;
+use crate::error::ReadError;
 use crate::neutral::{Heard, Message, Piece, heard};
-use crate::{Reach, ReadError};
+use crate::object::object;
+use crate::reader::Writer;
+use crate::recording::Reach;
 
 const SUMMARY: &str = "What was kept of it follows: messages as they were said, some of them shortened, and \
                        notes that stand for the others.";
@@ -23,40 +28,40 @@ const SUMMARY: &str = "What was kept of it follows: messages as they were said, 
 const NOTHING_USED: &str = "{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":0,\
                             \"cost\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}}";
 
-/// What the agent says before all else of a compaction that is written so.
-pub(crate) fn announced() -> String {
-    let [head, tail] = COMPACTED;
-    format!("{head}{SUMMARY}{tail}")
-}
-
-/// The rows to put behind the session.
-pub(crate) fn applied(
-    source: &Arc<String>,
-    shown: &Shown,
-    stamp: &Stamp,
-) -> Result<String, ApplyError> {
-    let rows = Rows::read(source);
-    let path = follow(&rows, Reach::SinceLastCompaction);
-    let Some(newest) = path.way.last() else {
-        let found = rows.types.into_iter().collect();
-        return Err(ReadError::NoMessages { kind: KIND, found }.into());
-    };
-    let model = Model::of(&rows, &path.way);
-    // The first version of the format had no ids; the agent gives all rows some when it reads them.
-    let parent = rows.all[*newest].id.map(ToOwned::to_owned);
-    let mut compaction =
-        vec![("summary", quote(SUMMARY)), ("tokensBefore", shown.before.to_string())];
-    // Nothing before it is kept.
-    compaction.extend(parent.as_ref().map(|_| ("firstKeptEntryId", quote(&stamp.hex(0, 8)))));
-    let mut pen = Pen { stamp, model, rows: 0, out: String::new(), parent };
-    let prompt = prompt(&rows, &path.context).system_message(stamp.millis);
-    compaction.extend(prompt.map(|prompt| ("systemMessage", prompt)));
-    let mark = stamp.mark.clone();
-    pen.row("compaction", compaction, &mark);
-    for heard in heard(&shown.view, KIND) {
-        pen.heard(&heard);
+impl Writer for Pi {
+    fn rows(
+        &self,
+        source: &Arc<String>,
+        shown: &Shown,
+        stamp: &Stamp,
+    ) -> Result<String, ApplyError> {
+        let rows = Rows::read(source);
+        let path = follow(&rows, Reach::SinceLastCompaction);
+        let Some(newest) = path.way.last() else {
+            return Err(ReadError::no_messages(NAME, rows.types).into());
+        };
+        let model = Model::of(&rows, &path.way);
+        // The first version of the format had no ids; the agent gives all rows some when it reads them.
+        let parent = rows.all[*newest].id.map(ToOwned::to_owned);
+        let mut compaction =
+            vec![("summary", quote(SUMMARY)), ("tokensBefore", shown.before.to_string())];
+        // Nothing before it is kept.
+        compaction.extend(parent.as_ref().map(|_| ("firstKeptEntryId", quote(&stamp.hex(0, 8)))));
+        let mut pen = Pen { stamp, model, rows: 0, out: String::new(), parent };
+        let prompt = prompt(&rows, &path.context).system_message(stamp.millis);
+        compaction.extend(prompt.map(|prompt| ("systemMessage", prompt)));
+        let mark = stamp.mark.clone();
+        pen.row("compaction", compaction, &mark);
+        for heard in heard(&shown.view) {
+            pen.heard(&heard);
+        }
+        Ok(pen.out)
     }
-    Ok(pen.out)
+
+    fn announced(&self) -> Option<String> {
+        let [head, tail] = COMPACTED;
+        Some(format!("{head}{SUMMARY}{tail}"))
+    }
 }
 
 /// What the model is told before all messages.

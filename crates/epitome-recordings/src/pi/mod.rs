@@ -8,6 +8,7 @@
 //! and reasoning of another model is dropped.
 
 mod apply;
+mod model;
 mod path;
 mod prompt;
 mod row;
@@ -15,119 +16,74 @@ mod say;
 
 use std::sync::Arc;
 
-use epitome::wire::Format;
-
-use crate::apply::MARK;
+use crate::append::MARK;
 use crate::body::moment;
+use crate::error::ReadError;
 use crate::neutral::{self, Frame};
-use crate::notes::Notes;
 use crate::object::Object;
-use crate::{Kind, Options, Reach, ReadError, Recording};
+use crate::reader::{Reader, Writer};
+use crate::recording::{Options, Reach, Recording};
+use model::Model;
 use path::follow;
-use row::{Row, Rows, What};
+use row::{Row, Rows};
 use say::Speech;
 
-pub(crate) use apply::{announced, applied};
+const NAME: &str = "pi";
 
-const KIND: Kind = Kind::Pi;
+/// Members of rows and items of others whose `type` is the same.
+const NOT_PI: [&str; 6] = ["role", "uuid", "leafUuid", "messageId", "sessionId", "session_id"];
 
-pub(crate) fn read(source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
-    let mut rows = Rows::read(source);
-    let mut skipped = std::mem::take(&mut rows.skipped);
-    let mut notes = std::mem::take(&mut rows.notes);
-    let path = follow(&rows, options.reach);
-    skipped.extend(path.skipped);
-    let model = Model::of(&rows, &path.way);
-    // Of a session as a whole, what was applied says nothing that wasn't said.
-    let is_again = |row: &Row<'_>| options.reach == Reach::Whole && row.fields.get(MARK).is_some();
-    let mut speech = Speech::new(&rows, &model, &mut skipped, &mut notes);
-    speech.edits(&path.context);
-    for place in path.context.iter().filter(|place| !is_again(&rows.all[**place])) {
-        speech.row(*place);
-        speech.timed(moment(rows.all[*place].fields.get("timestamp")));
+#[derive(Debug)]
+pub(crate) struct Pi;
+
+impl Reader for Pi {
+    fn name(&self) -> &'static str {
+        NAME
     }
-    let (frame, messages) = speech.finish();
-    if messages.is_empty() {
-        return Err(ReadError::NoMessages { kind: KIND, found: rows.types.into_iter().collect() });
+
+    fn lacks(&self) -> &'static str {
+        "no row of `type` `session` or `message` as pi writes them"
     }
-    let frame = Frame { model: model.name.map(Into::into), ..frame };
-    let (request, usage) = neutral::write(model.format(), KIND, &frame, &messages)?;
-    skipped.sort_by_key(|skipped| skipped.row);
-    Ok(Recording {
-        kind: KIND,
-        request,
-        usage,
-        sidechains: Vec::new(),
-        skipped,
-        notes: Notes::finish(notes),
-        compactions: path.compactions.len(),
-        compacted: path.compactions,
-    })
-}
 
-/// The model that the conversation is with.
-#[derive(Debug, Default)]
-struct Model<'a> {
-    provider: Option<&'a str>,
-    api: Option<&'a str>,
-    name: Option<&'a str>,
-}
-
-impl<'a> Model<'a> {
-    /// The model of the newest reply, whole or not; before the first one, the model that was chosen.
-    fn of(rows: &Rows<'a>, way: &[usize]) -> Self {
-        let mut chosen = Model::default();
-        for row in way.iter().rev().map(|place| &rows.all[*place]) {
-            match row.what {
-                What::Message => {
-                    let message = row.fields.object("message");
-                    if message.says("role", "assistant") {
-                        return Model::in_message(&message);
-                    }
-                }
-                What::ModelChange if chosen.name.is_none() => chosen = Model::in_row(row),
-                _ => {}
-            }
-        }
-        let header = rows.all.iter().find(|row| row.what == What::Header);
-        match (chosen.name, header) {
-            (None, Some(header)) => Model::in_row(header),
-            _ => chosen,
+    fn detects(&self, first: &Object<'_>) -> bool {
+        match first.text("type").as_deref() {
+            Some("session" | "message") => first.opens("message", '{') || !first.has_any(&NOT_PI),
+            Some(kind) => matches!(kind, "model_change" | "thinking_level_change"),
+            None => false,
         }
     }
 
-    fn in_message(message: &Object<'a>) -> Self {
-        Model {
-            provider: message.literal("provider"),
-            api: message.literal("api"),
-            name: message.literal("model"),
+    fn read(&self, source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
+        let mut rows = Rows::read(source);
+        let mut skipped = std::mem::take(&mut rows.skipped);
+        let mut notes = std::mem::take(&mut rows.notes);
+        let path = follow(&rows, options.reach);
+        skipped.extend(path.skipped);
+        let model = Model::of(&rows, &path.way);
+        // Of a session as a whole, what was applied says nothing that wasn't said.
+        let is_again =
+            |row: &Row<'_>| options.reach == Reach::Whole && row.fields.get(MARK).is_some();
+        let mut speech = Speech::new(&rows, &model, &mut skipped, &mut notes);
+        speech.edits(&path.context);
+        for place in path.context.iter().filter(|place| !is_again(&rows.all[**place])) {
+            speech.row(*place);
+            speech.timed(moment(rows.all[*place].fields.get("timestamp")));
         }
+        let (frame, messages) = speech.finish();
+        if messages.is_empty() {
+            return Err(ReadError::no_messages(NAME, rows.types));
+        }
+        let frame = Frame { model: model.name.map(Into::into), ..frame };
+        let request = neutral::write(model.format(), NAME, &frame, &messages)?;
+        let recording = Recording::new(NAME, request, skipped, notes);
+        Ok(Recording {
+            compactions: path.compactions.len(),
+            compacted: path.compactions,
+            ..recording
+        })
     }
 
-    fn in_row(row: &Row<'a>) -> Self {
-        Model {
-            provider: row.fields.literal("provider"),
-            api: None,
-            name: row.fields.literal("modelId"),
-        }
-    }
-
-    /// Whether a reply came from this model, so that its reasoning is of use to it.
-    fn is_of(&self, message: &Object<'a>) -> bool {
-        let other = Model::in_message(message);
-        (self.provider, self.api, self.name) == (other.provider, other.api, other.name)
-    }
-
-    /// The format in which it is spoken to.
-    fn format(&self) -> Format {
-        let said = |literal: Option<&'a str>| literal.unwrap_or_default().trim_matches('"');
-        match said(self.api) {
-            "openai-completions" | "mistral-conversations" => Format::OpenaiChat,
-            "openai-responses" | "azure-openai-responses" | "openai-codex-responses" => {
-                Format::OpenaiResponses
-            }
-            "google-generative-ai" | "google-gemini-cli" | "google-vertex" => Format::Gemini,
-            _ => Format::Anthropic,
-        }
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::row::{Rows, What};
-use crate::{Reach, Skipped, Why};
+use crate::recording::{Reach, Skipped, Why};
 
 /// The rows of the conversation; all are places in the file's rows.
 pub(super) struct Path {

@@ -2,8 +2,8 @@
 
 use epitome::json::{quote, unquote};
 
-use crate::apply::object;
 use crate::neutral::{Frame, Tool};
+use crate::object::object;
 use crate::object::{Object, joined};
 
 /// What the rows have said so far.
@@ -91,6 +91,7 @@ impl<'a> Prompt<'a> {
             }
         });
         Frame {
+            attached: None,
             model: None,
             system: (!pieces.is_empty()).then(|| joined(pieces).into()),
             tools: tools.collect(),

@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use epitome::json::quote;
 use epitome::transcript::Origin;
 
-use super::Model;
+use super::model::Model;
 use super::prompt::Prompt;
 use super::row::{Rows, What};
 use crate::neutral::{Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken};
 use crate::notes::{About, Notes};
 use crate::object::{Object, elements, joined};
+use crate::recording::{Skipped, Why};
 use crate::usage::{Names, Usage};
-use crate::{Skipped, Why};
 
 /// How the agent announces what a compaction left.
 pub(super) const COMPACTED: [&str; 2] = [

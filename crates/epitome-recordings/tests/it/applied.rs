@@ -9,15 +9,15 @@ use epitome::transcript::{Entry, PartKind, Role};
 use epitome::view::Fate;
 use epitome::wire::check;
 use epitome::{Compactor, Options as Settings, Outcome, Request, Tail};
-use epitome_recordings::{Applied, ApplyError, Archived, Kind, applied, apply, detect, read};
+use epitome_recordings::{Applied, ApplyError, Archived, applied, apply, reader};
 use serde_json::Value;
 
-use crate::{LAST, WHOLE, example, recording};
+use crate::{LAST, WHOLE, detected, example, read_as, recording};
 
 /// Noon of the day on which this was written.
 const NOON: u64 = 1_795_348_800_000;
 
-fn sessions() -> Vec<(String, Kind, String)> {
+fn sessions() -> Vec<(String, &'static str, String)> {
     let shipped = [
         "claude-code/session-9eda1058.jsonl",
         "claude-code/session-3fe1b6bc.jsonl",
@@ -38,7 +38,7 @@ fn sessions() -> Vec<(String, Kind, String)> {
         all.push(captured(&format!("pi/{capture}")));
     }
     let named = |(name, source): (String, String)| {
-        let kind = detect(&source).unwrap_or_else(|| panic!("{name} is a recording"));
+        let kind = detected(&source).unwrap_or_else(|| panic!("{name} is a recording"));
         (name, kind, source)
     };
     all.into_iter().map(named).collect()
@@ -67,14 +67,14 @@ fn archived(view: u64) -> Archived {
 }
 
 fn put_behind(
-    kind: Kind,
+    kind: &str,
     source: &str,
     outcome: &Outcome,
     view: u64,
 ) -> Result<String, ApplyError> {
     let archived = archived(view);
     let applied = Applied { outcome, archived: &archived, at: NOON };
-    apply(kind, &Arc::new(source.to_owned()), &applied)
+    apply(reader(kind).expect("a reader"), &Arc::new(source.to_owned()), &applied)
 }
 
 /// What a message says; ids of items, and whether a text stands in a list, are the agent's affair.
@@ -90,9 +90,9 @@ fn said(entry: &Entry<'_>) -> Value {
 }
 
 /// What the agent is shown; pi says in a line before all else that there was a compaction.
-fn shown(kind: Kind, request: &Request) -> Vec<Entry<'_>> {
-    let mut entries: Vec<Entry<'_>> = request.transcript.entries().collect();
-    if kind == Kind::Pi {
+fn shown<'a>(kind: &str, request: &'a Request) -> Vec<Entry<'a>> {
+    let mut entries: Vec<Entry<'a>> = request.transcript.entries().collect();
+    if kind == "pi" {
         let first = entries.iter().position(|entry| entry.role() != Role::System);
         let announcement = entries.remove(first.expect("a message"));
         assert!(
@@ -123,7 +123,7 @@ fn reading_back_gives_the_view() {
             assert_eq!(again.request.model(), outcome.request.model(), "{name} at {target}");
             assert_eq!(again.request.system(), outcome.request.system(), "{name} at {target}");
             assert_eq!(again.request.tools(), outcome.request.tools(), "{name} at {target}");
-            if kind != Kind::Pi {
+            if kind != "pi" {
                 let raw = |request: &Request| -> Vec<String> {
                     request.transcript.entries().map(|entry| entry.raw().to_owned()).collect()
                 };
@@ -157,7 +157,7 @@ fn reading_back_gives_the_view() {
                 request.transcript.entries().map(|entry| said(&entry)).collect()
             };
             assert_eq!(entries(&all_again), entries(&all), "{name} at {target}, as a whole");
-            if kind == Kind::ClaudeCode {
+            if kind == "claude-code" {
                 let summaries =
                     whole.lines().filter(|row| row.contains("\"isCompactSummary\":true"));
                 let has_one = usize::from(outcome.receipt.checkpoint.is_some());
@@ -197,16 +197,16 @@ fn a_session_is_compacted_and_applied_again_and_again() {
 #[test]
 fn what_is_said_afterwards_follows_the_view() {
     let source = example("claude-code/session-9eda1058.jsonl");
-    let before = recording(Kind::ClaudeCode, source.clone(), LAST).request;
+    let before = recording("claude-code", source.clone(), LAST).request;
     let outcome = compacted(&before, "20%");
-    let whole = put_behind(Kind::ClaudeCode, &source, &outcome, 1).expect("it is applied");
+    let whole = put_behind("claude-code", &source, &outcome, 1).expect("it is applied");
     let last: Value = serde_json::from_str(whole.lines().last().expect("rows")).expect("JSON");
     let more = format!(
         "{{\"parentUuid\":{},\"type\":\"user\",\"uuid\":\"b1a4b6a8-0000-4000-8000-000000000001\",\
          \"message\":{{\"role\":\"user\",\"content\":\"Go on.\"}}}}\n",
         last["uuid"]
     );
-    let on = recording(Kind::ClaudeCode, format!("{whole}{more}"), LAST).request;
+    let on = recording("claude-code", format!("{whole}{more}"), LAST).request;
     assert_eq!(on.transcript.len(), outcome.request.transcript.len() + 1);
     assert_eq!(on.transcript.entries().next_back().expect("a message").human_text(), "Go on.");
     let (_, end) = applied(&format!("{whole}{more}")).expect("it is marked");
@@ -216,19 +216,19 @@ fn what_is_said_afterwards_follows_the_view() {
 #[test]
 fn the_same_is_written_twice() {
     let source = example("pi/pi-words.jsonl");
-    let before = recording(Kind::Pi, source.clone(), LAST).request;
+    let before = recording("pi", source.clone(), LAST).request;
     let outcome = compacted(&before, "50%");
-    let one = put_behind(Kind::Pi, &source, &outcome, 1).expect("it is applied");
-    assert_eq!(put_behind(Kind::Pi, &source, &outcome, 1), Ok(one));
+    let one = put_behind("pi", &source, &outcome, 1).expect("it is applied");
+    assert_eq!(put_behind("pi", &source, &outcome, 1), Ok(one));
 }
 
 #[test]
 fn other_recordings_are_refused() {
     let source = example("swe-agent/marshmallow-1867-function-calling.traj");
-    let before = recording(Kind::SweAgent, source.clone(), LAST).request;
+    let before = recording("swe-agent", source.clone(), LAST).request;
     let outcome = compacted(&before, "50%");
-    let refused = put_behind(Kind::SweAgent, &source, &outcome, 1);
-    assert_eq!(refused, Err(ApplyError::Unsupported { kind: Kind::SweAgent }));
+    let refused = put_behind("swe-agent", &source, &outcome, 1);
+    assert_eq!(refused, Err(ApplyError::Unsupported { reader: "swe-agent" }));
     assert!(applied(&source).is_none());
-    assert!(read(Kind::SweAgent, source, LAST).is_ok());
+    assert!(read_as("swe-agent", source, LAST).is_ok());
 }

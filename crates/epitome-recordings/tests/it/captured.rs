@@ -2,11 +2,10 @@
 
 use epitome::Format;
 use epitome::wire::check;
-use epitome_recordings::detect;
 use serde_json::{Value, json};
 use testkit::captures::Capture;
 
-use crate::{LAST, recording};
+use crate::{LAST, detected, recording};
 
 /// What was said, without what a client adds for the way: its instructions, cache markers, states, and whether a text
 /// stands in a list.
@@ -80,7 +79,7 @@ fn a_recording_is_what_was_sent_last_and_the_reply() {
     let (mut compared, mut wrong) = (0, Vec::new());
     for capture in Capture::all() {
         let Some(source) = capture.recorded() else { continue };
-        let kind = detect(&source).unwrap_or_else(|| panic!("{}: of no kind", capture.name));
+        let kind = detected(&source).unwrap_or_else(|| panic!("{}: of no kind", capture.name));
         let read = recording(kind, source, LAST);
         assert_eq!(check(&read.request), [], "{}", capture.name);
         assert!(read.skipped.is_empty(), "{}: {:?}", capture.name, read.skipped);

@@ -9,11 +9,11 @@
 use epitome::transcript::{Entry, Marks};
 use epitome::wire::check;
 use epitome::{Format, Request};
-use epitome_recordings::{Kind, Options, Recording, Usage};
+use epitome_recordings::{Options, Recording, Usage};
 use serde_json::{Value, json};
 
 use crate::notation::{left_out, shown};
-use crate::{LAST, WHOLE, example, recording};
+use crate::{LAST, WHOLE, detected, example, recording};
 
 const SESSIONS: [&str; 2] = ["codex/rollout-b.jsonl", "codex/turn-2.jsonl"];
 
@@ -78,7 +78,7 @@ fn item_of(short: &str) -> Value {
 }
 
 fn of_rows(options: Options, rows: &[&str]) -> Recording {
-    recording(Kind::Codex, file(rows), options)
+    recording("codex", file(rows), options)
 }
 
 fn check_rows(options: Options, rows: &[&str], want: &[&str]) -> Recording {
@@ -151,7 +151,7 @@ fn newer_versions_tell_what_is_a_persons_with_the_item() {
         "input_tokens": 5, "cached_input_tokens": 1, "output_tokens": 2 } } });
     let rows = [human, row_of("text How?"), usage, told, row_of("text Good.")];
     let source: String = rows.iter().map(|row| row.to_string() + "\n").collect();
-    let read = recording(Kind::Codex, source, LAST);
+    let read = recording("codex", source, LAST);
     assert_eq!(
         shown(&read.request),
         [
@@ -238,8 +238,8 @@ fn bare_items_behind_a_header_are_an_older_rollout() {
     let state = json!({ "record_type": "state" });
     let rows = [vec![header], items[..2].to_vec(), vec![state], items[2..].to_vec()].concat();
     let source: String = rows.iter().map(|row| row.to_string() + "\n").collect();
-    assert_eq!(epitome_recordings::detect(&source), Some(Kind::Codex));
-    let read = recording(Kind::Codex, source, LAST);
+    assert_eq!(detected(&source), Some("codex"));
+    let read = recording("codex", source, LAST);
     assert_eq!(
         shown(&read.request),
         ["human: Fix it.", "model: call c1", "tool: c1 = one", "model: Done."]
@@ -272,7 +272,7 @@ fn items(request: &Request) -> Vec<Value> {
 fn the_shipped_rollouts_are_their_items() {
     for (name, humans) in SESSIONS.into_iter().zip([3, 2]) {
         let source = example(name);
-        let read = recording(Kind::Codex, source.clone(), LAST);
+        let read = recording("codex", source.clone(), LAST);
         let rows: Vec<Value> =
             source.lines().map(|line| serde_json::from_str(line).expect("a row")).collect();
         let recorded: Vec<Value> = rows
@@ -317,14 +317,14 @@ fn the_recorded_session_is_what_was_sent() {
     let sent = crate::sent("codex");
     let source = example("codex/codex-words.jsonl");
     for (options, when) in [(LAST, "after it"), (WHOLE, "before the compaction")] {
-        let read = recording(Kind::Codex, source.clone(), options);
+        let read = recording("codex", source.clone(), options);
         assert_eq!(check(&read.request), [], "{when}");
         assert_eq!((read.compactions, read.notes.len(), read.skipped.len()), (2, 0, 0), "{when}");
         let (items, want) = (items(&read.request), sent[when].as_array().expect("items"));
         // The instructions come first; here they are in the frame.
         assert_eq!(items[..want.len() - 1], want[1..], "{when}");
     }
-    let read = recording(Kind::Codex, source, LAST);
+    let read = recording("codex", source, LAST);
     let human: Vec<String> =
         read.request.transcript.entries().filter(Entry::is_human).map(|e| e.human_text()).collect();
     assert_eq!(

@@ -1,11 +1,11 @@
 //! Damaged files: never a panic, and as much as there is.
 
 use epitome::transcript::PartKind;
-use epitome_recordings::{Input, Kind, Reach, Run, Skipped, Why, open, read};
+use epitome_recordings::{Input, Reach, Run, Skipped, Why, open};
 use proptest::prelude::*;
 
 use crate::notation::file;
-use crate::{LAST, WHOLE, example, recording};
+use crate::{LAST, WHOLE, example, read_as, recording};
 
 const ROWS: [&str; 12] = [
     "u1 -  human Fix it.",
@@ -26,7 +26,7 @@ const ROWS: [&str; 12] = [
 fn a_row_that_was_cut_off_costs_that_row() {
     let source = example("claude-code/agent-a485154.jsonl");
     let last = source.trim_end().rfind('\n').expect("several rows") + 1;
-    let whole = recording(Kind::ClaudeCode, source.clone(), LAST).request.transcript.len();
+    let whole = recording("claude-code", source.clone(), LAST).request.transcript.len();
     let mut cut = source.as_bytes()[..last + 700].to_vec();
     // Within a character, too.
     cut.extend(&"…".as_bytes()[..2]);
@@ -48,15 +48,15 @@ fn nul_bytes_in_a_session_cost_their_row() {
 #[test]
 fn cut_anywhere_a_file_is_read_or_refused() {
     for (name, kind, step) in [
-        ("claude-code/edge_cases.jsonl", Kind::ClaudeCode, 7),
-        ("claude-code/session-9eda1058.jsonl", Kind::ClaudeCode, 1999),
-        ("codex/codex-words.jsonl", Kind::Codex, 499),
-        ("gemini-cli/gemini-cli-words.jsonl", Kind::GeminiCli, 299),
-        ("opencode/opencode-words.json", Kind::Opencode, 199),
-        ("openhands/openhands-words.json", Kind::Openhands, 99),
-        ("pi/pi-words.jsonl", Kind::Pi, 59),
-        ("tau-bench/07_task46_trial3.json", Kind::TauBench, 199),
-        ("swe-agent/ctf-warmup.traj", Kind::SweAgent, 199),
+        ("claude-code/edge_cases.jsonl", "claude-code", 7),
+        ("claude-code/session-9eda1058.jsonl", "claude-code", 1999),
+        ("codex/codex-words.jsonl", "codex", 499),
+        ("gemini-cli/gemini-cli-words.jsonl", "gemini-cli", 299),
+        ("opencode/opencode-words.json", "opencode", 199),
+        ("openhands/openhands-words.json", "openhands", 99),
+        ("pi/pi-words.jsonl", "pi", 59),
+        ("tau-bench/07_task46_trial3.json", "tau-bench", 199),
+        ("swe-agent/ctf-warmup.traj", "swe-agent", 199),
     ] {
         let source = example(name);
         let lines = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at);
@@ -64,7 +64,7 @@ fn cut_anywhere_a_file_is_read_or_refused() {
             let cut = source.as_bytes()[..at].to_vec();
             let _refused = open(cut.clone(), None, LAST);
             if let Ok(text) = String::from_utf8(cut) {
-                let _refused = read(kind, text, WHOLE);
+                let _refused = read_as(kind, text, WHOLE);
             }
         }
     }
@@ -73,10 +73,10 @@ fn cut_anywhere_a_file_is_read_or_refused() {
 #[test]
 fn a_session_read_up_to_a_row_is_a_beginning_of_it() {
     let source = example("claude-code/agent-a485154.jsonl");
-    let whole = recording(Kind::ClaudeCode, source.clone(), LAST);
+    let whole = recording("claude-code", source.clone(), LAST);
     let rows: Vec<&str> = source.lines().collect();
     for end in 1..rows.len() {
-        let part = recording(Kind::ClaudeCode, rows[..end].join("\n"), LAST);
+        let part = recording("claude-code", rows[..end].join("\n"), LAST);
         let entries = part.request.transcript.len();
         // The newest batch may still grow.
         for at in 0..entries.saturating_sub(2) {
@@ -113,7 +113,7 @@ fn odd_rows_are_left_out_one_by_one() {
     ];
     for row in odd {
         let source = file(&ROWS[..3]) + row + "\n" + &file(&ROWS[3..6]);
-        let read = recording(Kind::ClaudeCode, source, LAST);
+        let read = recording("claude-code", source, LAST);
         assert_eq!(read.request.transcript.len(), 3, "{row}");
     }
 }
@@ -125,7 +125,7 @@ fn a_deep_row_is_only_a_row() {
         "{{\"type\":\"user\",\"uuid\":\"u9\",\"parentUuid\":\"r1\",\"toolUseResult\":{deep},\
          \"message\":{{\"role\":\"user\",\"content\":\"x\"}}}}"
     );
-    let read = recording(Kind::ClaudeCode, file(&ROWS[..6]) + &row, LAST);
+    let read = recording("claude-code", file(&ROWS[..6]) + &row, LAST);
     assert_eq!(read.request.transcript.len(), 4);
 }
 
@@ -146,7 +146,7 @@ fn many_rows_of_any_shape_take_their_number_of_steps() {
         all.push("last lost human x".to_owned());
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
         for options in [LAST, WHOLE] {
-            let read = recording(Kind::ClaudeCode, file(&all), options);
+            let read = recording("claude-code", file(&all), options);
             assert!(!read.request.transcript.is_empty());
         }
     }
@@ -163,7 +163,7 @@ proptest! {
     ) {
         let rows: Vec<&str> = order.iter().filter(|at| keep[**at]).map(|at| ROWS[*at]).collect();
         let options = epitome_recordings::Options { reach, run: Run::Only };
-        if let Ok(read) = read(Kind::ClaudeCode, file(&rows), options) {
+        if let Ok(read) = read_as("claude-code", file(&rows), options) {
             let transcript = &read.request.transcript;
             for entry in transcript.entries() {
                 // Results come right behind the entry with their calls, if it is there at all.
@@ -182,12 +182,12 @@ proptest! {
     #[test]
     fn flipped_bytes_do_no_harm(flips in proptest::collection::vec((0..9000usize, any::<u8>()), 1..20)) {
         for (file, kind) in [
-            ("claude-code/edge_cases.jsonl", Kind::ClaudeCode),
-            ("codex/codex-words.jsonl", Kind::Codex),
-            ("gemini-cli/gemini-cli-words.jsonl", Kind::GeminiCli),
-            ("opencode/opencode-words.json", Kind::Opencode),
-            ("openhands/openhands-words.json", Kind::Openhands),
-            ("pi/pi-words.jsonl", Kind::Pi),
+            ("claude-code/edge_cases.jsonl", "claude-code"),
+            ("codex/codex-words.jsonl", "codex"),
+            ("gemini-cli/gemini-cli-words.jsonl", "gemini-cli"),
+            ("opencode/opencode-words.json", "opencode"),
+            ("openhands/openhands-words.json", "openhands"),
+            ("pi/pi-words.jsonl", "pi"),
         ] {
             let mut bytes = example(file).into_bytes();
             for (at, byte) in &flips {
@@ -195,7 +195,7 @@ proptest! {
                 bytes[place] = *byte;
             }
             if let Ok(text) = String::from_utf8(bytes.clone()) {
-                let _refused = read(kind, text, WHOLE);
+                let _refused = read_as(kind, text, WHOLE);
             }
             let _refused = open(bytes, None, LAST);
         }

@@ -10,11 +10,11 @@
 use epitome::transcript::{Entry, Marks, PartKind, Role};
 use epitome::wire::check;
 use epitome::{Format, Request};
-use epitome_recordings::{Kind, Options, ReadError, Recording, Usage, detect, read};
+use epitome_recordings::{Options, ReadError, Recording, Usage};
 use serde_json::{Value, json};
 
 use crate::notation::{left_out, shown};
-use crate::{LAST, WHOLE, example, recording};
+use crate::{LAST, WHOLE, detected, example, read_as, recording};
 
 const SESSION: &str = "gemini-cli/session-2025-12-01T21-45-5b959dae.json";
 
@@ -104,7 +104,7 @@ fn message(short: &str) -> Value {
 }
 
 fn of_log(options: Options, records: &[&str]) -> Recording {
-    recording(Kind::GeminiCli, log(records), options)
+    recording("gemini-cli", log(records), options)
 }
 
 fn check_log(options: Options, records: &[&str], want: &[&str]) -> Recording {
@@ -132,8 +132,8 @@ fn an_object_and_a_log_say_the_same() {
         "model: Done.",
     ];
     for source in [log(&records), whole(&records)] {
-        assert_eq!(detect(&source), Some(Kind::GeminiCli));
-        let read = recording(Kind::GeminiCli, source, LAST);
+        assert_eq!(detected(&source), Some("gemini-cli"));
+        let read = recording("gemini-cli", source, LAST);
         assert_eq!(shown(&read.request), want);
         assert_eq!((read.request.format, read.skipped.len()), (Format::Gemini, 0));
         let [reported] = &read.usage[..] else { panic!("one was reported") };
@@ -221,7 +221,7 @@ fn results_without_a_call_of_their_own_are_read_where_they_stand() {
     let call = json!({ "id": "c1", "name": "run", "args": {}, "result": "plain" });
     let reply = json!({ "id": "m1", "type": "gemini", "content": "", "toolCalls": [call] });
     let source = log(&["u1 human Fix it."]) + &reply.to_string();
-    let read = recording(Kind::GeminiCli, source, LAST);
+    let read = recording("gemini-cli", source, LAST);
     assert_eq!(shown(&read.request)[2], "tool: c1 = plain");
 }
 
@@ -254,8 +254,8 @@ fn saved_histories_are_their_contents() {
                 "toolCall": { "name": "run" } }),
     ] {
         let source = serde_json::to_string_pretty(&saved).expect("JSON");
-        assert_eq!(detect(&source), Some(Kind::GeminiCli));
-        let read = recording(Kind::GeminiCli, source, LAST);
+        assert_eq!(detected(&source), Some("gemini-cli"));
+        let read = recording("gemini-cli", source, LAST);
         assert_eq!(parts(&read.request), contents.as_array().cloned().expect("a list"));
     }
 }
@@ -264,7 +264,7 @@ fn saved_histories_are_their_contents() {
 fn what_is_broken_is_left_out_or_told_where() {
     let mut source = log(&["u1 human Fix it.", "m1 text How?"]);
     source.push_str("{\"id\":\"m2\",\"type\":\"gem");
-    let read = recording(Kind::GeminiCli, source, LAST);
+    let read = recording("gemini-cli", source, LAST);
     assert_eq!(read.request.transcript.len(), 2);
     assert_eq!(left_out(&read.skipped), [(4, "the file ends within this row".to_owned())]);
     let broken = "{\"sessionId\":\"s\",\n\"projectHash\":\"h\",\n\"messages\":[}";
@@ -278,7 +278,7 @@ fn what_is_broken_is_left_out_or_told_where() {
 }
 
 fn read_error(source: &str) -> ReadError {
-    read(Kind::GeminiCli, source.to_owned(), LAST).expect_err("a broken file")
+    read_as("gemini-cli", source.to_owned(), LAST).expect_err("a broken file")
 }
 
 fn parts(request: &Request) -> Vec<Value> {
@@ -291,7 +291,7 @@ fn the_shipped_session_says_what_its_messages_say() {
     let source = example(SESSION);
     let session: Value = serde_json::from_str(&source).expect("a session");
     let messages = session["messages"].as_array().expect("messages");
-    let read = recording(Kind::GeminiCli, source.clone(), LAST);
+    let read = recording("gemini-cli", source.clone(), LAST);
     assert_eq!(read.request.model().as_deref(), Some("gemini-3-pro-image-preview"));
     assert_eq!((check(&read.request), left_out(&read.skipped)), (vec![], vec![]));
     let contents = parts(&read.request);
@@ -350,7 +350,7 @@ fn plain(content: &Value) -> Vec<Value> {
 fn the_recorded_session_is_what_was_sent() {
     let sent = crate::sent("gemini-cli");
     let source = example("gemini-cli/gemini-cli-words.jsonl");
-    let read = recording(Kind::GeminiCli, source, LAST);
+    let read = recording("gemini-cli", source, LAST);
     assert_eq!((check(&read.request), left_out(&read.skipped)), (vec![], vec![]));
     assert_eq!(read.compactions, 1);
     // The agent joins contents of one role, and had sent a result twice.

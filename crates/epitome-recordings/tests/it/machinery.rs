@@ -1,6 +1,6 @@
 //! What the agent does beside the conversation: commands, attachments, shortened results, counts.
 
-use epitome_recordings::{Kind, Reported, Usage};
+use epitome_recordings::{Reported, Usage};
 
 use crate::notation::{check, file, of_rows, shown};
 use crate::{LAST, example, recording};
@@ -114,13 +114,13 @@ fn results_that_were_shortened_are_as_the_model_saw_them() {
         "{{\"type\":\"user\",\"uuid\":\"r1\",\"parentUuid\":\"a1\",\"message\":{{\"role\":\"user\",\"content\":[{block}]}}}}\n"
     );
     let source = file(&rows[..2]) + &row + &file(&rows[6..7]);
-    let read = recording(Kind::ClaudeCode, source, LAST);
+    let read = recording("claude-code", source, LAST);
     assert_eq!(shown(&read.request)[2], "tool: c1 = see the file");
 }
 
 #[test]
 fn what_the_provider_reported_is_told_with_the_reply() {
-    let read = recording(Kind::ClaudeCode, example("claude-code/agent-a485154.jsonl"), LAST);
+    let read = recording("claude-code", example("claude-code/agent-a485154.jsonl"), LAST);
     let transcript = &read.request.transcript;
     let replies: Vec<usize> = transcript
         .entries()

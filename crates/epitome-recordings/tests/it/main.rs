@@ -21,7 +21,9 @@ mod strategies;
 mod times;
 mod told;
 
-use epitome_recordings::{Kind, Options, Reach, Recording, Run, read};
+use std::sync::Arc;
+
+use epitome_recordings::{Options, Reach, ReadError, Reader, Recording, Run, detect, read, reader};
 use serde_json::Value;
 
 const LAST: Options = Options { reach: Reach::SinceLastCompaction, run: Run::Only };
@@ -33,8 +35,21 @@ fn example(path: &str) -> String {
     std::fs::read_to_string(&path).expect("examples are shipped")
 }
 
-fn recording(kind: Kind, source: String, options: Options) -> Recording {
-    read(kind, source, options).expect("a good recording")
+fn read_as(
+    name: &str,
+    source: impl Into<Arc<String>>,
+    options: Options,
+) -> Result<Recording, ReadError> {
+    read(reader(name).expect("a reader"), source, options)
+}
+
+fn recording(name: &str, source: String, options: Options) -> Recording {
+    read_as(name, source, options).expect("a good recording")
+}
+
+/// The name of the reader that detects a text.
+fn detected(source: &str) -> Option<&'static str> {
+    detect(source).map(Reader::name)
 }
 
 /// What an agent sent while it wrote the shipped recording: requests' messages, by name.

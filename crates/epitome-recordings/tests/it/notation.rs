@@ -12,7 +12,9 @@
 
 use epitome::Request;
 use epitome::transcript::{Marks, Part, PartKind};
-use epitome_recordings::{Kind, Options, Recording, Skipped, read};
+use epitome_recordings::{Options, Recording, Skipped};
+
+use crate::recording;
 use serde_json::{Value, json};
 
 /// Rows as a file.
@@ -175,7 +177,7 @@ pub(crate) fn check(options: Options, rows: &[&str], want: &[&str]) -> Vec<(usiz
 }
 
 pub(crate) fn of_rows(options: Options, rows: &[&str]) -> Recording {
-    read(Kind::ClaudeCode, file(rows), options).expect("rows with messages")
+    recording("claude-code", file(rows), options)
 }
 
 pub(crate) fn left_out(skipped: &[Skipped]) -> Vec<(usize, String)> {

@@ -3,10 +3,10 @@
 use epitome::transcript::Origin;
 use epitome::wire::check;
 use epitome::{Format, Request};
-use epitome_recordings::{Kind, Options, ReadError, Run, read};
+use epitome_recordings::{Options, ReadError, Run};
 use serde_json::{Value, json};
 
-use crate::{LAST, example, recording};
+use crate::{LAST, example, read_as, recording};
 
 const RUNS: [&str; 8] = [
     "00_task2_trial1",
@@ -29,7 +29,7 @@ fn a_tau_bench_run_is_its_messages() {
     for name in RUNS {
         let source = example(&format!("tau-bench/{name}.json"));
         let recorded: Value = serde_json::from_str(&source).expect("a run is JSON");
-        let run = recording(Kind::TauBench, source.clone(), LAST);
+        let run = recording("tau-bench", source.clone(), LAST);
         assert_eq!(Value::Array(messages(&run.request)), recorded["messages"], "{name}");
         assert_eq!((run.request.format, run.skipped.len()), (Format::OpenaiChat, 0));
         assert_eq!(check(&run.request), [], "{name}");
@@ -38,7 +38,7 @@ fn a_tau_bench_run_is_its_messages() {
         }
         // However it is laid out.
         let pretty = serde_json::to_string_pretty(&recorded).expect("JSON");
-        let pretty = recording(Kind::TauBench, pretty, LAST);
+        let pretty = recording("tau-bench", pretty, LAST);
         assert_eq!(messages(&pretty.request), messages(&run.request));
     }
 }
@@ -49,17 +49,20 @@ fn of_several_runs_one_must_be_chosen() {
     let two = r#"{"task_id":2,"reward":0.0,"traj":[{"role":"user","content":"two"}]}"#;
     let text = |run: &str, nth| {
         let options = Options { run: nth, ..LAST };
-        read(Kind::TauBench, run.to_owned(), options)
+        read_as("tau-bench", run.to_owned(), options)
             .map(|run| messages(&run.request)[0]["content"].clone())
     };
     let several = format!("[\n{one},\n{two}]");
-    let kind = Kind::TauBench;
+    let reader = "tau-bench";
     assert_eq!(text(one, Run::Only), Ok(json!("one")));
     assert_eq!(text(&format!("[{two}]"), Run::Only), Ok(json!("two")));
-    assert_eq!(text(&several, Run::Only), Err(ReadError::SeveralRuns { kind, runs: 2 }));
+    assert_eq!(text(&several, Run::Only), Err(ReadError::SeveralRuns { reader, runs: 2 }));
     assert_eq!(text(&several, Run::Nth(2)), Ok(json!("two")));
     for run in [0, 3] {
-        assert_eq!(text(&several, Run::Nth(run)), Err(ReadError::NoSuchRun { kind, runs: 2, run }));
+        assert_eq!(
+            text(&several, Run::Nth(run)),
+            Err(ReadError::NoSuchRun { reader, runs: 2, run })
+        );
     }
     assert!(matches!(text("[]", Run::Only), Err(ReadError::NoMessages { .. })));
     assert!(matches!(text("{}", Run::Only), Err(ReadError::Shape { .. })));
@@ -67,7 +70,7 @@ fn of_several_runs_one_must_be_chosen() {
         text("{\"traj\":[", Run::Only),
         Err(ReadError::Json { line: 1, column: 10, .. })
     ));
-    let skipped = recording(kind, one.to_owned(), LAST).skipped;
+    let skipped = recording(reader, one.to_owned(), LAST).skipped;
     assert_eq!((skipped.len(), skipped[0].row), (1, 2));
 }
 
@@ -77,7 +80,7 @@ fn a_trajectory_is_its_history() {
         let source = example(&format!("swe-agent/{name}.traj"));
         let recorded: Value = serde_json::from_str(&source).expect("a trajectory is JSON");
         let history = recorded["history"].as_array().expect("a history");
-        let run = recording(Kind::SweAgent, source, LAST);
+        let run = recording("swe-agent", source, LAST);
         let read = messages(&run.request);
         assert_eq!(read.len(), history.len(), "{name}");
         for (message, row) in read.iter().zip(history) {
@@ -99,7 +102,7 @@ fn a_trajectory_is_its_history() {
 #[test]
 fn observations_are_the_tools_words() {
     let origins = |source: String| -> String {
-        let run = recording(Kind::SweAgent, source, LAST);
+        let run = recording("swe-agent", source, LAST);
         let of = |origin| match origin {
             Origin::Human => 'h',
             Origin::Injected => 'i',
@@ -122,7 +125,7 @@ fn observations_are_the_tools_words() {
         {"role":"user","content":"A reminder."},
         {"role":"assistant"}, 7]}"#;
     assert_eq!(origins(history.to_owned()), "iiihmth");
-    let run = recording(Kind::SweAgent, history.to_owned(), LAST);
+    let run = recording("swe-agent", history.to_owned(), LAST);
     let rows: Vec<usize> = run.skipped.iter().map(|skipped| skipped.row).collect();
     assert_eq!(rows, [8, 9]);
 }

@@ -9,7 +9,7 @@
 
 use epitome::Format;
 use epitome::wire::check;
-use epitome_recordings::{Kind, Options, Recording, Usage};
+use epitome_recordings::{Options, Recording, Usage};
 use serde_json::{Value, json};
 
 use crate::notation::{left_out, shown};
@@ -91,7 +91,7 @@ fn part(short: &str) -> Value {
 fn of(options: Options, messages: &[&str]) -> Recording {
     let messages: Vec<Value> = messages.iter().map(|short| message(short)).collect();
     let session = json!({ "info": { "id": "ses" }, "messages": messages });
-    recording(Kind::Opencode, session.to_string(), options)
+    recording("opencode", session.to_string(), options)
 }
 
 fn check_messages(options: Options, messages: &[&str], want: &[&str]) -> Recording {
@@ -197,12 +197,12 @@ fn what_failed_was_never_sent_again() {
 fn what_was_undone_is_left_out() {
     let messages: Vec<Value> = COMPACTED[..4].iter().map(|short| message(short)).collect();
     let session = json!({ "info": { "revert": { "messageID": "u2" } }, "messages": messages });
-    let read = recording(Kind::Opencode, session.to_string(), LAST);
+    let read = recording("opencode", session.to_string(), LAST);
     assert_eq!(shown(&read.request), ["human: Fix it.", "model: How?"]);
     let left = "on a branch that was left".to_owned();
     assert_eq!(left_out(&read.skipped), [(3, left.clone()), (4, left)]);
     // The list alone, as the server gives it.
-    let list = recording(Kind::Opencode, json!(messages).to_string(), LAST);
+    let list = recording("opencode", json!(messages).to_string(), LAST);
     assert_eq!(list.request.transcript.len(), 4);
 }
 
@@ -243,7 +243,7 @@ fn the_shipped_session_is_what_was_sent() {
     let sent = sent("opencode");
     let source = example("opencode/opencode-words.json");
     let messages = |options| -> Vec<Value> {
-        let read = recording(Kind::Opencode, source.clone(), options);
+        let read = recording("opencode", source.clone(), options);
         assert_eq!(check(&read.request), []);
         let body: Value = serde_json::from_str(read.request.source()).expect("a body");
         body["messages"].as_array().expect("messages").clone()

@@ -7,11 +7,11 @@
 
 use epitome::Format;
 use epitome::wire::check;
-use epitome_recordings::{Kind, Options, ReadError, Recording, detect, read};
+use epitome_recordings::{Options, ReadError, Recording};
 use serde_json::{Value, json};
 
 use crate::notation::{left_out, shown};
-use crate::{LAST, WHOLE, example, recording, sent};
+use crate::{LAST, WHOLE, detected, example, read_as, recording, sent};
 
 fn event(short: &str) -> Value {
     let words: Vec<&str> = short.split(' ').collect();
@@ -52,7 +52,7 @@ fn event(short: &str) -> Value {
 
 fn of(options: Options, events: &[&str]) -> Recording {
     let events: Vec<Value> = events.iter().map(|short| event(short)).collect();
-    recording(Kind::Openhands, json!(events).to_string(), options)
+    recording("openhands", json!(events).to_string(), options)
 }
 
 fn check_events(options: Options, events: &[&str], want: &[&str]) -> Recording {
@@ -139,7 +139,7 @@ fn the_chain_to_the_newest_event_counts() {
     for (at, parent) in [(1, 0), (2, 1), (3, 1)] {
         events[at]["parent_id"] = events[parent]["id"].clone();
     }
-    let read = recording(Kind::Openhands, json!(events).to_string(), LAST);
+    let read = recording("openhands", json!(events).to_string(), LAST);
     assert_eq!(shown(&read.request), ["human: Fix it.", "model: How?", "human: Well."]);
     assert_eq!(left_out(&read.skipped), [(3, "on a branch that was left".to_owned())]);
 }
@@ -156,8 +156,8 @@ fn events_are_read_however_they_are_put_together() {
         rows(""),
         serde_json::to_string_pretty(&events).expect("JSON"),
     ] {
-        assert_eq!(detect(&source), Some(Kind::Openhands), "{source}");
-        assert_eq!(shown(&recording(Kind::Openhands, source, LAST).request), want);
+        assert_eq!(detected(&source), Some("openhands"), "{source}");
+        assert_eq!(shown(&recording("openhands", source, LAST).request), want);
     }
 }
 
@@ -166,20 +166,20 @@ fn thinking_blocks_make_it_anthropics() {
     let mut events: Vec<Value> = CALLS.map(event).to_vec();
     events[1]["thinking_blocks"] =
         json!([{ "type": "thinking", "thinking": "Hm.", "signature": "sig" }]);
-    let read = recording(Kind::Openhands, json!(events).to_string(), LAST);
+    let read = recording("openhands", json!(events).to_string(), LAST);
     assert_eq!(shown(&read.request)[1], "model: Hm. | On it. | call c1 | call c2");
     assert_eq!((read.request.format, check(&read.request)), (Format::Anthropic, vec![]));
     events[1]["thinking_blocks"] = json!([]);
     events[1]["responses_reasoning_item"] =
         json!({ "id": "rs_1", "summary": ["Hm."], "encrypted_content": "sealed" });
-    let read = recording(Kind::Openhands, json!(events).to_string(), LAST);
+    let read = recording("openhands", json!(events).to_string(), LAST);
     assert_eq!((read.request.format, check(&read.request)), (Format::OpenaiResponses, vec![]));
     assert!(read.request.source().contains("sealed"));
 }
 
 #[test]
 fn what_is_broken_is_told_where_and_what_is_unknown_counted() {
-    let error = read(Kind::Openhands, "[\n{\"kind\":}]".to_owned(), LAST).expect_err("broken");
+    let error = read_as("openhands", "[\n{\"kind\":}]".to_owned(), LAST).expect_err("broken");
     assert!(matches!(error, ReadError::Json { line: 2, .. }), "{error}");
     let read = of(LAST, &["u1 human Hi.", "x1 NovelEvent", "p1 PauseEvent"]);
     let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
@@ -203,7 +203,7 @@ fn the_shipped_conversation_is_what_was_sent() {
     let sent = sent("openhands");
     let source = example("openhands/openhands-words.json");
     for (options, when) in [(LAST, "after it"), (WHOLE, "before the condensation")] {
-        let read = recording(Kind::Openhands, source.clone(), options);
+        let read = recording("openhands", source.clone(), options);
         assert_eq!(check(&read.request), [], "{when}");
         let body: Value = serde_json::from_str(read.request.source()).expect("a body");
         let messages = body["messages"].as_array().expect("messages");

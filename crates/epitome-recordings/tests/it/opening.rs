@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use epitome::{Format, Request, View, wire};
-use epitome_recordings::{Input, Kind, OpenError, detect, open};
+use epitome_recordings::{Input, OpenError, READERS, names, open};
 use serde_json::Value;
 use testkit::captures::Capture;
 use testkit::layouts::layouts;
 
-use crate::{LAST, example};
+use crate::{LAST, detected, example};
 
 fn opened(bytes: impl Into<Vec<u8>>) -> Result<Input, OpenError> {
     open(bytes.into(), None, LAST)
@@ -19,14 +19,14 @@ fn says(bytes: impl Into<Vec<u8>>) -> String {
 }
 
 /// All shipped sessions, each with the kind that its folder is named for.
-pub(crate) fn shipped() -> Vec<(String, Kind)> {
+pub(crate) fn shipped() -> Vec<(String, &'static str)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut files = Vec::new();
-    for kind in Kind::ALL {
-        for file in root.join(kind.name()).read_dir().expect("each kind has a session") {
+    for reader in READERS {
+        for file in root.join(reader.name()).read_dir().expect("each kind has a session") {
             let name = file.expect("readable").file_name().into_string().expect("a plain name");
             if !name.starts_with("LICENSE") {
-                files.push((format!("{}/{name}", kind.name()), kind));
+                files.push((format!("{}/{name}", reader.name()), reader.name()));
             }
         }
     }
@@ -36,14 +36,14 @@ pub(crate) fn shipped() -> Vec<(String, Kind)> {
 
 #[test]
 fn recordings_are_known_by_their_content() {
-    for (file, kind) in shipped() {
+    for (file, name) in shipped() {
         let source = example(&file);
-        assert_eq!(detect(&source), Some(kind), "{file}");
+        assert_eq!(detected(&source), Some(name), "{file}");
         let input = opened(source).expect(&file);
-        assert!(matches!(&input, Input::Recording(recording) if recording.kind == kind));
+        assert!(matches!(&input, Input::Recording(recording) if recording.reader == name));
         // What it was read as is known again, as a request.
         let body = input.request().source().as_str().to_owned();
-        assert_eq!(detect(&body), None, "{file}");
+        assert_eq!(detected(&body), None, "{file}");
         let again = opened(body).expect(&file);
         assert!(
             matches!(&again, Input::Request(request) if request.format == input.request().format)
@@ -53,10 +53,10 @@ fn recordings_are_known_by_their_content() {
 
 #[test]
 fn white_space_marks_and_the_order_of_keys_change_nothing() {
-    for (file, kind) in shipped() {
+    for (file, name) in shipped() {
         let source = example(&file);
         let read = |text: String, how: &str| {
-            assert_eq!(detect(&text), Some(kind), "{file}, {how}");
+            assert_eq!(detected(&text), Some(name), "{file}, {how}");
             said(opened(text).unwrap_or_else(|error| panic!("{file}, {how}: {error}")).request())
         };
         let want = read(source.clone(), "as it is");
@@ -178,11 +178,10 @@ fn what_is_in_no_known_format_is_told_why() {
         let error = opened(text).expect_err(text);
         assert!(
             matches!(&error, OpenError::Unknown { tried }
-                if tried.len() == Format::ALL.len() + Kind::ALL.len()),
+                if tried.len() == names().count()),
             "{text}: {error}"
         );
-        let names = Format::ALL.into_iter().map(Format::name).chain(Kind::ALL.map(Kind::name));
-        for name in names {
+        for name in names() {
             assert!(error.to_string().contains(&format!("\n  {name}: ")), "{text}: {error}");
         }
     }

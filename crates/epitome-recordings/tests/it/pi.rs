@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use epitome::transcript::{Entry, Marks, Origin, PartKind};
 use epitome::wire::check;
 use epitome::{Format, Request};
-use epitome_recordings::{Kind, Options, Recording, Usage};
+use epitome_recordings::{Options, Recording, Usage};
 use serde_json::{Value, json};
 
 use crate::notation::{left_out, shown};
@@ -114,7 +114,7 @@ fn row_of(short: &str) -> Value {
 }
 
 fn of_rows(options: Options, rows: &[&str]) -> Recording {
-    recording(Kind::Pi, file(rows), options)
+    recording("pi", file(rows), options)
 }
 
 fn check_rows(options: Options, rows: &[&str], want: &[&str]) -> Recording {
@@ -431,7 +431,7 @@ fn blocks_of(request: &Request, kind: PartKind) -> Vec<String> {
 #[test]
 fn the_shipped_session_says_what_its_rows_say() {
     let source = example(SESSION);
-    let read = recording(Kind::Pi, source.clone(), LAST);
+    let read = recording("pi", source.clone(), LAST);
     let request = &read.request;
     assert_eq!(request.format, Format::Anthropic);
     assert_eq!(request.model().as_deref(), Some("claude-sonnet-4-5"));
@@ -481,7 +481,7 @@ fn the_recorded_session_is_what_was_sent() {
     let sent = crate::sent("pi");
     let source = example("pi/pi-words.jsonl");
     for (options, when) in [(LAST, "after it"), (WHOLE, "before the compaction")] {
-        let read = recording(Kind::Pi, source.clone(), options);
+        let read = recording("pi", source.clone(), options);
         assert_eq!((check(&read.request), read.compactions), (vec![], 1), "{when}");
         let body: Value = serde_json::from_str(read.request.source()).expect("a body");
         let messages = body["messages"].as_array().expect("messages");

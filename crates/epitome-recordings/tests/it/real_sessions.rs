@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use epitome::transcript::{Entry, Marks, Origin, PartKind, Role};
 use epitome::wire::{check, parse, render};
 use epitome::{Format, Request, View};
-use epitome_recordings::{Kind, Recording};
+use epitome_recordings::Recording;
 use serde_json::Value;
 
 use crate::notation::left_out;
@@ -15,7 +15,7 @@ const SESSIONS: [&str; 3] = ["session-9eda1058", "session-3fe1b6bc", "agent-a485
 
 fn session(name: &str) -> (String, Recording) {
     let source = example(&format!("claude-code/{name}.jsonl"));
-    (source.clone(), recording(Kind::ClaudeCode, source, LAST))
+    (source.clone(), recording("claude-code", source, LAST))
 }
 
 /// The oracle: messages of the rows, none of which lies on another branch in these files.
@@ -130,7 +130,7 @@ fn real_sessions_are_valid_requests() {
             request.source().as_str()
         );
         // No compaction: there is nothing behind one.
-        let whole = super::recording(Kind::ClaudeCode, session(name).0, WHOLE);
+        let whole = super::recording("claude-code", session(name).0, WHOLE);
         assert_eq!(whole.request.source(), request.source());
         let again = parse(Format::Anthropic, request.source().clone()).expect("valid JSON");
         assert_eq!(again.transcript.len(), count);

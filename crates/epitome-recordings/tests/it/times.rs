@@ -2,7 +2,6 @@
 
 use epitome::archive::Original;
 use epitome::text::time::{millis, rfc3339};
-use epitome_recordings::Kind;
 use serde_json::json;
 
 use crate::{WHOLE, example, recording};
@@ -10,16 +9,16 @@ use crate::{WHOLE, example, recording};
 #[test]
 fn messages_of_agents_tell_their_times() {
     for (kind, file) in [
-        (Kind::ClaudeCode, "claude-code/session-3fe1b6bc.jsonl"),
-        (Kind::ClaudeCode, "claude-code/agent-a485154.jsonl"),
-        (Kind::Codex, "codex/rollout-b.jsonl"),
-        (Kind::Codex, "codex/codex-words.jsonl"),
-        (Kind::GeminiCli, "gemini-cli/gemini-cli-words.jsonl"),
-        (Kind::GeminiCli, "gemini-cli/session-2025-12-01T21-45-5b959dae.json"),
-        (Kind::Opencode, "opencode/opencode-words.json"),
-        (Kind::Openhands, "openhands/openhands-words.json"),
-        (Kind::Pi, "pi/large-session.jsonl"),
-        (Kind::Pi, "pi/pi-words.jsonl"),
+        ("claude-code", "claude-code/session-3fe1b6bc.jsonl"),
+        ("claude-code", "claude-code/agent-a485154.jsonl"),
+        ("codex", "codex/rollout-b.jsonl"),
+        ("codex", "codex/codex-words.jsonl"),
+        ("gemini-cli", "gemini-cli/gemini-cli-words.jsonl"),
+        ("gemini-cli", "gemini-cli/session-2025-12-01T21-45-5b959dae.json"),
+        ("opencode", "opencode/opencode-words.json"),
+        ("openhands", "openhands/openhands-words.json"),
+        ("pi", "pi/large-session.jsonl"),
+        ("pi", "pi/pi-words.jsonl"),
     ] {
         let text = example(file);
         let request = recording(kind, text.clone(), WHOLE).request;
@@ -38,7 +37,7 @@ fn messages_of_agents_tell_their_times() {
             Original::of(&request, |at| !request.transcript.entry(at).role().instructs());
         assert!(originals.iter().zip(&times).all(|(it, time)| it.about.at == *time), "{file}");
     }
-    let run = recording(Kind::TauBench, example("tau-bench/00_task2_trial1.json"), WHOLE).request;
+    let run = recording("tau-bench", example("tau-bench/00_task2_trial1.json"), WHOLE).request;
     assert!(run.transcript.entries().all(|entry| entry.time().is_none()), "nobody wrote them down");
 }
 
@@ -58,7 +57,7 @@ fn a_reply_is_of_its_first_row_and_results_are_of_theirs() {
         json!({"type": "user", "timestamp": "now", "message": {"role": "user", "content": "And?"}})
             .to_string(),
     ];
-    let request = recording(Kind::ClaudeCode, rows.join("\n"), WHOLE).request;
+    let request = recording("claude-code", rows.join("\n"), WHOLE).request;
     let at = |second: u32| millis(&format!("2026-01-02T03:04:{second:02}Z"));
     let times: Vec<Option<u64>> = request.transcript.entries().map(|it| it.time()).collect();
     assert_eq!(times, [at(1), at(2), at(9), None]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use epitome::count::counter;
 use epitome::transcript::PartKind;
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};
-use epitome_recordings::{Kind, open};
+use epitome_recordings::open;
 use serde_json::{Value, json};
 use testkit::laws::TOLD;
 use testkit::laws::log::{Lane, Log};
@@ -65,7 +65,7 @@ fn the_view_ends_with_the_last_result_and_names_each_update() {
 /// Every tau-bench session, cut after each result of a tool.
 fn runs() -> Vec<(String, Request)> {
     let mut runs = Vec::new();
-    for (file, _) in shipped().into_iter().filter(|(_, kind)| *kind == Kind::TauBench) {
+    for (file, _) in shipped().into_iter().filter(|(_, kind)| *kind == "tau-bench") {
         let session: Value = serde_json::from_str(&example(&file)).expect("JSON");
         let messages = session["messages"].as_array().expect("a list");
         for (at, _) in messages.iter().enumerate().filter(|(_, m)| m["role"] == "tool") {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use epitome::Request;
 use epitome::count::{Tally, TokenCounter};
 use epitome::transcript::unit::Units;
-use epitome_recordings::{Kind, Options, Reach, Reported, Run, read};
+use epitome_recordings::{Options, Reach, Reported, Run, read, reader};
 
 use crate::args::ReadingArgs;
 use crate::input::Opened;
@@ -64,8 +64,7 @@ pub(super) fn epochs(
     mut tick: impl FnMut(),
 ) -> Epochs {
     let options = Options { run: how.run.map_or(Run::Only, Run::Nth), ..Options::default() };
-    let kind =
-        Kind::ALL.into_iter().find(|kind| Some(kind.name()) == now.source.recording.as_deref());
+    let reader = now.source.recording.as_deref().and_then(reader);
     let text = std::str::from_utf8(bytes).ok().filter(|_| now.source.sidechain.is_none());
     let mut told = Epochs {
         read: Vec::new(),
@@ -77,9 +76,9 @@ pub(super) fn epochs(
     let mut left: Option<(Request, bool)> = None;
     let mut said_before = 0;
     let mut newest = Vec::new();
-    if let (Some(kind), Some(text)) = (kind, text) {
+    if let (Some(reader), Some(text)) = (reader, text) {
         let until =
-            |end: usize, options| read(kind, Arc::new(text[..end].to_owned()), options).ok();
+            |end: usize, options| read(reader, Arc::new(text[..end].to_owned()), options).ok();
         let all = until(text.len(), options);
         let (lines, usage) = all.map(|all| (all.compacted, all.usage)).unwrap_or_default();
         newest = usage;

@@ -1,0 +1,173 @@
+//! What a reader gives: a request, and what else the file says.
+
+use std::fmt;
+
+use epitome::json::JsonError;
+use epitome::request::Request;
+
+use crate::notes::{Note, Notes};
+use crate::rows::RawRow;
+use crate::usage::Reported;
+
+/// How much of a recording to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether to look behind earlier compactions.
+    pub reach: Reach,
+    /// Which run, where a file holds several.
+    pub run: Run,
+}
+
+/// How far back to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// What the model saw last: from the newest compaction on, its summary included.
+    #[default]
+    SinceLastCompaction,
+    /// Everything that was said, across compactions.
+    Whole,
+}
+
+/// Which run to read, where a file may hold several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Run {
+    /// The only one; it is an error if there are more.
+    #[default]
+    Only,
+    /// The one at this position, from 1.
+    Nth(usize),
+}
+
+/// What an agent wrote down, as the model saw it.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The name of its [`Reader`](crate::Reader).
+    pub reader: &'static str,
+    /// The main line.
+    pub request: Request,
+    /// What the provider reported of its requests, in entry order.
+    pub usage: Vec<Reported>,
+    /// Sub-agents whose rows stand in the same file.
+    pub sidechains: Vec<Sidechain>,
+    /// What was left out that one might look for, in file order.
+    pub skipped: Vec<Skipped>,
+    /// What the reader met and has no place for, in file order.
+    pub notes: Vec<Note>,
+    /// How many compactions the main line went through, whatever the [`Reach`].
+    pub compactions: usize,
+    /// The lines, from 1, on which they stand; nothing in formats that are one value.
+    pub compacted: Vec<usize>,
+}
+
+impl Recording {
+    /// A recording without sub-agents and compactions.
+    pub(crate) fn new(
+        reader: &'static str,
+        (request, usage): (Request, Vec<Reported>),
+        mut skipped: Vec<Skipped>,
+        notes: Notes,
+    ) -> Self {
+        skipped.sort_by_key(|skipped| skipped.row);
+        Recording {
+            reader,
+            request,
+            usage,
+            sidechains: Vec::new(),
+            skipped,
+            notes: notes.finish(),
+            compactions: 0,
+            compacted: Vec::new(),
+        }
+    }
+}
+
+/// A sub-agent's conversation.
+#[derive(Clone, Debug)]
+pub struct Sidechain {
+    /// The agent's id, or the id of its first row.
+    pub id: String,
+    /// What that agent saw. Its task comes from the main agent, in the human's place.
+    pub request: Request,
+    /// What the provider reported of that agent's requests, in entry order.
+    pub usage: Vec<Reported>,
+}
+
+/// Something that was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The line, from 1; in formats that aren't lines, the position in the list of messages.
+    pub row: usize,
+    /// The reason.
+    pub why: Why,
+}
+
+/// Why something was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    /// The row isn't JSON.
+    NotJson {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The file ends within the row: the agent was stopped while writing.
+    CutOff,
+    /// The row is JSON, but not an object with a `type` (or a `role`).
+    NotARow,
+    /// The row should hold a message and holds none.
+    NoMessage,
+    /// The message has no content that can be read.
+    NoContent,
+    /// A piece of the content isn't an object with a `type`.
+    NotABlock {
+        /// Its position in the content, from 1.
+        position: usize,
+    },
+    /// The agent's own note about a failed request; the model never saw it.
+    ApiError,
+    /// A command to the agent, which the model never saw.
+    Command,
+    /// A reply that was broken off, or a result of its calls; the agent doesn't send it again.
+    BrokenOff,
+    /// It lies on a branch that was left.
+    OtherBranch,
+    /// It repeats another row.
+    Repeats {
+        /// The row that was read instead.
+        row: usize,
+    },
+    /// Its call was already answered.
+    AnsweredAgain,
+}
+
+impl Why {
+    /// Why a row that isn't JSON can't be read.
+    pub(crate) fn broken(row: RawRow<'_>, error: JsonError) -> Self {
+        if row.is_last && error.at >= row.text.trim_end().len() {
+            Why::CutOff
+        } else {
+            Why::NotJson { what: error.what }
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::NotJson { what } => write!(f, "not JSON: {what}"),
+            Why::CutOff => f.write_str("the file ends within this row"),
+            Why::NotARow => f.write_str("not a row of this format"),
+            Why::NoMessage => f.write_str("no message in it"),
+            Why::NoContent => f.write_str("a message without content"),
+            Why::NotABlock { position } => write!(f, "content element {position} is not a block"),
+            Why::ApiError => {
+                f.write_str("a note about a failed request, which the model never saw")
+            }
+            Why::Command => f.write_str("a command to the agent, which the model never saw"),
+            Why::BrokenOff => f.write_str("part of a reply that was broken off, not sent again"),
+            Why::OtherBranch => f.write_str("on a branch that was left"),
+            Why::Repeats { row } => write!(f, "repeats row {row}"),
+            Why::AnsweredAgain => f.write_str("a second result for the same call"),
+        }
+    }
+}
