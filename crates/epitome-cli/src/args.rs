@@ -8,7 +8,6 @@ mod compact;
 mod looks;
 mod program;
 mod summary;
-mod values;
 
 use std::path::PathBuf;
 
@@ -23,21 +22,22 @@ use epitome::{Tail, Target};
 
 use crate::formats;
 use crate::output::Report;
-
-use values::{checkpoint, counter_names, format_names, rule, strategies, strategies_help};
-pub(crate) use values::{counting, stop, task, trigger, window};
+use crate::values::{
+    Purpose, checkpoint, counter_names, counting, format_names, rule, stop, strategies,
+    strategies_help, task, trigger, window,
+};
 
 pub(crate) use agents::{HookArgs, HookEvent, InstallArgs, UninstallArgs};
 pub(crate) use archive::{
     ArchiveArg, Channel, ForgetArgs, GoArgs, KeepArgs, McpArgs, PinArgs, PinCommand, RecallArgs,
-    SessionsArgs, usual_archive,
+    SessionsArgs,
 };
-pub(crate) use around::{AroundArgs, Line};
+pub(crate) use around::AroundArgs;
 pub(crate) use bench::{BenchCommand, ForesightArgs, RoundsArgs};
 pub(crate) use compact::{CompactArgs, ConvertArgs};
 pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
-pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose, SidecarArgs};
-pub(crate) use summary::{SummaryArgs, dollars, on_failure, seconds};
+pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, SidecarArgs};
+pub(crate) use summary::SummaryArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::str::FromStr;
 
 use anyhow::Result;
 use epitome::Request;
@@ -10,47 +9,16 @@ use epitome::convert::{Converted, Extent, Goal, Loss, Lost};
 use epitome::model::Tokenizer;
 use epitome::receipt::Size;
 use epitome::text::figure::counted;
-use epitome::wire::{self, Finding, Format, Mended};
+use epitome::wire::{self, Finding, Mended};
 use serde::Serialize;
 
 use crate::args::HowArgs;
 use crate::config::Settings;
 use crate::failure::Failure;
-use crate::formats;
 use crate::output;
 use crate::reader::{of_format, registry};
 use crate::terminal::{BAD, FAINT, STRONG, WARN, count, line, paint, size};
-
-/// What is to be written: `FORMAT` or `FORMAT:MODEL`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Destination {
-    /// The format.
-    pub(crate) format: Format,
-    /// The model that is to answer.
-    pub(crate) model: Option<String>,
-}
-
-impl FromStr for Destination {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, model) = match text.split_once(':') {
-            Some((name, "")) => return Err(format!("no model is named behind `{name}:`")),
-            Some((name, model)) => (name, Some(model.to_owned())),
-            None => (text, None),
-        };
-        let names = || Format::ALL.map(Format::name).join(", ");
-        let format = name.parse::<Format>().map_err(|_| {
-            let what = if formats::NAMES.contains(&name) {
-                format!("{name} can be read, not written")
-            } else {
-                format!("there is no format `{name}`")
-            };
-            format!("{what}; FORMAT or FORMAT:MODEL is wanted, of the formats {}", names())
-        })?;
-        Ok(Destination { format, model })
-    }
-}
+use crate::values::Destination;
 
 /// A destination, and what is known of its model.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use epitome::model::fit::{Misfit, Sure, misfits};
 use epitome::wire::Format;
 use serde::Serialize;
 
-use crate::args::{CheckArgs, HowArgs, Purpose};
+use crate::args::{CheckArgs, HowArgs};
 use crate::carried::Carried;
 use crate::config::Settings;
 use crate::failure::Failure;
@@ -16,6 +16,7 @@ use crate::output::Report;
 use crate::progress::Progress;
 use crate::reader::{Need, Reader};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARN, line, paint};
+use crate::values::Purpose;
 
 /// What was found, as `--json` prints it.
 #[derive(Debug, Serialize)]

@@ -8,7 +8,7 @@ use epitome::wire::{self, Finding, Format, Mend, Mended, RULES, Rule, RuleId};
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::carried::{Carried, Destination};
+use crate::carried::Carried;
 use crate::failure::{Exit, Failure};
 use crate::formats;
 use crate::in_place;
@@ -16,6 +16,7 @@ use crate::input::{self, Opened, Source};
 use crate::output::{self, Parcel, Place, Report};
 use crate::suited::Suited;
 use crate::terminal::{self, BAD, FAINT, GOOD, STRONG, WARN, count, line, paint};
+use crate::values::Destination;
 
 /// A check, as `--json` prints it.
 #[derive(Debug, Serialize)]

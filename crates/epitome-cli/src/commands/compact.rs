@@ -85,7 +85,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     };
     let deposit = keep.deposit(&args.input, &opened, &raw)?;
     let shape = match &deposit {
-        Some(deposit) => deposit.shape(shape)?,
+        Some(deposit) => shape.with_archive(deposit.pins(), deposit.channel()?),
         None => shape,
     };
     let after = shape.helpers.after.clone();
@@ -209,7 +209,7 @@ enum Passes {
 
 /// How to compact, from all layers of settings.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(super) struct Shape {
     settings: Settings,
     known: Known,
     passes: Passes,
@@ -249,7 +249,7 @@ impl Shape {
     }
 
     /// The same, with what an archive pins, and the way to it.
-    pub(crate) fn with_archive(
+    fn with_archive(
         mut self,
         pins: impl IntoIterator<Item = String>,
         channel: Option<String>,

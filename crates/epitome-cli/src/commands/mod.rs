@@ -25,8 +25,6 @@ mod stored;
 
 use anyhow::Result;
 
-pub(crate) use compact::Shape;
-
 use crate::args::{BenchCommand, Command};
 use crate::failure::Exit;
 use crate::output::Report;

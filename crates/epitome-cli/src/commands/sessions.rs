@@ -15,9 +15,10 @@ use serde_json::json;
 
 use crate::agents::{File, Place, places};
 use crate::archive::named_or_usual;
-use crate::args::{ArchiveArg, SessionsArgs, usual_archive};
+use crate::args::{ArchiveArg, SessionsArgs};
 use crate::commands::stored;
 use crate::failure::Exit;
+use crate::folders::usual_archive;
 use crate::output::{self, Report};
 use crate::reader::of_format;
 use crate::terminal::{FAINT, STRONG, count, left, line, paint, right, size};

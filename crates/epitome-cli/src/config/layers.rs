@@ -9,12 +9,14 @@ use epitome::preset::Preset;
 
 use super::written::specs;
 use super::{KEYS, Settings};
-use crate::args::{self, HowArgs, Line};
+use crate::args::HowArgs;
 use crate::failure::Failure;
+use crate::folders;
 use crate::input;
 use crate::meant;
 use crate::output;
 use crate::quoting::{name, operand, shell};
+use crate::values::{self, Line};
 
 /// All layers, the nearest first.
 #[derive(Debug)]
@@ -177,16 +179,16 @@ impl Settings {
             match key.as_str() {
                 "target" => settings.target = Some(parsed(value).map_err(bad)?),
                 "tail" => settings.tail = Some(parsed(value).map_err(bad)?),
-                "task" => settings.task = Some(args::task(value).map_err(bad)?),
+                "task" => settings.task = Some(values::task(value).map_err(bad)?),
                 "trigger" => settings.trigger = Some(parsed(value).map_err(bad)?),
                 "preset" => {
                     let named = Preset::named(value, None).map_err(|e| bad(e.to_string()))?;
                     settings.preset = Some(named.name.to_owned());
                 }
                 "strategies" => settings.strategies = Some(parsed(value).map_err(bad)?),
-                "stop" => settings.stop = Some(args::stop(value).map_err(bad)?),
-                "counting" => settings.counting = Some(args::counting(value).map_err(bad)?),
-                "window" => settings.window = Some(args::window(value).map_err(bad)?),
+                "stop" => settings.stop = Some(values::stop(value).map_err(bad)?),
+                "counting" => settings.counting = Some(values::counting(value).map_err(bad)?),
+                "window" => settings.window = Some(values::window(value).map_err(bad)?),
                 "counter" => settings.counter = Some(value.to_owned()),
                 "model" => settings.model = Some(value.to_owned()),
                 "pins" => settings.pins = Some(listed(value, '\n')),
@@ -194,13 +196,13 @@ impl Settings {
                 "summarizer" => {
                     settings.summarizer = Some(specs(&listed(value, '\n')).map_err(bad)?);
                 }
-                "on-failure" => settings.on_failure = Some(args::on_failure(value).map_err(bad)?),
-                "timeout" => settings.timeout = Some(args::seconds(value).map_err(bad)?),
-                "spend" => settings.spend = Some(args::dollars(value).map_err(bad)?),
+                "on-failure" => settings.on_failure = Some(values::on_failure(value).map_err(bad)?),
+                "timeout" => settings.timeout = Some(values::seconds(value).map_err(bad)?),
+                "spend" => settings.spend = Some(values::dollars(value).map_err(bad)?),
                 "spend-session" => {
-                    settings.spend_session = Some(args::dollars(value).map_err(bad)?);
+                    settings.spend_session = Some(values::dollars(value).map_err(bad)?);
                 }
-                "spend-day" => settings.spend_day = Some(args::dollars(value).map_err(bad)?),
+                "spend-day" => settings.spend_day = Some(values::dollars(value).map_err(bad)?),
                 "hook-before" => settings.hook_before = Some(lines(value).map_err(bad)?),
                 "hook-after" => settings.hook_after = Some(lines(value).map_err(bad)?),
                 // A secret, and no setting.
@@ -247,16 +249,10 @@ pub(crate) fn project_file() -> Option<PathBuf> {
 
 /// `epitome/config.toml` in the XDG configuration folder, whether or not it is there.
 pub(crate) fn user_file() -> Option<PathBuf> {
-    Some(user_folder()?.join("config.toml"))
+    Some(folders::configuration()?.join("config.toml"))
 }
 
 /// `epitome/models.json` beside it.
 pub(crate) fn models_file() -> Option<PathBuf> {
-    Some(user_folder()?.join("models.json"))
-}
-
-fn user_folder() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
-    Some(base.join("epitome"))
+    Some(folders::configuration()?.join("models.json"))
 }

@@ -17,8 +17,8 @@ use epitome::trigger::Condition;
 use epitome::{Options, Pin, Tail, Target, Task};
 use serde::Deserialize;
 
-use crate::args::{HowArgs, Line};
-use crate::summarizers::Spec;
+use crate::args::HowArgs;
+use crate::values::{Line, Spec};
 use written::{
     amount, on_failure_words, pipeline_words, preset, spend, summarizer, timeout, trigger_words,
     window,

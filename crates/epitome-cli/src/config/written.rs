@@ -14,8 +14,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use crate::args;
-use crate::summarizers::Spec;
+use crate::values::{self, Spec};
 
 /// The newest content that stays, as the flag takes it.
 pub(crate) fn tail_words(tail: Tail) -> String {
@@ -75,7 +74,7 @@ where
 }
 
 pub(super) fn window<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    written(from)?.map(|text| args::window(&text).map_err(de::Error::custom)).transpose()
+    written(from)?.map(|text| values::window(&text).map_err(de::Error::custom)).transpose()
 }
 
 /// One summarizer, or several in order.
@@ -106,12 +105,12 @@ pub(super) fn specs(said: &[String]) -> Result<Vec<Spec>, String> {
 
 /// A positive number of seconds.
 pub(super) fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    written(from)?.map(|text| args::seconds(&text).map_err(de::Error::custom)).transpose()
+    written(from)?.map(|text| values::seconds(&text).map_err(de::Error::custom)).transpose()
 }
 
 /// An amount of money.
 pub(super) fn spend<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error> {
-    written(from)?.map(|text| args::dollars(&text).map_err(de::Error::custom)).transpose()
+    written(from)?.map(|text| values::dollars(&text).map_err(de::Error::custom)).transpose()
 }
 
 /// What happens where nobody gives a summary, as the flag takes it.

@@ -6,7 +6,6 @@ mod hook;
 pub(crate) mod model;
 mod paid;
 pub(crate) mod remote;
-mod spec;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -18,15 +17,15 @@ use epitome::hook::{Hook, Hooks};
 use epitome::summarize::{Brief, Clock, OnFailure, Summaries, Summarizer};
 use epitome_llm::{Cap, Purse, in_memory, origin};
 
-use crate::args::{AroundArgs, Line, SummaryArgs};
+use crate::args::{AroundArgs, SummaryArgs};
 use crate::config::Settings;
 use crate::failure::Failure;
 use crate::input;
 use crate::quoting::name;
 use crate::reader;
+use crate::values::{FORMS, Host, Line, Named, Spec};
 
-pub(crate) use hook::{After, line};
-pub(crate) use spec::{FORMS, Host, Named, Spec};
+pub(crate) use hook::After;
 
 use books::{Kept, Span};
 use command::Command;
@@ -193,7 +192,7 @@ fn chain(
     let mut keys = Keys::default();
     let summarizer = |spec: &Spec| -> Result<Arc<dyn Summarizer>> {
         Ok(match spec {
-            Spec::Command(words) => Arc::new(Command::new(words, longest)),
+            Spec::Command(line) => Arc::new(Command::new(&line.0, longest)),
             Spec::Model(named) => {
                 let found = model::find(named, &mut keys)?;
                 let model = model::model(named, found, longest, purse.cloned(), &registry)?;

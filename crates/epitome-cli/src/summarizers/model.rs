@@ -12,10 +12,10 @@ use epitome::model::Registry;
 use epitome::wire::Format;
 use epitome_llm::{BadEndpoint, Endpoint, Limits, Model, Purse, Secret};
 
-use super::spec::{Host, Named};
 use crate::failure::Failure;
 use crate::input;
 use crate::quoting::name;
+use crate::values::{Host, Named};
 
 /// The key for servers that are named by their address. No provider's key is ever sent there.
 const OWN_KEY: &str = "EPITOME_API_KEY";

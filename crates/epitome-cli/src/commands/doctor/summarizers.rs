@@ -13,14 +13,14 @@ use epitome_llm::Model;
 use epitome_rpc::Address;
 
 use super::{Check, State, good, wrong};
-use crate::args::{DoctorArgs, Line};
+use crate::args::DoctorArgs;
 use crate::config::Settings;
 use crate::quoting::name;
 use crate::reader;
 use crate::summarizers::model::{self, Keys};
 use crate::summarizers::remote;
-use crate::summarizers::{Named, Spec};
 use crate::terminal::{count, line};
+use crate::values::{Line, Named, Spec};
 
 const SUBJECT: &str = "summarizer";
 
@@ -36,7 +36,7 @@ pub(super) fn checks(args: &DoctorArgs, settings: &Settings) -> Vec<Check> {
     for spec in said.unwrap_or_default() {
         checks.push(match &spec {
             Spec::Extractive => break,
-            Spec::Command(words) => command(SUBJECT, "cmd:", &words[0]),
+            Spec::Command(line) => command(SUBJECT, "cmd:", &line.0[0]),
             Spec::Model(named) => served(named, &mut keys, args, settings),
             Spec::Remote(address) => whole(address, args),
         });
