@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::draft::{Model, Shape, Thinking};
+use crate::features::only_format;
 use crate::prose;
 
 /// A transcript before its format has had its say.
@@ -175,11 +176,6 @@ pub(crate) const UNKNOWN: [&str; 4] = [
 fn drawn(all: &[Format]) -> Vec<Format> {
     let only = only_format().filter(|only| all.contains(only));
     only.map_or(all.to_vec(), |only| vec![only])
-}
-
-/// The format that alone is looked at, if one is named.
-pub(crate) fn only_format() -> Option<Format> {
-    std::env::var("EPITOME_FORMAT").ok().and_then(|name| name.parse().ok())
 }
 
 pub(crate) fn script(formats: &[Format]) -> BoxedStrategy<Script> {

@@ -3,7 +3,7 @@
 use epitome::wire::Format;
 
 use crate::draft::{Block, Message, Shape, Thinking};
-use crate::notation::reminder;
+use crate::prose::reminder;
 use crate::script::{
     Beat, Call, Dress, Media, Order, Outcome, Prose, Script, Splits, Step, TOOLS, Thought, UNKNOWN,
 };

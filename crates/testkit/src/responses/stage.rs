@@ -3,8 +3,8 @@
 use epitome::request::Envelope;
 
 use crate::draft::{Block, Message, Shape, Thinking};
-use crate::notation::reminder;
 use crate::pen::Json;
+use crate::prose::reminder;
 use crate::script::{
     Beat, Call, Dress, Media, Order, Outcome, Prose, Script, Splits, Step, TOOLS, Thought, UNKNOWN,
 };
