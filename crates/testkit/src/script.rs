@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::draft::{Model, Shape, Thinking};
+use crate::draft::{Block, Model, Shape, Thinking};
 use crate::features::only_format;
 use crate::prose;
 
@@ -134,6 +134,32 @@ pub(crate) enum Order {
     Reversed,
     /// Chat: the ids are the same in every batch.
     SameIds,
+}
+
+impl Media {
+    pub(crate) fn block(self) -> Option<Block> {
+        match self {
+            Media::None => None,
+            Media::Image(width, height) => Some(Block::Image(width, height)),
+            Media::Document => Some(Block::Document),
+        }
+    }
+}
+
+impl Dress {
+    pub(crate) fn shape(self) -> Shape {
+        if matches!(self, Dress::String) { Shape::String } else { Shape::List }
+    }
+}
+
+impl Thought {
+    pub(crate) fn block(&self) -> Block {
+        match self {
+            Thought::Plain(text) => Block::Think(text.words()),
+            Thought::Signed(text) => Block::Signed(text.words()),
+            Thought::Redacted => Block::Redacted,
+        }
+    }
 }
 
 impl Prose {
