@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::archive::{Archive, ArchiveError, Shown, redone};
 use epitome::checkpoint::look_alikes;
 use epitome::text::secrets::masked;
@@ -391,7 +391,7 @@ pub(crate) fn located(
         let folder = operand(&archive.store);
         let what = format!("nothing in {folder} is known of {}", name(what));
         let hint = format!("epitome sessions --archive {folder}");
-        return Err(Failure::other(what).hint(hint).into());
+        bail!(Failure::other(what).hint(hint));
     }
     let text = what.to_string_lossy();
     if let Ok(raw) = serde_json::from_value::<ContentId>((*text).into())

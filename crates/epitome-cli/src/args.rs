@@ -16,15 +16,14 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use epitome::budget::Stop;
 use epitome::engine::Counting;
 use epitome::strategy::Pipeline;
-use epitome::transcript::ContentId;
 use epitome::wire::RuleId;
 use epitome::{Tail, Target};
 
 use crate::formats;
 use crate::output::Report;
 use crate::values::{
-    Purpose, checkpoint, counter_names, counting, format_names, rule, stop, strategies,
-    strategies_help, task, trigger, window,
+    Purpose, counter_names, counting, format_names, rule, stop, strategies, strategies_help, task,
+    trigger, window,
 };
 
 pub(crate) use agents::{HookArgs, HookEvent, InstallArgs, UninstallArgs};
@@ -389,16 +388,6 @@ pub(crate) struct ShapeArgs {
     /// named in the checkpoint as what was done (may be repeated).
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) read_only: Vec<String>,
-
-    /// Continue the checkpoint that this receipt, of an earlier compaction, names (may be repeated). It is rarely needed: a
-    /// message that is a checkpoint, unchanged, is continued anyway.
-    #[arg(long = "continue", value_name = "RECEIPT", value_hint = ValueHint::FilePath)]
-    pub(crate) receipts: Vec<PathBuf>,
-
-    /// The same by its id: `checkpoint.id` of the receipt of that compaction, 64 digits, not the 12 of its
-    /// fence (may be repeated).
-    #[arg(long, value_name = "ID", value_parser = checkpoint)]
-    pub(crate) known: Vec<ContentId>,
 
     /// Whether the first human message stays or may be folded [default: keep].
     #[arg(long, value_name = "keep|fold", value_parser = task)]

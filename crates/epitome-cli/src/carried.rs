@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::convert::{Converted, Extent, Goal, Loss, Lost};
 use epitome::model::Tokenizer;
@@ -69,7 +69,7 @@ impl Bound<'_> {
                 "the input is of the format {format} already, so it isn't converted and keeps its model"
             );
             let hint = format!("leave :{} out", line(model, 60));
-            return Err(Failure::usage(what).hint(hint).into());
+            bail!(Failure::usage(what).hint(hint));
         }
         let goal = Goal { format, model: model.as_deref(), max_output: self.max_output };
         let Converted { text, lost, mended, left, wanting, .. } =

@@ -16,7 +16,6 @@ mod identity;
 mod in_place;
 mod input;
 mod integration;
-mod known;
 mod meant;
 mod output;
 mod progress;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::model::fit::{Misfit, Sure, misfits};
 use epitome::wire::Format;
 use serde::Serialize;
@@ -66,9 +66,7 @@ impl Suited {
                 });
             }
             let what = "there is no model to check for: the request names none that is known";
-            return Err(Failure::usage(what)
-                .hint("epitome check --for :claude-opus-5-5 FILE")
-                .into());
+            bail!(Failure::usage(what).hint("epitome check --for :claude-opus-5-5 FILE"));
         };
         let mut progress = Progress::new(report);
         let size = progress.count(request, reader.counter.as_ref()).total();

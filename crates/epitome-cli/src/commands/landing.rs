@@ -6,7 +6,7 @@ use epitome::count::Tally;
 use epitome::plan::Reached;
 use epitome::receipt::Size;
 
-use super::compact::{Done, Shape};
+use super::shape::{Done, Shape};
 use crate::carried::{Bound, Carried};
 use crate::input::Opened;
 use crate::output::Report;

@@ -17,6 +17,7 @@ mod models;
 mod plan;
 mod report;
 mod sessions;
+mod shape;
 mod shell;
 mod sidecar;
 mod simulate;

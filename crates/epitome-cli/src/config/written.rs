@@ -8,7 +8,6 @@ use epitome::Tail;
 use epitome::model::Money;
 use epitome::preset::Preset;
 use epitome::strategy::{Ladder, Named, Pipeline};
-use epitome::summarize::OnFailure;
 use epitome::trigger::{Condition, When};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,7 @@ use toml::Table;
 use crate::values::{self, Spec};
 
 /// The newest content that stays, as the flag takes it.
-pub(crate) fn tail_words(tail: Tail) -> String {
+pub(super) fn tail_words(tail: &Tail) -> String {
     match tail {
         Tail::Fitting => "what fits".to_owned(),
         Tail::Items(many) => format!("{many}items"),
@@ -111,16 +110,6 @@ pub(super) fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Durat
 /// An amount of money.
 pub(super) fn spend<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error> {
     written(from)?.map(|text| values::dollars(&text).map_err(de::Error::custom)).transpose()
-}
-
-/// What happens where nobody gives a summary, as the flag takes it.
-pub(super) fn on_failure_words(policy: OnFailure) -> String {
-    match policy {
-        OnFailure::Extractive => "extractive",
-        OnFailure::Skip => "skip",
-        OnFailure::Error => "error",
-    }
-    .to_owned()
 }
 
 fn written<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::compact::{About, Compact, Compactors};
 use epitome::hook::{Hook, Hooks};
 use epitome::summarize::{Brief, Clock, OnFailure, Summaries, Summarizer};
@@ -93,7 +93,7 @@ pub(crate) fn helpers(
     let (whole, specs) = specs.split_at(specs.iter().take_while(|spec| is_whole(spec)).count());
     if let Some(late) = specs.iter().find(|spec| is_whole(spec)) {
         let what = format!("{late} does whole compactions, and is asked before any summarizer");
-        return Err(Failure::usage(what).hint(format!("--summarizer {late} --then …")).into());
+        bail!(Failure::usage(what).hint(format!("--summarizer {late} --then …")));
     }
     let session = Arc::new(OnceLock::new());
     let purse = purse(args, settings, &session)?;
@@ -186,7 +186,7 @@ fn chain(
         && !matches!(agent, Spec::Model(_) if specs.contains(agent))
     {
         let what = format!("--for {agent} is no model that is asked for a summary");
-        return Err(Failure::usage(what).hint(format!("--summarizer {agent}, or --then")).into());
+        bail!(Failure::usage(what).hint(format!("--summarizer {agent}, or --then")));
     }
     let registry = reader::price_list(settings)?;
     let mut keys = Keys::default();
@@ -228,7 +228,7 @@ fn prompt(path: &Path) -> Result<String> {
     let text = input::by_hand(path)
         .map_err(|error| Failure::input(format!("--prompt {}: {error}", name(path))))?;
     if text.trim().is_empty() {
-        return Err(Failure::input(format!("--prompt {} says nothing", name(path))).into());
+        bail!(Failure::input(format!("--prompt {} says nothing", name(path))));
     }
     Ok(text.trim_end().to_owned())
 }

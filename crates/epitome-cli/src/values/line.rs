@@ -1,5 +1,7 @@
 //! Commands, as flags and settings name them.
 
+use std::fmt;
+
 use serde::{Deserialize, Deserializer, de};
 
 /// A program and its arguments.
@@ -12,10 +14,13 @@ impl Line {
         let words = shlex::split(text).ok_or("a quote isn't closed")?;
         if words.is_empty() { Err("no program is named".to_owned()) } else { Ok(Line(words)) }
     }
+}
 
-    /// As it would be written.
-    pub(crate) fn written(&self) -> String {
-        shlex::try_join(self.0.iter().map(String::as_str)).expect("an argument holds no NUL")
+/// As it would be written.
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = shlex::try_join(self.0.iter().map(String::as_str));
+        f.write_str(&words.expect("an argument holds no NUL"))
     }
 }
 

@@ -7,14 +7,15 @@ mod spec;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use epitome::Target;
 use epitome::budget::Stop;
 use epitome::engine::Counting;
 use epitome::model::Money;
 use epitome::strategy::{NAMES, Pipeline, UnknownStrategy};
 use epitome::summarize::OnFailure;
-use epitome::transcript::ContentId;
 use epitome::wire::{RULES, RuleId};
+use epitome::{Target, Task};
+
+use serde::de::{self, Deserialize, IntoDeserializer as _};
 
 use crate::formats;
 use crate::meant::nearest;
@@ -61,20 +62,6 @@ pub(crate) fn trigger(text: &str) -> Result<epitome::trigger::When, String> {
     Ok(condition.into())
 }
 
-/// The id of a checkpoint, as receipts write it.
-pub(crate) fn checkpoint(text: &str) -> Result<ContentId, String> {
-    let is_nonce =
-        text.len() == ContentId::SHORT && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let why = if is_nonce {
-        // Whoever tries for long enough finds another text that has the same.
-        "the 12 digits in a checkpoint's fence are no id, and too few to name it; its id has 64, and is \
-         `checkpoint.id` in the receipt of that compaction (--continue RECEIPT reads it there)"
-    } else {
-        "not the id of a checkpoint (64 hexadecimal digits: `checkpoint.id` in the receipt of that compaction)"
-    };
-    serde_json::from_value(text.into()).map_err(|_| why.to_owned())
-}
-
 /// A list of strategies.
 pub(crate) fn strategies(text: &str) -> Result<Pipeline, String> {
     text.parse().map_err(|error: UnknownStrategy| {
@@ -96,39 +83,26 @@ pub(crate) fn strategies_help() -> String {
 
 /// `at-target` or `at-end`.
 pub(crate) fn stop(text: &str) -> Result<Stop, String> {
-    match text {
-        "at-target" => Ok(Stop::AtTarget),
-        "at-end" => Ok(Stop::AtEnd),
-        _ => Err("not `at-target` or `at-end`".to_owned()),
-    }
+    one_of(text, "`at-target` or `at-end`")
 }
 
 /// `whole` or `sampled`.
 pub(crate) fn counting(text: &str) -> Result<Counting, String> {
-    match text {
-        "whole" => Ok(Counting::Whole),
-        "sampled" => Ok(Counting::Sampled),
-        _ => Err("not `whole` or `sampled`".to_owned()),
-    }
+    one_of(text, "`whole` or `sampled`")
 }
 
 /// `keep` or `fold`.
-pub(crate) fn task(text: &str) -> Result<epitome::Task, String> {
-    match text {
-        "keep" => Ok(epitome::Task::Keep),
-        "fold" => Ok(epitome::Task::Fold),
-        _ => Err("not `keep` or `fold`".to_owned()),
-    }
+pub(crate) fn task(text: &str) -> Result<Task, String> {
+    one_of(text, "`keep` or `fold`")
 }
 
 /// What happens where nobody gives a summary.
 pub(crate) fn on_failure(text: &str) -> Result<OnFailure, String> {
-    match text {
-        "extractive" => Ok(OnFailure::Extractive),
-        "skip" => Ok(OnFailure::Skip),
-        "error" => Ok(OnFailure::Error),
-        _ => Err("not `extractive`, `skip` or `error`".to_owned()),
-    }
+    one_of(text, "`extractive`, `skip` or `error`")
+}
+
+fn one_of<'t, T: Deserialize<'t>>(text: &'t str, names: &str) -> Result<T, String> {
+    T::deserialize(text.into_deserializer()).map_err(|_: de::value::Error| format!("not {names}"))
 }
 
 /// A positive number of seconds.

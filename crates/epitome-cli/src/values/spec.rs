@@ -87,7 +87,7 @@ impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Spec::Extractive => f.write_str("extractive"),
-            Spec::Command(line) => write!(f, "cmd:{}", line.written()),
+            Spec::Command(line) => write!(f, "cmd:{line}"),
             Spec::Model(named) => named.fmt(f),
             Spec::Remote(address) => write!(f, "grpc:{address}"),
         }
