@@ -304,9 +304,8 @@ class Epitome:
 
     def compact(self, body):
         request, receipt = self.folder / "request.json", self.folder / "receipt.json"
-        earlier = ["--continue", receipt] if receipt.exists() else []
         request.write_text(json.dumps(body))
-        self("compact", request, "--target", TARGET, "-o", request, "--receipt", receipt, *earlier)
+        self("compact", request, "--target", TARGET, "-o", request, "--receipt", receipt)
         self("check", request)
         self.count += 1
         return json.loads(request.read_text())

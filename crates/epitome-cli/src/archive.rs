@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::archive::{Archive, ArchiveError, Shown, redone};
 use epitome::checkpoint::look_alikes;
 use epitome::text::secrets::masked;
@@ -13,9 +13,9 @@ use epitome_recordings as recordings;
 use epitome_store::{Access, Chain, Session, Store, StoreError, without_password};
 use serde::{Deserialize, Serialize};
 
-use crate::args::{ArchiveArg, Channel, InputArgs, KeepArgs, ReadingArgs, usual_archive};
-use crate::commands::Shape;
+use crate::args::{ArchiveArg, Channel, InputArgs, KeepArgs, ReadingArgs};
 use crate::failure::Failure;
+use crate::folders::usual_archive;
 use crate::input::{self, Opened};
 use crate::output::Report;
 use crate::quoting::{name, operand};
@@ -104,23 +104,22 @@ impl Deposit {
         &self.placed
     }
 
-    /// The shape of a compaction with this archive.
-    pub(crate) fn shape(&self, shape: Shape) -> Result<Shape> {
-        let channel = self.channel.map(|channel| match channel {
-            Channel::Mcp => Ok("`recall_search`, a tool,".to_owned()),
-            Channel::Shell => {
-                let folder = if is_on_server(&self.folder) {
-                    self.folder.clone()
-                } else {
-                    std::path::absolute(&self.folder)
-                        .map_err(|error| failure(&io_error(&self.folder, error), &self.folder))?
-                };
-                let folder = operand(&folder);
-                Ok(format!("`epitome recall 'WORDS' --archive {folder}`, run in a shell,"))
-            }
-        });
-        let channel = channel.transpose().map_err(|error: anyhow::Error| error)?;
-        Ok(shape.with_archive(self.pins.iter().cloned(), channel))
+    /// What it pins that somebody says.
+    pub(crate) fn pins(&self) -> impl Iterator<Item = String> {
+        self.pins.iter().cloned()
+    }
+
+    /// How the model is told that it can have back what it isn't shown.
+    pub(crate) fn channel(&self) -> Result<Option<String>> {
+        let folder = match self.channel {
+            None => return Ok(None),
+            Some(Channel::Mcp) => return Ok(Some("`recall_search`, a tool,".to_owned())),
+            Some(Channel::Shell) if is_on_server(&self.folder) => self.folder.clone(),
+            Some(Channel::Shell) => std::path::absolute(&self.folder)
+                .map_err(|error| failure(&io_error(&self.folder, error), &self.folder))?,
+        };
+        let folder = operand(&folder);
+        Ok(Some(format!("`epitome recall 'WORDS' --archive {folder}`, run in a shell,")))
     }
 
     /// Keeps what the model will be shown. When it returns that is on the disk.
@@ -392,7 +391,7 @@ pub(crate) fn located(
         let folder = operand(&archive.store);
         let what = format!("nothing in {folder} is known of {}", name(what));
         let hint = format!("epitome sessions --archive {folder}");
-        return Err(Failure::other(what).hint(hint).into());
+        bail!(Failure::other(what).hint(hint));
     }
     let text = what.to_string_lossy();
     if let Ok(raw) = serde_json::from_value::<ContentId>((*text).into())

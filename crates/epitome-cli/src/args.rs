@@ -8,7 +8,6 @@ mod compact;
 mod looks;
 mod program;
 mod summary;
-mod values;
 
 use std::path::PathBuf;
 
@@ -17,27 +16,27 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use epitome::budget::Stop;
 use epitome::engine::Counting;
 use epitome::strategy::Pipeline;
-use epitome::transcript::ContentId;
 use epitome::wire::RuleId;
 use epitome::{Tail, Target};
 
 use crate::formats;
 use crate::output::Report;
-
-use values::{checkpoint, counter_names, format_names, rule, strategies, strategies_help};
-pub(crate) use values::{counting, stop, task, trigger, window};
+use crate::values::{
+    Purpose, counter_names, counting, format_names, rule, stop, strategies, strategies_help, task,
+    trigger, window,
+};
 
 pub(crate) use agents::{HookArgs, HookEvent, InstallArgs, UninstallArgs};
 pub(crate) use archive::{
     ArchiveArg, Channel, ForgetArgs, GoArgs, KeepArgs, McpArgs, PinArgs, PinCommand, RecallArgs,
-    SessionsArgs, usual_archive,
+    SessionsArgs,
 };
-pub(crate) use around::{AroundArgs, Line};
+pub(crate) use around::AroundArgs;
 pub(crate) use bench::{BenchCommand, ForesightArgs, RoundsArgs};
 pub(crate) use compact::{CompactArgs, ConvertArgs};
 pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
-pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, Purpose, SidecarArgs};
-pub(crate) use summary::{SummaryArgs, dollars, on_failure, seconds};
+pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, SidecarArgs};
+pub(crate) use summary::SummaryArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
@@ -389,16 +388,6 @@ pub(crate) struct ShapeArgs {
     /// named in the checkpoint as what was done (may be repeated).
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) read_only: Vec<String>,
-
-    /// Continue the checkpoint that this receipt, of an earlier compaction, names (may be repeated). It is rarely needed: a
-    /// message that is a checkpoint, unchanged, is continued anyway.
-    #[arg(long = "continue", value_name = "RECEIPT", value_hint = ValueHint::FilePath)]
-    pub(crate) receipts: Vec<PathBuf>,
-
-    /// The same by its id: `checkpoint.id` of the receipt of that compaction, 64 digits, not the 12 of its
-    /// fence (may be repeated).
-    #[arg(long, value_name = "ID", value_parser = checkpoint)]
-    pub(crate) known: Vec<ContentId>,
 
     /// Whether the first human message stays or may be folded [default: keep].
     #[arg(long, value_name = "keep|fold", value_parser = task)]

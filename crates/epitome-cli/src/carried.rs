@@ -2,55 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::str::FromStr;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::convert::{Converted, Extent, Goal, Loss, Lost};
 use epitome::model::Tokenizer;
 use epitome::receipt::Size;
 use epitome::text::figure::counted;
-use epitome::wire::{self, Finding, Format, Mended};
+use epitome::wire::{self, Finding, Mended};
 use serde::Serialize;
 
 use crate::args::HowArgs;
 use crate::config::Settings;
 use crate::failure::Failure;
-use crate::formats;
 use crate::output;
 use crate::reader::{of_format, registry};
 use crate::terminal::{BAD, FAINT, STRONG, WARN, count, line, paint, size};
-
-/// What is to be written: `FORMAT` or `FORMAT:MODEL`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Destination {
-    /// The format.
-    pub(crate) format: Format,
-    /// The model that is to answer.
-    pub(crate) model: Option<String>,
-}
-
-impl FromStr for Destination {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, model) = match text.split_once(':') {
-            Some((name, "")) => return Err(format!("no model is named behind `{name}:`")),
-            Some((name, model)) => (name, Some(model.to_owned())),
-            None => (text, None),
-        };
-        let names = || Format::ALL.map(Format::name).join(", ");
-        let format = name.parse::<Format>().map_err(|_| {
-            let what = if formats::names().any(|known| known == name) {
-                format!("{name} can be read, not written")
-            } else {
-                format!("there is no format `{name}`")
-            };
-            format!("{what}; FORMAT or FORMAT:MODEL is wanted, of the formats {}", names())
-        })?;
-        Ok(Destination { format, model })
-    }
-}
+use crate::values::Destination;
 
 /// A destination, and what is known of its model.
 #[derive(Clone, Debug)]
@@ -101,7 +69,7 @@ impl Bound<'_> {
                 "the input is of the format {format} already, so it isn't converted and keeps its model"
             );
             let hint = format!("leave :{} out", line(model, 60));
-            return Err(Failure::usage(what).hint(hint).into());
+            bail!(Failure::usage(what).hint(hint));
         }
         let goal = Goal { format, model: model.as_deref(), max_output: self.max_output };
         let Converted { text, lost, mended, left, wanting, .. } =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::Outcome;
 use epitome_recordings::{self as recordings, Applied, ApplyError, Archived, READERS, Reader};
 
@@ -52,7 +52,7 @@ impl InPlace {
         let place = Place::wanted(flag, path)?;
         if !matches!(place, Place::File(_)) {
             let what = format!("{flag} needs a regular file, which {} isn't", name(path));
-            return Err(Failure::usage(what).hint(format!("ls -l {}", operand(path))).into());
+            bail!(Failure::usage(what).hint(format!("ls -l {}", operand(path))));
         }
         let identity = Identity::of_file(path);
         let text = String::from_utf8(input::bytes(Some(path))?).map_err(|_| {

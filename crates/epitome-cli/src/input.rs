@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::checkpoint::{look_alikes, looks_like_one};
 use epitome::request::Keeper;
@@ -120,7 +120,7 @@ pub(crate) fn understood(
             for (flag, lacks) in what_it_lacks {
                 let Some(lacks) = lacks else { continue };
                 let what = format!("{} is a request: it has {lacks}", shown(named));
-                return Err(Failure::usage(what).hint(format!("leave {flag} out")).into());
+                bail!(Failure::usage(what).hint(format!("leave {flag} out")));
             }
             if let Some(elsewhere) = request.elsewhere().filter(|_| report == Report::Words) {
                 let kept = match elsewhere.keeper {
@@ -142,7 +142,7 @@ pub(crate) fn understood(
             if how.run.is_some() && recording.reader != "tau-bench" {
                 let what =
                     format!("{} is of {}: it has one run only", shown(named), recording.reader);
-                return Err(Failure::usage(what).hint("leave --run out").into());
+                bail!(Failure::usage(what).hint("leave --run out"));
             }
             if report == Report::Words {
                 tell_damage(&recording.skipped);
@@ -279,9 +279,7 @@ fn from_file(file: &Path) -> Result<Vec<u8>> {
     };
     if file.is_dir() {
         let listing = format!("ls {}", operand(file));
-        return Err(Failure::usage(format!("{shown} is a folder, not a file"))
-            .hint(listing)
-            .into());
+        bail!(Failure::usage(format!("{shown} is a folder, not a file")).hint(listing));
     }
     refuse_loop(Identity::of_file(file), &shown)?;
     let read = File::open(file).and_then(drained).map_err(|error| failed(&error))?;
@@ -343,9 +341,10 @@ fn near(file: &Path) -> &Path {
 fn from_stdin(file: Option<&Path>) -> Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     if file.is_none() && stdin.is_terminal() {
-        return Err(Failure::usage("nothing to read: no FILE was given and stdin is a terminal")
-            .hint("epitome stats FILE, or … | epitome stats")
-            .into());
+        bail!(
+            Failure::usage("nothing to read: no FILE was given and stdin is a terminal")
+                .hint("epitome stats FILE, or … | epitome stats")
+        );
     }
     refuse_loop(Identity::of_stdin(), "stdin")?;
     let read = drained(&mut stdin).map_err(|error| {

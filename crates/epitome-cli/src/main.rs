@@ -8,13 +8,14 @@ mod carried;
 mod commands;
 mod config;
 mod counters;
+mod diagnostics;
 mod failure;
+mod folders;
 mod formats;
 mod identity;
 mod in_place;
 mod input;
 mod integration;
-mod known;
 mod meant;
 mod output;
 mod progress;
@@ -28,6 +29,7 @@ mod summarizers;
 mod survey;
 mod terminal;
 mod unseen;
+mod values;
 mod whole;
 
 use std::process::ExitCode;
@@ -39,12 +41,12 @@ use crate::args::{Cli, Command, SessionsArgs};
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return failure::misuse(&error),
+        Err(error) => return diagnostics::misuse(&error),
     };
     let report = cli.report();
     let command = cli.command.unwrap_or(Command::Sessions(SessionsArgs::default()));
     match commands::run(command, report) {
         Ok(exit) => exit.into(),
-        Err(error) => failure::tell(&error, report).into(),
+        Err(error) => diagnostics::tell(&error, report).into(),
     }
 }

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use epitome::archive::Archive;
 use epitome::count::{Tally, TokenCounter};
 use epitome::engine::Drive;
@@ -91,7 +91,7 @@ impl Progress {
                 if asked.to_end() {
                     let kept = if archive.is_some() { "; the archive keeps the input" } else { "" };
                     let what = "interrupted while an answer was waited for: no output was written";
-                    return Err(Failure::interrupted(format!("{what}{kept}")).into());
+                    bail!(Failure::interrupted(format!("{what}{kept}")));
                 }
             }
         })

@@ -1,7 +1,5 @@
 //! A receipt in words, of what was done or of what would be.
 
-use std::fmt::Write as _;
-
 use epitome::Receipt;
 use epitome::count::{Basis, Count};
 use epitome::guard::Unheld;
@@ -10,7 +8,14 @@ use epitome::plan::Reached;
 use epitome::summarize::{Choice, Quote, Shape, Spent, SummaryReceipt};
 use epitome::text::figure::counted;
 
-use crate::terminal::{self, FAINT, GOOD, STRONG, WARN, count, left, line, paint, right, size};
+use crate::terminal::{
+    self, FAINT, GOOD, STRONG, WARN, count, left, line, paint, put, right, size,
+};
+
+/// A row: a label, and what is behind it as `format!` writes it.
+macro_rules! row {
+    ($out:expr, $label:expr, $($words:tt)+) => { put($out, $label, &format!($($words)+)) };
+}
 
 /// Whether it was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,51 +58,43 @@ fn head(out: &mut String, receipt: &Receipt, target: &str) {
     };
     let tokens = format!("{} → {} tokens", count(before.count.tokens), count(after.count.tokens));
     let how = paint(FAINT, format!("({})", basis(after.count, &receipt.counter)));
-    put(out, "", &format!("{} {share} {how}", paint(STRONG, tokens)));
-    put(
+    row!(out, "", "{} {share} {how}", paint(STRONG, tokens));
+    row!(
         out,
         "",
-        &format!(
-            "{} → {}, {} → {} messages",
-            size(before.bytes),
-            size(after.bytes),
-            count(before.entries),
-            count(after.entries)
-        ),
+        "{} → {}, {} → {} messages",
+        size(before.bytes),
+        size(after.bytes),
+        count(before.entries),
+        count(after.entries)
     );
     if receipt.cause.is_some() && receipt.triggered {
         put(out, "because", &line(&receipt.reason, 120));
     }
-    put(
-        out,
-        "target",
-        &format!("{} ({target}), floor {}", count(receipt.target), count(receipt.floor)),
-    );
+    row!(out, "target", "{} ({target}), floor {}", count(receipt.target), count(receipt.floor));
 }
 
 fn steps(out: &mut String, receipt: &Receipt) {
     if matches!(receipt.reached, Reached::NotTriggered | Reached::Declined) {
-        put(out, "", &format!("nothing done: {}", receipt.reason));
+        row!(out, "", "nothing done: {}", receipt.reason);
     }
     if receipt.reached == Reached::NothingToDo {
         let why = match receipt.before.entries {
             0 => "there are no messages",
             _ => "it is at or under the target",
         };
-        put(out, "", &format!("nothing to do: {why}"));
+        row!(out, "", "nothing to do: {why}");
     }
     for step in &receipt.steps {
         let edits = if step.edits == 1 { "edit" } else { "edits" };
         let saved = right(&format!("−{}", count(step.saved)), 10);
-        put(
+        row!(
             out,
             "",
-            &format!(
-                "  {} {} {} {saved}",
-                left(&step.strategy, 14),
-                right(&count(step.edits), 6),
-                left(edits, 5)
-            ),
+            "  {} {} {} {saved}",
+            left(&step.strategy, 14),
+            right(&count(step.edits), 6),
+            left(edits, 5)
         );
     }
 }
@@ -111,40 +108,40 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
                 checkpoint.human_messages_quoted
             ),
         };
-        put(out, "checkpoint", &format!("{} tokens{of}", count(checkpoint.tokens)));
+        row!(out, "checkpoint", "{} tokens{of}", count(checkpoint.tokens));
     }
     if let Some(summary) = &receipt.summary {
         summed(out, summary);
     }
     let human = &receipt.human_messages;
     if human.lost > 0 {
-        let what = format!(
+        row!(
+            out,
+            "warning:",
             "{} of {} are neither shown nor quoted",
             count(human.lost),
             counted(human.all, "human message")
         );
-        put(out, "warning:", &what);
     }
     for cut in &receipt.excerpted {
-        let what = format!(
+        row!(
+            out,
+            "warning:",
             "messages[{}] ({}) is larger than its share of the target: an excerpt, {} → {} tokens",
             cut.entry,
             cut.held.words(),
             count(cut.tokens),
             count(cut.left)
         );
-        put(out, "warning:", &what);
     }
     let kept = &receipt.kept_prefix;
     if receipt.triggered {
-        put(
+        row!(
             out,
             "kept prefix",
-            &format!(
-                "{}, {} tokens: what a prompt cache can keep",
-                counted(kept.entries, "message"),
-                count(kept.tokens)
-            ),
+            "{}, {} tokens: what a prompt cache can keep",
+            counted(kept.entries, "message"),
+            count(kept.tokens)
         );
     }
     if let Some(cost) = &receipt.cost {
@@ -158,21 +155,23 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
         let at = mended.entry.map_or_else(String::new, |at| format!(" messages[{at}]"));
         let verb = if tense == Tense::Done { "mended" } else { "would mend" };
         let detail = line(&mended.detail, 60);
-        put(out, verb, &format!("{}{at}: {detail}: {}", mended.rule, mended.mend));
+        row!(out, verb, "{}{at}: {detail}: {}", mended.rule, mended.mend);
     }
     for left in &receipt.left {
         let detail = line(&left.detail, 60);
-        let what = format!(
+        row!(
+            out,
+            "left",
             "{} messages[{}]: {detail}: only its author can mend it",
-            left.rule, left.entry
+            left.rule,
+            left.entry
         );
-        put(out, "left", &what);
     }
     for fallback in &receipt.fallbacks {
         put(out, "fallback", &line(fallback, 120));
     }
     for pin in &receipt.unmatched_pins {
-        put(out, "warning:", &format!("no message matches the pin {:?}", line(pin, 60)));
+        row!(out, "warning:", "no message matches the pin {:?}", line(pin, 60));
     }
     for pin in &receipt.unheld_pins {
         put(out, "warning:", &unheld(pin));
@@ -234,7 +233,7 @@ fn summed(out: &mut String, summary: &SummaryReceipt) {
             .into_iter()
             .flatten()
             .collect();
-        put(out, "asked", &format!("{} {shape}: {why}{costs}", line(by, 60)));
+        row!(out, "asked", "{} {shape}: {why}{costs}", line(by, 60));
     }
 }
 
@@ -243,11 +242,11 @@ fn costs(out: &mut String, cost: &Cost) {
     let day = cost.date.as_deref().map(|date| format!(", prices of {date}")).unwrap_or_default();
     let by = paint(FAINT, format!("({}{day})", line(&cost.model, 60)));
     if before.warm == before.cold {
-        put(out, "cost", &format!("{} → {} a request {by}", before.cold, after.cold));
+        row!(out, "cost", "{} → {} a request {by}", before.cold, after.cold);
         return;
     }
     let warm = format!("{} → {} from a warm cache", before.warm, after.warm);
-    put(out, "cost", &format!("{} → {} a request, {warm} {by}", before.cold, after.cold));
+    row!(out, "cost", "{} → {} a request, {warm} {by}", before.cold, after.cold);
 }
 
 /// What the first request after it costs, where prompts are cached, and when that is earned.
@@ -266,33 +265,31 @@ fn rewriting(out: &mut String, cost: &Cost, tense: Tense) {
         .cliff
         .map(|tokens| format!("; under the {} tokens above which all is dearer", count(tokens)));
     let cliff = cliff.unwrap_or_default();
-    put(out, "", &format!("rewriting a warm cache {costs} {once} once, {earned}{cliff}"));
+    row!(out, "", "rewriting a warm cache {costs} {once} once, {earned}{cliff}");
 }
 
 fn floor(out: &mut String, receipt: &Receipt, tense: Tense) {
     if receipt.reached == Reached::Short {
         let (target, floor) = (count(receipt.target), count(receipt.floor));
-        put(
+        row!(
             out,
             "warning:",
-            &format!("these strategies don't reach the target of {target} (floor {floor})"),
+            "these strategies don't reach the target of {target} (floor {floor})"
         );
     }
     let Reached::Unreachable { floor, held_by } = &receipt.reached else { return };
     let best = if tense == Tense::Done { "it came down to" } else { "it would come down to" };
-    put(
+    row!(
         out,
         "warning:",
-        &format!(
-            "the target of {} can't be reached; {best} {} (floor {})",
-            count(receipt.target),
-            count(receipt.after.count.tokens),
-            count(*floor)
-        ),
+        "the target of {} can't be reached; {best} {} (floor {})",
+        count(receipt.target),
+        count(receipt.after.count.tokens),
+        count(*floor)
     );
     put(out, "", "what must stay, and its tokens:");
     for (held, tokens) in held_by {
-        put(out, "", &format!("  {} {}", right(&count(*tokens), 9), held.words()));
+        row!(out, "", "  {} {}", right(&count(*tokens), 9), held.words());
     }
 }
 
@@ -300,5 +297,5 @@ fn put(out: &mut String, label: &str, text: &str) {
     let style = if label == "warning:" { WARN } else { FAINT };
     let gap = if label.is_empty() { "" } else { " " };
     let label = if label.is_empty() { String::new() } else { paint(style, label) };
-    writeln!(out, "{label}{gap}{text}").expect("a string takes all");
+    put!(out, "{label}{gap}{text}");
 }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::model::fit::{Misfit, Sure, misfits};
 use epitome::wire::Format;
 use serde::Serialize;
 
-use crate::args::{CheckArgs, HowArgs, Purpose};
+use crate::args::{CheckArgs, HowArgs};
 use crate::carried::Carried;
 use crate::config::Settings;
 use crate::failure::Failure;
@@ -16,6 +16,7 @@ use crate::output::Report;
 use crate::progress::Progress;
 use crate::reader::{Need, Reader};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARN, line, paint};
+use crate::values::Purpose;
 
 /// What was found, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -65,9 +66,7 @@ impl Suited {
                 });
             }
             let what = "there is no model to check for: the request names none that is known";
-            return Err(Failure::usage(what)
-                .hint("epitome check --for :claude-opus-5-5 FILE")
-                .into());
+            bail!(Failure::usage(what).hint("epitome check --for :claude-opus-5-5 FILE"));
         };
         let mut progress = Progress::new(report);
         let size = progress.count(request, reader.counter.as_ref()).total();

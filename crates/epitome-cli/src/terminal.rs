@@ -11,6 +11,15 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::unseen::{is_hidden, is_unseen};
 
+/// Writes a line behind a text, as `writeln!` does: a string takes all.
+macro_rules! put {
+    ($out:expr $(, $($words:tt)+)?) => {{
+        use std::fmt::Write as _;
+        writeln!($out $(, $($words)+)?).expect("a string takes all");
+    }};
+}
+pub(crate) use put;
+
 /// What matters in a line.
 pub(crate) const STRONG: Style = Style::new().bold();
 /// What is there for completeness.

@@ -114,6 +114,14 @@ pub(crate) struct Call<'a> {
     pub(crate) until: Instant,
 }
 
+impl<'a> Call<'a> {
+    /// A call that is booked in `spent`, and that nobody waits for after `until`.
+    pub(crate) fn new(model: &'a Model, spent: &'a Mutex<Spent>, until: Instant) -> Self {
+        let Model { client, url, headers, limits, .. } = model;
+        Call { model, client, url, headers, limits, spent, until }
+    }
+}
+
 impl Call<'_> {
     /// As much of `limit` as ends before nobody waits any more.
     fn within(&self, limit: Duration) -> Duration {

@@ -29,6 +29,7 @@ mod listing;
 mod model;
 mod purse;
 mod secret;
+mod summarizer;
 
 pub use endpoint::{BadEndpoint, Endpoint, origin};
 pub use model::{Limits, Model, UNKNOWN_WINDOW};

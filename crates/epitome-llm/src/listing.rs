@@ -16,14 +16,14 @@ impl Model {
     /// # Errors
     /// Nobody answers there, the key isn't taken, or what comes back is no list.
     pub async fn listed(&self) -> Result<Vec<String>, SummarizeError> {
-        let limit = self.limits().total;
+        let limit = self.limits.total;
         let listed = timeout(limit, self.list()).await.unwrap_or_else(|_| Err(silent(limit)));
         listed.map_err(|failed| failed.told(self))
     }
 
     async fn list(&self) -> Result<Vec<String>, Failed> {
         let (url, spent) = (self.list_url(), Mutex::new(Spent::default()));
-        let call = Call { url: &url, ..self.call(&spent, self.until()) };
+        let call = Call { url: &url, ..Call::new(self, &spent, self.until()) };
         let sending = call.client.get(url.clone()).headers(call.headers.clone()).send();
         let mut response = sending.await.map_err(|error| call.broken(&error))?;
         if !response.status().is_success() {

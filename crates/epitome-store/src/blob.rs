@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read as _;
 
+use epitome::Request;
 use epitome::transcript::ContentId;
 
 use crate::database::{Connection, Row, Value, values};
@@ -102,6 +103,32 @@ impl<'a> Blobs<'a> {
         let pieces = pieces.into_iter().map(|piece| (ContentId::of_bytes(piece), piece));
         Ok(packed_list(&self.put(&pieces.collect::<Vec<_>>())?))
     }
+}
+
+/// A request in pieces: entries, which are shared with other versions of it, and what is between.
+pub(crate) fn pieces(request: &Request) -> impl Iterator<Item = &[u8]> {
+    let source = request.source().as_bytes();
+    let mut at = 0;
+    let mut entries = request.transcript.entries();
+    let mut waiting: Option<&[u8]> = None;
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        if let Some(piece) = waiting.take() {
+            return Some(piece);
+        }
+        if is_over {
+            return None;
+        }
+        let Some(entry) = entries.next() else {
+            is_over = true;
+            return Some(&source[at..]);
+        };
+        let span = entry.span().range();
+        let between = &source[at..span.start];
+        at = span.end;
+        waiting = Some(&source[span]);
+        Some(between)
+    })
 }
 
 /// As it is kept: compressed where that makes it smaller.

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use epitome::archive::ArchiveError;
 
-use crate::database::{postgres, tls};
-
 /// What can go wrong with a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -125,20 +123,6 @@ impl StoreError {
 
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
         StoreError::Damaged { what: what.into() }
-    }
-
-    pub(crate) fn server(url: &str, error: &tokio_postgres::Error) -> Self {
-        let code = error.code().map(|code| code.code().to_owned());
-        // Too many connections, a lock that was waited for too long, a server that starts or ends.
-        let passing = ["53300", "55P03", "57P01", "57P03", "40001", "40P01"];
-        let is_passing = match &code {
-            Some(code) => passing.contains(&code.as_str()),
-            None => tls::is_passing(error),
-        };
-        if tls::is_distrust(error) {
-            return StoreError::Untrusted { url: url.to_owned(), why: postgres::said(error) };
-        }
-        StoreError::Server { url: url.to_owned(), what: postgres::said(error), code, is_passing }
     }
 
     /// What SQLite calls it.

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::database::{Row, values};
 use crate::error::StoreError;
-use crate::session::parsed_format;
 use crate::store::{Store, now};
 
 /// A session, as lists show it.
@@ -86,7 +85,7 @@ impl Store {
         let listed = |mut row: Row| {
             Ok(Listed {
                 session: row.take(0)?,
-                format: parsed_format(&row.take::<String>(1)?)?,
+                format: row.take(1)?,
                 source: row.take(2)?,
                 entries: row.take(3)?,
                 head: row.take(4)?,

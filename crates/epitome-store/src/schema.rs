@@ -6,7 +6,6 @@ use epitome::archive::searchable_in;
 
 use crate::database::{Connection, Value, values};
 use crate::error::StoreError;
-use crate::session::parsed_format;
 use crate::terms::Terms;
 use crate::{blob, index};
 
@@ -152,7 +151,7 @@ fn indexed_anew(connection: &Connection) -> Result<(), StoreError> {
             for row in some {
                 let mut row = row.clone();
                 let bytes = blob::read(connection, row.take(1)?)?;
-                let format = parsed_format(&row.take::<String>(2)?)?;
+                let format = row.take(2)?;
                 let words = searchable_in(format, &String::from_utf8_lossy(&bytes), &[]);
                 entries.push((row.take(0)?, Terms::of(&words)));
             }

@@ -10,7 +10,7 @@ use crate::blob;
 use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
 use crate::index::{self, Within};
-use crate::session::{Session, about_of, id_of, parsed_format};
+use crate::session::{Session, about_of, id_of};
 use crate::store::Store;
 use crate::terms::{self, Counts, Word};
 
@@ -286,7 +286,7 @@ fn found(
 }
 
 fn told(connection: &Connection, mut row: Row, score: f64) -> Result<(String, Found), StoreError> {
-    let format = parsed_format(&row.take::<String>(1)?)?;
+    let format = row.take(1)?;
     let bytes = blob::read(connection, row.take(4)?)?;
     let about = about_of(&row.take::<String>(3)?)?;
     let words = searchable_in(format, &String::from_utf8_lossy(&bytes), &about.recalled);

@@ -7,12 +7,11 @@ use epitome::archive::{About, Archive, ArchiveError, Kept, Original, Shown};
 use epitome::transcript::ContentId;
 use epitome::{Format, Request, View, wire};
 
-use crate::blob::{self, Blobs, packed_text, unpacked_text};
+use crate::blob::{self, Blobs, packed_text, pieces, unpacked_text};
 use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
 use crate::list::Viewed;
 use crate::store::{Store, now};
-use crate::take_in::pieces;
 use crate::terms::Terms;
 use crate::{index, schema};
 
@@ -40,7 +39,7 @@ impl Session {
         let reading = store.reading()?;
         let found = reading.row("SELECT name, format FROM session WHERE n = ?1", values![row])?;
         let mut found = found.ok_or_else(forgotten)?;
-        let (name, format) = (found.take(0)?, parsed_format(&found.take::<String>(1)?)?);
+        let (name, format) = (found.take(0)?, found.take(1)?);
         Ok(Session { store: store.clone(), row, name, format, input })
     }
 
@@ -269,10 +268,6 @@ fn head(connection: &Connection, session: i64) -> Result<u64, StoreError> {
 
 fn forgotten() -> StoreError {
     StoreError::Forgotten
-}
-
-pub(crate) fn parsed_format(name: &str) -> Result<Format, StoreError> {
-    name.parse().map_err(|_| StoreError::damaged(format!("{name:?} is no format")))
 }
 
 fn parsed(format: Format, text: String) -> Result<Request, StoreError> {

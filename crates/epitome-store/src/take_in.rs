@@ -5,7 +5,7 @@ use epitome::text::secrets::masked;
 use epitome::transcript::{ContentId, Entry, Part};
 use epitome::{Request, wire};
 
-use crate::blob::{self, Blobs};
+use crate::blob::{self, Blobs, pieces};
 use crate::chain::{self, Chain, Link};
 use crate::database::{Connection, values};
 use crate::error::StoreError;
@@ -355,30 +355,4 @@ fn keep(
         ],
     )?;
     made.ok_or_else(|| StoreError::damaged("an input can't be kept"))
-}
-
-/// A request in pieces: entries, which are shared with other versions of it, and what is between.
-pub(crate) fn pieces(request: &Request) -> impl Iterator<Item = &[u8]> {
-    let source = request.source().as_bytes();
-    let mut at = 0;
-    let mut entries = request.transcript.entries();
-    let mut waiting: Option<&[u8]> = None;
-    let mut is_over = false;
-    std::iter::from_fn(move || {
-        if let Some(piece) = waiting.take() {
-            return Some(piece);
-        }
-        if is_over {
-            return None;
-        }
-        let Some(entry) = entries.next() else {
-            is_over = true;
-            return Some(&source[at..]);
-        };
-        let span = entry.span().range();
-        let between = &source[at..span.start];
-        at = span.end;
-        waiting = Some(&source[span]);
-        Some(between)
-    })
 }

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::aside::drive;
 use crate::caught::caught_in;
 use crate::event::Event;
-use crate::layer::Shared;
+use crate::shared::Shared;
 
 /// A compaction that was begun. When it is dropped before its end, run or not, the machine is told, so that nobody
 /// waits for it.

@@ -43,6 +43,7 @@ mod layer;
 mod reply;
 mod route;
 mod service;
+mod shared;
 
 pub use carrier::{Carrier, Prompt};
 pub use event::Event;

@@ -15,8 +15,8 @@ use crate::carrier::Carrier;
 use crate::caught::caught;
 use crate::event::Event;
 use crate::flight::Flight;
-use crate::layer::Shared;
 use crate::reply::{Read, Reply};
+use crate::shared::Shared;
 
 /// A client whose conversations stay inside the window; [`CompactionLayer`](crate::CompactionLayer)
 /// makes it.

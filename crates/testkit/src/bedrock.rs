@@ -1,9 +1,8 @@
 //! Drafts as Bedrock Converse writes them: blocks are elements with one member.
 
 use crate::draft::{Block, Draft, Message, Shape, Thinking};
-use crate::encode::signature;
 use crate::pen::Json;
-use crate::prose;
+use crate::prose::{self, signature};
 
 /// The body around `messages`.
 pub(crate) fn body(draft: &Draft, messages: Vec<Json>) -> Json {

@@ -4,8 +4,7 @@
 use epitome::request::Envelope;
 use epitome::wire::Format;
 
-use crate::draft::{Block, Draft, Message, Shape};
-use crate::notation::is_flat;
+use crate::draft::{Block, Draft, Message, Shape, is_flat};
 use crate::prose;
 use crate::responses;
 use epitome_bench::dice::Dice;

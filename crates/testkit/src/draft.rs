@@ -3,11 +3,6 @@
 use epitome::request::Envelope;
 use epitome::wire::Format;
 
-use crate::encode::{body, message};
-use crate::features::Features;
-use crate::observe::observe;
-use crate::pen::{Json, Pen};
-
 /// A request before it is JSON.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -189,28 +184,9 @@ impl Draft {
             messages: Vec::new(),
         }
     }
+}
 
-    /// The request as JSON text, in the handwriting of `ink`.
-    pub fn write(&self, ink: u64) -> (String, Features) {
-        let mut pen = Pen::new(ink);
-        let names = crate::gemini::names(self);
-        let messages: Vec<Json> =
-            self.messages.iter().map(|entry| message(self.format, entry, &names)).collect();
-        let text = match self.envelope {
-            Envelope::Array => pen.write(&Json::List(messages)),
-            // Lines of nothing are no input at all.
-            Envelope::Lines if !messages.is_empty() => {
-                let mut text = String::new();
-                for message in &messages {
-                    text.push_str(&pen.write(message));
-                    text.push_str(pen.between_lines());
-                }
-                text
-            }
-            Envelope::Body | Envelope::Lines => pen.write(&body(self, messages)),
-        };
-        let mut features = observe(self);
-        features.extend(pen.used());
-        (text, features)
-    }
+/// Whether results are entries of their own.
+pub(crate) fn is_flat(format: Format) -> bool {
+    matches!(format, Format::OpenaiChat | Format::OpenaiResponses)
 }

@@ -2,17 +2,46 @@
 
 use std::collections::HashMap;
 
+use epitome::request::Envelope;
 use epitome::wire::Format;
 
 use crate::bedrock;
 use crate::draft::{Block, Draft, Message, Model, Shape, Thinking};
+use crate::features::Features;
 use crate::gemini;
-use crate::pen::Json;
+use crate::observe::observe;
+use crate::pen::{Json, Pen};
 use crate::prose;
 use crate::responses;
 
+impl Draft {
+    /// The request as JSON text, in the handwriting of `ink`.
+    pub fn write(&self, ink: u64) -> (String, Features) {
+        let mut pen = Pen::new(ink);
+        let names = gemini::names(self);
+        let messages: Vec<Json> =
+            self.messages.iter().map(|entry| message(self.format, entry, &names)).collect();
+        let text = match self.envelope {
+            Envelope::Array => pen.write(&Json::List(messages)),
+            // Lines of nothing are no input at all.
+            Envelope::Lines if !messages.is_empty() => {
+                let mut text = String::new();
+                for message in &messages {
+                    text.push_str(&pen.write(message));
+                    text.push_str(pen.between_lines());
+                }
+                text
+            }
+            Envelope::Body | Envelope::Lines => pen.write(&body(self, messages)),
+        };
+        let mut features = observe(self);
+        features.extend(pen.used());
+        (text, features)
+    }
+}
+
 /// The body around `messages`.
-pub(crate) fn body(draft: &Draft, messages: Vec<Json>) -> Json {
+fn body(draft: &Draft, messages: Vec<Json>) -> Json {
     if draft.format == Format::Gemini {
         return gemini::body(draft, messages);
     }
@@ -52,7 +81,7 @@ pub(crate) fn body(draft: &Draft, messages: Vec<Json>) -> Json {
 }
 
 /// One entry.
-pub(crate) fn message(format: Format, message: &Message, names: &HashMap<&str, &str>) -> Json {
+fn message(format: Format, message: &Message, names: &HashMap<&str, &str>) -> Json {
     if let ("", Some(Block::Opaque(raw))) = (message.role, message.blocks.first()) {
         return Json::raw(raw);
     }
@@ -107,7 +136,7 @@ fn spoken(message: &Message, members: &mut Vec<(&'static str, Json)>) {
             Block::Signed(text) => details.push(Json::Object(vec![
                 ("type", Json::text("reasoning.text")),
                 ("text", Json::text(text)),
-                ("signature", Json::text(signature(text))),
+                ("signature", Json::text(prose::signature(text))),
             ])),
             Block::Redacted => {
                 details.push(Json::raw(r#"{"type":"reasoning.encrypted","data":"gAAAAAB0"}"#));
@@ -199,7 +228,7 @@ fn anthropic(block: &Block) -> Json {
         }
         Block::Signed(text) => typed(
             "thinking",
-            vec![("thinking", Json::text(text)), ("signature", Json::text(signature(text)))],
+            vec![("thinking", Json::text(text)), ("signature", Json::text(prose::signature(text)))],
         ),
         Block::Redacted => {
             typed("redacted_thinking", vec![("data", Json::text("EmwKAhgBEgy3va3pzix"))])
@@ -256,9 +285,4 @@ fn anthropic(block: &Block) -> Json {
         Block::Signature(_) => panic!("a signature beside a block is Gemini's"),
         Block::Own(_) => panic!("items are of Responses"),
     }
-}
-
-/// A signature that belongs to nothing but `text`.
-pub(crate) fn signature(text: &str) -> String {
-    prose::base64(format!("signed {} bytes", text.len()).as_bytes())
 }

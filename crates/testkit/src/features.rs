@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 
+use epitome::wire::Format;
+
 macro_rules! features {
     ($($name:ident $words:literal,)*) => {
         /// Something about a transcript that has broken compactions before.
@@ -140,7 +142,7 @@ impl Histogram {
     /// That is how it fails.
     pub fn assert_each_over(&self, percent: f64) {
         // One format has not the features of all.
-        if crate::script::only_format().is_some() {
+        if only_format().is_some() {
             return;
         }
         let rare: Vec<_> = Feature::ALL.iter().filter(|f| self.percent(**f) < percent).collect();
@@ -150,6 +152,11 @@ impl Histogram {
     fn snapshot(&self) -> Tally {
         self.tally.lock().expect("no test panics while it counts").clone()
     }
+}
+
+/// The format that alone is looked at, if one is named.
+pub(crate) fn only_format() -> Option<Format> {
+    std::env::var("EPITOME_FORMAT").ok().and_then(|name| name.parse().ok())
 }
 
 impl fmt::Display for Histogram {

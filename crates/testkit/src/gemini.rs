@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use epitome::request::Envelope;
 
 use crate::draft::{Block, Draft, Message, Shape, Thinking};
-use crate::encode::signature;
 use crate::pen::Json;
-use crate::prose;
+use crate::prose::{self, signature};
 
 /// The body around `contents`.
 pub(crate) fn body(draft: &Draft, contents: Vec<Json>) -> Json {

@@ -43,7 +43,7 @@
 use epitome::request::Request;
 use epitome::wire::{self, Format};
 
-use crate::draft::{Block, Draft, Message, Shape};
+use crate::draft::{Block, Draft, Message, Shape, is_flat};
 use crate::prose;
 use crate::responses;
 pub use crate::show::{show, show_view};
@@ -103,11 +103,6 @@ pub fn draft(format: Format, notation: &str) -> Draft {
         }
     }
     draft
-}
-
-/// Whether results are entries of their own.
-pub(crate) fn is_flat(format: Format) -> bool {
-    matches!(format, Format::OpenaiChat | Format::OpenaiResponses)
 }
 
 /// Splits at ` | `, but not inside a part's JSON.
@@ -173,16 +168,11 @@ fn read_part(part: &str) -> Vec<Block> {
             }
         }
         "inj" if rest.starts_with('<') => Block::Text(words(rest)),
-        "inj" => Block::Text(reminder(&words(rest))),
+        "inj" => Block::Text(prose::reminder(&words(rest))),
         "say" => return content(rest),
         _ => return content(part),
     };
     vec![block]
-}
-
-/// Injected words as an agent marks them.
-pub(crate) fn reminder(text: &str) -> String {
-    format!("<system-reminder>{text}</system-reminder>")
 }
 
 fn or_empty(json: &str) -> String {

@@ -206,6 +206,16 @@ fn unbase64(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// A signature that belongs to nothing but `text`.
+pub(crate) fn signature(text: &str) -> String {
+    base64(format!("signed {} bytes", text.len()).as_bytes())
+}
+
+/// Injected words as an agent marks them.
+pub(crate) fn reminder(text: &str) -> String {
+    format!("<system-reminder>{text}</system-reminder>")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

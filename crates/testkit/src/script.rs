@@ -6,7 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::draft::{Model, Shape, Thinking};
+use crate::draft::{Block, Model, Shape, Thinking};
+use crate::features::only_format;
 use crate::prose;
 
 /// A transcript before its format has had its say.
@@ -135,6 +136,32 @@ pub(crate) enum Order {
     SameIds,
 }
 
+impl Media {
+    pub(crate) fn block(self) -> Option<Block> {
+        match self {
+            Media::None => None,
+            Media::Image(width, height) => Some(Block::Image(width, height)),
+            Media::Document => Some(Block::Document),
+        }
+    }
+}
+
+impl Dress {
+    pub(crate) fn shape(self) -> Shape {
+        if matches!(self, Dress::String) { Shape::String } else { Shape::List }
+    }
+}
+
+impl Thought {
+    pub(crate) fn block(&self) -> Block {
+        match self {
+            Thought::Plain(text) => Block::Think(text.words()),
+            Thought::Signed(text) => Block::Signed(text.words()),
+            Thought::Redacted => Block::Redacted,
+        }
+    }
+}
+
 impl Prose {
     /// The words; never none, since providers refuse empty texts.
     pub(crate) fn words(&self) -> String {
@@ -175,11 +202,6 @@ pub(crate) const UNKNOWN: [&str; 4] = [
 fn drawn(all: &[Format]) -> Vec<Format> {
     let only = only_format().filter(|only| all.contains(only));
     only.map_or(all.to_vec(), |only| vec![only])
-}
-
-/// The format that alone is looked at, if one is named.
-pub(crate) fn only_format() -> Option<Format> {
-    std::env::var("EPITOME_FORMAT").ok().and_then(|name| name.parse().ok())
 }
 
 pub(crate) fn script(formats: &[Format]) -> BoxedStrategy<Script> {

@@ -8,7 +8,7 @@ use epitome::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
 use epitome::view::{Fate, PartEdit, Put, View};
 use epitome::wire::Format;
 
-use crate::notation::is_flat;
+use crate::draft::is_flat;
 use crate::prose;
 
 /// `request` in the notation. Long words are cut, what `parse` can't draw is shown as well as it

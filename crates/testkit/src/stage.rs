@@ -3,9 +3,9 @@
 use epitome::wire::Format;
 
 use crate::draft::{Block, Message, Shape, Thinking};
-use crate::notation::reminder;
+use crate::prose::reminder;
 use crate::script::{
-    Beat, Call, Dress, Media, Order, Outcome, Prose, Script, Splits, Step, TOOLS, Thought, UNKNOWN,
+    Beat, Call, Dress, Order, Outcome, Prose, Script, Splits, Step, TOOLS, Thought, UNKNOWN,
 };
 
 /// Anthropic's (PROVIDERS.md B.1.6).
@@ -78,14 +78,8 @@ impl Stage<'_> {
                 let text = text.words();
                 let is_marked = matches!(dress, Dress::Cached) && self.takes_marker();
                 let text = if is_marked { Block::Cached(text) } else { Block::Text(text) };
-                let medium = match media {
-                    Media::None => None,
-                    Media::Image(width, height) => Some(Block::Image(*width, *height)),
-                    Media::Document => Some(Block::Document),
-                };
-                let shape =
-                    if matches!(dress, Dress::String) { Shape::String } else { Shape::List };
-                self.push("user", medium.into_iter().chain([text]).collect(), shape);
+                let blocks = media.block().into_iter().chain([text]);
+                self.push("user", blocks.collect(), dress.shape());
             }
             Beat::Injected { text, human } => {
                 let human = human.as_ref().map(|text| Block::Text(text.words()));
@@ -191,11 +185,7 @@ impl Stage<'_> {
     fn thoughts(&self, thoughts: &[Thought]) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
         for thought in thoughts {
-            let block = match thought {
-                Thought::Plain(text) => Block::Think(text.words()),
-                Thought::Signed(text) => Block::Signed(text.words()),
-                Thought::Redacted => Block::Redacted,
-            };
+            let block = thought.block();
             // A chat message has one member for plain reasoning.
             if !matches!((&block, blocks.last()), (Block::Think(_), Some(Block::Think(_)))) {
                 blocks.push(block);

@@ -1,16 +1,15 @@
 //! What can be asked of archives.
 
-use std::ffi::OsStr;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::Resettable;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::values::count;
 use super::{OutputArg, ReadingArgs};
+use crate::folders::usual_archive;
+use crate::values::{age, count, size};
 
 pub(super) const RESTORE: &str = "\
 Examples:
@@ -91,18 +90,7 @@ pub(crate) struct KeepArgs {
     pub(crate) recall: Option<Channel>,
 }
 
-/// The folder of the archive that is meant where none is named; there is none without a home folder.
-pub(crate) fn usual_archive() -> Option<&'static OsStr> {
-    static USUAL: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
-        let folder = |name| std::env::var_os(name).map(PathBuf::from);
-        let data = folder("XDG_DATA_HOME").filter(|folder| folder.is_absolute());
-        let data = data.or_else(|| Some(folder("HOME")?.join(".local/share")))?;
-        Some(data.join("epitome/archive"))
-    });
-    USUAL.as_deref().map(Path::as_os_str)
-}
-
-/// The same, as the default of an option.
+/// The usual archive, as the default of an option.
 fn usual() -> Resettable<clap::builder::OsStr> {
     usual_archive().map(clap::builder::OsStr::from).into()
 }
@@ -257,25 +245,4 @@ pub(crate) struct PinArchive {
     #[arg(long = "archive", value_name = "STORE", value_hint = ValueHint::DirPath)]
     #[arg(default_value = usual(), hide_default_value = true)]
     pub(crate) store: PathBuf,
-}
-
-/// A number and its unit.
-fn measured(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit = unit.trim().to_ascii_lowercase();
-    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
-    number.parse::<u64>().ok()?.checked_mul(*factor)
-}
-
-fn age(text: &str) -> Result<Duration, String> {
-    let units = [("s", 1), ("min", 60), ("h", 3600), ("d", 24 * 3600), ("w", 7 * 24 * 3600)];
-    let seconds = measured(text, &units).filter(|seconds| *seconds > 0);
-    let seconds = seconds.ok_or("not an age (30d, 12h, 90min)")?;
-    Ok(Duration::from_secs(seconds))
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    let units = [("b", 1), ("kb", 1000), ("mb", 1_000_000), ("gb", 1_000_000_000)];
-    measured(text, &units).ok_or_else(|| "not a size (500mb, 2gb)".to_owned())
 }

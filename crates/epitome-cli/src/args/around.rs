@@ -1,9 +1,8 @@
 //! Commands that have a say in a compaction.
 
 use clap::Args;
-use serde::{Deserialize, Deserializer, de};
 
-use crate::summarizers;
+use crate::values::Line;
 
 /// Commands before and after a compaction.
 #[derive(Clone, Debug, Default, Args)]
@@ -30,26 +29,4 @@ What fails is named in the receipt, and the compaction goes on without it."
     /// A command that is told of the compaction once it is done: JSON on stdin, with the receipt (may be repeated).
     #[arg(long, value_name = "CMD", conflicts_with = "to", value_parser = Line::read)]
     pub(crate) hook_after: Vec<Line>,
-}
-
-/// A program and its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line(pub(crate) Vec<String>);
-
-impl Line {
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
-        summarizers::line(text).map(Line)
-    }
-
-    /// As it would be written.
-    pub(crate) fn written(&self) -> String {
-        shlex::try_join(self.0.iter().map(String::as_str)).expect("an argument holds no NUL")
-    }
-}
-
-impl<'de> Deserialize<'de> for Line {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text: String = Deserialize::deserialize(from)?;
-        Line::read(&text).map_err(|error| de::Error::custom(format!("{text}: {error}")))
-    }
 }

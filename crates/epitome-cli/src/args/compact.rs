@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::{AroundArgs, CONFIGURATION, HowArgs, InputArgs, KeepArgs, OutputArg, SummaryArgs};
-use crate::carried::Destination;
+use crate::values::Destination;
 
 pub(super) fn help() -> String {
     format!("\

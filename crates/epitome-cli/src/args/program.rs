@@ -2,13 +2,10 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueHint};
-use epitome::wire::Format;
 
-use crate::formats;
-use crate::summarizers::Spec;
+use crate::values::Spec;
 
 use super::{CountingArgs, HowArgs};
 
@@ -91,38 +88,4 @@ pub(crate) enum ConfigCommand {
 
     /// Show the files that settings are read from.
     Path,
-}
-
-/// What a request is checked for: `FORMAT`, `FORMAT:MODEL` or `:MODEL`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Purpose {
-    /// The format; the request's own where none is said.
-    pub(crate) format: Option<Format>,
-    /// The model; the request's own where none is said.
-    pub(crate) model: Option<String>,
-}
-
-impl FromStr for Purpose {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (format, model) = match text.split_once(':') {
-            Some((_, "")) => return Err(format!("no model is named behind `{text}`")),
-            Some((format, model)) => (format, Some(model.to_owned())),
-            None => (text, None),
-        };
-        let format = match format {
-            "" if model.is_some() => None,
-            name if formats::names().any(|known| known == name)
-                && name.parse::<Format>().is_err() =>
-            {
-                return Err(format!("{name} is what an agent writes, not what a provider is sent"));
-            }
-            name => Some(name.parse::<Format>().map_err(|_| {
-                let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-                format!("not FORMAT, FORMAT:MODEL or :MODEL; formats are {}", names.join(", "))
-            })?),
-        };
-        Ok(Purpose { format, model })
-    }
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 use epitome::model::Money;
 use epitome::summarize::OnFailure;
 
-use crate::summarizers::Spec;
+use crate::values::{Spec, dollars, on_failure, seconds};
 
 /// How to sum up what a checkpoint stands for.
 #[derive(Clone, Debug, Default, Args)]
@@ -111,33 +111,4 @@ impl SummaryArgs {
         ];
         flags.into_iter().filter(|(_, is_said)| *is_said).map(|(flag, _)| flag)
     }
-}
-
-pub(crate) fn on_failure(text: &str) -> Result<OnFailure, String> {
-    match text {
-        "extractive" => Ok(OnFailure::Extractive),
-        "skip" => Ok(OnFailure::Skip),
-        "error" => Ok(OnFailure::Error),
-        _ => Err("not `extractive`, `skip` or `error`".to_owned()),
-    }
-}
-
-/// A positive number of seconds.
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: Option<f64> = text.parse().ok().filter(|seconds| *seconds > 0.0);
-    seconds
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .filter(|time| *time >= Duration::from_millis(1))
-        .ok_or_else(|| "not a positive number of seconds (120, 2.5)".to_owned())
-}
-
-/// An amount of money.
-pub(crate) fn dollars(text: &str) -> Result<Money, String> {
-    const MICRO: f64 = 1e6;
-    let dollars: Option<f64> = text.trim().trim_start_matches('$').parse().ok();
-    dollars
-        .map(|dollars| (dollars * MICRO).round())
-        .filter(|micro| *micro >= 1.0 && *micro <= 1e15)
-        .map(|micro| Money::micro(micro as u64))
-        .ok_or_else(|| "not a positive number of dollars (0.05, 2)".to_owned())
 }

@@ -1,10 +1,9 @@
 //! `restore`, `recall`, `undo`, `redo`, `forget`, `pin`: what an archive is for.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::archive::{Archive as _, Original, before, redone, undone};
 use epitome::count::counter;
 use epitome::recall::{Hit, hits};
@@ -22,7 +21,7 @@ use crate::in_place::InPlace;
 use crate::input;
 use crate::output::{self, Parcel, Place, Report};
 use crate::quoting::{name, operand};
-use crate::terminal::{self, FAINT, STRONG, line, paint, size};
+use crate::terminal::{self, FAINT, STRONG, line, paint, put, size};
 use crate::whole::{Secrets, Whole};
 
 /// Writes what a compaction was made from.
@@ -54,7 +53,7 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
     let Some(bytes) = bytes.map_err(failed)? else {
         let what = format!("the session {} has no {what}", session.name());
         let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
-        return Err(Failure::usage(what).hint(hint).into());
+        bail!(Failure::usage(what).hint(hint));
     };
     if in_place.as_ref().is_some_and(|there| there.text().as_bytes() == &bytes[..]) {
         output::tell("it is that already; nothing was written");
@@ -140,9 +139,7 @@ pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
     let words = args.words.join(" ");
     if words.trim().is_empty() {
         let what = "there is nothing to look for: WORDS|ID is blank";
-        return Err(Failure::usage(what)
-            .hint("epitome recall 'which port' --archive STORE")
-            .into());
+        bail!(Failure::usage(what).hint("epitome recall 'which port' --archive STORE"));
     }
     let only = args.session.as_deref().map(|name| store.session(name)).transpose();
     let only = only.map_err(&failed)?;
@@ -202,9 +199,9 @@ fn shown(hits: &[Hit]) -> String {
         );
         // Marked, so that it isn't found again where an agent read it.
         let id = paint(STRONG, &hit.recalled);
-        writeln!(out, "{id} {}", paint(FAINT, place)).expect("a string takes all");
+        put!(out, "{id} {}", paint(FAINT, place));
         for text in hit.text.lines() {
-            writeln!(out, "  {}", terminal::one(text)).expect("a string takes all");
+            put!(out, "  {}", terminal::one(text));
         }
     }
     out
@@ -274,7 +271,7 @@ fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
         let what = format!("{} is an agent's recording, no request", name(&args.what));
         let file = operand(&args.what);
         let hint = format!("back as it was: epitome restore {file} -o {file}");
-        return Err(Failure::usage(what).hint(hint).into());
+        bail!(Failure::usage(what).hint(hint));
     }
     let (session, meant) = located(&args.what, &args.archive, &store)?;
     let refused = args.archive.refused();
@@ -349,7 +346,7 @@ pub(crate) fn forget(args: &ForgetArgs, report: Report) -> Result<Exit> {
             "another process still reads what was forgotten, and bytes of it stay until that ends";
         let hint =
             format!("end it, then: epitome sessions --archive {}", operand(&args.archive.store));
-        return Err(Failure::again(what).hint(hint).into());
+        bail!(Failure::again(what).hint(hint));
     }
     Ok(Exit::Ok)
 }
@@ -364,7 +361,7 @@ pub(crate) fn pin(args: &PinArgs, report: Report) -> Result<Exit> {
             if !store.unpin(pin).map_err(archive.failed())? {
                 let hint = format!("epitome pin list --archive {}", operand(&archive.store));
                 let what = format!("nothing is pinned as {:?}", line(pin, 80));
-                return Err(Failure::usage(what).hint(hint).into());
+                bail!(Failure::usage(what).hint(hint));
             }
             if report == Report::Json {
                 output::json(&json!({ "version": 1, "removed": pin }))?;

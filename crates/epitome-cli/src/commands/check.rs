@@ -1,21 +1,20 @@
 //! `check`: what a provider would refuse, and mending it.
 
-use std::fmt::Write as _;
-
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::text::figure::counted;
 use epitome::wire::{self, Finding, Format, Mend, Mended, RULES, Rule, RuleId};
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::carried::{Carried, Destination};
+use crate::carried::Carried;
 use crate::failure::{Exit, Failure};
 use crate::formats;
 use crate::in_place;
 use crate::input::{self, Opened, Source};
 use crate::output::{self, Parcel, Place, Report};
 use crate::suited::Suited;
-use crate::terminal::{self, BAD, FAINT, GOOD, STRONG, WARN, count, line, paint};
+use crate::terminal::{self, BAD, FAINT, GOOD, STRONG, WARN, count, line, paint, put};
+use crate::values::Destination;
 
 /// A check, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -61,9 +60,10 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
         return repair(args, report);
     }
     if args.output.output.is_some() {
-        return Err(Failure::usage("-o is for the mended request, so it needs --repair")
-            .hint("epitome check --repair -o OUT FILE")
-            .into());
+        bail!(
+            Failure::usage("-o is for the mended request, so it needs --repair")
+                .hint("epitome check --repair -o OUT FILE")
+        );
     }
     let mut opened = input::open(&args.input, report)?;
     let mut carried = None;
@@ -123,7 +123,7 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
     let from = if is_converted { format!(", converted from {from}") } else { String::new() };
     let what = format!("{messages} by the rules of {}{from}", request.format);
     if findings.is_empty() {
-        writeln!(out, "{} {what}", paint(GOOD, "nothing found in")).expect("a string takes all");
+        put!(out, "{} {what}", paint(GOOD, "nothing found in"));
         return out;
     }
     for finding in findings {
@@ -133,7 +133,7 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
             Mend::Nothing => "only its author can mend it",
             _ => rule.repair,
         };
-        writeln!(
+        put!(
             out,
             "{at} {}: {}\n  {} {}\n  {} {}\n  {} {repair}",
             paint(WARN, finding.rule),
@@ -143,19 +143,17 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
             paint(FAINT, "error: "),
             rule.error,
             paint(FAINT, "repair:"),
-        )
-        .expect("a string takes all");
+        );
     }
     let found = match findings.len() {
         1 => "1 breach".to_owned(),
         many => format!("{} breaches", count(many)),
     };
-    writeln!(out, "\n{} in {what}", paint(BAD, found)).expect("a string takes all");
+    put!(out, "\n{} in {what}", paint(BAD, found));
     if !is_converted && findings.iter().any(|finding| finding.mend != Mend::Nothing) {
         let hint = paint(STRONG, "hint:");
         let file = opened.source.operand();
-        writeln!(out, "{hint} epitome check --repair {file} -o mended.json")
-            .expect("a string takes all");
+        put!(out, "{hint} epitome check --repair {file} -o mended.json");
     }
     out
 }

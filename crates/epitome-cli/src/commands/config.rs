@@ -1,7 +1,5 @@
 //! `config`: the settings and where they are from.
 
-use std::fmt::Write as _;
-
 use anyhow::Result;
 use serde::Serialize;
 
@@ -12,7 +10,7 @@ use crate::config::{
 use crate::failure::Exit;
 use crate::output::{self, Report};
 use crate::quoting::name;
-use crate::terminal::{FAINT, STRONG, left, line, paint};
+use crate::terminal::{FAINT, STRONG, left, line, paint, put};
 
 /// All settings, as `--json` prints them.
 #[derive(Debug, Serialize)]
@@ -61,7 +59,7 @@ fn show(args: &HowArgs, report: Report) -> Result<Exit> {
     let merged = layers.merged();
     let preset = merged.preset(merged.window).map(|preset| Settings::of(&preset));
     let setting = |key| setting(&layers, key, merged.said(key), preset.as_ref());
-    let settings = KEYS.into_iter().map(setting).collect();
+    let settings = KEYS.iter().copied().map(setting).collect();
     let shown = Shown { version: 1, settings };
     match report {
         Report::Json => output::json(&shown)?,
@@ -124,8 +122,7 @@ fn words(shown: &Shown) -> String {
             _ => paint(STRONG, left(&value, 32)),
         };
         let from = setting.from.as_deref().map(|from| format!(" {from}")).unwrap_or_default();
-        writeln!(out, "{} {value} {}{from}", left(setting.key, 16), setting.origin)
-            .expect("a string takes all");
+        put!(out, "{} {value} {}{from}", left(setting.key, 16), setting.origin);
     }
     out
 }
@@ -145,8 +142,7 @@ fn path(report: Report) -> Result<Exit> {
             for file in &paths.files {
                 let path = file.path.as_deref().unwrap_or("no epitome.toml here or above");
                 let state = if file.path.is_none() || file.is_there { "" } else { " (not there)" };
-                writeln!(out, "{} {path}{}", left(file.what, 8), paint(FAINT, state))
-                    .expect("a string takes all");
+                put!(out, "{} {path}{}", left(file.what, 8), paint(FAINT, state));
             }
             output::words(&out)?;
         }

@@ -1,7 +1,6 @@
 //! `count`: how many tokens.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -17,7 +16,7 @@ use crate::output::{self, Report};
 use crate::progress::Progress;
 use crate::reader::{Need, Reader, Reading};
 use crate::survey::Weights;
-use crate::terminal::{FAINT, STRONG, count, paint, size};
+use crate::terminal::{FAINT, STRONG, count, paint, put, size};
 use crate::{counters, receipt};
 
 /// A count, as `--json` prints it.
@@ -112,20 +111,20 @@ fn words(opened: &Opened, counts: &[One], reader: &Reader) -> String {
     for one in counts {
         let tokens = paint(STRONG, format!("{} tokens", count(one.total.tokens)));
         let how = paint(FAINT, receipt::basis(one.total, &one.counter));
-        writeln!(out, "{tokens}  {how}").expect("a string takes all");
+        put!(out, "{tokens}  {how}");
     }
     let request = &opened.request;
     let bytes = size(request.source().len());
     let entries = counted(request.transcript.len(), "message");
-    writeln!(out, "{bytes}, {entries}").expect("a string takes all");
+    put!(out, "{bytes}, {entries}");
     if let Some(prompt) = opened.source.reported {
         let (tokens, held) = (count(prompt.tokens), counted(prompt.entries, "message"));
         let line = format!("{tokens} tokens were reported for the prompt with the first {held}");
-        writeln!(out, "{}", paint(FAINT, line)).expect("a string takes all");
+        put!(out, "{}", paint(FAINT, line));
     }
     let size = counts[0].total;
     if let Some(reading) = reader.reading(size) {
-        writeln!(out, "{}", reading.words(size)).expect("a string takes all");
+        put!(out, "{}", reading.words(size));
     }
     out
 }

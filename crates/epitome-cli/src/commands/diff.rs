@@ -1,10 +1,9 @@
 //! `diff`: what becomes of each entry, or how two transcripts differ.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::Outcome;
 use epitome::count::Tally;
 use epitome::plan::Reached;
@@ -14,7 +13,8 @@ use epitome::wire::{self, Piece};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::compact::{Done, Shape, exit};
+use super::compact::exit;
+use super::shape::{Done, Shape};
 use crate::align::{Row, align};
 use crate::args::{DiffArgs, ReadingArgs, ShapeArgs};
 use crate::failure::{Exit, Failure};
@@ -23,7 +23,7 @@ use crate::output::{self, Report};
 use crate::reader::Need;
 use crate::receipt::unheld;
 use crate::said::{says, speaker};
-use crate::terminal::{self, FAINT, STRONG, colour, count, left, line, paint, right};
+use crate::terminal::{self, FAINT, STRONG, colour, count, left, line, paint, put, right};
 
 /// A difference, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -84,18 +84,14 @@ const JSON_WORDS: usize = 160;
 pub(crate) fn run(args: &DiffArgs, report: Report) -> Result<Exit> {
     if args.compacted.is_some() && args.how.shape != ShapeArgs::default() {
         let what = "between two files nothing is compacted, so that no flag can say how";
-        return Err(Failure::usage(what)
-            .hint("epitome diff A B, or epitome diff A --target 25%")
-            .into());
+        bail!(Failure::usage(what).hint("epitome diff A B, or epitome diff A --target 25%"));
     }
     let shape = Shape::new(&args.how)?.counting_again();
     let both_stdin = [&args.file, &args.compacted]
         .iter()
         .all(|file| file.as_deref().is_some_and(|file| file == Path::new("-")));
     if both_stdin {
-        return Err(Failure::usage("A and B can't both be stdin")
-            .hint("epitome diff A - < B")
-            .into());
+        bail!(Failure::usage("A and B can't both be stdin").hint("epitome diff A - < B"));
     }
     let opened = input::read(args.file.as_deref(), &args.reading, report)?;
     let (diff, exit) = match &args.compacted {
@@ -302,7 +298,7 @@ fn words(diff: &Diff) -> String {
     };
     let head = row("was", "is", &left("fate", 6), "before", "after");
     let room = width.saturating_sub(head.width() + if is_wide { 12 } else { 1 }).max(8);
-    writeln!(out, "{}", paint(FAINT, format!("{head}what"))).expect("a string takes all");
+    put!(out, "{}", paint(FAINT, format!("{head}what")));
     for change in &diff.entries {
         let at = |at: Option<usize>| at.map_or_else(String::new, |at| at.to_string());
         let (sign, style) = change.fate.sign();
@@ -316,12 +312,11 @@ fn words(diff: &Diff) -> String {
         );
         let speaker = if is_wide { left(change.speaker, 11) } else { String::new() };
         let says = line(&change.says, room);
-        writeln!(out, "{cells}{}{says}", paint(FAINT, speaker)).expect("a string takes all");
+        put!(out, "{cells}{}{says}", paint(FAINT, speaker));
         let reasons: Vec<&str> = change.reasons.iter().map(|reason| reason.words()).collect();
         if change.fate == Became::Edit && !reasons.is_empty() {
             let indent = " ".repeat(if is_wide { head.width() } else { 6 });
-            writeln!(out, "{indent}{}", paint(style, reasons.join("; ")))
-                .expect("a string takes all");
+            put!(out, "{indent}{}", paint(style, reasons.join("; ")));
         }
     }
     foot(&mut out, diff);
@@ -339,7 +334,7 @@ fn foot(out: &mut String, diff: &Diff) {
         (Became::Gone, "gone"),
         (Became::New, "new"),
     ];
-    writeln!(out).expect("a string takes all");
+    put!(out);
     for (fate, word) in fates.into_iter().filter(|(fate, _)| of(*fate) > 0) {
         let changes = diff.entries.iter().filter(|change| change.fate == fate);
         let mut reasons: Vec<&str> =
@@ -347,10 +342,9 @@ fn foot(out: &mut String, diff: &Diff) {
         reasons.sort_unstable();
         reasons.dedup();
         let reasons = paint(FAINT, reasons.join("; "));
-        writeln!(out, "{} {} {reasons}", right(&count(of(fate)), 9), left(word, 8))
-            .expect("a string takes all");
+        put!(out, "{} {} {reasons}", right(&count(of(fate)), 9), left(word, 8));
     }
     let tokens = format!("{} → {} tokens", count(diff.tokens_before), count(diff.tokens_after));
     let by = paint(FAINT, format!("counted by {}", diff.counter));
-    writeln!(out, "{} {by}", paint(STRONG, tokens)).expect("a string takes all");
+    put!(out, "{} {by}", paint(STRONG, tokens));
 }

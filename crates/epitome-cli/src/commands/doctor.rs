@@ -3,7 +3,6 @@
 mod summarizers;
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,7 +20,7 @@ use crate::output::{self, Report};
 use crate::quoting::{name, operand};
 use crate::reader;
 use crate::summarizers::books;
-use crate::terminal::{self, BAD, FAINT, GOOD, WARN, left, paint};
+use crate::terminal::{self, BAD, FAINT, GOOD, WARN, left, paint, put};
 
 /// A visit, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -77,6 +76,15 @@ fn good(subject: &'static str, found: String) -> Check {
     Check { subject, state: State::Good, found, remedy: None }
 }
 
+/// What works, and may not be what is wanted.
+fn doubtful(subject: &'static str, found: String, remedy: impl Into<String>) -> Check {
+    Check { subject, state: State::Warning, found, remedy: Some(remedy.into()) }
+}
+
+fn bad(subject: &'static str, found: String, remedy: impl Into<String>) -> Check {
+    Check { subject, state: State::Bad, found, remedy: Some(remedy.into()) }
+}
+
 /// What is wrong, with the remedy that the failure names.
 fn wrong(subject: &'static str, error: &anyhow::Error) -> Check {
     let remedy = error.downcast_ref::<Failure>().and_then(Failure::what_to_do);
@@ -127,16 +135,12 @@ fn models(settings: &Settings, checks: &mut Vec<Check>) {
     let found = format!("{known}, as of {}{over}", registry.made());
     let age = day(registry.made()).zip(today()).map(|(made, today)| today - made);
     checks.push(match age {
-        Some(days @ OLD_DAYS..) => Check {
-            subject: "models",
-            state: State::Warning,
-            found: format!("{found}: {days} days old"),
-            remedy: Some(
-                "take a newer epitome, or put prices and windows that changed into your own file: \
-                 epitome models --help"
-                    .to_owned(),
-            ),
-        },
+        Some(days @ OLD_DAYS..) => doubtful(
+            "models",
+            format!("{found}: {days} days old"),
+            "take a newer epitome, or put prices and windows that changed into your own file: \
+                 epitome models --help",
+        ),
         _ => good("models", found),
     });
     if let Some(model) = &settings.model
@@ -172,12 +176,11 @@ fn counters(checks: &mut Vec<Check>) {
         let is_right =
             if count.basis == Basis::Exact { count.tokens == 3 } else { count.tokens > 0 };
         if !is_right {
-            checks.push(Check {
-                subject: "counters",
-                state: State::Bad,
-                found: format!("{name} counts {} tokens in {text:?}", count.tokens),
-                remedy: Some("this build is broken: build it anew, and report it".to_owned()),
-            });
+            checks.push(bad(
+                "counters",
+                format!("{name} counts {} tokens in {text:?}", count.tokens),
+                "this build is broken: build it anew, and report it",
+            ));
         }
         if count.basis == Basis::Exact {
             exact.push(*name);
@@ -206,12 +209,11 @@ fn surroundings(checks: &mut Vec<Check>) {
     } else {
         let locale =
             if locale.is_empty() { "isn't set".to_owned() } else { format!("is {locale:?}") };
-        Check {
-            subject: "terminal",
-            state: State::Warning,
-            found: format!("{found}; the locale {locale}, so bars and dashes may look odd"),
-            remedy: Some("export LC_ALL=C.UTF-8".to_owned()),
-        }
+        doubtful(
+            "terminal",
+            format!("{found}; the locale {locale}, so bars and dashes may look odd"),
+            "export LC_ALL=C.UTF-8",
+        )
     });
 }
 
@@ -221,15 +223,14 @@ fn recordings(checks: &mut Vec<Check>) {
         let files = place.files();
         let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.path.parent()).collect();
         for left in folders.into_iter().flat_map(output::leftovers) {
-            checks.push(Check {
-                subject: "recordings",
-                state: State::Warning,
-                found: format!("{} is left of a run that was killed", name(&left)),
-                remedy: Some(format!(
+            checks.push(doubtful(
+                "recordings",
+                format!("{} is left of a run that was killed", name(&left)),
+                format!(
                     "look whether it says more than the recordings beside it, then: rm {}",
                     operand(&left)
-                )),
-            });
+                ),
+            ));
         }
         let files = files.len();
         if files > 0 {
@@ -270,11 +271,10 @@ fn words(visit: &Visit) -> String {
             State::Bad => paint(BAD, "bad "),
         };
         let found = terminal::lines(&check.found);
-        writeln!(out, "{state} {} {found}", left(check.subject, 10)).expect("a string takes all");
+        put!(out, "{state} {} {found}", left(check.subject, 10));
         if let Some(remedy) = &check.remedy {
             let remedy = terminal::lines(remedy);
-            writeln!(out, "     {} {remedy}", paint(FAINT, left("", 10)))
-                .expect("a string takes all");
+            put!(out, "     {} {remedy}", paint(FAINT, left("", 10)));
         }
     }
     out

@@ -1,12 +1,11 @@
 //! `hook`: what an agent runs around its own compactions. Nothing in here fails the agent.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::archive::{Archive as _, Original};
 use epitome::text::figure::counted;
@@ -22,7 +21,7 @@ use crate::input;
 use crate::output::{self, Report};
 use crate::quoting::operand;
 use crate::survey::{By, Rule};
-use crate::terminal::{count, line};
+use crate::terminal::{count, line, put};
 use crate::whole::{Secrets, Whole};
 
 /// The most bytes of the user's rules: they are read by a model that is short of room.
@@ -65,12 +64,12 @@ fn heard(args: &HookArgs) -> Result<()> {
     stdin.read_to_string(&mut text)?;
     let said: Said = serde_json::from_str(&text)?;
     let Some(transcript) = &said.transcript_path else {
-        return Err(Failure::input("it isn't said where the transcript is").into());
+        bail!(Failure::input("it isn't said where the transcript is"));
     };
     // A pipe or a device may never end.
     if !transcript.is_file() {
         let what = format!("{} is no file", transcript.display());
-        return Err(Failure::input(what).into());
+        bail!(Failure::input(what));
     }
     let folder = archive::named_or_usual(args.archive.as_deref())?;
     match args.event {
@@ -137,7 +136,7 @@ fn after(transcript: &Path, folder: &Path) -> Result<()> {
             let id = original.id.short();
             // Masked before it is cut: half a secret has no shape.
             let words = line(&masked(&original.words), 100);
-            writeln!(out, "- {id} {words}").expect("a string takes all");
+            put!(out, "- {id} {words}");
         }
     }
     let shown = read(transcript, Reading::Last)?;
@@ -158,12 +157,11 @@ fn after(transcript: &Path, folder: &Path) -> Result<()> {
         format!("{archived} of the {} messages that were said before are archived", hidden.len())
     };
     let store = operand(folder);
-    writeln!(
+    put!(
         out,
         "{what}. To have it back: the tools recall_search and recall_get of the MCP server \
          epitome, or in a shell `epitome recall 'WORDS' --archive {store}` and `epitome recall ID --archive {store}`."
-    )
-    .expect("a string takes all");
+    );
     output::data(&masked(&out))
 }
 
@@ -218,7 +216,7 @@ fn pinned(store: &Store) -> Vec<String> {
 
 fn list(out: &mut String, texts: &[String]) {
     for text in texts {
-        writeln!(out, "- {}", text.replace('\n', "\n  ")).expect("a string takes all");
+        put!(out, "- {}", text.replace('\n', "\n  "));
     }
 }
 

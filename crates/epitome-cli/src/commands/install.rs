@@ -1,11 +1,10 @@
 //! `install` and `uninstall`: Epitome in an agent's own settings, and out of them.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::text::secrets::masked;
 use epitome::transcript::ContentId;
 use epitome_store::Access;
@@ -17,7 +16,7 @@ use crate::failure::{Exit, Failure};
 use crate::integration::{self, Agent, Entry, Journal, Touched};
 use crate::output::{self, Parcel, Place, Report};
 use crate::quoting::{name, operand};
-use crate::terminal;
+use crate::terminal::{self, put};
 
 /// What becomes of a file.
 #[derive(Clone)]
@@ -42,7 +41,7 @@ pub(crate) fn install(args: &InstallArgs, report: Report) -> Result<Exit> {
         let what = format!("it is installed for {} already; nothing was changed", agent.name());
         let hint =
             format!("to do it anew: epitome uninstall {0} && epitome install {0}", agent.name());
-        return Err(Failure::usage(what).hint(hint).into());
+        bail!(Failure::usage(what).hint(hint));
     }
     let mut changes = Vec::new();
     let mut touched = Vec::new();
@@ -271,9 +270,9 @@ fn tell(agent: Agent, did: &str, dry: bool, changes: &[Change], report: Report) 
             "unchanged" => "unchanged".to_owned(),
             state => format!("{would}{state}"),
         };
-        writeln!(out, "{}: {state}", name(&change.path)).expect("a string takes all");
+        put!(out, "{}: {state}", name(&change.path));
         for note in &change.notes {
-            writeln!(out, "  note: {}", terminal::one(note)).expect("a string takes all");
+            put!(out, "  note: {}", terminal::one(note));
         }
         if dry {
             out.push_str(&difference(
@@ -306,7 +305,7 @@ fn difference(before: &str, after: &str) -> String {
     {
         for line in lines {
             let line = masked(line);
-            writeln!(out, "  {mark} {}", terminal::one(&line)).expect("a string takes all");
+            put!(out, "  {mark} {}", terminal::one(&line));
         }
     }
     out

@@ -6,10 +6,11 @@ use epitome::count::Tally;
 use epitome::plan::Reached;
 use epitome::receipt::Size;
 
-use super::compact::{Done, Shape};
-use crate::carried::{Bound, Carried, Destination};
+use super::shape::{Done, Shape};
+use crate::carried::{Bound, Carried};
 use crate::input::Opened;
 use crate::output::Report;
+use crate::values::Destination;
 
 /// A compaction and what is to be written of it.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use epitome::archive::Found;
 use epitome::archive::{Archive as _, ArchiveError, MemoryArchive, Original};
 use epitome::count::counter;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &McpArgs, report: Report) -> Result<Exit> {
 fn listener(at: SocketAddr) -> Result<TcpListener> {
     if !at.ip().is_loopback() {
         let what = format!("{at} is open to others, who would read what was said");
-        return Err(Failure::usage(what).hint("--listen 127.0.0.1:0 takes a free port").into());
+        bail!(Failure::usage(what).hint("--listen 127.0.0.1:0 takes a free port"));
     }
     TcpListener::bind(at).map_err(|error| {
         Failure::other(format!("can't listen on {at}: {error}"))

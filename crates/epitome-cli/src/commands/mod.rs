@@ -17,6 +17,7 @@ mod models;
 mod plan;
 mod report;
 mod sessions;
+mod shape;
 mod shell;
 mod sidecar;
 mod simulate;
@@ -24,8 +25,6 @@ mod stats;
 mod stored;
 
 use anyhow::Result;
-
-pub(crate) use compact::Shape;
 
 use crate::args::{BenchCommand, Command};
 use crate::failure::Exit;

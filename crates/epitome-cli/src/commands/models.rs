@@ -1,7 +1,5 @@
 //! `models`: what is known of models, with its source and day.
 
-use std::fmt::Write as _;
-
 use anyhow::Result;
 use epitome::model::{Bound, Kept, Mode, Model, Rates, Refused, Registry, Scheme, Source};
 use serde::Serialize;
@@ -11,7 +9,7 @@ use crate::config::Settings;
 use crate::failure::Exit;
 use crate::output::{self, Report};
 use crate::reader;
-use crate::terminal::{FAINT, STRONG, count, left, line, paint, right};
+use crate::terminal::{FAINT, STRONG, count, left, line, paint, put, right};
 
 /// Models, as `--json` prints them.
 #[derive(Debug, Serialize)]
@@ -81,34 +79,32 @@ fn table(registry: &Registry, mut models: Vec<&Model>) -> String {
         right("$ read", 8),
         right("$ out", 8),
     );
-    put(&mut out, &paint(FAINT, head));
+    put!(out, "{}", paint(FAINT, head));
     let mut vendor = "";
     for model in models {
         if model.vendor != vendor {
             vendor = &model.vendor;
-            put(&mut out, &paint(STRONG, line(registry.vendor(vendor), 60)));
+            put!(out, "{}", paint(STRONG, line(registry.vendor(vendor), 60)));
         }
         let rates = model.price.as_ref().map(|price| price.rates(0));
         let price = |of: Option<String>| right(&of.unwrap_or_default(), 8);
         let cliff = model.price.as_ref().and_then(|price| price.above.first());
         let cliff = cliff.map(|cliff| format!("  dearer above {}", short(cliff.tokens)));
-        put(
-            &mut out,
-            &format!(
-                "{} {} {} {} {} {} {} {}{}",
-                left(&line(&model.id, width), width),
-                right(&size(model.window), 8),
-                right(&size(model.most_input()), 8),
-                right(&size(model.output), 8),
-                price(rates.map(|rates| rates.input.to_string())),
-                price(rates.filter(|r| r.read != r.input).map(|rates| rates.read.to_string())),
-                price(rates.map(|rates| rates.output.to_string())),
-                model.tokenizer.counter(),
-                paint(FAINT, cliff.unwrap_or_default()),
-            ),
+        put!(
+            out,
+            "{} {} {} {} {} {} {} {}{}",
+            left(&line(&model.id, width), width),
+            right(&size(model.window), 8),
+            right(&size(model.most_input()), 8),
+            right(&size(model.output), 8),
+            price(rates.map(|rates| rates.input.to_string())),
+            price(rates.filter(|r| r.read != r.input).map(|rates| rates.read.to_string())),
+            price(rates.map(|rates| rates.output.to_string())),
+            model.tokenizer.counter(),
+            paint(FAINT, cliff.unwrap_or_default()),
         );
     }
-    put(&mut out, "");
+    put!(out);
     let sources: Vec<String> = registry
         .sources()
         .iter()
@@ -119,17 +115,17 @@ fn table(registry: &Registry, mut models: Vec<&Model>) -> String {
         registry.made(),
         sources.join(", ")
     );
-    put(&mut out, &paint(FAINT, made));
+    put!(out, "{}", paint(FAINT, made));
     out
 }
 
 fn page(registry: &Registry, model: &Model) -> String {
     let mut out = String::new();
     let named = model.name.as_deref().map(|name| format!("  {}", line(name, 60)));
-    put(&mut out, &format!("{}{}", paint(STRONG, line(&model.id, 80)), named.unwrap_or_default()));
+    put!(out, "{}{}", paint(STRONG, line(&model.id, 80)), named.unwrap_or_default());
     let mut row = |label: &str, text: String| {
         if !text.is_empty() {
-            put(&mut out, &format!("{} {}", paint(FAINT, left(label, 10)), line(&text, 400)));
+            put!(out, "{} {}", paint(FAINT, left(label, 10)), line(&text, 400));
         }
     };
     let tokens = |tokens: Option<u64>| tokens.map(|tokens| format!("{} tokens", count(tokens)));
@@ -272,8 +268,4 @@ fn short(tokens: u64) -> String {
         10_000.. => format!("{}k", (tokens + 500) / 1000),
         _ => count(tokens),
     }
-}
-
-fn put(out: &mut String, text: &str) {
-    writeln!(out, "{}", text.trim_end()).expect("a string takes all");
 }

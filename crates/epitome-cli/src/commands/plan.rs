@@ -4,7 +4,8 @@ use anyhow::Result;
 use epitome::Receipt;
 use serde::Serialize;
 
-use super::compact::{Shape, exit};
+use super::compact::exit;
+use super::shape::Shape;
 use crate::args::PlanArgs;
 use crate::failure::Exit;
 use crate::input::{self, Source};

@@ -1,6 +1,5 @@
 //! `sessions`: the recordings on this machine, and what is in an archive.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,12 +14,13 @@ use serde_json::json;
 
 use crate::agents::{File, Place, places};
 use crate::archive::named_or_usual;
-use crate::args::{ArchiveArg, SessionsArgs, usual_archive};
+use crate::args::{ArchiveArg, SessionsArgs};
 use crate::commands::stored;
 use crate::failure::Exit;
+use crate::folders::usual_archive;
 use crate::output::{self, Report};
 use crate::reader::of_format;
-use crate::terminal::{FAINT, STRONG, count, left, line, paint, right, size};
+use crate::terminal::{FAINT, STRONG, count, left, line, paint, put, right, size};
 
 /// Files are read side by side; most of the time goes into counting.
 const READERS: usize = 4;
@@ -221,18 +221,11 @@ pub(super) fn ago(seconds: u64) -> String {
     format!("{} {}", seconds / unit.0, unit.1)
 }
 
+const HEAD: &str = "    ago agent            size      tokens compactions file";
+
 fn table(sessions: &[Recorded]) -> String {
     let mut out = String::new();
-    let head = format!(
-        "{} {} {} {} {} {}",
-        right("ago", 7),
-        left("agent", 11),
-        right("size", 9),
-        right("tokens", 11),
-        right("compactions", 11),
-        "file"
-    );
-    writeln!(out, "{}", paint(FAINT, head)).expect("a string takes all");
+    put!(out, "{}", paint(FAINT, HEAD));
     for session in sessions {
         let bytes = usize::try_from(session.bytes).unwrap_or(usize::MAX);
         let (tokens, compactions) = match &session.content {
@@ -242,7 +235,7 @@ fn table(sessions: &[Recorded]) -> String {
             }
             Content::Unreadable { error } => (line(error, 11), String::new()),
         };
-        writeln!(
+        put!(
             out,
             "{} {} {} {} {} {}",
             right(&ago(session.age), 7),
@@ -251,8 +244,7 @@ fn table(sessions: &[Recorded]) -> String {
             paint(STRONG, right(&tokens, 11)),
             right(&compactions, 11),
             line(&session.file, 400)
-        )
-        .expect("a string takes all");
+        );
     }
     out
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use epitome::compact::{Compacted, Job, Skip, Verdict, from_fn};
 use epitome::model::Registry;
 use epitome::strategy::{Ladder, Pipeline, Setting};
@@ -30,9 +30,10 @@ pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
     let token = token()?;
     if token.is_none() && !args.listen.ip().is_loopback() {
         let what = format!("{} is open to others, and no token is asked for", args.listen);
-        return Err(Failure::usage(what)
-            .hint(format!("set {TOKEN}, or listen on an address of this machine"))
-            .into());
+        bail!(
+            Failure::usage(what)
+                .hint(format!("set {TOKEN}, or listen on an address of this machine"))
+        );
     }
     let identity = identity(args)?;
     let scheme = if identity.is_some() { "https" } else { "http" };

@@ -1,29 +1,29 @@
 //! `simulate`: a session request by request through the session machine.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::count::{Count, TokenCounter, entry_count};
 use epitome::model::overflow::Overflow as TooLong;
 use epitome::model::{Model, Money};
 use epitome::session::{
     ChainKey, Committed, Compacted, Landing, Recipient, Refusal, SessionOptions, Sessions,
 };
+use epitome::text::figure::counted;
 use epitome::trigger::{Cause, Condition};
 use epitome::{Compactor, Request, Target};
 use epitome_recordings::replay;
 use serde::Serialize;
 
-use super::compact::Shape;
+use super::shape::Shape;
 use crate::args::PlanArgs;
 use crate::failure::{Exit, Failure};
 use crate::input::{self, Source};
 use crate::output::{self, Report};
 use crate::progress::Progress;
 use crate::reader::{Need, Reader};
-use crate::terminal::{FAINT, GOOD, STRONG, WARN, count, left, paint, right};
+use crate::terminal::{FAINT, GOOD, STRONG, WARN, count, left, paint, put, right};
 
 /// Between two requests: the pace of a coding agent, in which no cache forgets.
 const PACE: Duration = Duration::from_secs(30);
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &PlanArgs, report: Report) -> Result<Exit> {
     let reader = shape.reader(session, Need::Window)?.remembering();
     let Some(window) = reader.window else {
         let what = "a simulation needs the window of a model";
-        return Err(Failure::usage(what).hint("say --window 100k, or --model ID").into());
+        bail!(Failure::usage(what).hint("say --window 100k, or --model ID"));
     };
     let preset = shape.settings().preset(Some(window));
     let trigger = match (&shape.settings().trigger, &preset) {
@@ -309,7 +309,7 @@ fn decided(is_view: bool, why: &str, ran: Option<&Compacted>) -> (Decision, Stri
 
 fn words(simulated: &Simulated<'_>) -> String {
     let mut out = String::new();
-    let mut put = |line: String| writeln!(out, "{line}").expect("a string takes all");
+    let mut put = |line: String| put!(out, "{line}");
     let head = ["request", "messages", "tokens", "sent", "cached", "cost"];
     put(paint(FAINT, head.map(|word| right(word, 10)).concat()));
     for row in &simulated.requests {
@@ -339,7 +339,7 @@ fn words(simulated: &Simulated<'_>) -> String {
         };
         let taken_in = match row.taken_in {
             0 => String::new(),
-            many => format!("{} cut on arrival ", plural(many, "message")),
+            many => format!("{} cut on arrival ", counted(many, "message")),
         };
         put(format!("{cells}  {decision} {overflow}{taken_in}{reason}").trim_end().to_owned());
     }
@@ -347,14 +347,14 @@ fn words(simulated: &Simulated<'_>) -> String {
     put(String::new());
     let what = format!(
         "{}, {}, {} of {}",
-        plural(simulated.requests.len(), "request"),
-        plural(sums.compactions, "compaction"),
-        plural(sums.overflows, "overflow"),
+        counted(simulated.requests.len(), "request"),
+        counted(sums.compactions, "compaction"),
+        counted(sums.overflows, "overflow"),
         count(simulated.window),
     );
     let without = match sums.overflows_without {
         0 => String::new(),
-        without => format!("; without compaction {}", plural(without, "overflow")),
+        without => format!("; without compaction {}", counted(without, "overflow")),
     };
     put(format!("{}{without}", paint(STRONG, what)));
     put(format!("{} prompt tokens instead of {}", count(sums.tokens), count(sums.tokens_without)));
@@ -364,9 +364,4 @@ fn words(simulated: &Simulated<'_>) -> String {
         put(format!("{cost} instead of {without} {how}"));
     }
     out
-}
-
-fn plural(many: usize, what: &str) -> String {
-    let s = if many == 1 { "" } else { "s" };
-    format!("{} {what}{s}", count(many))
 }

@@ -1,6 +1,5 @@
 //! What is in an archive: its sessions, and the views of one.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,7 +14,7 @@ use crate::archive::located;
 use crate::args::ArchiveArg;
 use crate::failure::Exit;
 use crate::output::{self, Report};
-use crate::terminal::{FAINT, STRONG, count, line, paint, right, size};
+use crate::terminal::{FAINT, STRONG, count, line, paint, put, right, size};
 
 /// A session, and what is shown of it now.
 #[derive(Debug, Serialize)]
@@ -157,6 +156,9 @@ struct Size {
     bytes: u64,
 }
 
+/// What stands above views.
+const HEAD: &str = "   view  after     ago      tokens     came to  reached";
+
 /// Lists the views of a session, and the sessions of its sub-agents.
 pub(super) fn views(what: &Path, archive: &ArchiveArg, report: Report) -> Result<Exit> {
     let store = archive.open(Access::Read)?;
@@ -187,21 +189,12 @@ pub(super) fn views(what: &Path, archive: &ArchiveArg, report: Report) -> Result
         Report::Words => {
             let mut out = kept(listed, None);
             if !views.is_empty() {
-                let head = format!(
-                    "{} {} {} {} {}  {}",
-                    right("view", 7),
-                    right("after", 6),
-                    right("ago", 7),
-                    right("tokens", 11),
-                    right("came to", 11),
-                    "reached"
-                );
-                writeln!(out, "{}", paint(FAINT, head)).expect("a string takes all");
+                put!(out, "{}", paint(FAINT, HEAD));
             }
             for view in &views {
                 let Came { before, after, outcome } = Came::of(view);
                 let in_force = if view.view == listed.head { "  in force" } else { "" };
-                writeln!(
+                put!(
                     out,
                     "{} {} {} {} {}  {}{}",
                     right(&view.view.to_string(), 7),
@@ -211,8 +204,7 @@ pub(super) fn views(what: &Path, archive: &ArchiveArg, report: Report) -> Result
                     paint(STRONG, right(&count(after.tokens), 11)),
                     line(&outcome, 20),
                     paint(STRONG, in_force)
-                )
-                .expect("a string takes all");
+                );
             }
             out.extend(parts.into_iter().map(|part| kept(part, None)));
             output::words(&out)?;

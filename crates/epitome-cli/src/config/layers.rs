@@ -1,16 +1,13 @@
 //! The layers of settings, and the files that hold two of them.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use anyhow::Result;
-use epitome::preset::Preset;
 
-use super::written::specs;
 use super::{KEYS, Settings};
-use crate::args::{self, HowArgs, Line};
+use crate::args::HowArgs;
 use crate::failure::Failure;
+use crate::folders;
 use crate::input;
 use crate::meant;
 use crate::output;
@@ -168,49 +165,21 @@ impl Settings {
             let Some(value) = value.to_str().filter(|value| !value.trim().is_empty()) else {
                 continue;
             };
-            let bad = |error: String| {
-                Failure::usage(format!("EPITOME_{name}: {error}")).hint(format!(
-                    "unset {}, or see epitome compact --help",
-                    shell(format!("EPITOME_{name}"))
-                ))
-            };
-            match key.as_str() {
-                "target" => settings.target = Some(parsed(value).map_err(bad)?),
-                "tail" => settings.tail = Some(parsed(value).map_err(bad)?),
-                "task" => settings.task = Some(args::task(value).map_err(bad)?),
-                "trigger" => settings.trigger = Some(parsed(value).map_err(bad)?),
-                "preset" => {
-                    let named = Preset::named(value, None).map_err(|e| bad(e.to_string()))?;
-                    settings.preset = Some(named.name.to_owned());
-                }
-                "strategies" => settings.strategies = Some(parsed(value).map_err(bad)?),
-                "stop" => settings.stop = Some(args::stop(value).map_err(bad)?),
-                "counting" => settings.counting = Some(args::counting(value).map_err(bad)?),
-                "window" => settings.window = Some(args::window(value).map_err(bad)?),
-                "counter" => settings.counter = Some(value.to_owned()),
-                "model" => settings.model = Some(value.to_owned()),
-                "pins" => settings.pins = Some(listed(value, '\n')),
-                "models" => settings.models = Some(value.into()),
-                "summarizer" => {
-                    settings.summarizer = Some(specs(&listed(value, '\n')).map_err(bad)?);
-                }
-                "on-failure" => settings.on_failure = Some(args::on_failure(value).map_err(bad)?),
-                "timeout" => settings.timeout = Some(args::seconds(value).map_err(bad)?),
-                "spend" => settings.spend = Some(args::dollars(value).map_err(bad)?),
-                "spend-session" => {
-                    settings.spend_session = Some(args::dollars(value).map_err(bad)?);
-                }
-                "spend-day" => settings.spend_day = Some(args::dollars(value).map_err(bad)?),
-                "hook-before" => settings.hook_before = Some(lines(value).map_err(bad)?),
-                "hook-after" => settings.hook_after = Some(lines(value).map_err(bad)?),
-                // A secret, and no setting.
-                "api-key" | "api-key-file" | "rpc-token" | "rpc-token-file" | "rpc-ca" => {}
-                "preserved-tools" => settings.preserved_tools = Some(listed(value, ',')),
-                "read-only" => settings.read_only = Some(listed(value, ',')),
-                _ => output::warn(&format!(
+            // Secrets, and no settings.
+            if ["api-key", "api-key-file", "rpc-token", "rpc-token-file", "rpc-ca"].contains(&&*key)
+            {
+                continue;
+            }
+            let is_known = settings.read(&key, value).map_err(|error| {
+                let variable = format!("EPITOME_{name}");
+                Failure::usage(format!("{variable}: {error}"))
+                    .hint(format!("unset {}, or see epitome compact --help", shell(variable)))
+            })?;
+            if !is_known {
+                output::warn(&format!(
                     "EPITOME_{name} in the environment is no setting; they are {}",
                     KEYS.join(", ")
-                )),
+                ));
             }
         }
         Ok(settings)
@@ -226,19 +195,6 @@ pub(crate) fn not_taken(key: &str, file: &Path) -> Failure {
     ))
 }
 
-fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: T::Err| error.to_string())
-}
-
-/// Commands, one a line.
-fn lines(text: &str) -> Result<Vec<Line>, String> {
-    listed(text, '\n').iter().map(|line| Line::read(line)).collect()
-}
-
-fn listed(text: &str, between: char) -> Vec<String> {
-    text.split(between).map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect()
-}
-
 /// `epitome.toml` of this folder or the nearest one above it.
 pub(crate) fn project_file() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
@@ -247,16 +203,10 @@ pub(crate) fn project_file() -> Option<PathBuf> {
 
 /// `epitome/config.toml` in the XDG configuration folder, whether or not it is there.
 pub(crate) fn user_file() -> Option<PathBuf> {
-    Some(user_folder()?.join("config.toml"))
+    Some(folders::configuration()?.join("config.toml"))
 }
 
 /// `epitome/models.json` beside it.
 pub(crate) fn models_file() -> Option<PathBuf> {
-    Some(user_folder()?.join("models.json"))
-}
-
-fn user_folder() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
-    Some(base.join("epitome"))
+    Some(folders::configuration()?.join("models.json"))
 }

@@ -1,5 +1,6 @@
 //! Settings and where they come from: flag, environment, project, user, default.
 
+mod keys;
 mod layers;
 mod written;
 
@@ -17,15 +18,12 @@ use epitome::trigger::Condition;
 use epitome::{Options, Pin, Tail, Target, Task};
 use serde::Deserialize;
 
-use crate::args::{HowArgs, Line};
-use crate::summarizers::Spec;
-use written::{
-    amount, on_failure_words, pipeline_words, preset, spend, summarizer, timeout, trigger_words,
-    window,
-};
+use crate::args::HowArgs;
+use crate::values::{Line, Spec};
+use written::{amount, preset, spend, summarizer, timeout, window};
 
+pub(crate) use keys::KEYS;
 pub(crate) use layers::{Layers, Origin, models_file, not_taken, project_file, user_file};
-pub(crate) use written::tail_words;
 
 /// The settings of one layer, or of all of them; what is `None` wasn't said.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -94,33 +92,6 @@ pub(crate) struct Settings {
     pub(crate) hook_after: Option<Vec<Line>>,
 }
 
-/// The names of the settings in files; in the environment they are `EPITOME_` and the name.
-pub(crate) const KEYS: [&str; 23] = [
-    "target",
-    "tail",
-    "task",
-    "trigger",
-    "preset",
-    "strategies",
-    "stop",
-    "counting",
-    "pins",
-    "preserved-tools",
-    "read-only",
-    "counter",
-    "model",
-    "window",
-    "models",
-    "summarizer",
-    "on-failure",
-    "timeout",
-    "spend",
-    "spend-session",
-    "spend-day",
-    "hook-before",
-    "hook-after",
-];
-
 /// Of the target: what a window of `window` tokens allows. The other half is for the reply and the
 /// next steps.
 pub(crate) fn window_allows(window: u64) -> u64 {
@@ -178,81 +149,6 @@ impl Settings {
             stop: self.stop.unwrap_or(preset.stop),
             counting: self.counting.unwrap_or(preset.counting),
             ..preset
-        }
-    }
-
-    /// These, and what they don't say from `lower`.
-    fn or(self, lower: Settings) -> Self {
-        // A counter or window that was said of another model, farther away, isn't this one's.
-        let is_other = self.model.is_some();
-        Settings {
-            target: self.target.or(lower.target),
-            tail: self.tail.or(lower.tail),
-            task: self.task.or(lower.task),
-            trigger: self.trigger.or(lower.trigger),
-            preset: self.preset.or(lower.preset),
-            strategies: self.strategies.or(lower.strategies),
-            stop: self.stop.or(lower.stop),
-            counting: self.counting.or(lower.counting),
-            pins: self.pins.or(lower.pins),
-            pinned: self.pinned.or(lower.pinned),
-            preserved_tools: self.preserved_tools.or(lower.preserved_tools),
-            read_only: self.read_only.or(lower.read_only),
-            counter: self.counter.or(lower.counter.filter(|_| !is_other)),
-            model: self.model.or(lower.model),
-            window: self.window.or(lower.window.filter(|_| !is_other)),
-            models: self.models.or(lower.models),
-            own_models: self.own_models.or(lower.own_models),
-            summarizer: self.summarizer.or(lower.summarizer),
-            on_failure: self.on_failure.or(lower.on_failure),
-            timeout: self.timeout.or(lower.timeout),
-            spend: self.spend.or(lower.spend),
-            spend_session: self.spend_session.or(lower.spend_session),
-            spend_day: self.spend_day.or(lower.spend_day),
-            hook_before: self.hook_before.or(lower.hook_before),
-            hook_after: self.hook_after.or(lower.hook_after),
-        }
-    }
-
-    /// What a key is set to, as a person would write it.
-    pub(crate) fn said(&self, key: &str) -> Option<String> {
-        let list = |texts: &Vec<String>| texts.join(", ");
-        let written =
-            |lines: &Vec<Line>| lines.iter().map(Line::written).collect::<Vec<_>>().join(", ");
-        match key {
-            "target" => self.target.map(|target| target.to_string()),
-            "tail" => self.tail.map(tail_words),
-            "task" => self
-                .task
-                .map(|task| if task == Task::Keep { "keep".to_owned() } else { "fold".to_owned() }),
-            "trigger" => self.trigger.as_ref().map(trigger_words),
-            "preset" => self.preset.clone(),
-            "strategies" => self.strategies.as_ref().map(pipeline_words),
-            "stop" => self.stop.map(|stop| {
-                if stop == Stop::AtTarget { "at-target".to_owned() } else { "at-end".to_owned() }
-            }),
-            "counting" => self.counting.map(|counting| {
-                if counting == Counting::Whole { "whole".to_owned() } else { "sampled".to_owned() }
-            }),
-            "pins" => self.pins.as_ref().map(list),
-            "preserved-tools" => self.preserved_tools.as_ref().map(list),
-            "read-only" => self.read_only.as_ref().map(list),
-            "counter" => self.counter.clone(),
-            "model" => self.model.clone(),
-            "window" => self.window.map(|window| window.to_string()),
-            "summarizer" => self
-                .summarizer
-                .as_ref()
-                .map(|specs| specs.iter().map(Spec::to_string).collect::<Vec<_>>().join(", ")),
-            "on-failure" => self.on_failure.map(on_failure_words),
-            "timeout" => self.timeout.map(|time| format!("{} s", time.as_secs_f64())),
-            "spend" => self.spend.map(|money| money.to_string()),
-            "spend-session" => self.spend_session.map(|money| money.to_string()),
-            "spend-day" => self.spend_day.map(|money| money.to_string()),
-            "hook-before" => self.hook_before.as_ref().map(written),
-            "hook-after" => self.hook_after.as_ref().map(written),
-            "models" => self.models.as_ref().map(|path| path.to_string_lossy().into_owned()),
-            _ => None,
         }
     }
 }

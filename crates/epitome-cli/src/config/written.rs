@@ -8,17 +8,15 @@ use epitome::Tail;
 use epitome::model::Money;
 use epitome::preset::Preset;
 use epitome::strategy::{Ladder, Named, Pipeline};
-use epitome::summarize::OnFailure;
 use epitome::trigger::{Condition, When};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use crate::args;
-use crate::summarizers::Spec;
+use crate::values::{self, Spec};
 
 /// The newest content that stays, as the flag takes it.
-pub(crate) fn tail_words(tail: Tail) -> String {
+pub(super) fn tail_words(tail: &Tail) -> String {
     match tail {
         Tail::Fitting => "what fits".to_owned(),
         Tail::Items(many) => format!("{many}items"),
@@ -75,7 +73,7 @@ where
 }
 
 pub(super) fn window<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    written(from)?.map(|text| args::window(&text).map_err(de::Error::custom)).transpose()
+    written(from)?.map(|text| values::window(&text).map_err(de::Error::custom)).transpose()
 }
 
 /// One summarizer, or several in order.
@@ -106,22 +104,12 @@ pub(super) fn specs(said: &[String]) -> Result<Vec<Spec>, String> {
 
 /// A positive number of seconds.
 pub(super) fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    written(from)?.map(|text| args::seconds(&text).map_err(de::Error::custom)).transpose()
+    written(from)?.map(|text| values::seconds(&text).map_err(de::Error::custom)).transpose()
 }
 
 /// An amount of money.
 pub(super) fn spend<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error> {
-    written(from)?.map(|text| args::dollars(&text).map_err(de::Error::custom)).transpose()
-}
-
-/// What happens where nobody gives a summary, as the flag takes it.
-pub(super) fn on_failure_words(policy: OnFailure) -> String {
-    match policy {
-        OnFailure::Extractive => "extractive",
-        OnFailure::Skip => "skip",
-        OnFailure::Error => "error",
-    }
-    .to_owned()
+    written(from)?.map(|text| values::dollars(&text).map_err(de::Error::custom)).transpose()
 }
 
 fn written<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

@@ -8,8 +8,8 @@ use epitome::transcript::ContentId;
 use serde::{Deserialize, Serialize};
 
 use super::Entry;
-use crate::args::usual_archive;
 use crate::failure::Failure;
+use crate::folders;
 use crate::output;
 use crate::quoting::{name, operand};
 
@@ -44,8 +44,8 @@ impl Journal {
     /// # Errors
     /// There is no home folder.
     pub(crate) fn path(agent: &str) -> Result<PathBuf> {
-        let base = usual_archive().and_then(|archive| Path::new(archive).parent());
-        let base = base.ok_or_else(|| Failure::usage("neither XDG_DATA_HOME nor HOME is set"))?;
+        let base = folders::data()
+            .ok_or_else(|| Failure::usage("neither XDG_DATA_HOME nor HOME is set"))?;
         Ok(base.join("installed").join(format!("{agent}.json")))
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::failure::Failure;
 use crate::identity::Identity;
@@ -178,9 +178,10 @@ fn not_a_stream(flag: &str, path: &Path) -> Result<()> {
 pub(crate) fn apart(places: &[(&str, &Place)]) -> Result<()> {
     for (at, (what, place)) in places.iter().enumerate() {
         if let Some((other, _)) = places[..at].iter().find(|(_, other)| place.spoils(other)) {
-            return Err(Failure::usage(format!("{other} and {what} can't go to the same place"))
-                .hint("give each a file of its own")
-                .into());
+            bail!(
+                Failure::usage(format!("{other} and {what} can't go to the same place"))
+                    .hint("give each a file of its own")
+            );
         }
     }
     Ok(())

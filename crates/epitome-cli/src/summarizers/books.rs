@@ -12,6 +12,7 @@ use epitome_llm::{Books, Entry, Unbooked};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::folders;
 use crate::quoting::{name, operand};
 
 /// Days that are kept: what a session took longer ago than that is forgotten.
@@ -53,9 +54,7 @@ struct Session {
 
 /// `epitome/spent.json` in the XDG state folder.
 pub(crate) fn file() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))?;
-    Some(base.join("epitome/spent.json"))
+    Some(folders::state()?.join("spent.json"))
 }
 
 /// What the file says of today, in words; nothing is written.

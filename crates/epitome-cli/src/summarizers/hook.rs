@@ -169,15 +169,6 @@ impl After {
     }
 }
 
-/// Commands as flags and settings name them.
-///
-/// # Errors
-/// A quote that isn't closed, or no program.
-pub(crate) fn line(text: &str) -> Result<Vec<String>, String> {
-    let words = shlex::split(text).ok_or("a quote isn't closed")?;
-    if words.is_empty() { Err("no program is named".to_owned()) } else { Ok(words) }
-}
-
 /// Commands that take at most `longest` each.
 pub(super) fn commands(lines: &[Vec<String>], longest: Duration) -> impl Iterator<Item = Command> {
     lines.iter().map(move |words| Command::new(words, longest))

@@ -6,27 +6,26 @@ mod hook;
 pub(crate) mod model;
 mod paid;
 pub(crate) mod remote;
-mod spec;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::compact::{About, Compact, Compactors};
 use epitome::hook::{Hook, Hooks};
 use epitome::summarize::{Brief, Clock, OnFailure, Summaries, Summarizer};
 use epitome_llm::{Cap, Purse, in_memory, origin};
 
-use crate::args::{AroundArgs, Line, SummaryArgs};
+use crate::args::{AroundArgs, SummaryArgs};
 use crate::config::Settings;
 use crate::failure::Failure;
 use crate::input;
 use crate::quoting::name;
 use crate::reader;
+use crate::values::{FORMS, Host, Line, Named, Spec};
 
-pub(crate) use hook::{After, line};
-pub(crate) use spec::{FORMS, Host, Named, Spec};
+pub(crate) use hook::After;
 
 use books::{Kept, Span};
 use command::Command;
@@ -94,7 +93,7 @@ pub(crate) fn helpers(
     let (whole, specs) = specs.split_at(specs.iter().take_while(|spec| is_whole(spec)).count());
     if let Some(late) = specs.iter().find(|spec| is_whole(spec)) {
         let what = format!("{late} does whole compactions, and is asked before any summarizer");
-        return Err(Failure::usage(what).hint(format!("--summarizer {late} --then …")).into());
+        bail!(Failure::usage(what).hint(format!("--summarizer {late} --then …")));
     }
     let session = Arc::new(OnceLock::new());
     let purse = purse(args, settings, &session)?;
@@ -187,13 +186,13 @@ fn chain(
         && !matches!(agent, Spec::Model(_) if specs.contains(agent))
     {
         let what = format!("--for {agent} is no model that is asked for a summary");
-        return Err(Failure::usage(what).hint(format!("--summarizer {agent}, or --then")).into());
+        bail!(Failure::usage(what).hint(format!("--summarizer {agent}, or --then")));
     }
     let registry = reader::price_list(settings)?;
     let mut keys = Keys::default();
     let summarizer = |spec: &Spec| -> Result<Arc<dyn Summarizer>> {
         Ok(match spec {
-            Spec::Command(words) => Arc::new(Command::new(words, longest)),
+            Spec::Command(line) => Arc::new(Command::new(&line.0, longest)),
             Spec::Model(named) => {
                 let found = model::find(named, &mut keys)?;
                 let model = model::model(named, found, longest, purse.cloned(), &registry)?;
@@ -229,7 +228,7 @@ fn prompt(path: &Path) -> Result<String> {
     let text = input::by_hand(path)
         .map_err(|error| Failure::input(format!("--prompt {}: {error}", name(path))))?;
     if text.trim().is_empty() {
-        return Err(Failure::input(format!("--prompt {} says nothing", name(path))).into());
+        bail!(Failure::input(format!("--prompt {} says nothing", name(path))));
     }
     Ok(text.trim_end().to_owned())
 }

@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use epitome::model::Registry;
 use epitome::wire::Format;
 use epitome_llm::{BadEndpoint, Endpoint, Limits, Model, Purse, Secret};
 
-use super::spec::{Host, Named};
 use crate::failure::Failure;
 use crate::input;
 use crate::quoting::name;
+use crate::values::{Host, Named};
 
 /// The key for servers that are named by their address. No provider's key is ever sent there.
 const OWN_KEY: &str = "EPITOME_API_KEY";
@@ -173,9 +173,7 @@ pub(crate) fn hidden(variable: &str) -> Result<Option<(String, String)>> {
     let key = input::by_hand(&path)
         .map_err(|error| Failure::usage(format!("{variable}, {}: {error}", name(&path))))?;
     if key.trim().is_empty() {
-        return Err(
-            Failure::usage(format!("{variable}: there is nothing in {}", name(&path))).into()
-        );
+        bail!(Failure::usage(format!("{variable}: there is nothing in {}", name(&path))));
     }
     Ok(Some((key, variable)))
 }

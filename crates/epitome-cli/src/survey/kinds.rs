@@ -35,6 +35,25 @@ pub(crate) enum Kind {
     Wrapping,
 }
 
+/// How a kind is called and drawn: in JSON, for people, among the 256 colours of terminals, on white and on black.
+struct Look(&'static str, &'static str, u8, &'static str, &'static str);
+
+/// In the order of the kinds.
+const LOOKS: [Look; 12] = [
+    Look("system", "system", 103, "#64748b", "#94a3b8"),
+    Look("tool_definitions", "tool definitions", 136, "#a16207", "#ca8a04"),
+    Look("human", "human", 208, "#ea580c", "#fb923c"),
+    Look("injected", "injected", 222, "#eab308", "#fde047"),
+    Look("checkpoint", "checkpoint", 205, "#be185d", "#f472b6"),
+    Look("model_text", "model text", 71, "#16a34a", "#4ade80"),
+    Look("reasoning", "reasoning", 141, "#7c3aed", "#a78bfa"),
+    Look("call_arguments", "call arguments", 44, "#0e9fb8", "#22d3ee"),
+    Look("tool_results", "tool results", 69, "#2563eb", "#5b93f5"),
+    Look("media", "media", 203, "#dc2626", "#f87171"),
+    Look("other", "other", 245, "#9ca3af", "#6b7280"),
+    Look("wrapping", "wrapping", 240, "#cbd5e1", "#475569"),
+];
+
 impl Kind {
     /// All kinds, in the order of pictures.
     pub(crate) const ALL: [Kind; 12] = [
@@ -52,76 +71,28 @@ impl Kind {
         Kind::Wrapping,
     ];
 
+    fn look(self) -> &'static Look {
+        &LOOKS[self as usize]
+    }
+
     /// The name in JSON.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::System => "system",
-            Kind::ToolDefinitions => "tool_definitions",
-            Kind::Human => "human",
-            Kind::Injected => "injected",
-            Kind::Checkpoint => "checkpoint",
-            Kind::ModelText => "model_text",
-            Kind::Reasoning => "reasoning",
-            Kind::CallArguments => "call_arguments",
-            Kind::ToolResults => "tool_results",
-            Kind::Media => "media",
-            Kind::Other => "other",
-            Kind::Wrapping => "wrapping",
-        }
+        self.look().0
     }
 
     /// The name for people.
     pub(crate) fn words(self) -> &'static str {
-        match self {
-            Kind::System => "system",
-            Kind::ToolDefinitions => "tool definitions",
-            Kind::Human => "human",
-            Kind::Injected => "injected",
-            Kind::Checkpoint => "checkpoint",
-            Kind::ModelText => "model text",
-            Kind::Reasoning => "reasoning",
-            Kind::CallArguments => "call arguments",
-            Kind::ToolResults => "tool results",
-            Kind::Media => "media",
-            Kind::Other => "other",
-            Kind::Wrapping => "wrapping",
-        }
+        self.look().1
     }
 
     /// Its colour among the 256 of terminals.
     pub(crate) fn shade(self) -> u8 {
-        match self {
-            Kind::System => 103,
-            Kind::ToolDefinitions => 136,
-            Kind::Human => 208,
-            Kind::Injected => 222,
-            Kind::Checkpoint => 205,
-            Kind::ModelText => 71,
-            Kind::Reasoning => 141,
-            Kind::CallArguments => 44,
-            Kind::ToolResults => 69,
-            Kind::Media => 203,
-            Kind::Other => 245,
-            Kind::Wrapping => 240,
-        }
+        self.look().2
     }
 
     /// Its colours on white and on black.
     pub(crate) fn hues(self) -> (&'static str, &'static str) {
-        match self {
-            Kind::System => ("#64748b", "#94a3b8"),
-            Kind::ToolDefinitions => ("#a16207", "#ca8a04"),
-            Kind::Human => ("#ea580c", "#fb923c"),
-            Kind::Injected => ("#eab308", "#fde047"),
-            Kind::Checkpoint => ("#be185d", "#f472b6"),
-            Kind::ModelText => ("#16a34a", "#4ade80"),
-            Kind::Reasoning => ("#7c3aed", "#a78bfa"),
-            Kind::CallArguments => ("#0e9fb8", "#22d3ee"),
-            Kind::ToolResults => ("#2563eb", "#5b93f5"),
-            Kind::Media => ("#dc2626", "#f87171"),
-            Kind::Other => ("#9ca3af", "#6b7280"),
-            Kind::Wrapping => ("#cbd5e1", "#475569"),
-        }
+        (self.look().3, self.look().4)
     }
 
     /// The kind of a part of `entry`.

@@ -19,31 +19,24 @@ fn claude() -> Bench {
     bench
 }
 
-fn json_in(bench: &Bench, name: &str) -> Value {
-    serde_json::from_str(&bench.read(name)).expect("JSON")
-}
-
 #[test]
 fn claude_code_is_told_and_has_its_bytes_back() {
     let bench = claude();
-    let ran = bench.run("install claude-code");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let settings = json_in(&bench, ".claude/settings.json");
+    bench.run("install claude-code").ends(0);
+    let settings = bench.json(".claude/settings.json");
     let hooks = &settings["hooks"];
     assert_eq!(hooks["PreCompact"][0]["hooks"][0]["command"], "date", "what was there stays");
     let command = hooks["PreCompact"][1]["hooks"][0]["command"].as_str().expect("a command");
     assert!(command.contains(" hook pre-compact --archive "), "{command}");
     assert_eq!(hooks["SessionStart"][0]["matcher"], "compact");
     assert_eq!(settings["statusLine"]["type"], "command");
-    let server = &json_in(&bench, ".claude.json")["mcpServers"]["epitome"];
+    let server = &bench.json(".claude.json")["mcpServers"]["epitome"];
     assert_eq!(server["args"][0], "mcp", "{server}");
     // The server can start at once.
     assert!(bench.path(".local/share/epitome/archive/store.db").exists());
 
-    let again = bench.run("install claude-code");
-    assert_eq!(again.code, 2, "{}", again.err);
-    let ran = bench.run("uninstall claude-code");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    bench.run("install claude-code").ends(2);
+    bench.run("uninstall claude-code").ends(0);
     assert_eq!(bench.read(".claude/settings.json"), SETTINGS);
     assert_eq!(bench.read(".claude.json"), SERVERS);
     assert_eq!(bench.run("uninstall claude-code").code, 2, "nothing is left to be undone");
@@ -58,17 +51,15 @@ fn codex_is_told_and_has_its_bytes_back() {
         let mut command = bench.command(&words);
         Ran::of(&command.env("CODEX_HOME", bench.path("moved")).output().expect("the binary runs"))
     };
-    let ran = run("install codex --archive kept");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    run("install codex --archive kept").ends(0);
     let config = bench.read("moved/config.toml");
     assert!(config.starts_with(CODEX) && config.contains("\n[mcp_servers.epitome]\n"), "{config}");
     let store = bench.path("kept").display().to_string();
     assert!(config.contains(&store) && bench.path("kept/store.db").exists(), "{config}");
-    let hooks = json_in(&bench, "moved/hooks.json");
+    let hooks = bench.json("moved/hooks.json");
     assert_eq!(hooks["hooks"]["SessionStart"][0]["matcher"], "compact");
     assert!(!bench.path(".codex").exists(), "CODEX_HOME moves it");
-    let ran = run("uninstall codex");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    run("uninstall codex").ends(0);
     assert_eq!(bench.read("moved/config.toml"), CODEX);
     assert!(!bench.path("moved/hooks.json").exists(), "it wasn't there");
 }
@@ -96,9 +87,8 @@ fn claude_codes_folder_may_be_elsewhere() {
 #[test]
 fn a_dry_run_shows_what_it_would_do_and_nothing_else() {
     let bench = claude();
-    let ran = bench.run("install claude-code --dry-run");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("would be changed") && ran.out.contains("+ "), "{}", ran.out);
+    let ran = bench.run("install claude-code --dry-run").ends(0);
+    ran.says(&["would be changed", "+ "]);
     assert!(!ran.out.contains("sk-not-a-key"), "lines that stay aren't shown: {}", ran.out);
     assert_eq!(bench.names(), [".claude", ".claude.json"]);
     assert_eq!(bench.read(".claude/settings.json"), SETTINGS);
@@ -119,31 +109,26 @@ fn what_somebody_changed_since_stays_changed() {
     let changed = bench.read(".claude/settings.json").replace("\"opus\"", "\"sonnet\"");
     bench.write(".claude/settings.json", &changed);
     // Claude Code writes this file anew all the time, in a layout of its own.
-    let mut servers = json_in(&bench, ".claude.json");
+    let mut servers = bench.json(".claude.json");
     servers["numStartups"] = json!(4);
     bench.write(".claude.json", serde_json::to_string(&servers).expect("JSON"));
-    let ran = bench.run("uninstall claude-code");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("somebody changed it since"), "{}", ran.out);
+    bench.run("uninstall claude-code").ends(0).says(&["somebody changed it since"]);
     let mut want: Value = serde_json::from_str(SETTINGS).expect("JSON");
     want["model"] = json!("sonnet");
-    assert_eq!(json_in(&bench, ".claude/settings.json"), want);
-    assert_eq!(json_in(&bench, ".claude.json")["numStartups"], 4);
+    assert_eq!(bench.json(".claude/settings.json"), want);
+    assert_eq!(bench.json(".claude.json")["numStartups"], 4);
     assert!(!bench.read(".claude.json").contains("epitome"));
 
     // What isn't there as it was put in is named, and left.
     assert_eq!(bench.run("install claude-code").code, 0);
     let changed = bench.read(".claude/settings.json").replace("status-line", "status-line --mine");
     bench.write(".claude/settings.json", &changed);
-    let ran = bench.run("uninstall claude-code");
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.out.contains("statusLine isn't there as it was put in"), "{}", ran.out);
+    bench.run("uninstall claude-code").ends(3).says(&["statusLine isn't there as it was put in"]);
     assert!(bench.read(".claude/settings.json").contains("--mine"));
     // Only that is left to be taken out; what somebody takes out is out.
     assert_eq!(bench.run("uninstall claude-code").code, 3);
     bench.write(".claude/settings.json", SETTINGS);
-    let ran = bench.run("uninstall claude-code");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    bench.run("uninstall claude-code").ends(0);
     assert_eq!(bench.read(".claude/settings.json"), SETTINGS);
     assert_eq!(bench.run("uninstall claude-code").code, 2);
 }
@@ -175,9 +160,7 @@ fn one_at_a_time_is_installed() {
         .expect("it is there");
     let is_refused = |line: &str| {
         lock.lock().expect("nobody has it");
-        let ran = bench.run(line);
-        assert_eq!(ran.code, 75, "{line}: {}", ran.err);
-        assert!(ran.err.contains("is installing or uninstalling for claude-code"), "{}", ran.err);
+        bench.run(line).ends(75).complains(&["is installing or uninstalling for claude-code"]);
         assert_eq!(bench.run(&format!("{line} --dry-run")).code, 0, "it changes nothing");
         lock.unlock().expect("it is held");
     };
@@ -215,9 +198,7 @@ fn hooks_arent_put_in_twice() {
     assert_ne!(changed, installed);
     fs::remove_file(bench.path(".local/share/epitome/installed/claude-code.json")).expect("there");
     bench.write(".claude/settings.json", &changed);
-    let ran = bench.run("install claude-code");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("hooks.PreCompact is there already and stays"), "{}", ran.out);
+    bench.run("install claude-code").ends(0).says(&["hooks.PreCompact is there already and stays"]);
     assert_eq!(bench.read(".claude/settings.json"), changed);
 }
 
@@ -228,8 +209,7 @@ fn comments_behind_what_was_put_in_stay() {
     assert_eq!(bench.run("install codex").code, 0);
     let config = bench.read(".codex/config.toml");
     bench.write(".codex/config.toml", format!("{config}\n# mine too\n"));
-    let ran = bench.run("uninstall codex");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    bench.run("uninstall codex").ends(0);
     assert_eq!(bench.read(".codex/config.toml"), format!("{CODEX}\n# mine too\n"));
 }
 
@@ -285,9 +265,7 @@ fn what_an_agent_writes_meanwhile_stays() {
 fn settings_that_cant_be_read_are_left_alone() {
     let bench = claude();
     bench.write(".claude.json", "{ // mine\n}");
-    let ran = bench.run("install claude-code");
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    assert!(ran.err.contains("it isn't JSON"), "{}", ran.err);
+    bench.run("install claude-code").ends(1).complains(&["it isn't JSON"]);
     assert_eq!(bench.read(".claude/settings.json"), SETTINGS);
     assert_eq!(bench.run("uninstall claude-code").code, 2, "nothing was installed");
 }
@@ -451,8 +429,7 @@ fn a_hook_never_fails_the_agent() {
     bench.copy(SESSION, "s.jsonl");
     bench.write("taken", "a file");
     let said = json!({ "transcript_path": bench.path("s.jsonl") }).to_string();
-    let ran = bench.pipe("hook pre-compact --archive taken", said.as_bytes());
-    assert_eq!(ran.code, 0);
+    let ran = bench.pipe("hook pre-compact --archive taken", said.as_bytes()).ends(0);
     assert!(ran.out.contains("The user said this") && ran.err.contains("taken"), "{}", ran.err);
     // Nobody reads what it prints.
     let mut command = bench.command(&["hook", "pre-compact"]);

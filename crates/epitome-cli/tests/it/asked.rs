@@ -148,8 +148,7 @@ fn a_server_of_ones_own_is_told_no_providers_key() {
     let key_of = |environment: &[(&str, &str)]| {
         let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
         let name = format!("{}/v1#gpt-4o-mini", server.running.url);
-        let ran = compact(&bench, &["--summarizer", &name], environment);
-        assert_eq!(ran.code, 0, "{}", ran.err);
+        compact(&bench, &["--summarizer", &name], environment).ends(0);
         assert_eq!(receipt(&bench)["summary"]["by"], "gpt-4o-mini");
         let headers = server.running.recorded()[0].headers.clone();
         assert!(headers.iter().all(|(_, value)| !value.contains("sk-of-openai")));
@@ -171,8 +170,7 @@ fn a_key_may_be_in_a_file_and_must_be_somewhere() {
     let anthropic = ["--summarizer", "anthropic:claude-haiku-4-5"];
     let url = server.running.url.as_str();
     let file = ("ANTHROPIC_API_KEY_FILE", "key");
-    let ran = compact(&bench, &anthropic, &[("ANTHROPIC_BASE_URL", url), file]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &anthropic, &[("ANTHROPIC_BASE_URL", url), file]).ends(0);
     let recorded = server.running.recorded();
     assert!(recorded[0].headers.contains(&("x-api-key".to_owned(), KEY.to_owned())));
 
@@ -214,8 +212,7 @@ fn what_may_pass_is_tried_again() {
     let limited = Fault::RateLimited { retry_after: Some(1) };
     let (bench, server) = (bench(), Served::new([limited.into(), Reply::text(GOOD).into()]));
     let begun = Instant::now();
-    let ran = ask(&bench, 2, &server.running.url, &[]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    ask(&bench, 2, &server.running.url, &[]).ends(0);
     assert!(begun.elapsed() >= Duration::from_secs(1), "it waits as long as it is told");
     let told = receipt(&bench);
     assert_eq!((server.requests(), &told["summary"]["calls"][0]["requests"]), (2, &json!(2)));
@@ -343,8 +340,7 @@ fn settings_name_summarizers_too() {
         ".config/epitome/config.toml",
         format!("summarizer = [\"{url}/v1#gpt-4o\", \"{url}/v1#gpt-4o-mini\"]\ntimeout = 20\nspend = 0.5\non-failure = \"error\"\n"),
     );
-    let ran = compact(&bench, &["--focus", "the workflow"], &[]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &["--focus", "the workflow"], &[]).ends(0);
     assert_eq!(receipt(&bench)["summary"]["by"], "gpt-4o-mini");
     assert_eq!(compact(&bench, &["--summarizer", "extractive"], &[]).code, 0);
     assert_eq!(receipt(&bench)["summary"], Value::Null);
@@ -378,9 +374,7 @@ fn a_projects_file_sends_nothing_anywhere() {
     let bench = bench();
     for said in ["summarizer = \"cmd:touch ran\"\n", "spend = 100\n"] {
         bench.write("epitome.toml", said);
-        let ran = compact(&bench, &[], &[]);
-        assert_eq!(ran.code, 2, "{}", ran.err);
-        assert!(ran.err.contains("isn't taken from a project's own file"), "{}", ran.err);
+        compact(&bench, &[], &[]).ends(2).complains(&["isn't taken from a project's own file"]);
     }
     bench.write("epitome.toml", "summarizer = \"cmd:touch ran\"\n");
     assert!(!bench.path("ran").exists());

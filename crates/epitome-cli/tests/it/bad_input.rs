@@ -42,8 +42,7 @@ fn is_refused_by_every_command() {
     for (name, bytes) in bad() {
         bench.write(name, bytes);
         for command in COMMANDS {
-            let ran = bench.run(&format!("{command} {name}"));
-            assert_eq!(ran.code, 65, "{command} {name}: {}", ran.err);
+            let ran = bench.run(&format!("{command} {name}")).ends(65);
             assert!(ran.out.is_empty(), "{command} {name}: {}", ran.out);
             assert!(ran.err.contains("\nhint: "), "{command} {name}: {}", ran.err);
             assert!(!ran.err.contains("panicked"), "{command} {name}: {}", ran.err);
@@ -159,8 +158,7 @@ fn leaves_an_existing_output_alone() {
     let bench = Bench::new();
     bench.write("bad", "not a transcript");
     bench.write("out.json", "precious");
-    let ran = bench.run("compact bad -o out.json --receipt receipt.json");
-    assert_eq!(ran.code, 65);
+    bench.run("compact bad -o out.json --receipt receipt.json").ends(65);
     assert_eq!(bench.read("out.json"), "precious");
     assert_eq!(bench.names(), ["bad", "out.json"]);
 }
@@ -170,8 +168,7 @@ fn a_recording_cut_off_in_a_row_is_read_up_to_there() {
     let bench = Bench::new();
     let whole = std::fs::read(shipped(SESSION)).expect("a shipped session");
     bench.write("cut.jsonl", &whole[..whole.len() * 2 / 3]);
-    let ran = bench.run("count cut.jsonl");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("count cut.jsonl").ends(0);
     assert!(ran.err.starts_with("warning: left out row "), "{}", ran.err);
 }
 
@@ -224,15 +221,13 @@ fn what_says_nothing_is_told_in_words_that_fit() {
 
     let orphan = |id: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"alone"}}"#);
     let orphans = format!("[{},{}]", orphan("a"), orphan("b"));
-    let ran = bench.pipe("check", orphans.as_bytes());
-    assert_eq!(ran.code, 3);
+    let ran = bench.pipe("check", orphans.as_bytes()).ends(3);
     assert!(
         ran.out.contains("2 breaches in 2 messages by the rules of openai-chat"),
         "{}",
         ran.out
     );
-    let ran = bench.pipe("compact --target 1", orphans.as_bytes());
-    assert_eq!(ran.code, 3, "{}", ran.err);
+    let ran = bench.pipe("compact --target 1", orphans.as_bytes()).ends(3);
     assert!(
         serde_json::from_str::<Vec<serde_json::Value>>(&ran.out).is_ok_and(|all| !all.is_empty())
     );
@@ -241,8 +236,7 @@ fn what_says_nothing_is_told_in_words_that_fit() {
     }
 
     let null = br#"[{"role":"user","content":null}]"#;
-    let ran = bench.pipe("check", null);
-    assert_eq!(ran.code, 3);
+    let ran = bench.pipe("check", null).ends(3);
     ran.says(&["1 breach in 1 message by", "hint: epitome check --repair FILE -o mended.json"]);
     let ran = bench.pipe("compact --target 1", null);
     assert!(ran.code == 3 && ran.err.contains("chat/empty"), "{}", ran.err);
@@ -292,9 +286,7 @@ fn what_only_its_author_can_mend_is_told_by_the_exit_code() {
     let clear =
         r#"{"edits": [{"type": "clear_tool_uses_20250919"}, {"type": "clear_thinking_20251015"}]}"#;
     bench.write("r.json", body(clear));
-    let ran = bench.run("compact r.json -o out.json");
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("anthropic/clear-thinking-first"), "{}", ran.err);
+    bench.run("compact r.json -o out.json").ends(3).complains(&["anthropic/clear-thinking-first"]);
     assert_eq!(bench.run("check out.json").code, 3);
 }
 
@@ -303,10 +295,10 @@ fn a_run_of_a_request_is_an_error() {
     let bench = Bench::new();
     bench.write("r.json", r#"[{"role":"user","content":"Go."}]"#);
     for command in ["check", "stats", "compact"] {
-        let ran = bench.run(&format!("{command} --run 5 r.json"));
-        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
-        assert!(ran.err.contains("r.json is a request: it has one run only"), "{}", ran.err);
-        assert!(ran.err.contains("hint: leave --run out"), "{}", ran.err);
+        bench
+            .run(&format!("{command} --run 5 r.json"))
+            .ends(2)
+            .complains(&["r.json is a request: it has one run only", "hint: leave --run out"]);
     }
 }
 
@@ -321,9 +313,7 @@ fn a_purpose_names_what_it_is_checked_for() {
         ("nonsense", "not FORMAT, FORMAT:MODEL or :MODEL"),
         ("openai-chat:o1:x", "o1:x"),
     ] {
-        let ran = bench.run(&format!("check r.json --for {purpose}"));
-        assert_eq!(ran.code, 2, "{purpose}: {}{}", ran.out, ran.err);
-        assert!(ran.err.contains(why), "{purpose}: {}", ran.err);
+        bench.run(&format!("check r.json --for {purpose}")).ends(2).complains(&[why]);
     }
     assert_eq!(bench.run("check r.json --for openai-chat:o1:free").code, 0);
 }
@@ -340,10 +330,7 @@ fn flags_that_could_do_nothing_are_errors() {
         ("man pin-add", "there is no command"),
     ];
     for (command, says) in refused {
-        let ran = bench.run(command);
-        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
-        assert!(ran.err.contains(says), "{command}: {}", ran.err);
-        assert!(ran.err.contains("hint: "), "{command}: {}", ran.err);
+        bench.run(command).ends(2).complains(&[says, "hint: "]);
     }
     for name in ["codex/rollout-b.jsonl", "claude-code/edge_cases.jsonl"] {
         bench.copy(name, "recording.jsonl");
@@ -359,10 +346,10 @@ fn a_broken_request_that_is_passed_as_it_came_is_told_of() {
     let body =
         r#"[{"role":"user","content":"Go."},{"role":"tool","tool_call_id":"x","content":"lost"}]"#;
     bench.write("r.json", body);
-    let ran = bench.run("compact r.json --trigger 80% --window 200k -o out.json");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("breaks 1 rule of its format"), "{}", ran.err);
-    assert!(ran.err.contains("hint: epitome check r.json"), "{}", ran.err);
+    bench
+        .run("compact r.json --trigger 80% --window 200k -o out.json")
+        .ends(0)
+        .complains(&["breaks 1 rule of its format", "hint: epitome check r.json"]);
     assert_eq!(bench.read("out.json"), body);
 }
 

@@ -29,18 +29,17 @@ fn bench() -> Bench {
 #[test]
 fn the_agents_own_model_is_asked_behind_its_request_where_that_costs_less() {
     let (bench, served) = (bench(), Served::new([Reply::text(GOOD).into()]));
-    let ran = compact(&bench, &served, &format!("--summarizer {WHO} --for {WHO}"));
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = compact(&bench, &served, &format!("--summarizer {WHO} --for {WHO}")).ends(0);
     let words = "asked claude-haiku-4-5 behind the agent's own prompt: it costs less; behind it: ";
     let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains(words) && told.contains("; by itself: "), "{told}");
     let sent: Value = serde_json::from_slice(&served.running.recorded()[0].body).expect("JSON");
-    let mine: Value = serde_json::from_str(&bench.read("in")).expect("JSON");
+    let mine = bench.json("in");
     let messages = mine["messages"].as_array().expect("a list");
     let behind = sent["messages"].as_array().expect("a list");
     assert_eq!(messages[..], behind[..messages.len()]);
     assert_eq!((behind.len(), &sent["tools"]), (messages.len() + 1, &mine["tools"]));
-    let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+    let receipt = bench.json("receipt");
     let choice = &receipt["summary"]["shapes"][0];
     assert_eq!((&choice["shape"], &choice["why"]), (&"extension".into(), &"cheaper".into()));
     let cost = |shape: &str| choice[shape]["cost"].as_f64().expect("a sum");
@@ -48,8 +47,7 @@ fn the_agents_own_model_is_asked_behind_its_request_where_that_costs_less() {
 
     // Without it nobody supposes that anything is cached.
     let served = Served::new([Reply::text(GOOD).into()]);
-    let ran = compact(&bench, &served, &format!("--summarizer {WHO}"));
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &served, &format!("--summarizer {WHO}")).ends(0);
     let sent: Value = serde_json::from_slice(&served.running.recorded()[0].body).expect("JSON");
     assert_eq!(sent["messages"].as_array().map(Vec::len), Some(1));
 }
@@ -62,14 +60,12 @@ fn whoever_isnt_asked_cant_be_gone_on_from() {
         format!("--summarizer {WHO} --for extractive"),
         format!("--for {WHO}"),
     ] {
-        let ran = compact(&bench, &served, &flags);
-        assert_eq!(ran.code, 2, "{flags}: {}", ran.err);
-        assert!(ran.err.contains("--summarizer"), "{flags}: {}", ran.err);
+        compact(&bench, &served, &flags).ends(2).complains(&["--summarizer"]);
     }
     assert_eq!(served.requests(), 0);
     bench.copy(crate::bench::SESSION, "in");
     let served = Served::new([Reply::text(GOOD).into()]);
-    let ran = compact(&bench, &served, &format!("--summarizer {WHO} --for {WHO}"));
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("--for does nothing: a recording isn't the request"), "{}", ran.err);
+    compact(&bench, &served, &format!("--summarizer {WHO} --for {WHO}"))
+        .ends(0)
+        .complains(&["--for does nothing: a recording isn't the request"]);
 }

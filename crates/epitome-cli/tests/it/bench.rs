@@ -25,7 +25,10 @@ pub(crate) struct Bench {
 }
 
 /// What a command said and how it ended.
+#[derive(Clone)]
 pub(crate) struct Ran {
+    /// The command, where it was one line.
+    line: String,
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -59,6 +62,11 @@ impl Bench {
         fs::read_to_string(self.path(name)).expect("a file")
     }
 
+    /// The JSON in a file in it.
+    pub(crate) fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.read(name)).expect("JSON")
+    }
+
     /// The names of what is in it, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).expect("a folder");
@@ -83,20 +91,20 @@ impl Bench {
     }
 
     /// Runs it with arguments split at spaces.
-    pub(crate) fn run(&self, words: &str) -> Ran {
-        let words: Vec<&str> = words.split_whitespace().collect();
-        Ran::of(&self.command(&words).output().expect("the binary runs"))
+    pub(crate) fn run(&self, line: &str) -> Ran {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        Ran::by(line, &self.command(&words).output().expect("the binary runs"))
     }
 
     /// Runs it with `input` on stdin.
-    pub(crate) fn pipe(&self, words: &str, input: &[u8]) -> Ran {
-        let words: Vec<&str> = words.split_whitespace().collect();
+    pub(crate) fn pipe(&self, line: &str, input: &[u8]) -> Ran {
+        let words: Vec<&str> = line.split_whitespace().collect();
         let mut command = self.command(&words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary runs");
         // Whoever gives up on its input early may do so.
         let _gone = child.stdin.take().expect("piped").write_all(input);
-        Ran::of(&child.wait_with_output().expect("the binary ends"))
+        Ran::by(line, &child.wait_with_output().expect("the binary ends"))
     }
 
     /// Runs it with arguments split at spaces and stdout a terminal of `columns`; what that is sent.
@@ -151,14 +159,19 @@ impl Bench {
         let before = std::env::var("PATH").unwrap_or_default();
         let folder = binary.parent().expect("in a folder").display();
         command.env("PATH", format!("{folder}:{before}")).env_remove("NO_COLOR");
-        Ran::of(&command.output().expect("a shell"))
+        Ran::by(line, &command.output().expect("a shell"))
     }
 }
 
 impl Ran {
     pub(crate) fn of(output: &Output) -> Self {
+        Ran::by("", output)
+    }
+
+    fn by(line: &str, output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
         Ran {
+            line: line.to_owned(),
             code: output.status.code().expect("no signal"),
             out: text(&output.stdout),
             err: text(&output.stderr),
@@ -192,11 +205,29 @@ impl Ran {
         shape
     }
 
+    /// That it ended with this code.
+    #[track_caller]
+    pub(crate) fn ends(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}: {}{}", self.line, self.out, self.err);
+        self
+    }
+
     /// That stdout holds each of these.
-    pub(crate) fn says(&self, all: &[&str]) {
+    #[track_caller]
+    pub(crate) fn says(&self, all: &[&str]) -> &Self {
         for words in all {
-            assert!(self.out.contains(words), "{words}: {}", self.out);
+            assert!(self.out.contains(words), "{}: {words}: {}", self.line, self.out);
         }
+        self
+    }
+
+    /// That stderr holds each of these.
+    #[track_caller]
+    pub(crate) fn complains(&self, all: &[&str]) -> &Self {
+        for words in all {
+            assert!(self.err.contains(words), "{}: {words}: {}", self.line, self.err);
+        }
+        self
     }
 
     /// Stdout as JSON.

@@ -236,7 +236,7 @@ fn a_sidecar_writes_no_secret_anew() {
     );
     let ran = bench.run(&line);
     assert!(matches!(ran.code, 0 | 3), "{}", ran.shown());
-    let receipt: Value = serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+    let receipt = bench.json("receipt.json");
     assert_eq!(receipt["fallbacks"], json!([]), "its view is shown");
     let view = written_anew(&bench.read("out.json"), &bench.read("in.json"));
     for text in [&ran.out, &ran.err, &bench.read("receipt.json"), &view] {

@@ -55,7 +55,7 @@ fn receipts_are_json_of_a_version() {
     let bench = Bench::new();
     bench.copy(SHORT, "in.jsonl");
     let to_stdout = bench.run("compact in.jsonl --target 40% --receipt receipt.json --json");
-    let file: serde_json::Value = serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+    let file = bench.json("receipt.json");
     let told: serde_json::Value = serde_json::from_str(&to_stdout.err).expect("JSON on stderr");
     assert_eq!(file, told);
     assert_eq!(file["version"], 1);
@@ -124,18 +124,17 @@ fn what_must_stay_stays() {
 fn a_pin_that_nothing_says_is_a_warning() {
     let bench = Bench::new();
     bench.copy(SHORT, "s.jsonl");
-    let ran = bench.run("compact s.jsonl --pin zzzzqqqq --preserve-tool Bsah");
-    assert_eq!(ran.code, 0);
-    assert!(ran.err.contains("warning: no message matches the pin \"zzzzqqqq\""), "{}", ran.err);
-    assert!(ran.err.contains("warning: no message calls the tool \"Bsah\""), "{}", ran.err);
+    bench.run("compact s.jsonl --pin zzzzqqqq --preserve-tool Bsah").ends(0).complains(&[
+        "warning: no message matches the pin \"zzzzqqqq\"",
+        "warning: no message calls the tool \"Bsah\"",
+    ]);
 }
 
 #[test]
 fn the_best_is_written_where_the_target_cant_be_reached() {
     let bench = Bench::new();
     bench.copy(TRAJECTORY, "t.traj");
-    let ran = bench.run("compact t.traj --target 100 -o out.json");
-    assert_eq!(ran.code, 3);
+    let ran = bench.run("compact t.traj --target 100 -o out.json").ends(3);
     expect![[r#"
         exit #
         --- stderr
@@ -187,8 +186,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         "epitome --help | true",
         "epitome stats s.jsonl >&- 2>/dev/null || test $? = 1",
     ] {
-        let ran = bench.shell(line);
-        assert_eq!(ran.code, 0, "{line}: {}", ran.err);
+        let ran = bench.shell(line).ends(0);
         assert!(!ran.err.contains("panicked"), "{line}: {}", ran.err);
     }
 }
@@ -209,6 +207,8 @@ fn stdin_is_read_where_no_file_is_named() {
 impl crate::bench::Ran {
     /// The shape of what was said on stderr.
     fn err_shape(&self) -> String {
-        crate::bench::Ran { code: self.code, out: String::new(), err: self.err.clone() }.shape()
+        let mut ran = self.clone();
+        ran.out.clear();
+        ran.shape()
     }
 }

@@ -90,9 +90,8 @@ fn a_model_may_be_named_with_its_format() {
         ("convert r.json --to gmini", "openai-responses"),
         ("compact r.json --to codex", "codex can be read, not written"),
     ] {
-        let ran = bench.run(words);
-        assert_eq!(ran.code, 2, "{words}: {}", ran.err);
-        assert!(ran.err.contains(named), "{words}: {}", ran.err);
+        let ran = bench.run(words).ends(2);
+        ran.complains(&[named]);
         assert!(ran.out.is_empty(), "{words}: {}", ran.out);
     }
 }
@@ -102,12 +101,11 @@ fn what_was_compacted_is_written_in_another_format() {
     let bench = Bench::new();
     bench.copy(SESSION, "in");
     for to in FORMATS {
-        let ran = bench
-            .run(&format!("compact in --target 20% --to {to} -o out.json --receipt receipt.json"));
-        assert_eq!(ran.code, 0, "{to}: {}", ran.err);
+        bench
+            .run(&format!("compact in --target 20% --to {to} -o out.json --receipt receipt.json"))
+            .ends(0);
         assert_eq!(bench.run(&format!("check out.json --from {to}")).code, 0, "{to}");
-        let receipt: serde_json::Value =
-            serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+        let receipt = bench.json("receipt.json");
         assert!(receipt["after"]["tokens"].is_u64(), "{receipt}");
         assert_eq!(receipt.get("converted").is_some(), to != "anthropic", "{to}");
         if let Some(converted) = receipt.get("converted") {
@@ -117,10 +115,7 @@ fn what_was_compacted_is_written_in_another_format() {
             let counted = bench.run(&format!("count out.json --from {to} --json")).json();
             assert_eq!(counted["tokens"], after["tokens"], "{to}");
         }
-        // Who has the receipt may go on from it.
-        let on = bench.run(&format!(
-            "compact out.json --from {to} --continue receipt.json --target 90% -o next.json"
-        ));
+        let on = bench.run(&format!("compact out.json --from {to} --target 90% -o next.json"));
         assert!(matches!(on.code, 0 | 3), "{to}: {}", on.err);
     }
 }
@@ -132,7 +127,7 @@ fn a_conversion_is_counted_for_the_model_that_reads_it() {
     for (to, counter) in [("openai-chat:gpt-5.5", "o200k"), ("gemini:gemini-3-pro", "gemini")] {
         let ran =
             bench.run(&format!("compact in --target 5k --to {to} -o o.json --receipt r.json"));
-        let receipt: serde_json::Value = serde_json::from_str(&bench.read("r.json")).expect("JSON");
+        let receipt = bench.json("r.json");
         assert_eq!(receipt["counter"], counter, "{receipt}");
         let after = receipt["converted"]["after"]["tokens"].as_u64().expect("a number");
         assert_eq!(

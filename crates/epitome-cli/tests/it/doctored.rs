@@ -25,8 +25,7 @@ fn doctor_says_who_would_be_asked_and_sends_nothing() {
     let words =
         format!("--summarizer anthropic:claude-haiku-4-5 --then cmd:true --then {url}/v1#mine");
     let keys = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", url), ("PATH", "/usr/bin:/bin")];
-    let ran = doctor(&bench, &words, &keys);
-    assert_eq!(ran.code, 0, "{}", ran.out);
+    let ran = doctor(&bench, &words, &keys).ends(0);
     ran.says(&[
         &format!(
             "ok   summarizer anthropic:claude-haiku-4-5 at {url} (ANTHROPIC_BASE_URL), key in ANTHROPIC_API_KEY"
@@ -42,8 +41,7 @@ fn doctor_says_who_would_be_asked_and_sends_nothing() {
         ".config/epitome/config.toml",
         "summarizer = [\"openai:gpt-5-mini\", \"cmd:nowhere-at-all\"]\n",
     );
-    let ran = doctor(&bench, "", &[]);
-    assert_eq!(ran.code, 3, "{}", ran.out);
+    let ran = doctor(&bench, "", &[]).ends(3);
     ran.says(&[
         "openai:gpt-5-mini needs a key, and no OPENAI_API_KEY is set",
         "export OPENAI_API_KEY=…",
@@ -86,8 +84,8 @@ fn doctor_asks_servers_for_their_models_if_it_is_told_to() {
             &bench,
             &format!("--online --summarizer {summarizer}"),
             &[(variable, KEY), base],
-        );
-        assert_eq!(ran.code, 0, "{}", ran.out);
+        )
+        .ends(0);
         let line = ran.out.lines().find(|line| line.contains(summarizer)).expect("it is looked at");
         assert!(line.starts_with(state) && line.contains(words), "{summarizer}: {line}");
     }

@@ -22,7 +22,7 @@ fn what_is_not_due_passes_byte_for_byte_with_a_receipt_of_the_same_shape() {
     let ran = bench.run("compact typed.json --trigger 80% --receipt receipt.json");
     assert_eq!((ran.code, ran.out.as_str()), (0, TYPED), "{}", ran.err);
     assert!(ran.err.contains("nothing done: the trigger doesn't fire"), "{}", ran.err);
-    let passed: Value = serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+    let passed = bench.json("receipt.json");
     assert_eq!(passed["triggered"], false);
     assert_eq!(passed["outcome"], "not-triggered");
     assert_eq!((&passed["before"], &passed["cause"]), (&passed["after"], &Value::Null));
@@ -30,7 +30,7 @@ fn what_is_not_due_passes_byte_for_byte_with_a_receipt_of_the_same_shape() {
     assert_eq!(passed["over_budget"], false);
 
     let ran = bench.run("compact typed.json --trigger 2items --receipt receipt.json --target 90%");
-    let mended: Value = serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+    let mended = bench.json("receipt.json");
     assert_ne!(ran.out, TYPED, "it is due, and so it is mended");
     assert_eq!(mended["cause"], serde_json::json!({"items": {"items": 3, "most": 2}}));
     let known = keys(&passed);
@@ -53,8 +53,7 @@ fn what_is_due_is_compacted_and_says_why() {
         ("overflow,20k", true),
     ] {
         let plan = bench.run(&format!("plan session.jsonl --json --trigger {trigger}"));
-        assert_eq!(plan.code, 0, "{trigger}: {}", plan.err);
-        let plan = plan.json();
+        let plan = plan.ends(0).json();
         assert_eq!(plan["triggered"], fires, "{trigger}");
         assert_eq!(plan["cause"].is_object(), fires, "{trigger}");
         assert_eq!(plan["before"] == plan["after"], !fires, "{trigger}");

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::asked::{self, receipt};
 use crate::bench::{Bench, Ran, SESSION};
 use crate::summarizers::good;
 
@@ -14,18 +15,7 @@ fn bench(before: &str) -> Bench {
 }
 
 fn compact(bench: &Bench, flags: &[&str]) -> Ran {
-    let words = ["compact", "in.jsonl", "--target", "10%", "-o", "out", "--receipt", "receipt"];
-    let words: Vec<&str> = words.iter().chain(flags).copied().collect();
-    let output = bench.command(&words).output().expect("the binary runs");
-    Ran {
-        code: output.status.code().expect("it ends by itself"),
-        out: String::from_utf8(output.stdout).expect("UTF-8"),
-        err: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
-}
-
-fn receipt(bench: &Bench) -> Value {
-    serde_json::from_str(&bench.read("receipt")).expect("JSON")
+    asked::compact(bench, flags, &[])
 }
 
 const BEFORE: [&str; 2] = ["--hook-before", "sh before"];
@@ -33,10 +23,8 @@ const BEFORE: [&str; 2] = ["--hook-before", "sh before"];
 #[test]
 fn a_hook_is_told_what_is_planned_and_may_forbid_it() {
     let bench = bench("cat > asked\necho '{\"version\":1,\"veto\":\"it deploys\"}'\n");
-    let ran = compact(&bench, &BEFORE);
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("nothing done: sh before vetoed: it deploys"), "{}", ran.err);
-    let asked: Value = serde_json::from_str(&bench.read("asked")).expect("JSON");
+    compact(&bench, &BEFORE).ends(3).complains(&["nothing done: sh before vetoed: it deploys"]);
+    let asked = bench.json("asked");
     assert_eq!((&asked["version"], &asked["event"]), (&1.into(), &"before".into()));
     assert!(asked["tokens"].as_u64() > asked["target"].as_u64());
     let messages = asked["request"]["messages"].as_array().expect("a body");
@@ -52,9 +40,8 @@ fn a_hook_may_add_pins_and_instructions_and_write_the_summary() {
     let wishes = "{\"version\":1,\"instructions\":[\"Name every port.\"],\"pins\":[9]}";
     let all = bench(&format!("echo '{wishes}'\n"));
     let with = [BEFORE.as_slice(), &["--summarizer", "cmd:sh summarize"]].concat();
-    let ran = compact(&all, &with);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let asked: Value = serde_json::from_str(&all.read("asked")).expect("JSON");
+    let ran = compact(&all, &with).ends(0);
+    let asked = all.json("asked");
     let instruction = asked["instruction"].as_str().expect("text");
     assert!(instruction.contains("Name every port."), "{instruction}");
     let edited = |told: &Value, at: u64| {
@@ -67,8 +54,7 @@ fn a_hook_may_add_pins_and_instructions_and_write_the_summary() {
     let own = bench(
         "echo '{\"version\":1,\"summary\":\"The work went on, and is not finished yet.\"}'\n",
     );
-    let ran = compact(&own, &with);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&own, &with).ends(0);
     assert!(edited(&receipt(&own), 9));
     assert!(own.read("out").contains("The work went on, and is not finished yet."));
     assert!(!own.path("asked").exists(), "the summarizer was asked");
@@ -79,8 +65,7 @@ fn a_wish_that_cant_be_read_costs_no_other() {
     let wishes = "{\"version\":1,\"instructions\":[7,\"Name every port.\"],\"pins\":[-1,1.5,{},9]}";
     let bench = bench(&format!("echo '{wishes}'\n"));
     let with = [BEFORE.as_slice(), &["--summarizer", "cmd:sh summarize"]].concat();
-    let ran = compact(&bench, &with);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &with).ends(0);
     assert!(bench.read("asked").contains("Name every port."));
     let told = receipt(&bench);
     let edits = told["edits"].as_array().expect("a list");
@@ -126,9 +111,8 @@ fn a_hook_that_fails_is_named_and_changes_nothing() {
 fn who_is_told_afterwards_has_the_receipt() {
     let bench = bench("");
     bench.write("after", "cat > told\n");
-    let ran = compact(&bench, &["--hook-after", "sh after", "--hook-after", "sh missing"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let told: Value = serde_json::from_str(&bench.read("told")).expect("JSON");
+    let ran = compact(&bench, &["--hook-after", "sh after", "--hook-after", "sh missing"]).ends(0);
+    let told = bench.json("told");
     assert_eq!((&told["version"], &told["event"]), (&1.into(), &"after".into()));
     assert_eq!(told["receipt"], receipt(&bench));
     assert!(ran.err.contains("--hook-after sh missing: the command failed"), "{}", ran.err);
@@ -145,8 +129,7 @@ fn who_is_told_afterwards_has_the_receipt() {
 fn hooks_are_no_settings_of_a_project() {
     let bench = bench("");
     bench.write("epitome.toml", "hook-before = [\"sh before\"]\n");
-    let ran = compact(&bench, &[]);
-    assert_eq!(ran.code, 2, "{}", ran.err);
+    let ran = compact(&bench, &[]).ends(2);
     let words = ["`hook-before` in ", "epitome.toml isn't taken from a project's own file"];
     assert!(words.iter().all(|words| ran.err.contains(words)), "{}", ran.err);
     bench.write("before", "echo '{\"version\":1,\"veto\":\"no\"}'\n");

@@ -77,8 +77,7 @@ fn the_usual_archive_is_where_nothing_is_said() {
     bench.copy(SHORT, "s.jsonl");
     let original = bench.read("s.jsonl");
     // Told of it too.
-    let ran = bench.run("compact s.jsonl --target 30% --apply --recall shell");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("compact s.jsonl --target 30% --apply --recall shell").ends(0);
     assert!(bench.read("s.jsonl").contains(".local/share/epitome/archive"));
     assert!(ran.err.contains("epitome restore s.jsonl -o s.jsonl\n"), "{}", ran.err);
     assert!(bench.path(".local/share/epitome/archive/store.db").exists());
@@ -102,8 +101,7 @@ fn what_was_said_since_is_kept_when_the_file_goes_back() {
         last["uuid"]
     );
     bench.write("s.jsonl", format!("{applied}{more}"));
-    let ran = bench.run("restore s.jsonl -o s.jsonl");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("restore s.jsonl -o s.jsonl").ends(0);
     assert!(bench.read("s.jsonl") == original);
     let command = ran.err.split("epitome ").nth(1).expect("it says how to have the rest").trim();
     assert!(bench.run(command).out == format!("{applied}{more}"), "{command}");
@@ -122,9 +120,7 @@ fn nothing_is_written_where_nothing_is_to_be_done() {
     let bench = Bench::new();
     bench.copy(SHORT, "s.jsonl");
     let original = bench.read("s.jsonl");
-    let ran = bench.run("compact s.jsonl --target 900k --apply");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("nothing was written"), "{}", ran.err);
+    bench.run("compact s.jsonl --target 900k --apply").ends(0).complains(&["nothing was written"]);
     assert!(bench.read("s.jsonl") == original);
 }
 
@@ -142,9 +138,7 @@ fn only_recordings_that_agents_go_on_from_are_replaced() {
         ("compact s.jsonl --apply -o out.json", "cannot be used with"),
         ("compact s.jsonl --apply --whole", "cannot be used with"),
     ] {
-        let ran = bench.run(line);
-        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
-        assert!(ran.err.contains(why), "{line}: {}", ran.err);
+        bench.run(line).ends(2).complains(&[why]);
     }
     // What is hinted at leaves the recording alone.
     let ran = bench.run("compact gemini.json --apply");
@@ -156,9 +150,7 @@ fn only_recordings_that_agents_go_on_from_are_replaced() {
     assert!(bench.read("s.jsonl") == before);
     // A request isn't put where a recording was.
     assert_eq!(bench.run("compact s.jsonl --target 30% --apply").code, 0);
-    let ran = bench.run("undo s.jsonl -o s.jsonl");
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("epitome restore s.jsonl -o s.jsonl"), "{}", ran.err);
+    bench.run("undo s.jsonl -o s.jsonl").ends(2).complains(&["epitome restore s.jsonl -o s.jsonl"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -177,9 +169,7 @@ fn a_file_that_is_open_is_left_alone() {
     // It has the file open once it said so.
     let mut said = [0];
     std::io::Read::read_exact(agent.stdout.as_mut().expect("piped"), &mut said).expect("a line");
-    let ran = bench.run("compact s.jsonl --target 30% --apply");
-    assert_eq!(ran.code, 75, "{}", ran.err);
-    assert!(ran.err.contains("is open in process"), "{}", ran.err);
+    bench.run("compact s.jsonl --target 30% --apply").ends(75).complains(&["is open in process"]);
     assert!(bench.read("s.jsonl") == original);
     agent.stdin.take().expect("piped").write_all(b"\n").expect("it reads");
     agent.wait().expect("it ends");
@@ -309,22 +299,21 @@ fn a_recording_that_would_change_hands_is_left_alone() {
         command.uid(65_534).gid(65_534);
         crate::bench::Ran::of(&command.output().expect("the binary runs"))
     };
-    let ran = run(&["compact", "s.jsonl", "--target", "30%", "--apply"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    assert!(ran.err.contains("can't have its owner (user 1)"), "{}", ran.err);
+    run(&["compact", "s.jsonl", "--target", "30%", "--apply"])
+        .ends(1)
+        .complains(&["can't have its owner (user 1)"]);
     assert!(bench.read("s.jsonl") == original);
     // What is no recording is replaced, and it is said.
     bench.write("out.json", "old");
     std::os::unix::fs::chown(bench.path("out.json"), Some(1), Some(1)).expect("root");
     fs::set_permissions(bench.path("out.json"), fs::Permissions::from_mode(0o666)).expect("own");
-    let ran = run(&["convert", "s.jsonl", "--to", "anthropic", "-o", "out.json"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("loses its owner (user 1)"), "{}", ran.err);
+    run(&["convert", "s.jsonl", "--to", "anthropic", "-o", "out.json"])
+        .ends(0)
+        .complains(&["loses its owner (user 1)"]);
     // Whoever may, keeps it.
     bench.write("s.jsonl", &original);
     std::os::unix::fs::chown(bench.path("s.jsonl"), Some(1), Some(1)).expect("root");
-    let ran = bench.run("compact s.jsonl --target 30% --apply");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    bench.run("compact s.jsonl --target 30% --apply").ends(0);
     let owner = fs::metadata(bench.path("s.jsonl")).expect("there");
     assert_eq!((owner.uid(), owner.gid()), (1, 1));
 }
@@ -339,9 +328,10 @@ fn attributes_stay_and_other_names_are_told_of() {
     let path = bench.path("s.jsonl");
     let has_any = setxattr(&path, "user.note", b"mine", XattrFlags::empty()).is_ok();
     fs::hard_link(&path, bench.path("other.jsonl")).expect("a link");
-    let ran = bench.run("compact s.jsonl --target 30% --apply");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("s.jsonl has 1 other name, which keeps what it was"), "{}", ran.err);
+    bench
+        .run("compact s.jsonl --target 30% --apply")
+        .ends(0)
+        .complains(&["s.jsonl has 1 other name, which keeps what it was"]);
     assert!(bench.read("other.jsonl") == original && bench.read("s.jsonl") != original);
     if has_any {
         let mut value = [0; 8];

@@ -37,8 +37,7 @@ fn what_is_interrupted_leaves_nothing_behind() {
         soon("it asks", || bench.path("child").exists());
         let id = i32::try_from(command.id()).expect("an id");
         kill(Pid::from_raw(id), signal).expect("it runs");
-        let ran = Ran::of(&command.wait_with_output().expect("it ends"));
-        assert_eq!(ran.code, 130, "{}", ran.err);
+        let ran = Ran::of(&command.wait_with_output().expect("it ends")).ends(130);
         assert!(ran.err.contains("interrupted") && !bench.path("out").exists(), "{}", ran.err);
         let child = bench.read("child");
         soon("it is killed", || !runs(&child));
@@ -72,8 +71,7 @@ fn what_is_ignored_stays_ignored() {
     let epitome = env!("CARGO_BIN_EXE_epitome");
     let mut command = std::process::Command::new("sh");
     command.args(["-c", line, epitome]).current_dir(bench.path(".")).stdin(Stdio::null());
-    let ran = Ran::of(&command.output().expect("it runs"));
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = Ran::of(&command.output().expect("it runs")).ends(0);
     assert!(
         ran.err.contains("tokens by sh script (1 call)") && bench.path("out").exists(),
         "{}",

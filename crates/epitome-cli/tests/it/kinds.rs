@@ -397,14 +397,13 @@ fn by_command(lines: &str, alone: &mut Option<String>) -> (String, &'static str)
     let words = "compact in --counter chars4 --target 4000 -o out --receipt receipt";
     let run = |more: &[&str]| -> String {
         let words: Vec<&str> = words.split(' ').chain(more.iter().copied()).collect();
-        let ran = Ran::of(&bench.command(&words).output().expect("the binary runs"));
-        assert_eq!(ran.code, 0, "{}", ran.err);
+        Ran::of(&bench.command(&words).output().expect("the binary runs")).ends(0);
         bench.read("out")
     };
     let alone = alone.get_or_insert_with(|| run(&[])).clone();
     let longest = if lines.contains("sleep 60") { "0.2" } else { "100" };
     let out = run(&["--summarizer", "cmd:sh script", "--timeout", longest]);
-    let receipt: serde_json::Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+    let receipt = bench.json("receipt");
     if !receipt["summary"]["by"].is_null() {
         return ("used".to_owned(), "a summary");
     }

@@ -25,8 +25,7 @@ pub(crate) fn asked(bench: &Bench, command: &str, calls: &[(&str, Value)]) -> Ve
     }
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     let input = lines.join("\n") + "\n";
-    let ran = bench.pipe(command, input.as_bytes());
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.pipe(command, input.as_bytes()).ends(0);
     let mut answers: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     answers.sort_by_key(|answer| answer["id"].as_u64());
@@ -85,8 +84,7 @@ fn what_is_no_json_is_answered() {
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let long = " ".repeat(17 << 20);
     let input = format!("{{\n{hello}\n\n{begun}\n[1,\n{long}\n\u{7f}\n{ping}");
-    let ran = bench.pipe("mcp in.jsonl", input.as_bytes());
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.pipe("mcp in.jsonl", input.as_bytes()).ends(0);
     let answers: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let codes = |code: i64| answers.iter().filter(|it| it["error"]["code"] == code).count();
@@ -126,8 +124,7 @@ fn every_call_is_answered() {
     lines.push(format!("{{\"id\":1.5,{}}}", calls[13]));
     // Another protocol's notification: nobody waits.
     lines.push(r#"{"jsonrpc":"2.0","method":"textDocument/didOpen"}"#.to_owned());
-    let ran = bench.pipe("mcp in.jsonl", (lines.join("\n") + "\n").as_bytes());
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.pipe("mcp in.jsonl", (lines.join("\n") + "\n").as_bytes()).ends(0);
     let answers: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let ids: Vec<Value> =

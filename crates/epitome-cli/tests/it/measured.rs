@@ -17,8 +17,7 @@ fn folder() -> Bench {
 #[test]
 fn foresight_prints_a_table_and_figures() {
     let bench = folder();
-    let ran = bench.run("bench foresight runs --at 10,20,10 --cuts 2");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("bench foresight runs --at 10,20,10 --cuts 2").ends(0);
     // What is called a session and is none is named; what isn't called so isn't read.
     assert!(ran.err.contains("notes.json") && !ran.err.contains("README"), "{}", ran.err);
     assert!(ran.out.starts_with("1 sessions, 2 cuts, "), "{}", ran.out);
@@ -36,8 +35,7 @@ fn foresight_prints_a_table_and_figures() {
 #[test]
 fn rounds_prints_a_table_and_figures() {
     let bench = folder();
-    let ran = bench.run("bench rounds runs/run.json --at 20 --counter chars4");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("bench rounds runs/run.json --at 20 --counter chars4").ends(0);
     assert!(ran.out.starts_with("1 sessions, 1 runs; counter chars4"), "{}", ran.out);
     let row = ran.out.lines().find(|line| line.starts_with("rules, bare"));
     let cells = row.map(|row| row["rules, bare".len()..].split_whitespace().count());

@@ -53,9 +53,7 @@ fn a_misspelt_model_is_an_error_that_names_the_nearest() {
     let bench = Bench::new();
     bench.copy(RUN, "run.json");
     for words in ["models claude-opsu-5-5", "plan run.json --model claude-opsu-5-5"] {
-        let ran = bench.run(words);
-        assert_eq!(ran.code, 2, "{words}: {}", ran.err);
-        assert!(ran.err.contains("nearest: claude-opus-5-5"), "{words}: {}", ran.err);
+        bench.run(words).ends(2).complains(&["nearest: claude-opus-5-5"]);
     }
     let counted = bench.run("count run.json --model claude-opsu-5-5");
     assert_eq!(counted.code, 0, "its family tells what counts");
@@ -138,9 +136,7 @@ fn users_have_their_own_facts() {
     let count = bench.run("count run.json --model gpt-4o");
     assert!(count.out.contains("of the 1,000 that it takes"), "{}", count.out);
     bench.write("bad.json", r#"{"models": {"gpt-4o": {"windw": 1}}}"#);
-    let ran = bench.run("models gpt-4o --models bad.json");
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("bad.json") && ran.err.contains("windw"), "{}", ran.err);
+    bench.run("models gpt-4o --models bad.json").ends(2).complains(&["bad.json", "windw"]);
     let ran = bench.run("models gpt-4o --models nowhere.json");
     assert!(ran.code == 1 && ran.err.contains("nowhere.json"), "{}", ran.err);
 }
@@ -178,9 +174,7 @@ fn a_request_is_checked_for_another_model() {
         ("check r.json --for :nope-9", "isn't known"),
         ("check r.json --for anthropic --repair", "--repair"),
     ] {
-        let ran = bench.run(words);
-        assert_eq!(ran.code, 2, "{words}: {}", ran.err);
-        assert!(ran.err.contains(named), "{words}: {}", ran.err);
+        bench.run(words).ends(2).complains(&[named]);
     }
     bench.write("nameless.json", r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     assert_eq!(bench.run("check nameless.json --for openai-chat").code, 2, "no model to check for");
@@ -197,7 +191,5 @@ fn rules_can_be_waived() {
     assert_eq!(bench.run("check r.json --except chat/orphan").code, 0);
     let kept = bench.run("check r.json --except chat/orphan --except chat/answered --repair");
     assert!(kept.out.contains("tool_call_id") && kept.err.contains("0 mended"), "{}", kept.err);
-    let unknown = bench.run("check r.json --except chat/orphans");
-    assert_eq!(unknown.code, 2);
-    assert!(unknown.err.contains("chat/orphan"), "{}", unknown.err);
+    bench.run("check r.json --except chat/orphans").ends(2).complains(&["chat/orphan"]);
 }

@@ -119,8 +119,7 @@ fn checkpoints_are_as_the_page_shows_them() {
     for section in sections {
         let (file, rest) = section.split_once("`, ").expect("a file");
         let (percent, _) = rest.split_once(" %").expect("a size");
-        let ran = desk.run(&format!("compact examples/{file} --target {percent}%"));
-        assert_eq!(ran.code, 0, "{file}: {}", ran.err);
+        let ran = desk.run(&format!("compact examples/{file} --target {percent}%")).ends(0);
         let out: serde_json::Value = serde_json::from_str(&ran.out).expect("a request");
         let mut texts = out["messages"].as_array().expect("messages").iter().map(text);
         let now = texts.find(|text| text.starts_with("<checkpoint ")).expect("a checkpoint");

@@ -105,8 +105,7 @@ fn files_of_settings_are_named() {
 fn doctor_finds_nothing_wrong_where_nothing_is() {
     let bench = Bench::new();
     bench.write(".claude/projects/-home-me/abc.jsonl", "{}\n");
-    let ran = run(&bench, "doctor", &[("LANG", "C.UTF-8"), ("NO_COLOR", "1")]);
-    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let ran = run(&bench, "doctor", &[("LANG", "C.UTF-8"), ("NO_COLOR", "1")]).ends(0);
     ran.says(&[
         "ok   settings   no files: the defaults hold",
         "ok   counters   11 counters; exact: o200k, cl100k",
@@ -126,8 +125,7 @@ fn doctor_says_what_is_wrong_and_what_to_do() {
     bench.copy(RUN, "run.json");
     bench.write("epitome.toml", "targte = 5\n");
     bench.write(".config/epitome/models.json", "{\"modles\": {}}");
-    let ran = run(&bench, "doctor", &[]);
-    assert_eq!(ran.code, 3, "{}", ran.out);
+    let ran = run(&bench, "doctor", &[]).ends(3);
     ran.says(&[
         "bad  settings",
         "targte",
@@ -139,9 +137,7 @@ fn doctor_says_what_is_wrong_and_what_to_do() {
     ]);
     bench.write("epitome.toml", "model = \"claude-opsu-5-5\"\n");
     bench.write(".config/epitome/models.json", "{}");
-    let ran = run(&bench, "doctor", &[("LANG", "C.UTF-8")]);
-    assert_eq!(ran.code, 0, "{}", ran.out);
-    assert!(ran.out.contains("warn models") && ran.out.contains("claude-opus-5-5"), "{}", ran.out);
+    run(&bench, "doctor", &[("LANG", "C.UTF-8")]).ends(0).says(&["warn models", "claude-opus-5-5"]);
 }
 
 #[test]
@@ -152,8 +148,7 @@ fn config_shows_all_of_a_value_and_warns_of_what_a_project_may_not_say() {
         "epitome.toml",
         format!("strategies = \"{strategies}\"\nsummarizer = \"cmd:touch ran\"\nspend = 9\n"),
     );
-    let ran = bench.run("config show");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("config show").ends(0);
     assert!(ran.out.contains(strategies), "{}", ran.out);
     for key in ["summarizer", "spend"] {
         let words = format!("`{key}` in ");
@@ -172,8 +167,7 @@ fn doctor_looks_at_hooks_and_at_what_was_spent() {
         ".config/epitome/config.toml",
         "hook-before = [\"/bin/sh before\"]\nhook-after = [\"nowhere-at-all x\"]\nspend-day = 2\n",
     );
-    let ran = bench.run("doctor");
-    assert_eq!(ran.code, 3, "{}", ran.out);
+    let ran = bench.run("doctor").ends(3);
     ran.says(&[
         "ok   hook       before: /bin/sh: /bin/sh",
         "bad  hook       after: nowhere-at-all: there is no such program",

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, SESSION, SHORT};
 
 fn report(bench: &Bench, line: &str) -> Value {
-    let ran = bench.run(line);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run(line).ends(0);
     serde_json::from_str(&ran.out).expect("JSON")
 }
 

@@ -263,13 +263,10 @@ fn check_finds_and_repairs() {
         nothing found in 4 messages by the rules of anthropic
     "]]
     .assert_eq(&again.shown());
-    let found = bench.run("check broken.json --json");
-    assert_eq!(found.code, 3);
-    let found = found.json();
+    let found = bench.run("check broken.json --json").ends(3).json();
     assert_eq!(found["version"], 1);
     assert!(found["findings"][0]["error"].as_str().is_some_and(|text| !text.is_empty()));
-    let mended = bench.run("check broken.json --repair -o mended.json --json");
-    assert_eq!(mended.code, 0);
+    let mended = bench.run("check broken.json --repair -o mended.json --json").ends(0);
     assert_eq!(mended.json()["left"], serde_json::json!([]));
     assert_eq!(bench.read("mended.json"), repaired.out);
 }
@@ -290,9 +287,8 @@ fn what_only_the_author_can_mend_is_left() {
  {"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}]}"#;
-    let ran = bench.pipe("check --repair", body.as_bytes());
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("anthropic/thinking-first"), "{}", ran.err);
+    let ran = bench.pipe("check --repair", body.as_bytes()).ends(3);
+    ran.complains(&["anthropic/thinking-first"]);
     assert_eq!(ran.out, body);
 }
 
@@ -318,8 +314,7 @@ fn plan_says_what_compact_would_do() {
     .assert_eq(&plan.shape());
     let planned = bench.run("plan session.jsonl --target 20% --json").json();
     bench.run("compact session.jsonl --target 20% -o out.json --receipt receipt.json");
-    let receipt: serde_json::Value =
-        serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+    let receipt = bench.json("receipt.json");
     for key in ["before", "after", "target", "floor", "steps", "edits", "kept_prefix"] {
         assert_eq!(planned[key], receipt[key], "{key}");
     }

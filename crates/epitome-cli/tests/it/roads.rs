@@ -100,8 +100,7 @@ fn the_environment_names_a_proxy_and_authorities() {
             ("SSL_CERT_FILE", &authorities),
             ("EPITOME_API_KEY", KEY),
         ];
-        let ran = compact(&bench, &flags, &environment);
-        assert_eq!(ran.code, 0, "{}", ran.err);
+        compact(&bench, &flags, &environment).ends(0);
         let told = std::mem::take(&mut *told.lock().expect("nobody panics"));
         (receipt(&bench), told)
     };

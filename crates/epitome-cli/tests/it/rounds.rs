@@ -6,13 +6,9 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, SESSION};
 
-fn parsed(text: &str) -> Value {
-    serde_json::from_str(text).expect("JSON")
-}
-
 /// The texts of messages that begin as checkpoints do.
 fn checkpoints(request: &str) -> Vec<String> {
-    let request = parsed(request);
+    let request: Value = serde_json::from_str(request).expect("JSON");
     let messages = request["messages"].as_array().expect("messages").clone();
     let text = |message: &Value| match &message["content"] {
         Value::String(text) => text.clone(),
@@ -44,9 +40,8 @@ fn changed(checkpoint: &str) -> BTreeSet<String> {
 /// Compacts a session and lets more be said after that; the checkpoint of this first round.
 fn first_round(bench: &Bench) -> String {
     bench.copy(SESSION, "session.jsonl");
-    let ran = bench.run("compact session.jsonl --target 6% -o once.json --receipt once.receipt");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let mut request = parsed(&bench.read("once.json"));
+    bench.run("compact session.jsonl --target 6% -o once.json --receipt once.receipt").ends(0);
+    let mut request = bench.json("once.json");
     let messages = request["messages"].as_array_mut().expect("messages");
     for turn in 0..12 {
         let id = format!("later_{turn}");
@@ -71,25 +66,20 @@ const SAID: [&str; 2] =
 fn a_checkpoint_is_continued() {
     let bench = Bench::new();
     let first = first_round(&bench);
-    let id =
-        parsed(&bench.read("once.receipt"))["checkpoint"]["id"].as_str().expect("an id").to_owned();
-    for known in ["", "--continue once.receipt", &format!("--known {id}")] {
-        let ran = bench.run(&format!("compact longer.json --target 6000 {known} -o twice.json"));
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        assert!(!ran.err.contains("warning"), "{}", ran.err);
-        let twice = bench.read("twice.json");
-        let [second] = checkpoints(&twice).try_into().expect("one stands for both");
-        assert_ne!(first, second);
-        for said in SAID {
-            assert!(words(&first).contains(said), "{first}");
-            assert!(words(&second).contains(said), "{second}");
-        }
-        for said in ["TODO is not acceptable", "look at part 3 of the later work"] {
-            assert!(twice.contains(said), "of the later rounds: {said}");
-        }
-        let (before, after) = (changed(&first), changed(&second));
-        assert!(before.len() > 1 && before.is_subset(&after), "{before:#?} {after:#?}");
+    let ran = bench.run("compact longer.json --target 6000 -o twice.json").ends(0);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    let twice = bench.read("twice.json");
+    let [second] = checkpoints(&twice).try_into().expect("one stands for both");
+    assert_ne!(first, second);
+    for said in SAID {
+        assert!(words(&first).contains(said), "{first}");
+        assert!(words(&second).contains(said), "{second}");
     }
+    for said in ["TODO is not acceptable", "look at part 3 of the later work"] {
+        assert!(twice.contains(said), "of the later rounds: {said}");
+    }
+    let (before, after) = (changed(&first), changed(&second));
+    assert!(before.len() > 1 && before.is_subset(&after), "{before:#?} {after:#?}");
 }
 
 #[test]
@@ -100,72 +90,33 @@ fn one_that_was_changed_is_plain_text_and_said_to_be() {
     let changed = longer.replacen("for reference; not a new request", "and a new request", 1);
     assert_ne!(changed, longer);
     bench.write("changed.json", changed);
-    for known in ["", "--continue once.receipt"] {
-        let ran = bench.run(&format!("compact changed.json --target 4000 {known} -o twice.json"));
-        assert!(ran.err.contains("but was changed since it was written"), "{}", ran.err);
-        for checkpoint in checkpoints(&bench.read("twice.json")) {
-            assert!(!words(&checkpoint).contains("and a new request"), "no person wrote it");
-            for said in SAID {
-                assert!(!words(&checkpoint).contains(said), "nobody vouches for it: {checkpoint}");
-            }
+    bench
+        .run("compact changed.json --target 4000 -o twice.json")
+        .complains(&["but was changed since it was written"]);
+    for checkpoint in checkpoints(&bench.read("twice.json")) {
+        assert!(!words(&checkpoint).contains("and a new request"), "no person wrote it");
+        for said in SAID {
+            assert!(!words(&checkpoint).contains(said), "nobody vouches for it: {checkpoint}");
         }
     }
-    // A receipt of something else names nothing here.
-    bench.copy(crate::bench::RUN, "run.json");
-    bench.run("compact run.json -o other.json --receipt other.receipt");
-    let ran = bench.run("plan longer.json --continue other.receipt");
-    let why = "no message is a checkpoint that was said to be known";
-    assert!(ran.err.contains(why), "{}", ran.err);
 }
 
 #[test]
 fn a_checkpoint_that_stands_is_named_again() {
     let bench = Bench::new();
     first_round(&bench);
-    let first = parsed(&bench.read("once.receipt"));
-    let ran = bench.run("compact longer.json --target 100% --continue once.receipt --receipt again.receipt -o same.json");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let again = parsed(&bench.read("again.receipt"));
+    let first = bench.json("once.receipt");
+    bench.run("compact longer.json --target 100% --receipt again.receipt -o same.json").ends(0);
+    let again = bench.json("again.receipt");
     assert_eq!(again["checkpoint"], Value::Null);
     assert_eq!(again["standing_checkpoints"], json!([first["checkpoint"]["id"]]));
-    let plan = |receipt: &str| {
-        bench.run(&format!("plan longer.json --target 6000 --json --continue {receipt}")).out
-    };
-    assert_eq!(plan("again.receipt"), plan("once.receipt"), "either names it");
-}
-
-#[test]
-fn what_is_no_receipt_is_refused() {
-    let bench = Bench::new();
-    bench.copy(crate::bench::RUN, "run.json");
-    bench.write("stats.json", bench.run("stats run.json --json").out);
-    bench.run("compact run.json -o out.json --receipt good");
-    bench.write("future", bench.read("good").replace("\"version\": 1", "\"version\": 99"));
-    bench.write("cut", &bench.read("good")[..200]);
-    for (flag, code) in [
-        ("--continue nowhere", 1),
-        ("--continue run.json", 65),
-        ("--continue stats.json", 65),
-        ("--continue future", 65),
-        ("--continue cut", 65),
-        ("--known abc", 2),
-        ("--known bf2d35f2ccc7", 2),
-    ] {
-        let ran = bench.run(&format!("compact run.json {flag}"));
-        assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{flag}: {}", ran.err);
-        assert!(code == 2 || ran.err.contains("\nhint: "), "{flag}: {}", ran.err);
-        assert!(code != 2 || ran.err.contains("`checkpoint.id`"), "{flag}: {}", ran.err);
-    }
-    let ran = bench.run("compact run.json --continue good --receipt good");
-    assert_eq!(ran.code, 0, "a receipt may take the place of the one before: {}", ran.err);
 }
 
 #[test]
 fn quotes_leave_room_for_files_that_were_changed() {
     let bench = Bench::new();
     bench.copy("pi/large-session.jsonl", "long.jsonl");
-    let ran = bench.run("compact long.jsonl --target 10% -o out.json");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    bench.run("compact long.jsonl --target 10% -o out.json").ends(0);
     let [checkpoint] = checkpoints(&bench.read("out.json")).try_into().expect("one");
     let tools = ["edit(", "write("];
     let calls = changed(&checkpoint);

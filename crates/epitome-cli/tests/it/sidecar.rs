@@ -44,12 +44,7 @@ fn run(bench: &Bench, words: &[&str], token: Option<&str>) -> Ran {
     if let Some(token) = token {
         command.env("EPITOME_RPC_TOKEN", token);
     }
-    let output = command.output().expect("the binary runs");
-    Ran {
-        code: output.status.code().expect("it ends by itself"),
-        out: String::from_utf8(output.stdout).expect("UTF-8"),
-        err: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
+    Ran::of(&command.output().expect("the binary runs"))
 }
 
 const COMPACT: [&str; 8] =
@@ -75,8 +70,7 @@ fn the_built_in_engine_compacts_for_others() {
     let (before, after) = (&receipt["before"]["tokens"], &receipt["after"]["tokens"]);
     let (before, after) = (before.as_u64().expect("tokens"), after.as_u64().expect("tokens"));
     assert!(after * 10 <= before * 3, "{after} of {before}");
-    let checked = run(&bench, &["check", "out"], None);
-    assert_eq!(checked.code, 0, "{}", checked.out);
+    run(&bench, &["check", "out"], None).ends(0);
 
     let doctor = ["doctor", "--online", "--summarizer", &sidecar.1];
     let told = run(&bench, &doctor, None).out;
@@ -110,7 +104,7 @@ fn what_the_built_in_engine_answers_is_taken() {
         let more = ["-o", "out", "--receipt", "receipt"];
         let ran = run(&bench, &[&words[..], &more].concat(), None);
         assert_eq!(ran.code, 0, "{file}: {}", ran.err);
-        let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+        let receipt = bench.json("receipt");
         assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{file} {target}");
         assert_eq!(receipt["steps"][0]["strategy"], sidecar.1.as_str(), "{file} {target}");
     }
@@ -164,7 +158,7 @@ fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
     };
     let ran = asked("c.pem", &address);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+    let receipt = bench.json("receipt");
     assert_eq!(receipt["fallbacks"], serde_json::json!([]), "{receipt}");
     bench.write("empty", "");
     for nothing in ["k.pem", "empty"] {
@@ -176,7 +170,7 @@ fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
     // In the clear nobody answers there, and it is said why that may be.
     let ran = asked("c.pem", &sidecar.1.replace("https://", "http://"));
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let receipt: Value = serde_json::from_str(&bench.read("receipt")).expect("JSON");
+    let receipt = bench.json("receipt");
     let told = receipt["fallbacks"][0].as_str().expect("why");
     assert!(told.contains("where TLS is spoken: https://"), "{told}");
 }
@@ -236,9 +230,9 @@ fn what_makes_no_sense_is_a_usage_error() {
     let (ran, _) = compact(&bench, &far, Some("t0p-s3cret"));
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("isn't this machine") && !ran.err.contains("t0p"), "{}", ran.err);
-    let open = run(&bench, &["sidecar", "--listen", "0.0.0.0:0"], None);
-    assert_eq!(open.code, 2, "{}", open.err);
-    assert!(open.err.contains("no token is asked for"), "{}", open.err);
+    run(&bench, &["sidecar", "--listen", "0.0.0.0:0"], None)
+        .ends(2)
+        .complains(&["no token is asked for"]);
 }
 
 #[test]

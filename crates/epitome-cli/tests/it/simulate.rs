@@ -29,8 +29,7 @@ fn each_decision_is_shown_with_its_reason_and_cost() {
 fn what_is_sent_fits_and_the_sums_add_up() {
     let bench = Bench::new();
     bench.copy(SESSION, "session.jsonl");
-    let ran = bench.run("simulate session.jsonl --window 60k --json");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("simulate session.jsonl --window 60k --json").ends(0);
     let simulated = ran.json();
     let rows = simulated["requests"].as_array().expect("a list");
     let number = |row: &Value, key: &str| row[key].as_u64().expect("a number");
@@ -60,8 +59,7 @@ fn what_is_sent_fits_and_the_sums_add_up() {
 fn without_a_trigger_that_fires_nothing_overflows_either() {
     let bench = Bench::new();
     bench.copy(SESSION, "session.jsonl");
-    let ran = bench.run("simulate session.jsonl --window 60k --trigger 900steps --json");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("simulate session.jsonl --window 60k --trigger 900steps --json").ends(0);
     let simulated = ran.json();
     let rows = simulated["requests"].as_array().expect("a list");
     assert!(rows.iter().all(|row| row["overflow"].is_null()));
@@ -89,8 +87,7 @@ fn what_never_fits_is_not_compacted_in_circles() {
             turns.join(",")
         ),
     );
-    let ran = bench.run("simulate fat.json --window 4k --json");
-    assert_eq!(ran.code, 3, "{}", ran.err);
+    let ran = bench.run("simulate fat.json --window 4k --json").ends(3);
     let simulated = ran.json();
     assert!(simulated["compactions"].as_u64() <= Some(3), "{simulated}");
     let rows = simulated["requests"].as_array().expect("a list");
@@ -105,12 +102,9 @@ fn what_never_fits_is_not_compacted_in_circles() {
 fn misuse_says_what_to_say_instead() {
     let bench = Bench::new();
     bench.copy(RUN, "run.json");
-    let ran = bench.run("simulate run.json");
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("--window 100k, or --model ID"), "{}", ran.err);
+    bench.run("simulate run.json").ends(2).complains(&["--window 100k, or --model ID"]);
     for (trigger, why) in [("120%", "1.2 is out of range"), ("8step5", "`8step5` is no trigger")] {
-        let ran = bench.run(&format!("simulate run.json --window 9k --trigger {trigger}"));
-        assert_eq!(ran.code, 2);
+        let ran = bench.run(&format!("simulate run.json --window 9k --trigger {trigger}")).ends(2);
         assert!(ran.err.contains(why), "{}", ran.err);
     }
     bench.write("empty.json", "[]");

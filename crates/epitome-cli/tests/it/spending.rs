@@ -22,8 +22,7 @@ fn estimate(bench: &Bench, server: &Served) -> f64 {
 #[test]
 fn a_spend_cap_stops_calls_and_not_the_compaction() {
     let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
-    let ran = ask(&bench, 2, &server.running.url, &["--spend", "0.000001"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    ask(&bench, 2, &server.running.url, &["--spend", "0.000001"]).ends(0);
     let fallback = receipt(&bench)["fallbacks"][0].clone();
     let fallback = fallback.as_str().expect("a reason");
     assert!(
@@ -45,16 +44,14 @@ fn a_model_whose_price_is_ones_own_is_paid_from_the_cap() {
     let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
     let name = format!("{}/v1#gpt-4o-mini-home", server.running.url);
     let flags = ["--summarizer", &name, "--spend", "1"];
-    let ran = compact(&bench, &flags, &[]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &flags, &[]).ends(0);
     let fallback = receipt(&bench)["fallbacks"][0].clone();
     assert!(
         fallback.as_str().is_some_and(|why| why.contains("no price is known of")),
         "{fallback}"
     );
     bench.write("own.json", OWN);
-    let ran = compact(&bench, &flags, &[("EPITOME_MODELS", "own.json")]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &flags, &[("EPITOME_MODELS", "own.json")]).ends(0);
     let told = receipt(&bench);
     assert_eq!(
         (&told["summary"]["by"], server.requests()),
@@ -124,7 +121,7 @@ fn caps_by_day_and_by_session_hold_over_processes() {
         assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
         let told = receipt(&bench);
         let cost = told["summary"]["spent"]["cost"].as_f64().expect("its price is known");
-        let kept: serde_json::Value = serde_json::from_str(&bench.read(BOOKS)).expect("JSON");
+        let kept = bench.json(BOOKS);
         let span = if flag == "--spend-day" { "days" } else { "sessions" };
         let amounts = kept[span].as_object().expect("a table");
         let amount = amounts.values().next().expect("one span");
@@ -194,7 +191,7 @@ fn books_are_written_through_no_link_and_days_to_come_are_forgotten() {
     assert_eq!((ran.code, server.requests()), (0, 1), "{}", ran.err);
     #[cfg(unix)]
     assert_eq!(bench.read("mine"), "precious");
-    let kept: serde_json::Value = serde_json::from_str(&bench.read(BOOKS)).expect("JSON");
+    let kept = bench.json(BOOKS);
     let days = kept["days"].as_object().expect("a table");
     assert!(days.len() == 1 && !days.contains_key("99999999"), "{kept}");
     // Any amount may stand there.
@@ -241,7 +238,7 @@ fn runs_at_once_share_a_day() {
     }
     assert!(asked >= 1 && server.requests() == asked, "{asked} of {}", server.requests());
     // What they did cost is all that stays booked.
-    let kept: serde_json::Value = serde_json::from_str(&bench.read(BOOKS)).expect("JSON");
+    let kept = bench.json(BOOKS);
     let micro = kept["days"].as_object().and_then(|days| days.values().next()?.as_u64());
     let micro = micro.expect("an amount") as f64;
     assert!((micro - cost * 1e6).abs() < 2.0 * RUNS as f64, "{micro} for {cost}");

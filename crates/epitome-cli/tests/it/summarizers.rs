@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::asked::{self, receipt};
 use crate::bench::{Bench, Ran, SESSION};
 #[cfg(target_os = "linux")]
 use crate::interrupted::{runs, soon};
@@ -25,28 +26,15 @@ pub(crate) fn good() -> String {
 }
 
 fn compact(bench: &Bench, flags: &[&str]) -> Ran {
-    let words = ["compact", "in.jsonl", "--target", "10%", "-o", "out", "--receipt", "receipt"];
-    let summarizer = ["--summarizer", "cmd:sh script"];
-    let words: Vec<&str> = words.iter().chain(&summarizer).chain(flags).copied().collect();
-    let output = bench.command(&words).output().expect("the binary runs");
-    Ran {
-        code: output.status.code().expect("it ends by itself"),
-        out: String::from_utf8(output.stdout).expect("UTF-8"),
-        err: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
-}
-
-fn receipt(bench: &Bench) -> Value {
-    serde_json::from_str(&bench.read("receipt")).expect("JSON")
+    asked::compact(bench, &[&["--summarizer", "cmd:sh script"], flags].concat(), &[])
 }
 
 #[test]
 fn a_command_is_given_json_and_its_summary_is_shown() {
     let bench = bench(&good());
     bench.write("prompt", "Sum it up in three lines.\n");
-    let ran = compact(&bench, &["--focus", "the workflow"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let asked: Value = serde_json::from_str(&bench.read("asked")).expect("JSON");
+    let ran = compact(&bench, &["--focus", "the workflow"]).ends(0);
+    let asked = bench.json("asked");
     assert_eq!(asked["version"], 1);
     let instruction = asked["instruction"].as_str().expect("text");
     assert!(
@@ -60,9 +48,8 @@ fn a_command_is_given_json_and_its_summary_is_shown() {
     assert!(ran.err.contains("tokens by sh script (1 call)"), "{}", ran.err);
     assert_eq!(bench.run("check out").code, 0);
 
-    let ran = compact(&bench, &["--prompt", "prompt"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let asked: Value = serde_json::from_str(&bench.read("asked")).expect("JSON");
+    compact(&bench, &["--prompt", "prompt"]).ends(0);
+    let asked = bench.json("asked");
     let instruction = asked["instruction"].as_str().expect("text");
     assert!(
         instruction.starts_with("Sum it up in three lines.") && !instruction.contains("## Goal")
@@ -73,7 +60,7 @@ fn a_command_is_given_json_and_its_summary_is_shown() {
 fn the_summary_so_far_is_given_apart() {
     let bench = bench(&good());
     assert_eq!(compact(&bench, &[]).code, 0);
-    let mut view: Value = serde_json::from_str(&bench.read("out")).expect("JSON");
+    let mut view: Value = bench.json("out");
     let messages = view["messages"].as_array_mut().expect("messages");
     for step in 0..40 {
         let said = format!("Step {step}. {}", "It went as planned. ".repeat(60));
@@ -85,7 +72,7 @@ fn the_summary_so_far_is_given_apart() {
     let words = [&words[..], &["cmd:sh script"]].concat();
     let output = bench.command(&words).output().expect("the binary runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let asked: Value = serde_json::from_str(&bench.read("asked")).expect("JSON");
+    let asked = bench.json("asked");
     assert!(asked["so_far"].as_str().expect("text").contains("## Goal\nTo go on."), "{asked}");
     assert!(!asked["transcript"].as_str().expect("text").contains("To go on."), "{asked}");
 }
@@ -126,8 +113,7 @@ fn each_failure_of_a_command_is_named_and_changes_nothing() {
 fn an_answer_counts_though_what_it_started_holds_its_output() {
     let bench = bench(&format!("(sleep 300) &\n{}", good()));
     let begun = Instant::now();
-    let ran = compact(&bench, &["--timeout", "100"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &["--timeout", "100"]).ends(0);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert!(bench.read("out").contains(r"\n\nSummary\n"));
 }
@@ -136,8 +122,7 @@ fn an_answer_counts_though_what_it_started_holds_its_output() {
 fn who_writes_without_end_is_stopped() {
     let bench = bench("yes\n");
     let begun = Instant::now();
-    let ran = compact(&bench, &["--timeout", "100"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &["--timeout", "100"]).ends(0);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     let told = receipt(&bench);
     assert_eq!(
@@ -150,8 +135,7 @@ fn who_writes_without_end_is_stopped() {
 fn complaints_tell_no_secrets() {
     let key = format!("sk-ant-api03-{}", "a1B2c3D4".repeat(12));
     let bench = bench(&format!("echo \"{} can't use {key}\" >&2\nexit 7\n", "word ".repeat(30)));
-    let ran = compact(&bench, &[]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = compact(&bench, &[]).ends(0);
     for told in [ran.err, bench.read("receipt")] {
         assert!(told.contains("exit status: 7: word"), "{told}");
         assert!(!told.contains("a1B2c3D4"), "{told}");
@@ -162,9 +146,8 @@ fn complaints_tell_no_secrets() {
 fn what_nobody_sees_is_not_in_a_summary() {
     let unseen = EMPTY.replace("To go on.", "To \\u001b[31mgo\\u001b[0m \\u202eon\\u0000.");
     let bench = bench(&good().replace(EMPTY, &unseen));
-    let ran = compact(&bench, &[]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let out: Value = serde_json::from_str(&bench.read("out")).expect("JSON");
+    let ran = compact(&bench, &[]).ends(0);
+    let out = bench.json("out");
     let out = out.to_string();
     assert!(out.contains("To go on."), "{}", ran.err);
     assert!(!out.contains("u001b[31mgo") && !out.contains('\u{202e}'), "{}", ran.err);
@@ -174,8 +157,7 @@ fn what_nobody_sees_is_not_in_a_summary() {
 fn who_is_too_slow_is_killed() {
     let bench = bench("exec sleep 30\n");
     let begun = Instant::now();
-    let ran = compact(&bench, &["--timeout", "0.2"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &["--timeout", "0.2"]).ends(0);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     assert_eq!(receipt(&bench)["fallbacks"][0], "sh script: no answer in time: 0.2 s");
 }
@@ -184,8 +166,7 @@ fn who_is_too_slow_is_killed() {
 #[test]
 fn who_is_too_slow_is_killed_with_what_it_started() {
     let bench = bench("sleep 300 &\necho $! > child\n(exec sleep 300) &\nwait\n");
-    let ran = compact(&bench, &["--timeout", "0.5"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &["--timeout", "0.5"]).ends(0);
     let child = bench.read("child");
     soon("it is killed", || !runs(&child));
 }
@@ -194,8 +175,7 @@ fn who_is_too_slow_is_killed_with_what_it_started() {
 fn the_next_is_asked_and_the_policy_holds() {
     let bench = bench("exit 1\n");
     bench.write("other", good());
-    let ran = compact(&bench, &["--then", "cmd:/nowhere/at-all", "--then", "cmd:sh other"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    compact(&bench, &["--then", "cmd:/nowhere/at-all", "--then", "cmd:sh other"]).ends(0);
     let told = receipt(&bench);
     assert_eq!(told["summary"]["by"], "sh other");
     let fallbacks: Vec<&str> =
@@ -203,15 +183,14 @@ fn the_next_is_asked_and_the_policy_holds() {
     assert_eq!(fallbacks.len(), 2);
     assert!(fallbacks[1].starts_with("/nowhere/at-all: the command failed"), "{fallbacks:?}");
 
-    let ran = compact(&bench, &["--on-failure", "skip"]);
-    assert_eq!(ran.code, 3, "{}", ran.err);
+    compact(&bench, &["--on-failure", "skip"]).ends(3);
     assert_eq!(receipt(&bench)["edits"], serde_json::json!([]));
 
     std::fs::remove_file(bench.path("out")).expect("it was written");
-    let ran = compact(&bench, &["--on-failure", "error"]);
-    assert_eq!(ran.code, 69, "{}", ran.err);
-    assert!(ran.err.contains("there is no summary: sh script: the command failed"), "{}", ran.err);
-    assert!(ran.err.contains("hint: --on-failure extractive"), "{}", ran.err);
+    compact(&bench, &["--on-failure", "error"]).ends(69).complains(&[
+        "there is no summary: sh script: the command failed",
+        "hint: --on-failure extractive",
+    ]);
     assert!(!bench.path("out").exists());
 }
 

@@ -6,8 +6,7 @@ use crate::bench::{Bench, SHORT};
 
 #[test]
 fn asked_for_help_it_says_what_it_can_do() {
-    let ran = Bench::new().run("-h");
-    assert_eq!(ran.code, 0);
+    let ran = Bench::new().run("-h").ends(0);
     expect![[r#"
         Sees, checks, counts and compacts the transcripts of LLM agents
 
@@ -87,9 +86,8 @@ fn nonsense_is_a_usage_error_that_names_it() {
         ("completions tcsh", "tcsh"),
         ("man frobnicate", "frobnicate"),
     ] {
-        let ran = bench.run(words);
-        assert_eq!(ran.code, 2, "{words}: {}", ran.err);
-        assert!(ran.err.contains(named), "{words}: {}", ran.err);
+        let ran = bench.run(words).ends(2);
+        ran.complains(&[named]);
         assert!(ran.out.is_empty(), "{words}: {}", ran.out);
     }
     assert_eq!(bench.names(), ["s.jsonl"], "nothing was written");

@@ -7,6 +7,8 @@ pub(crate) mod postgres;
 pub(crate) mod sqlite;
 pub(crate) mod tls;
 
+use epitome::Format;
+
 use crate::error::StoreError;
 
 /// A value of a parameter.
@@ -102,6 +104,12 @@ impl FromCell for usize {
 impl FromCell for String {
     fn from_cell(cell: Cell) -> Option<Self> {
         if let Cell::Text(value) = cell { Some(value) } else { None }
+    }
+}
+
+impl FromCell for Format {
+    fn from_cell(cell: Cell) -> Option<Self> {
+        String::from_cell(cell)?.parse().ok()
     }
 }
 

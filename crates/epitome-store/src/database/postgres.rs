@@ -26,7 +26,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::tls::{Asked, Encryption};
+use super::tls::{self, Asked, Encryption};
 use super::{Cell, Connection, Deleted, Row, Value};
 use crate::error::StoreError;
 
@@ -91,7 +91,7 @@ impl Server {
 
     /// Connects.
     pub(crate) fn connect(&self, may: May) -> Result<Connection, StoreError> {
-        let failed = |error| StoreError::server(&self.shown, &error);
+        let failed = |error| refusal(&self.shown, &error);
         let (config, tls) = (self.config.clone(), self.tls.clone());
         let (sender, receiver) = std::sync::mpsc::channel();
         runtime()?.spawn(async move {
@@ -213,7 +213,7 @@ impl Link {
     }
 
     fn failed(&self) -> impl Fn(tokio_postgres::Error) -> StoreError {
-        |error| StoreError::server(&self.shown, &error)
+        |error| refusal(&self.shown, &error)
     }
 
     fn prepared(&self, sql: &str) -> Result<Statement, StoreError> {
@@ -312,8 +312,24 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
+/// What the server, or the way to it, said.
+fn refusal(url: &str, error: &tokio_postgres::Error) -> StoreError {
+    let url = url.to_owned();
+    if tls::is_distrust(error) {
+        return StoreError::Untrusted { url, why: said(error) };
+    }
+    let code = error.code().map(|code| code.code().to_owned());
+    // Too many connections, a lock that was waited for too long, a server that starts or ends.
+    let passing = ["53300", "55P03", "57P01", "57P03", "40001", "40P01"];
+    let is_passing = match &code {
+        Some(code) => passing.contains(&code.as_str()),
+        None => tls::is_passing(error),
+    };
+    StoreError::Server { url, what: said(error), code, is_passing }
+}
+
 /// An error with what it comes from: the outermost says only that it is one.
-pub(crate) fn said(error: &tokio_postgres::Error) -> String {
+fn said(error: &tokio_postgres::Error) -> String {
     if let Some(error) = error.as_db_error() {
         let mut text = error.message().to_owned();
         if let Some(detail) = error.detail() {

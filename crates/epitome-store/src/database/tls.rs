@@ -161,7 +161,7 @@ fn of_system() -> Result<RootCertStore, String> {
 }
 
 /// Whether it was refused because of who answered.
-pub(crate) fn is_distrust(error: &tokio_postgres::Error) -> bool {
+pub(super) fn is_distrust(error: &tokio_postgres::Error) -> bool {
     sources(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
         .filter_map(|error| error.get_ref()?.downcast_ref::<rustls::Error>())
@@ -169,7 +169,7 @@ pub(crate) fn is_distrust(error: &tokio_postgres::Error) -> bool {
 }
 
 /// Whether the system or the network failed, which may pass.
-pub(crate) fn is_passing(error: &tokio_postgres::Error) -> bool {
+pub(super) fn is_passing(error: &tokio_postgres::Error) -> bool {
     error.is_closed() || (sources(error).any(<dyn Error>::is::<io::Error>) && !is_distrust(error))
 }
 

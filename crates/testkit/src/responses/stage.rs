@@ -3,10 +3,10 @@
 use epitome::request::Envelope;
 
 use crate::draft::{Block, Message, Shape, Thinking};
-use crate::notation::reminder;
 use crate::pen::Json;
+use crate::prose::reminder;
 use crate::script::{
-    Beat, Call, Dress, Media, Order, Outcome, Prose, Script, Splits, Step, TOOLS, Thought, UNKNOWN,
+    Beat, Call, Dress, Order, Outcome, Prose, Script, Splits, Step, TOOLS, UNKNOWN,
 };
 
 /// The items of `script`, valid as they are.
@@ -104,14 +104,8 @@ impl Stage<'_> {
                     Dress::Cached if self.takes_breakpoint() => Block::Cached(text),
                     Dress::Cached | Dress::String | Dress::List => Block::Text(text),
                 };
-                let medium = match media {
-                    Media::None => None,
-                    Media::Image(width, height) => Some(Block::Image(*width, *height)),
-                    Media::Document => Some(Block::Document),
-                };
-                let shape =
-                    if matches!(dress, Dress::String) { Shape::String } else { Shape::List };
-                self.push("user", medium.into_iter().chain([text]).collect(), shape);
+                let blocks = media.block().into_iter().chain([text]);
+                self.push("user", blocks.collect(), dress.shape());
             }
             Beat::Injected { text, human } => {
                 let human = human.as_ref().map(|text| Block::Text(text.words()));
@@ -216,11 +210,7 @@ impl Stage<'_> {
     fn step(&mut self, step: &Step, is_open: bool) {
         self.thought = None;
         for thought in &step.thoughts {
-            let block = match thought {
-                Thought::Plain(text) => Block::Think(text.words()),
-                Thought::Signed(text) => Block::Signed(text.words()),
-                Thought::Redacted => Block::Redacted,
-            };
+            let block = thought.block();
             let id = format!("rs_{}", self.next());
             let is_sent = self.script.thinking != Thinking::Unset;
             let own = is_sent.then(|| Block::Own(id.clone()));

@@ -12,15 +12,15 @@ use epitome::text::figure::counted;
 use epitome_llm::Model;
 use epitome_rpc::Address;
 
-use super::{Check, State, good, wrong};
-use crate::args::{DoctorArgs, Line};
+use super::{Check, bad, doubtful, good, wrong};
+use crate::args::DoctorArgs;
 use crate::config::Settings;
 use crate::quoting::name;
 use crate::reader;
 use crate::summarizers::model::{self, Keys};
 use crate::summarizers::remote;
-use crate::summarizers::{Named, Spec};
 use crate::terminal::{count, line};
+use crate::values::{Line, Named, Spec};
 
 const SUBJECT: &str = "summarizer";
 
@@ -36,7 +36,7 @@ pub(super) fn checks(args: &DoctorArgs, settings: &Settings) -> Vec<Check> {
     for spec in said.unwrap_or_default() {
         checks.push(match &spec {
             Spec::Extractive => break,
-            Spec::Command(words) => command(SUBJECT, "cmd:", &words[0]),
+            Spec::Command(line) => command(SUBJECT, "cmd:", &line.0[0]),
             Spec::Model(named) => served(named, &mut keys, args, settings),
             Spec::Remote(address) => whole(address, args),
         });
@@ -70,16 +70,15 @@ fn look(named: &Named, keys: &mut Keys, settings: &Settings) -> Result<(String, 
 }
 
 fn unknown(found: &str) -> Check {
-    Check {
-        subject: SUBJECT,
-        state: State::Warning,
-        found: format!("{found}; its window and price aren't known"),
-        remedy: Some(format!(
+    doubtful(
+        SUBJECT,
+        format!("{found}; its window and price aren't known"),
+        format!(
             "it is given at most {} tokens at a time, and nothing under --spend: put what it takes and costs \
              into your own file, epitome models --help",
             count(epitome_llm::UNKNOWN_WINDOW)
-        )),
-    }
+        ),
+    )
 }
 
 /// Whether its server answers, takes the key and knows the model.
@@ -99,12 +98,7 @@ fn asked(named: &Named, found: &str, model: &Model) -> Check {
                     "look at the address: it ends before /chat/completions, /responses, /v1/messages or /v1beta"
                 }
             };
-            return Check {
-                subject: SUBJECT,
-                state: State::Bad,
-                found: format!("{found}: {error}"),
-                remedy: Some(remedy.to_owned()),
-            };
+            return bad(SUBJECT, format!("{found}: {error}"), remedy);
         }
         Err(error) => return wrong(SUBJECT, &error),
     };
@@ -122,12 +116,7 @@ fn asked(named: &Named, found: &str, model: &Model) -> Check {
             format!("aliases aren't listed everywhere; what is begins with {}", some.join(", "))
         }
     };
-    Check {
-        subject: SUBJECT,
-        state: State::Warning,
-        found: format!("{answers}, {wanted} not among them"),
-        remedy: Some(remedy),
-    }
+    doubtful(SUBJECT, format!("{answers}, {wanted} not among them"), remedy)
 }
 
 fn list(model: &Model) -> Result<Result<Vec<String>, SummarizeError>> {
@@ -150,12 +139,6 @@ fn whole(address: &Address, args: &DoctorArgs) -> Check {
     if !args.online {
         return good(SUBJECT, told);
     }
-    let bad = |found: String, remedy: String| Check {
-        subject: SUBJECT,
-        state: State::Bad,
-        found,
-        remedy: Some(remedy),
-    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let offers = match runtime.context("nobody can be asked") {
         Ok(runtime) => runtime.block_on(remote.offers()),
@@ -165,7 +148,7 @@ fn whole(address: &Address, args: &DoctorArgs) -> Check {
         Ok(offers) => offers,
         Err(error) => {
             let remedy = "look at the address and the token, and whether a server runs there";
-            return bad(format!("{told}: {error}"), remedy.to_owned());
+            return bad(SUBJECT, format!("{told}: {error}"), remedy);
         }
     };
     if let Some(offer) = offers.iter().find(|offer| offer.name == address.name()) {
@@ -174,7 +157,7 @@ fn whole(address: &Address, args: &DoctorArgs) -> Check {
     }
     let names: Vec<_> = offers.iter().map(|offer| line(&offer.name, 60)).collect();
     let remedy = format!("name one of those there: {}", names.join(", "));
-    bad(format!("{told}; it answers, and knows no compactor of that name"), remedy)
+    bad(SUBJECT, format!("{told}; it answers, and knows no compactor of that name"), remedy)
 }
 
 /// One for each hook, in the order in which they run.
@@ -198,12 +181,11 @@ fn command(subject: &'static str, label: &str, program: &str) -> Check {
     };
     match found {
         Some(path) => good(subject, format!("{label}{}: {}", line(program, 60), name(&path))),
-        None => Check {
+        None => bad(
             subject,
-            state: State::Bad,
-            found: format!("{label}{}: there is no such program", line(program, 60)),
-            remedy: Some("say its whole path, or put its folder into PATH".to_owned()),
-        },
+            format!("{label}{}: there is no such program", line(program, 60)),
+            "say its whole path, or put its folder into PATH",
+        ),
     }
 }
 

@@ -1,14 +1,12 @@
 //! The context over time, kind upon kind, with compactions marked.
 
-use std::fmt::Write as _;
-
 use epitome::text::figure::counted;
 use maud::{Markup, html};
 
 use super::History;
 use super::became::Compaction;
 use super::history::Epoch;
-use crate::commands::stats::chart::ticks;
+use crate::commands::stats::chart::{areas, ticks};
 use crate::survey::{Kind, Weights};
 use crate::terminal::count;
 
@@ -143,47 +141,24 @@ fn marks(plot: &Plot<'_>, epochs: &[Drawn<'_>]) -> Markup {
     }
 }
 
-/// For each kind the area between what lies below it and itself, one piece an epoch.
+/// For each kind the area that it takes, one piece an epoch.
 fn paths(plot: &Plot<'_>, epochs: &[Drawn<'_>]) -> Vec<(Kind, String)> {
-    let thinned: Vec<(usize, Vec<&(usize, Weights)>)> = epochs
-        .iter()
-        .map(|Drawn { before, epoch, points }| {
-            let room = (MOST_POINTS * epoch.said() / plot.said).max(4);
-            let each = points.len().div_ceil(room).max(1);
-            let last = points.len() - 1;
-            let kept = points.iter().enumerate();
-            let kept = kept.filter(|(at, _)| at % each == 0 || *at == last);
-            (*before, kept.map(|(_, point)| point).collect())
-        })
-        .collect();
-    let mut paths = Vec::new();
-    for (at, kind) in Kind::ALL.into_iter().enumerate() {
-        let below = |sums: &Weights| -> u64 {
-            Kind::ALL[..at].iter().map(|kind| sums.get(*kind).tokens).sum()
-        };
-        let mut path = String::new();
-        for (before, points) in &thinned {
-            if points.iter().all(|(_, sums)| sums.get(kind).tokens == 0) {
-                continue;
-            }
-            let mut pen = 'M';
-            let mut to = |x: f64, y: f64, path: &mut String| {
-                write!(path, "{pen}{x:.1} {y:.1}").expect("a string takes all");
-                pen = 'L';
-            };
-            for (said, sums) in points {
-                to(plot.x(before + said), plot.y(below(sums) + sums.get(kind).tokens), &mut path);
-            }
-            for (said, sums) in points.iter().rev() {
-                to(plot.x(before + said), plot.y(below(sums)), &mut path);
-            }
-            path.push('Z');
-        }
-        if !path.is_empty() {
-            paths.push((kind, path));
-        }
-    }
-    paths
+    let runs: Vec<_> = epochs.iter().map(|drawn| run(plot, drawn)).collect();
+    areas(&runs, |tokens| plot.y(tokens))
+}
+
+/// The points of an epoch that are drawn.
+fn run<'d>(plot: &Plot<'_>, drawn: &'d Drawn<'_>) -> Vec<(f64, &'d Weights)> {
+    let each = step(plot, drawn.epoch, drawn.points.len());
+    let last = drawn.points.len() - 1;
+    let kept = drawn.points.iter().enumerate();
+    let kept = kept.filter(|(at, _)| at % each == 0 || *at == last);
+    kept.map(|(_, (said, sums))| (plot.x(drawn.before + said), sums)).collect()
+}
+
+/// Of so many points of an epoch one in how many is drawn.
+fn step(plot: &Plot<'_>, epoch: &Epoch, points: usize) -> usize {
+    points.div_ceil((MOST_POINTS * epoch.said() / plot.said).max(4)).max(1)
 }
 
 /// Messages said in an epoch, and the prompt that the provider counted then.
@@ -198,9 +173,7 @@ fn lines(plot: &Plot<'_>, epochs: &[Drawn<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for Drawn { before, epoch, .. } in epochs {
         let points: Vec<(usize, u64)> = prompts(epoch).collect();
-        let room = (MOST_POINTS * epoch.said() / plot.said).max(4);
-        let each = points.len().div_ceil(room).max(1);
-        let drawn = points.iter().step_by(each).chain(points.last());
+        let drawn = points.iter().step_by(step(plot, epoch, points.len())).chain(points.last());
         let drawn = drawn
             .map(|(said, tokens)| format!("{:.1},{:.1}", plot.x(before + said), plot.y(*tokens)));
         let drawn: Vec<String> = drawn.collect();

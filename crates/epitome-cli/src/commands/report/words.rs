@@ -1,11 +1,9 @@
 //! The report in words.
 
-use std::fmt::Write as _;
-
 use epitome::text::figure::counted;
 
 use super::History;
-use crate::terminal::{FAINT, STRONG, WARN, count, left, paint, percent, right};
+use crate::terminal::{FAINT, STRONG, WARN, count, left, paint, percent, put, right};
 
 /// How full it is.
 pub(super) fn size_now(history: &History) -> String {
@@ -58,7 +56,7 @@ pub(super) fn how(history: &History) -> String {
 /// All of it, for a terminal.
 pub(super) fn words(history: &History) -> String {
     let mut out = String::new();
-    let mut put = |line: String| writeln!(out, "{line}").expect("a string takes all");
+    let mut put = |line: String| put!(out, "{line}");
     put(paint(STRONG, format!("{} tokens in the context", count(history.tokens)))
         + &paint(FAINT, format!(" ({}; {})", size_now(history), history.basis)));
     for slice in history.kinds.iter().take(5) {

@@ -24,31 +24,39 @@ impl Area {
 /// Points of a curve; more can't be told apart.
 const MOST_POINTS: usize = 300;
 
-/// For each kind the area between what lies below it and itself, as a path.
-pub(super) fn areas(survey: &Survey, area: &Area) -> Vec<(Kind, String)> {
+/// What each kind takes of a survey, as it grew.
+pub(super) fn growth(survey: &Survey, area: &Area) -> Vec<(Kind, String)> {
     let points = points(survey);
     let last = points.last().map_or(1, |(entries, _)| *entries).max(1);
     let x = |entries: usize| area.left + area.width * entries as f64 / last as f64;
-    let mut below = vec![0_u64; points.len()];
+    let run = points.iter().map(|(entries, sums)| (x(*entries), sums)).collect();
+    areas(&[run], |tokens| area.y(tokens))
+}
+
+/// For each kind the area between what lies below it and itself, as a path with one piece a run.
+pub(in crate::commands) fn areas(
+    runs: &[Vec<(f64, &Weights)>],
+    y: impl Fn(u64) -> f64,
+) -> Vec<(Kind, String)> {
     let mut paths = Vec::new();
-    for kind in Kind::ALL {
-        let above: Vec<u64> =
-            points.iter().zip(&below).map(|((_, sums), low)| low + sums.get(kind).tokens).collect();
-        if above != below {
-            let mut path = String::new();
-            for (at, (entries, _)) in points.iter().enumerate() {
+    for (at, kind) in Kind::ALL.into_iter().enumerate() {
+        let own = |sums: &Weights| sums.get(kind).tokens;
+        let below = |sums: &Weights| -> u64 {
+            Kind::ALL[..at].iter().map(|kind| sums.get(*kind).tokens).sum()
+        };
+        let mut path = String::new();
+        for run in runs.iter().filter(|run| run.iter().any(|(_, sums)| own(sums) > 0)) {
+            let above = run.iter().map(|(x, sums)| (x, below(sums) + own(sums)));
+            let back = run.iter().rev().map(|(x, sums)| (x, below(sums)));
+            for (at, (x, tokens)) in above.chain(back).enumerate() {
                 let pen = if at == 0 { 'M' } else { 'L' };
-                write!(path, "{pen}{:.1} {:.1}", x(*entries), area.y(above[at]))
-                    .expect("a string takes all");
-            }
-            for (at, (entries, _)) in points.iter().enumerate().rev() {
-                write!(path, "L{:.1} {:.1}", x(*entries), area.y(below[at]))
-                    .expect("a string takes all");
+                write!(path, "{pen}{x:.1} {:.1}", y(tokens)).expect("a string takes all");
             }
             path.push('Z');
+        }
+        if !path.is_empty() {
             paths.push((kind, path));
         }
-        below = above;
     }
     paths
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use epitome::text::figure::counted;
 use maud::{Markup, PreEscaped, html};
 
-use super::chart::{Area, areas, ticks};
+use super::chart::{self, Area, ticks};
 use crate::receipt;
 use crate::survey::{Kind, Survey, Tool};
 use crate::terminal::{count, line, percent};
@@ -120,7 +120,7 @@ fn growth(survey: &Survey, top: f64) -> Markup {
             line class="ep-grid" x1=(n(left)) x2=(n(left + width)) y1=(n(y)) y2=(n(y)) {}
             text class="ep-end ep-faint" x=(n(left - 8.0)) y=(n(y + 4.0)) { (label) }
         }
-        @for (kind, path) in areas(survey, &frame) {
+        @for (kind, path) in chart::growth(survey, &frame) {
             path class=(class(kind)) d=(path) { title { (kind.words()) } }
         }
         line class="ep-axis" x1=(n(left)) x2=(n(left + width)) y1=(n(top + CHART)) y2=(n(top + CHART)) {}

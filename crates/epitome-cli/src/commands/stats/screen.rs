@@ -8,7 +8,7 @@ use super::{facts, growth};
 use crate::receipt;
 use crate::survey::{Kind, Survey, Tool, share};
 use crate::terminal::{
-    FAINT, GOOD, STRONG, WARN, bar, colour, count, left, line, paint, percent, right, size,
+    FAINT, GOOD, STRONG, WARN, bar, colour, count, left, line, paint, percent, put, right, size,
 };
 
 /// Draws all of it in `width` columns.
@@ -23,23 +23,24 @@ pub(super) fn draw(survey: &Survey, width: usize) -> String {
     out
 }
 
-fn put(out: &mut String, text: &str) {
-    writeln!(out, "{}", text.trim_end()).expect("a string takes all");
+/// A line that ends where its words do.
+fn row(out: &mut String, text: &str) {
+    put!(out, "{}", text.trim_end());
 }
 
 fn title(out: &mut String, text: &str, note: &str) {
-    put(out, "");
+    row(out, "");
     let gap = if note.is_empty() { "" } else { "  " };
-    put(out, &format!("{}{gap}{}", paint(STRONG, text), paint(FAINT, note)));
+    put!(out, "{}{gap}{}", paint(STRONG, text), paint(FAINT, note));
 }
 
 fn head(out: &mut String, survey: &Survey, width: usize) {
     let tokens = paint(STRONG, format!("{} tokens", count(survey.total.tokens)));
     let how = paint(FAINT, receipt::basis(survey.total, &survey.counter));
-    put(out, &format!("{tokens} {how}"));
-    put(out, &facts(survey));
+    put!(out, "{tokens} {how}");
+    row(out, &facts(survey));
     if let Some(reading) = &survey.reader {
-        put(out, &reading.words(survey.total));
+        row(out, &reading.words(survey.total));
     }
     let source = &survey.source;
     let recording = source.recording.as_deref().map(|kind| format!("{kind}, as "));
@@ -59,7 +60,7 @@ fn head(out: &mut String, survey: &Survey, width: usize) {
     if source.skipped > 0 {
         from.push(format!("{} left out", counted(source.skipped, "row")));
     }
-    put(out, &paint(FAINT, line(&from.join(", "), width)));
+    row(out, &paint(FAINT, line(&from.join(", "), width)));
 }
 
 fn kinds(out: &mut String, survey: &Survey, width: usize) {
@@ -83,11 +84,11 @@ fn kinds(out: &mut String, survey: &Survey, width: usize) {
             let size = right(&size(share.weight.bytes as usize), 10);
             write!(line, " {}", paint(FAINT, size)).expect("a string takes all");
         }
-        put(out, &line);
+        row(out, &line);
     }
     let human = percent(of_kind(survey, Kind::Human), survey.total.tokens);
     let messages = counted(survey.human_messages, "message");
-    put(out, &paint(FAINT, format!("A person wrote {human} of it, in {messages}.")));
+    row(out, &paint(FAINT, format!("A person wrote {human} of it, in {messages}.")));
 }
 
 /// Columns that are left for a bar; none where it would say nothing.
@@ -132,7 +133,7 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
         tokens("arguments", "results"),
         "share"
     );
-    put(out, &paint(FAINT, heads));
+    row(out, &paint(FAINT, heads));
     let largest = shown.first().map_or(0, Tool::tokens);
     for tool in shown {
         let failed = match tool.errors {
@@ -142,22 +143,20 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
         };
         let bars =
             if room > 0 { format!(" {}", two_bars(tool, largest, room)) } else { String::new() };
-        put(
+        put!(
             out,
-            &format!(
-                "{}{bars} {}{failed}{} {}",
-                left(&line(&tool.name, name_width), name_width),
-                right(&count(tool.calls), 6),
-                tokens(&count(tool.argument_tokens), &count(tool.result_tokens)),
-                right(&percent(tool.tokens(), survey.total.tokens), 7),
-            ),
+            "{}{bars} {}{failed}{} {}",
+            left(&line(&tool.name, name_width), name_width),
+            right(&count(tool.calls), 6),
+            tokens(&count(tool.argument_tokens), &count(tool.result_tokens)),
+            right(&percent(tool.tokens(), survey.total.tokens), 7),
         );
     }
     if survey.tools.len() > MOST_TOOLS {
         let rest = &survey.tools[MOST_TOOLS..];
         let tokens: u64 = rest.iter().map(Tool::tokens).sum();
         let share = percent(tokens, survey.total.tokens);
-        put(out, &paint(FAINT, format!("and {} more tools with {share}", rest.len())));
+        row(out, &paint(FAINT, format!("and {} more tools with {share}", rest.len())));
     }
     if survey.definitions.tools > 0 {
         let all = &survey.definitions;
@@ -172,7 +171,7 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
             write!(text, "; {} of them never called ({tokens} tokens)", all.unused)
                 .expect("a string takes all");
         }
-        put(out, &paint(FAINT, text));
+        row(out, &paint(FAINT, text));
     }
 }
 
@@ -200,8 +199,8 @@ fn steps(out: &mut String, survey: &Survey, width: usize) {
         return;
     }
     title(out, "Growth", "tokens in the context, from the first message to the last");
-    for row in growth::rows(survey, width) {
-        put(out, &row);
+    for line in growth::rows(survey, width) {
+        row(out, &line);
     }
     title(out, "Biggest steps", "");
     for at in survey.biggest.iter().take(NAMED) {
@@ -211,13 +210,13 @@ fn steps(out: &mut String, survey: &Survey, width: usize) {
         } else {
             format!("[{}–{}]", moment.from, moment.to)
         };
-        put(
+        row(
             out,
             &format!(
                 "{} {} {}",
                 right(&count(moment.tokens), 9),
                 paint(FAINT, left(&place, 11)),
-                line(&moment.does, width.saturating_sub(23).max(8)),
+                line(&moment.does, width.saturating_sub(23).max(8))
             ),
         );
     }
@@ -234,23 +233,23 @@ fn rules(out: &mut String, survey: &Survey, width: usize) {
     title(out, "Rules that no pin protects", "--pin TEXT keeps one verbatim");
     for rule in rules.iter().take(RULES) {
         let place = paint(FAINT, left(&format!("[{}]", rule.entry), 7));
-        put(out, &format!("{place} {}", line(&rule.text, width.saturating_sub(9).max(8))));
+        put!(out, "{place} {}", line(&rule.text, width.saturating_sub(9).max(8)));
     }
     if rules.len() > RULES {
-        put(out, &paint(FAINT, format!("and {} more (--json)", rules.len() - RULES)));
+        row(out, &paint(FAINT, format!("and {} more (--json)", rules.len() - RULES)));
     }
 }
 
 fn foot(out: &mut String, survey: &Survey) {
-    put(out, "");
+    row(out, "");
     if survey.findings.is_empty() {
         let text = paint(GOOD, "check found nothing");
-        put(out, &format!("{text} by the rules of {}", survey.format));
+        put!(out, "{text} by the rules of {}", survey.format);
     } else {
         let found: Vec<String> =
             survey.findings.iter().map(|(rule, times)| format!("{rule} × {times}")).collect();
         let text = paint(WARN, "check found");
-        put(out, &format!("{text} {}", found.join(", ")));
-        put(out, &format!("{} epitome check {}", paint(STRONG, "hint:"), survey.source.operand()));
+        put!(out, "{text} {}", found.join(", "));
+        put!(out, "{} epitome check {}", paint(STRONG, "hint:"), survey.source.operand());
     }
 }

@@ -8,8 +8,7 @@ use crate::bench::{Bench, SESSION, SHORT};
 #[test]
 fn what_was_removed_is_found() {
     let bench = kept(SESSION);
-    let ran = bench.run("recall regex --archive store --json --limit 3");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("recall regex --archive store --json --limit 3").ends(0);
     let hits: Vec<Value> = serde_json::from_str(&ran.out).expect("a list");
     assert_eq!(hits.len(), 3);
     for hit in &hits {
@@ -46,7 +45,7 @@ fn a_number_is_a_word_and_an_id_is_of_its_session() {
     let session = listed["sessions"][0]["session"].as_str().expect("a name").to_owned();
     bench.copy(SHORT, "other");
     bench.run("compact other --target 20% --archive store -o other.json --receipt other.receipt");
-    let other: Value = serde_json::from_str(&bench.read("other.receipt")).expect("JSON");
+    let other = bench.json("other.receipt");
     let other = other["archived"]["session"].as_str().expect("a name");
     let hits = bench.run(&format!("recall the --archive store --json --session {session}")).json();
     for hit in hits.as_array().expect("a list") {
@@ -60,8 +59,7 @@ fn a_number_is_a_word_and_an_id_is_of_its_session() {
         let ran = bench.run(&format!("recall {} --archive store --json", &id[..9])).json();
         assert_eq!(ran[0]["id"], *id);
     }
-    let ran = bench.run(&format!("restore {session}.x --archive store"));
-    assert_eq!(ran.code, 2, "{}", ran.err);
+    bench.run(&format!("restore {session}.x --archive store")).ends(2);
 }
 
 #[test]
@@ -126,8 +124,7 @@ fn an_archive_without_secrets_says_that_it_is_one() {
         let bytes = std::fs::read(bench.path(file)).unwrap_or_default();
         assert!(!bytes.windows(secret.len()).any(|some| some == secret.as_bytes()), "{file}");
     }
-    let ran = bench.run("undo out.json --archive store -o now.json");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    bench.run("undo out.json --archive store -o now.json").ends(0);
     assert!(!bench.read("now.json").contains(secret), "it isn't there any more");
     // Once more, and it is the same session; whole this time, which is another input of it or another session.
     let again =

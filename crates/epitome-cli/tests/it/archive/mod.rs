@@ -24,7 +24,7 @@ fn kept(example: &str) -> Bench {
 fn every_input_comes_back_byte_for_byte() {
     for example in [SESSION, SHORT, EDGES, RUN, TRAJECTORY] {
         let bench = kept(example);
-        let receipt: Value = serde_json::from_str(&bench.read("receipt.json")).expect("JSON");
+        let receipt = bench.json("receipt.json");
         assert_eq!(receipt["originals"], "archive", "{example}");
         let session = receipt["archived"]["session"].as_str().expect("its name").to_owned();
         for what in ["out.json", "receipt.json", &session, &format!("{session}.1")] {
@@ -43,8 +43,7 @@ fn it_comes_back_after_the_request_went_on() {
     let end = request.rfind("\n]}").expect("its end");
     let more = ",\n{\"role\":\"user\",\"content\":\"And now the other one.\"}";
     bench.write("grown.json", format!("{}{more}{}", &request[..end], &request[end..]));
-    let ran = bench.run("restore grown.json --archive store");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = bench.run("restore grown.json --archive store").ends(0);
     assert_eq!(ran.out, bench.read("in"));
     let piped = bench.pipe("restore - --archive store", format!("{request}\n").as_bytes());
     assert_eq!(piped.out, bench.read("in"));
@@ -107,9 +106,7 @@ fn an_archive_is_not_written_over() {
         "restore out.json --archive store -o ./store/../store/store.db",
         "undo out.json --archive store -o store/now.json",
     ] {
-        let ran = bench.run(line);
-        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
-        assert!(ran.err.contains("into the archive"), "{}", ran.err);
+        bench.run(line).ends(2).complains(&["into the archive"]);
     }
     assert_eq!(bench.run("restore out.json --archive store").out, bench.read("in"));
 }
@@ -119,44 +116,38 @@ fn what_was_undone_is_done_again_by_the_same_file() {
     let bench = kept(SESSION);
     let first = bench.read("out.json");
     for _ in 0..2 {
-        let undone = bench.run("undo out.json --archive store -o out.json");
-        assert_eq!(undone.code, 0, "{}", undone.err);
+        bench.run("undo out.json --archive store -o out.json").ends(0);
         assert_ne!(bench.read("out.json"), first);
-        let redone = bench.run("redo out.json --archive store -o out.json");
-        assert_eq!(redone.code, 0, "{}", redone.err);
+        bench.run("redo out.json --archive store -o out.json").ends(0);
         assert_eq!(bench.read("out.json"), first);
     }
     // By the recording, which its agent went on writing.
-    let undone = bench.run("undo in --archive store -o now.json");
-    assert_eq!(undone.code, 0, "{}", undone.err);
+    bench.run("undo in --archive store -o now.json").ends(0);
     let more = bench.read("in");
     let last = more.lines().last().expect("it has lines").to_owned();
     bench.write("in", format!("{more}{last}\n"));
-    let redone = bench.run("redo in --archive store -o now.json");
-    assert_eq!(redone.code, 0, "{}", redone.err);
+    bench.run("redo in --archive store -o now.json").ends(0);
 }
 
 #[test]
 fn a_compaction_is_undone_and_done_again() {
     let bench = kept(SESSION);
     let first = bench.read("out.json");
-    let undone = bench.run("undo out.json --archive store -o now.json");
-    assert_eq!(undone.code, 0, "{}", undone.err);
+    bench.run("undo out.json --archive store -o now.json").ends(0);
     assert_eq!(bench.read("now.json"), bench.run("convert in --to anthropic").out);
     assert_eq!(bench.run("undo out.json --archive store").code, 1, "nothing more to undo");
     assert_eq!(bench.run("redo out.json --archive store -o now.json").code, 0);
     assert_eq!(bench.read("now.json"), first);
     assert_eq!(bench.run("redo out.json --archive store").code, 1);
     // What couldn't be written isn't in force.
-    let ran = bench.run("undo out.json --archive store -o /dev/full");
-    assert_eq!(ran.code, 1, "{}", ran.err);
+    bench.run("undo out.json --archive store -o /dev/full").ends(1);
     assert_eq!(bench.run("redo out.json --archive store").code, 1, "nothing was undone");
     // The same again is no further view, another target is.
     bench.run("compact in --target 10% --archive store -o same.json --receipt same");
-    let receipt: Value = serde_json::from_str(&bench.read("same")).expect("JSON");
+    let receipt = bench.json("same");
     assert_eq!(receipt["archived"]["view"], 1);
     bench.run("compact in --target 30% --archive store -o other.json --receipt other");
-    let receipt: Value = serde_json::from_str(&bench.read("other")).expect("JSON");
+    let receipt = bench.json("other");
     assert_eq!(receipt["archived"]["view"], 2);
     assert_eq!(bench.run("undo other.json --archive store -o now.json").code, 0);
     assert_eq!(bench.read("now.json"), first);
@@ -204,8 +195,8 @@ fn checkpoints_name_the_way_back_where_there_is_one() {
 fn a_checkpoint_is_continued_with_its_archive_and_without() {
     let bench = kept(SESSION);
     for archive in ["--archive store", ""] {
-        let again = bench.run(&format!("compact out.json --target 50% {archive} -o twice.json"));
-        assert_eq!(again.code, 0, "{}", again.err);
+        let again =
+            bench.run(&format!("compact out.json --target 50% {archive} -o twice.json")).ends(0);
         assert!(!again.err.contains("looks like the checkpoint"), "{}", again.err);
         let twice = bench.read("twice.json");
         assert_eq!(twice.matches("</checkpoint ").count(), 1, "one stands for both");
@@ -270,8 +261,7 @@ fn eight_at_once_compact_into_one_archive() {
         let found = bench.run(&format!("recall error --archive {url} --json"));
         assert!(found.code == 0 && found.out.contains("\"id\""), "{}", found.err);
         let name = sessions["sessions"][0]["session"].as_str().expect("its name");
-        let gone = bench.run(&format!("forget {name} --archive {url}"));
-        assert_eq!(gone.code, 0, "{}", gone.err);
+        bench.run(&format!("forget {name} --archive {url}")).ends(0);
     }
 }
 

@@ -103,11 +103,9 @@ fn what_is_no_server_is_said() {
     bench.copy(SHORT, "in");
     let line =
         "compact in --archive postgres://me:hidden@db.example/app?sslmode=prefer -o out.json";
-    let ran = bench.run(line);
-    assert_eq!(ran.code, 2, "{}", ran.err);
+    let ran = bench.run(line).ends(2);
     assert!(ran.err.contains("verify-full") && !ran.err.contains("hidden"), "{}", ran.err);
-    let ran = bench.run("recall port --archive postgres://me:hidden@127.0.0.1:1/app");
-    assert_eq!(ran.code, 75, "{}", ran.err);
+    let ran = bench.run("recall port --archive postgres://me:hidden@127.0.0.1:1/app").ends(75);
     assert!(
         ran.err.contains("postgres://me@127.0.0.1:1/app") && !ran.err.contains("hidden"),
         "{}",

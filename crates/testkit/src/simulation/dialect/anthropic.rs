@@ -50,10 +50,6 @@ impl Dialect for Anthropic {
         vec![json!({"role": "user", "content": content})]
     }
 
-    fn is_reply(&self, message: &Value) -> bool {
-        message["role"] == "assistant"
-    }
-
     fn calls(&self, message: &Value) -> Vec<Open> {
         let calls = list(&message["content"]).filter(|block| block["type"] == "tool_use");
         calls.map(|call| Open { id: text(&call["id"]), name: text(&call["name"]) }).collect()

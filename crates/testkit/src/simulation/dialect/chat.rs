@@ -39,10 +39,6 @@ impl Dialect for Chat {
         results.into_iter().map(result).chain(words.map(|words| self.words(words))).collect()
     }
 
-    fn is_reply(&self, message: &Value) -> bool {
-        message["role"] == "assistant"
-    }
-
     fn calls(&self, message: &Value) -> Vec<Open> {
         let open =
             |call: &Value| Open { id: text(&call["id"]), name: text(&call["function"]["name"]) };

@@ -46,10 +46,6 @@ impl Dialect for Converse {
         vec![json!({"role": "user", "content": content})]
     }
 
-    fn is_reply(&self, message: &Value) -> bool {
-        message["role"] == "assistant"
-    }
-
     fn calls(&self, message: &Value) -> Vec<Open> {
         let calls = list(&message["content"]).map(|block| &block["toolUse"]);
         let calls = calls.filter(|call| call.is_object());

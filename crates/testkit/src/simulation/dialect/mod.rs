@@ -71,7 +71,9 @@ pub(super) trait Dialect: Sync {
     fn results(&self, results: Vec<(Open, String)>, words: Option<String>) -> Vec<Value>;
 
     /// Whether the model said it.
-    fn is_reply(&self, message: &Value) -> bool;
+    fn is_reply(&self, message: &Value) -> bool {
+        message["role"] == "assistant"
+    }
 
     /// Whether a history without open calls may end with it.
     fn closes(&self, message: &Value) -> bool {

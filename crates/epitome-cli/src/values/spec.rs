@@ -5,13 +5,15 @@ use std::str::FromStr;
 
 use epitome_rpc::{Address, BadAddress};
 
+use super::line::Line;
+
 /// A summarizer, as a flag says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Spec {
     /// The program's own code.
     Extractive,
     /// A command: the program and its arguments.
-    Command(Vec<String>),
+    Command(Line),
     /// A model over HTTP.
     Model(Named),
     /// A whole compactor over gRPC.
@@ -52,12 +54,7 @@ impl FromStr for Spec {
             return Ok(Spec::Extractive);
         }
         if let Some(line) = text.strip_prefix("cmd:") {
-            let words = shlex::split(line).ok_or("a quote isn't closed")?;
-            return if words.is_empty() {
-                Err("no program is named".to_owned())
-            } else {
-                Ok(Spec::Command(words))
-            };
+            return Ok(Spec::Command(Line::read(line)?));
         }
         if let Some(address) = text.strip_prefix("grpc:") {
             return address
@@ -90,10 +87,7 @@ impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Spec::Extractive => f.write_str("extractive"),
-            Spec::Command(words) => {
-                let words = shlex::try_join(words.iter().map(String::as_str));
-                write!(f, "cmd:{}", words.expect("an argument holds no NUL"))
-            }
+            Spec::Command(line) => write!(f, "cmd:{line}"),
             Spec::Model(named) => named.fmt(f),
             Spec::Remote(address) => write!(f, "grpc:{address}"),
         }
@@ -121,7 +115,7 @@ mod tests {
     fn flags_name_summarizers_or_are_refused() {
         assert_eq!("extractive".parse(), Ok(Spec::Extractive));
         let words = ["python3", "my script.py", "-v"].map(str::to_owned).to_vec();
-        assert_eq!("cmd:python3 'my script.py' -v".parse(), Ok(Spec::Command(words)));
+        assert_eq!("cmd:python3 'my script.py' -v".parse(), Ok(Spec::Command(Line(words))));
         let model = |host, model: &str| Ok(Spec::Model(Named { host, model: model.to_owned() }));
         assert_eq!("openai:gpt-5-mini".parse(), model(Host::Openai, "gpt-5-mini"));
         assert_eq!("openai:ft:gpt:x".parse(), model(Host::Openai, "ft:gpt:x"));
