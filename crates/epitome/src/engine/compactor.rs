@@ -263,11 +263,11 @@ impl Compactor {
         Compaction::new(self.clone(), request.clone(), Originals::Archive)
     }
 
-    /// Compacts `request`; the caller, who has it, holds the originals. Summarizers aren't waited for: with
-    /// them, drive it by [`Drive`](super::Drive).
+    /// Compacts `request`; the caller, who has it, holds the originals. Whoever is asked has to know the
+    /// answer at once; with others, drive it by [`Drive`](super::Drive).
     ///
     /// # Errors
-    /// See [`CompactError`]; nothing was changed then.
+    /// [`CompactError::NotDriven`] if somebody has to be waited for; else see [`CompactError`]. Nothing was changed then.
     pub fn compact(&self, request: &Request) -> Result<Outcome, CompactError> {
         self.begin(request).finish().map(|outcome| *outcome)
     }

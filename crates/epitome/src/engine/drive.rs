@@ -9,14 +9,14 @@ use super::{Answer, CompactError, Compaction, Outcome, Step};
 use crate::archive::{Archive, ArchiveError, Original};
 use crate::compact::{Compacting, Delegation};
 use crate::hook::{Heeding, Question};
-use crate::summarize::{Answering, Ask, FailureKind, SummarizeError};
+use crate::summarize::{Answering, Ask};
 
 impl Compaction {
-    /// Steps to the end, waiting for nobody: whatever its summarizers are asked stays unanswered, and of
-    /// hooks the answer is taken that is there at once. The caller holds the originals.
+    /// Steps to the end without waiting: hooks, summarizers and whole compactors have to know their answers when they are asked. The
+    /// caller holds the originals.
     ///
     /// # Errors
-    /// See [`CompactError`]; nothing was changed then.
+    /// [`CompactError::NotDriven`] if somebody needs to be waited for; else see [`CompactError`]. Nothing was changed then.
     pub fn finish(self) -> Result<Box<Outcome>, CompactError> {
         self.finish_with(|_| unreachable!("the caller holds the originals"))
     }
@@ -35,29 +35,35 @@ impl Compaction {
                 Step::Yield => {}
                 Step::Persist(originals) => self.supply(Answer::Persisted(keep(&originals))),
                 Step::Summarize(asks) => {
-                    for ask in asks {
-                        let nobody = SummarizeError::new(FailureKind::Unattended, "");
-                        self.supply(Answer::Summary(ask.id, Err(nobody)));
+                    for Ask { id, by, request } in asks {
+                        let name = by.name().to_owned();
+                        let answer = at_once(by.summarize(request), name)?;
+                        self.supply(Answer::Summary(id, answer));
                     }
                 }
                 Step::Hook(Question { by, proposal }) => {
-                    // Most hooks know their answer.
-                    let mut context = Context::from_waker(Waker::noop());
-                    let nobody = || Err(SummarizeError::new(FailureKind::Unattended, ""));
-                    let answer = match by.before(proposal).as_mut().poll(&mut context) {
-                        Poll::Ready(answer) => answer,
-                        Poll::Pending => nobody(),
-                    };
-                    self.supply(Answer::Hooked(answer));
+                    let name = by.name().to_owned();
+                    self.supply(Answer::Hooked(at_once(by.before(proposal), name)?));
                 }
-                Step::Delegate(_) => {
-                    let nobody = SummarizeError::new(FailureKind::Unattended, "");
-                    self.supply(Answer::Delegated(Err(nobody)));
+                Step::Delegate(Delegation { by, job }) => {
+                    let name = by.name().to_owned();
+                    self.supply(Answer::Delegated(at_once(by.compact(job), name)?));
                 }
                 Step::Wait => unreachable!("every question was answered"),
                 Step::Done(done) => return done,
             }
         }
+    }
+}
+
+/// The answer of somebody who knows it.
+fn at_once<T>(mut answer: Pin<Box<T>>, by: String) -> Result<T::Output, CompactError>
+where
+    T: Future + ?Sized,
+{
+    match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => Ok(answer),
+        Poll::Pending => Err(CompactError::NotDriven { by }),
     }
 }
 

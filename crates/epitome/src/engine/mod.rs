@@ -111,6 +111,12 @@ pub enum CompactError {
         /// What asking took all the same.
         spent: Spent,
     },
+    /// Somebody who is asked needs time to answer, and the compaction wasn't driven by something that waits.
+    #[error("{by} needs time to answer: drive the compaction with `Drive`, which waits")]
+    NotDriven {
+        /// Who is asked.
+        by: String,
+    },
     /// Code that the caller gave panicked; whoever drives the compaction caught it.
     #[error("a strategy, counter or summarizer panicked: {0}")]
     Panicked(String),

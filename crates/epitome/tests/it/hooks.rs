@@ -13,7 +13,7 @@ use epitome::summarize::{
     CallResult, FailureKind, SECTIONS, Summaries, SummarizeError, Summary, SummaryRequest,
 };
 use epitome::wire::Format;
-use epitome::{Compactor, Options, Outcome, Pin, Request, Target};
+use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target};
 use testkit::laws::check_view;
 use testkit::wait;
 
@@ -229,8 +229,8 @@ fn without_a_driver_what_is_said_at_once_is_heeded() {
     let outcome = compactor().with_hooks(by(vec![veto])).compact(&session()).expect("a view");
     assert_eq!(outcome.receipt.reason, "careful vetoed: no reason given");
     let slow = from_fn("slow", |_| std::future::pending());
-    let outcome = compactor().with_hooks(by(vec![slow])).compact(&session()).expect("a view");
-    assert_eq!(outcome.receipt.fallbacks, ["slow wasn't heeded: nobody waits for its answer"]);
+    let error = compactor().with_hooks(by(vec![slow])).compact(&session()).expect_err("it waits");
+    assert_eq!(error, CompactError::NotDriven { by: "slow".to_owned() });
 }
 
 #[test]

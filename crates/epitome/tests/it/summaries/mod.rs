@@ -178,12 +178,16 @@ fn nobody_is_asked_where_nothing_is_to_be_summed_up() {
 }
 
 #[test]
-fn whoever_cannot_wait_gets_the_extractive_one() {
-    let summaries = with(vec![says("good", summary("none"))]);
-    let compactor = compactor().with_summaries(summaries).expect("in range");
-    let outcome = compactor.compact(&session()).expect("a view");
-    assert_eq!(outcome.receipt.fallbacks, ["good: nobody waits for its answer"]);
-    assert!(!checkpoint(&outcome).contains(LANE));
+fn without_a_driver_a_summarizer_has_to_know_its_answer() {
+    let summed = |by| {
+        let compactor = compactor().with_summaries(with(vec![by])).expect("in range");
+        compactor.compact(&session())
+    };
+    let outcome = summed(says("good", summary("none"))).expect("a view");
+    assert!(checkpoint(&outcome).contains(LANE));
+    let slow = from_fn("slow", |_| std::future::pending());
+    let error = summed(slow).expect_err("nobody waits");
+    assert_eq!(error, CompactError::NotDriven { by: "slow".to_owned() });
 }
 
 #[derive(Debug, Default)]
