@@ -389,6 +389,11 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) read_only: Vec<String>,
 
+    /// Make sure that some message still is the checkpoint that this receipt, of an earlier compaction, names, and warn
+    /// otherwise (may be repeated). A checkpoint that nobody changed is continued in any case.
+    #[arg(long = "continue", value_name = "RECEIPT", value_hint = ValueHint::FilePath)]
+    pub(crate) receipts: Vec<PathBuf>,
+
     /// Whether the first human message stays or may be folded [default: keep].
     #[arg(long, value_name = "keep|fold", value_parser = task)]
     pub(crate) task: Option<epitome::Task>,

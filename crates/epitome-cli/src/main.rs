@@ -7,6 +7,7 @@ mod args;
 mod carried;
 mod commands;
 mod config;
+mod continued;
 mod counters;
 mod diagnostics;
 mod failure;

@@ -13,6 +13,7 @@ use epitome::{CompactError, Compactor, Options, Outcome, Request, Target};
 use crate::args::HowArgs;
 use crate::carried::Named;
 use crate::config::{self, Settings};
+use crate::continued;
 use crate::failure::Failure;
 use crate::input::Opened;
 use crate::output::{self, Report};
@@ -36,6 +37,8 @@ enum Passes {
 #[derive(Debug)]
 pub(super) struct Shape {
     settings: Settings,
+    /// Checkpoints that are to be continued.
+    continued: Vec<ContentId>,
     passes: Passes,
     /// By which the model can have back what it isn't shown.
     channel: Option<String>,
@@ -57,8 +60,16 @@ pub(super) struct Done {
 impl Shape {
     pub(super) fn new(how: &HowArgs) -> Result<Self> {
         let settings = Settings::resolve(how)?;
+        let continued = continued::read(&how.shape.receipts)?;
         let helpers = Helpers::default();
-        Ok(Shape { settings, passes: Passes::One, channel: None, helpers, announced: None })
+        Ok(Shape {
+            settings,
+            continued,
+            passes: Passes::One,
+            channel: None,
+            helpers,
+            announced: None,
+        })
     }
 
     /// The same, with the help of others.
@@ -174,6 +185,7 @@ impl Shape {
         }
         self.warn_of_tools(&opened.request);
         done.reader.warn_of_unknown();
+        continued::warn(&self.continued, &done.outcome);
         warn_of_changed(&done.outcome);
         let upper = done.outcome.receipt.after.count.upper;
         if let Some(window) = done.reader.window.filter(|window| upper > *window) {

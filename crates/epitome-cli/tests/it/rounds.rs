@@ -113,6 +113,20 @@ fn a_checkpoint_that_stands_is_named_again() {
 }
 
 #[test]
+fn a_receipt_makes_sure_that_its_checkpoint_is_there() {
+    let bench = Bench::new();
+    first_round(&bench);
+    let ran = bench.run("plan longer.json --target 6000 --continue once.receipt").ends(0);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    let changed = bench.read("longer.json").replacen("not a new request", "a new request", 1);
+    bench.write("changed.json", changed);
+    let missing = "no message is the checkpoint that --continue names";
+    bench.run("plan changed.json --target 6000 --continue once.receipt").complains(&[missing]);
+    bench.run("plan longer.json --continue nowhere").ends(1);
+    bench.run("plan longer.json --continue longer.json").ends(65);
+}
+
+#[test]
 fn quotes_leave_room_for_files_that_were_changed() {
     let bench = Bench::new();
     bench.copy("pi/large-session.jsonl", "long.jsonl");

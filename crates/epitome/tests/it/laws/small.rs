@@ -1,5 +1,7 @@
 //! Small cases in which a law was broken, found by chance.
 
+#![expect(clippy::invisible_characters, reason = "texts are as chance wrote them")]
+
 use epitome::{Format, Options, Pin, Tail, Task};
 
 use super::hold;
