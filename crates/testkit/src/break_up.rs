@@ -1,5 +1,6 @@
 //! What can be wrong with a transcript: the ways in which pairs, order and content get broken.
 
+use epitome::wire::Format;
 use proptest::prelude::*;
 
 use crate::draft::{Block, Draft, Message, Shape};
@@ -158,10 +159,15 @@ pub(crate) fn break_up(draft: &mut Draft, breach: &Breach) {
             }
         }
         How::EmptyResultText => {
+            // No images in tool messages on OpenAI (PROVIDERS.md B.3).
+            let beside = match draft.format {
+                Format::OpenaiChat => Block::Text("(end)".to_owned()),
+                _ => Block::Image(3, 3),
+            };
             if let Some(place) = result()
                 && let Block::Result { content, shape, .. } = at(draft, place)
             {
-                *content = vec![Block::Text(String::new()), Block::Image(3, 3)];
+                *content = vec![Block::Text(String::new()), beside];
                 *shape = Shape::List;
             }
         }

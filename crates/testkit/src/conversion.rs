@@ -10,7 +10,7 @@ use epitome::transcript::{Entry, Marks, Part, PartKind, Role};
 use epitome::wire::{self, Format};
 use serde_json::Value;
 
-use crate::oracle;
+use crate::accepted::accepted;
 use crate::server::{Api, Call, Judge};
 
 /// What all formats can say: runs of one side, and the results by their calls. Ids don't count here, pairing
@@ -266,7 +266,7 @@ pub fn model(format: Format) -> &'static str {
     }
 }
 
-/// Converts, and holds the result against the format's rules, the oracle and the scripted server.
+/// Converts, and holds the result against the format's rules and the scripted server's.
 ///
 /// # Errors
 /// What any of them says against it.
@@ -279,28 +279,19 @@ pub fn converted(request: &Request, to: Format) -> Result<(Converted, Request), 
     if !found.is_empty() || !converted.left.is_empty() {
         return Err(format!("{found:?} {:?}\n{text}", converted.left));
     }
-    let body: Value = serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))?;
-    oracle::accepts(to, &body).map_err(|refusal| format!("{refusal}\n{text}"))?;
+    accepted(&written).map_err(|refusal| format!("{refusal}\n{text}"))?;
     // A provider answers only what asks for an answer.
     let asks = |entry: Entry<'_>| matches!(entry.role(), Role::User | Role::Tool);
     if written.transcript.entries().next_back().is_some_and(asks) {
-        accepted(to, &body).map_err(|refusal| format!("{refusal}\n{text}"))?;
+        answered(to, text).map_err(|refusal| format!("{refusal}\n{text}"))?;
     }
     Ok((converted, written))
 }
 
-/// Whether the scripted server takes a body.
-///
-/// # Errors
-/// The provider's refusal.
-pub fn accepted(format: Format, body: &Value) -> Result<(), String> {
-    let api = match format {
-        Format::OpenaiChat => Api::Chat,
-        Format::Anthropic => Api::Anthropic,
-        Format::Gemini => Api::Gemini,
-        Format::OpenaiResponses => Api::Responses,
-        _ => Api::Converse,
-    };
-    let call = Call { model: Some(model(format)), ..Call::new(api, body) };
+/// Whether the scripted server would answer a body as it is.
+fn answered(format: Format, text: &str) -> Result<(), String> {
+    let api = Api::of_format(format.name()).expect("each format has an API");
+    let body = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let call = Call { model: Some(model(format)), ..Call::new(api, &body) };
     Judge::default().validate(&call).map(|_| ()).map_err(|refusal| refusal.message)
 }

@@ -7,15 +7,14 @@ use epitome::count::{Tally, counter};
 use epitome::engine::{Answer, Step};
 use epitome::model::Binding;
 use epitome::plan::Reached;
-use epitome::request::Envelope;
 use epitome::strategy::Pipeline;
 use epitome::transcript::ContentId;
 use epitome::view::{Fate, Reason};
 use epitome::wire::Piece;
 use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target, wire};
 
+use crate::accepted::accepted;
 use crate::archives::Full;
-use crate::oracle;
 
 macro_rules! holds {
     ($holds:expr, $($why:tt)+) => {
@@ -168,16 +167,7 @@ fn pairing(outcome: &Outcome) -> Result<(), String> {
     if !known.is_empty() {
         return Ok(());
     }
-    let text = out.source().trim_start_matches('\u{feff}');
-    let body = match out.frame.envelope {
-        Envelope::Body | Envelope::Array => text.to_owned(),
-        Envelope::Lines => {
-            let lines: Vec<_> = out.transcript.entries().map(|e| e.raw()).collect();
-            format!("[{}]", lines.join(","))
-        }
-    };
-    let body = serde_json::from_str(&body).map_err(|e| e.to_string())?;
-    oracle::accepts(out.format, &body)
+    accepted(out)
 }
 
 /// Law 4: never more than before; at or under the target, or the floor is above it.

@@ -8,13 +8,13 @@
 //! - [`features`]: how often each feature occurred, and a failure if one hardly did
 //! - [`layouts`]: the same JSON as others would have written it
 //! - [`laws`]: what must hold of every compaction
-//! - [`oracle`]: what providers accept, written independently of `epitome::wire`
 //! - [`simulation`]: many clients, the session machine and the server, and what goes wrong between them
 //! - [`server`]: a scripted model server that speaks for the providers
 //! - [`archives`]: what any archive must do
 //! - [`canaries`]: made-up secrets, in the places where secrets stand
 //! - [`trail`]: what an agent's calls did to files and commands, and what a view says of it
 
+mod accepted;
 pub mod archives;
 mod bedrock;
 pub mod breaches;
@@ -34,7 +34,6 @@ pub mod laws;
 pub mod layouts;
 pub mod notation;
 mod observe;
-pub mod oracle;
 pub mod paper;
 pub mod pen;
 pub mod prose;
@@ -48,6 +47,7 @@ mod tape;
 pub mod trail;
 mod wait;
 
+pub use accepted::accepted;
 pub use check::{check, check_in};
 pub use features::{Feature, Histogram};
 pub use generate::Case;

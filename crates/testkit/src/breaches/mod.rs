@@ -18,6 +18,8 @@ const SAID: &str = r#"{"role":"model","parts":[{"text":"well"}]}"#;
 const BID: &str = r#"{"role":"user","content":[{"text":"hi"}]}"#;
 const APPLY: &str =
     r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]}"#;
+const TOOLS: &str =
+    r#"{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}"#;
 const YIELD: &str =
     r#"{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"x"}]}}]}"#;
 
@@ -103,7 +105,9 @@ pub fn failing(rule: &str) -> String {
         ),
         "anthropic/empty" => format!(r#"[{USER},{{"role":"user","content":[]}}]"#),
         "anthropic/thinking-first" => {
-            format!(r#"{{"thinking":{{"type":"enabled"}},"messages":[{USER},{USE},{RESULT}]}}"#)
+            format!(
+                r#"{{"max_tokens":4096,"thinking":{{"type":"enabled","budget_tokens":2048}},"messages":[{USER},{USE},{RESULT}]}}"#
+            )
         }
         "gemini/shape" => format!(r#"[{ASK},{{"role":"system","parts":[{{"text":"obey"}}]}}]"#),
         "gemini/empty" => format!(r#"[{ASK},{{"role":"model","parts":[]}}]"#),
@@ -172,11 +176,11 @@ pub fn failing(rule: &str) -> String {
         }
         "bedrock/tool-config" => format!(r#"{{"messages":[{BID},{APPLY},{YIELD}]}}"#),
         "bedrock/mixed-turn" => format!(
-            r#"{{"modelId":"mistral.large","toolConfig":{{"tools":[]}},"messages":[{BID},{APPLY},{}]}}"#,
+            r#"{{"modelId":"mistral.large","toolConfig":{TOOLS},"messages":[{BID},{APPLY},{}]}}"#,
             YIELD.replace("}}]}", r#"}},{"text":"x"}]}"#)
         ),
         "bedrock/thinking-first" => format!(
-            r#"{{"additionalModelRequestFields":{{"thinking":{{"type":"enabled"}}}},"toolConfig":{{"tools":[]}},"messages":[{BID},{APPLY},{YIELD}]}}"#
+            r#"{{"additionalModelRequestFields":{{"thinking":{{"type":"enabled","budget_tokens":2048}}}},"toolConfig":{TOOLS},"messages":[{BID},{APPLY},{YIELD}]}}"#
         ),
         other => responses::failing(other),
     }

@@ -237,10 +237,10 @@ fn call(id: &str, name: &str, input: &str) -> Vec<(&'static str, Json)> {
         "null" | "7" => Json::raw(input),
         input => Json::text(input),
     };
-    // A breach may have given a custom tool's words to another kind of call.
+    // A breach may have given a custom tool's words to another kind of call, or nothing.
     let json = |input: &str| match serde_json::from_str::<serde::de::IgnoredAny>(input) {
-        Ok(_) => Json::raw(input),
-        Err(_) => Json::text(input),
+        Ok(_) if input != "null" => Json::raw(input),
+        _ => Json::text(input),
     };
     let mut members = match id.split('_').next().unwrap_or_default() {
         "cust" => vec![

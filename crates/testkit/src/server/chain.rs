@@ -23,13 +23,14 @@ const LINK: usize = 24;
 const SEAL: usize = 16;
 const LEN: usize = MARK + RANK + OWNER + OWN + PREFIX + LINK + SEAL;
 
-/// What becomes of signatures that nobody here made, such as those of real recordings.
+/// What becomes of signatures that nobody here made, such as those of real recordings, and of blocks, items and members
+/// of a request that nobody here knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strangers {
-    /// They are invalid, as they are for a provider.
+    /// They are refused, as they are by a provider.
     #[default]
     Refused,
-    /// They are good wherever they stand.
+    /// They are good wherever they stand: a provider may know them by now.
     Welcome,
 }
 

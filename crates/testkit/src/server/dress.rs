@@ -9,10 +9,10 @@ use super::rules::{self, Call, Judge, list, text};
 use super::{Api, ApiError};
 
 /// Last words of a request that ends with the model's.
-const ON: &str = "Go on.";
+pub(super) const ON: &str = "Go on.";
 
 /// The transcript in `body` (a request, or a bare list of entries) as a whole request to `model`: tools that were
-/// called are offered, calls that are open at the end are answered, and a person speaks last.
+/// called are offered, calls that are open at the end are answered, and where it must be, a person speaks last.
 ///
 /// The model of Gemini and Bedrock stands in the path, so nothing is said of it here.
 pub fn dressed(api: Api, body: &Value, model: &str) -> Value {
@@ -22,12 +22,18 @@ pub fn dressed(api: Api, body: &Value, model: &str) -> Value {
         _ => "messages",
     };
     let mut body = if body.is_array() { json!({key: body}) } else { body.clone() };
+    if let Some(words) = body[key].as_str().filter(|_| api == Api::Responses) {
+        body[key] = json!([{"role": "user", "content": words}]);
+    }
     if !body[key].is_array() {
         body[key] = json!([]);
     }
     let entries = body[key].take();
     let mut entries = entries.as_array().cloned().unwrap_or_default();
-    finish(api, &mut entries);
+    // A compaction on demand is of what is there.
+    if body["compaction"].is_null() {
+        finish(api, &mut entries);
+    }
     let names = called(api, &entries);
     body[key] = Value::Array(entries);
     frame(api, &mut body, model);
@@ -43,7 +49,8 @@ fn frame(api: Api, body: &mut Value, model: &str) {
         return;
     }
     if body["max_tokens"].is_null() {
-        body["max_tokens"] = json!(4_096);
+        let budget = body["thinking"]["budget_tokens"].as_u64().unwrap_or_default();
+        body["max_tokens"] = json!(4_096 + budget);
     }
     let mut blocks = list(&body["messages"]).iter().flat_map(|message| list(&message["content"]));
     if body["thinking"].is_null() && blocks.any(|block| text(&block["type"]).ends_with("thinking"))
@@ -63,7 +70,11 @@ fn finish(api: Api, entries: &mut Vec<Value>) {
     };
     let start = entries.iter().rposition(|entry| entry["role"] != role).map_or(0, |at| at + 1);
     let last = &entries[start..];
-    if last.is_empty() {
+    // Anthropic's last reply may be empty.
+    let says_nothing = |entry: &Value| {
+        entry["content"] == "" || entry["content"].as_array().is_some_and(Vec::is_empty)
+    };
+    if last.is_empty() || last.len() == 1 && api == Api::Anthropic && says_nothing(&last[0]) {
         return;
     }
     let blocks =
@@ -74,7 +85,9 @@ fn finish(api: Api, entries: &mut Vec<Value>) {
             .map(|block| json!({"type": "tool_result", "tool_use_id": block["id"], "content": ON}))
             .collect(),
         Api::Converse => blocks
-            .filter_map(|block| block[call]["toolUseId"].as_str())
+            .map(|block| rules::client(block, call))
+            .filter(|called| called.is_object())
+            .map(|called| &called["toolUseId"])
             .map(|id| json!({"toolResult": {"toolUseId": id, "content": [{"text": ON}]}}))
             .collect(),
         _ => blocks
@@ -88,13 +101,18 @@ fn finish(api: Api, entries: &mut Vec<Value>) {
     } else {
         json!({"text": ON})
     };
+    // Gemini goes on from its own words; a person's would begin another turn.
+    if results.is_empty() && api == Api::Gemini {
+        return;
+    }
     let content = if results.is_empty() { json!([words]) } else { json!(results) };
     let key = if api == Api::Gemini { "parts" } else { "content" };
     entries.push(json!({"role": "user", key: content}));
 }
 
 fn finish_chat(entries: &mut Vec<Value>) {
-    let calls = entries.last().map(|last| list(&last["tool_calls"]).to_vec()).unwrap_or_default();
+    let last = entries.last().filter(|last| last["role"] == "assistant");
+    let calls = last.map(|last| list(&last["tool_calls"]).to_vec()).unwrap_or_default();
     entries.extend(
         calls.iter().map(|call| json!({"role": "tool", "tool_call_id": call["id"], "content": ON})),
     );
@@ -111,7 +129,9 @@ fn speak_last(entries: &mut Vec<Value>) {
 
 fn finish_responses(entries: &mut Vec<Value>) {
     let is_heard = |entry: &Value| {
-        text(&entry["type"]).ends_with("_output")
+        let asks = ["compaction_trigger", "mcp_approval_response", "additional_tools"];
+        text(&entry["type"]).ends_with("_output") && entry["execution"] != "server"
+            || asks.contains(&text(&entry["type"]))
             || entry["role"].as_str().is_some_and(|role| role != "assistant")
     };
     let start = entries.iter().rposition(is_heard).map_or(0, |at| at + 1);
@@ -155,7 +175,7 @@ fn called(api: Api, entries: &[Value]) -> Vec<String> {
         names.extend(inside.iter().filter_map(|part| {
             match api {
                 Api::Anthropic => part["name"].as_str().filter(|_| part["type"] == "tool_use"),
-                Api::Converse => part["toolUse"]["name"].as_str(),
+                Api::Converse => rules::client(part, "toolUse")["name"].as_str(),
                 Api::Gemini => rules::field(part, "functionCall")["name"].as_str(),
                 Api::Chat => part["function"]["name"].as_str(),
                 Api::Responses => part["name"].as_str().filter(|_| part["type"] == "function_call"),
@@ -163,6 +183,9 @@ fn called(api: Api, entries: &[Value]) -> Vec<String> {
             .map(str::to_owned)
         }));
     }
+    // Some take longer names in calls than in tools.
+    let is_lawful = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    names.retain(|name| (1..=64).contains(&name.len()) && name.chars().all(is_lawful));
     names.sort();
     names.dedup();
     names

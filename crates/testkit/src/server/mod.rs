@@ -1,14 +1,10 @@
 //! A scripted model server: what providers accept, what they answer, what they charge for.
 //!
-//! It is the oracle of this project: its rules are written from PROVIDERS.md alone, over `serde_json` values, and
-//! share nothing with `epitome::wire`.
+//! Its rules are written from PROVIDERS.md alone, over `serde_json` values, and share nothing with `epitome::wire`. So
+//! the library's rules have an opinion to be held against: [`accepts`] judges what the library checks, repairs, compacts
+//! and converts.
 //!
-//! Over generated transcripts it is held against [`crate::oracle`], which shares nothing with it either. Where they
-//! differed, both were read again, and these rules here were completed after that one, so they aren't a second
-//! opinion: in Responses which outputs answer which call, ids (unique, their beginnings, items sent by id alone), names
-//! and the parts of an output; in Gemini empty texts, lengths of names, responses matched by id or name, and where a
-//! turn begins.
-//!
+//! - [`accepts`]: whether a provider would take a transcript
 //! - [`rules`]: whether a provider takes a request, in its own words if it doesn't, and what it reads in it
 //! - [`dress`]: transcripts as the requests that would carry them
 //! - [`chain`]: reasoning bound to what stood before it
@@ -29,6 +25,7 @@
 //! assert!(refusal.message.ends_with("did not have response messages: call_1"));
 //! ```
 
+mod accepts;
 mod api;
 pub mod cache;
 pub mod chain;
@@ -47,6 +44,7 @@ pub mod script_file;
 pub mod shell;
 mod threads;
 
+pub use accepts::accepts;
 pub use api::{Api, Endpoint, Route};
 pub use chain::Strangers;
 pub use dress::dressed;

@@ -93,6 +93,12 @@ fn messages_have_roles_and_content() {
         &body(json!([user("Go."), {"role": "tool", "content": "ok"}])),
         "Missing parameter 'tool_call_id': messages with role 'tool'",
     );
+    for odd in [json!(7), json!({"text": "x"}), json!(["x"])] {
+        refuses(
+            &body(json!([{"role": "user", "content": odd}])),
+            "Invalid type for 'messages[0].content'",
+        );
+    }
 }
 
 #[test]
@@ -173,11 +179,20 @@ fn calls_are_well_formed() {
         &one(with(call.clone(), &[("type", json!("spell"))])),
         "Invalid value: 'spell'. Supported values are: 'function' and 'custom'.",
     );
+    let dotted = json!({"name": "read.all", "arguments": "{}"});
+    refuses(
+        &one(with(call.clone(), &[("function", dotted)])),
+        "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern.",
+    );
     let (_, code, _) = refused(&one(with(call, &[("id", json!("c".repeat(41)))])));
     assert_eq!(code.as_deref(), Some("string_above_max_length"));
     refuses(
         &body(json!([user("Go."), {"role": "assistant", "content": "x", "tool_calls": []}])),
         "Invalid 'messages[1].tool_calls': empty array.",
+    );
+    refuses(
+        &body(json!([user("Go."), {"role": "assistant", "content": "x", "tool_calls": "read"}])),
+        "Invalid type for 'messages[1].tool_calls'",
     );
 }
 

@@ -97,6 +97,22 @@ fn blocks_hold_one_thing_and_something() {
         &body(json!([user(json!([text("Go.")])), assistant(json!([texts]))])),
         "The value at messages.1.content.0.toolUse.input is empty or not an object.",
     );
+    let named =
+        |id: &str, name: &str| json!({"toolUse": {"toolUseId": id, "name": name, "input": {}}});
+    for (block, key) in [(named("a/b", "read"), "toolUseId"), (named("a", "read.all"), "name")] {
+        let refused =
+            message(CLAUDE, &body(json!([user(json!([text("Go.")])), assistant(json!([block]))])));
+        assert!(refused.expect("it is refused").contains(key));
+    }
+    let blank = json!({"toolResult": {"toolUseId": "tooluse_1", "content": [text(" ")]}});
+    refuses(
+        &body(json!([
+            user(json!([text("Go.")])),
+            assistant(json!([call("tooluse_1")])),
+            user(json!([blank]))
+        ])),
+        "The text field in the ContentBlock object at messages.2.content.0.toolResult.content.0 is blank.",
+    );
 }
 
 #[test]
@@ -123,6 +139,42 @@ fn calls_and_results_are_next_to_each_other() {
         ])),
         "The toolUse blocks at messages.1.content contain duplicate Ids: tooluse_1",
     );
+    let one = assistant(json!([call("tooluse_1")]));
+    refuses(
+        &body(json!([go, one, user(json!([result("tooluse_1"), result("tooluse_1")]))])),
+        "The toolResult blocks at messages.2.content contain duplicate Ids: tooluse_1",
+    );
+    refuses(
+        &body(json!([go, one, user(json!([text("Well,"), result("tooluse_1")]))])),
+        "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_1",
+    );
+    refuses(
+        &body(json!([user(json!([text("Go."), call("tooluse_1")]))])),
+        "The toolUse blocks at messages.0.content can't be in a message of this role.",
+    );
+    refuses(
+        &body(json!([go, assistant(json!([result("tooluse_1")]))])),
+        "The toolResult blocks at messages.1.content can't be in a message of this role.",
+    );
+    // Ids count in their batch alone.
+    let answer = user(json!([result("tooluse_1")]));
+    assert_eq!(message(CLAUDE, &body(json!([go, one, answer, one, answer]))), None);
+}
+
+#[test]
+fn an_open_turn_starts_with_reasoning_where_that_is_asked_for() {
+    let by_hand = json!({"thinking": {"type": "enabled", "budget_tokens": 2_048}});
+    let turn = |blocks: Value| {
+        let open = json!([
+            user(json!([text("Go.")])),
+            assistant(blocks),
+            user(json!([result("tooluse_1")]))
+        ]);
+        with(body(open), &[("additionalModelRequestFields", by_hand.clone())])
+    };
+    let hidden = json!({"reasoningContent": {"redactedContent": "EmwK"}});
+    assert_eq!(message(CLAUDE, &turn(json!([hidden, call("tooluse_1")]))), None);
+    refuses(&turn(json!([call("tooluse_1")])), "Expected `thinking` or `redacted_thinking`");
 }
 
 #[test]

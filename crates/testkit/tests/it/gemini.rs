@@ -177,6 +177,11 @@ fn models_are_in_the_path_and_cached_contents_exist() {
         (refusal.status, refusal.message.as_str()),
         (403, "CachedContent not found (or permission denied)")
     );
+    refuses(
+        &with(cached, &[("tools", json!([]))]),
+        "CachedContent can not be used with GenerateContent request setting system_instruction",
+    );
+    refuses(&body(json!([{"role": 7, "parts": [{"text": "Go."}]}])), "Please use a valid role");
 }
 
 #[test]

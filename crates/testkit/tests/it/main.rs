@@ -11,7 +11,6 @@ mod chat;
 mod converse;
 mod exchange;
 mod gemini;
-mod generated;
 mod responses;
 #[cfg(feature = "serve")]
 mod shell;

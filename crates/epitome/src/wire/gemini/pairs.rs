@@ -97,8 +97,8 @@ impl Work {
         let name = lawful_name(&call.name).unwrap_or_else(|| call.name.clone());
         let has_id = !result.id.is_empty() && !call.id.is_empty();
         let id = Some(&call.id).filter(|id| has_id && **id != result.id).cloned();
-        // An id says enough, whatever the name; but there must be one.
-        let is_named = !result.name.is_empty() && (result.name == name || has_id);
+        // An id says enough, whatever the name; but it must be one that may stand there.
+        let is_named = lawful_name(&result.name).is_none() && (result.name == name || has_id);
         if is_named && id.is_none() {
             return;
         }

@@ -1,7 +1,7 @@
 //! Calls and outputs, paired by `call_id` wherever they stand (PROVIDERS.md B.2.2).
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, VecDeque, hash_map};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque, hash_map};
 
 use super::head::{Group, Head};
 use crate::request::Request;
@@ -165,9 +165,18 @@ impl<'a> Pairs<'a> {
 
     /// The items end here. Calls that nothing came after are open, which is normal.
     pub(super) fn end(mut self, request: &Request) -> Vec<Finding> {
+        let mut elsewhere: HashSet<Cow<'a, str>> = HashSet::new();
         for Stray { key, at, slot } in std::mem::take(&mut self.strays) {
             let may_be_referred_to = self.references.is_some_and(|(first, _)| first < at);
-            if request.keeper().is_some() || may_be_referred_to {
+            if !(key.1.is_empty() || self.waiting.contains_key(&key))
+                && (request.keeper().is_some() || may_be_referred_to)
+            {
+                // Its call may be elsewhere, but an id has one output.
+                let is_answered = self.used.get(&key.1).is_some_and(|answered| answered.0 != 0);
+                if is_answered || !elsewhere.insert(key.1.clone()) {
+                    let detail = format!("`{}` is already answered", key.1);
+                    self.find(rules::RESPONSES_DUPLICATE, at, slot, detail, Mend::DropPart(slot));
+                }
                 continue;
             }
             // A call that still waits can only have come later.

@@ -10,8 +10,11 @@ const CALL: &str =
 const RESULT: &str =
     r#"{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"x"}]}}]}"#;
 
+const TOOLS: &str =
+    r#"{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}"#;
+
 fn body(frame: &str, messages: &str) -> String {
-    format!(r#"{{{frame}"toolConfig":{{"tools":[]}},"messages":[{messages}]}}"#)
+    format!(r#"{{{frame}"toolConfig":{TOOLS},"messages":[{messages}]}}"#)
 }
 
 fn says(role: &str, block: &str) -> String {

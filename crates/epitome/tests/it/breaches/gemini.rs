@@ -34,6 +34,7 @@ fn response(members: &str) -> String {
 fn a_response_is_its_calls_by_id_then_by_name_then_by_order() {
     let (a, b) = (r#""id":"a","name":"f","#, r#""id":"b","name":"f","#);
     let nobodys = r#""id":"z","name":"f","#;
+    let long = format!(r#""id":"a","name":"{}","#, "f".repeat(129));
     let cached = body(r#""cachedContent":"c","#, &[response(r#""id":"a","#), SAY.to_owned()]);
     check(
         Format::Gemini,
@@ -53,6 +54,7 @@ fn a_response_is_its_calls_by_id_then_by_name_then_by_order() {
             ("in a later turn", said(&[ASK, &call(a), ASK, SAY, &response(a)])),
             ("before its call", said(&[ASK, SAY, &response(a), &call(a), ASK])),
             ("without a name, for what is cached", cached),
+            ("by id, with a name that is too long", said(&[ASK, &call(a), &response(&long)])),
         ],
         &expect![[r#"
             by id: sound
@@ -74,6 +76,8 @@ fn a_response_is_its_calls_by_id_then_by_name_then_by_order() {
               gemini/answered in 3: `a`: unanswered Answer(Slot(3))
             without a name, for what is cached
               gemini/response-name in 0: `a`: no name Label { result: Slot(0), name: "unknown", id: None }
+            by id, with a name that is too long
+              gemini/response-name in 2: `a`: not its call's Label { result: Slot(2), name: "f", id: None }
         "#]],
     );
 }

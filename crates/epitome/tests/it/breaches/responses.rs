@@ -28,18 +28,17 @@ fn output(id: &str) -> String {
 fn a_call_is_over_when_somebody_spoke_since() {
     let (a, b) = (call(r#""a""#), call(r#""b""#));
     let (of_a, of_b) = (output(r#""a""#), output(r#""b""#));
-    let item = |kind: &str| format!(r#"{{"type":"{kind}","id":"x_1"}}"#);
+    let summary = r#"{"type":"compaction","id":"cmp_1","encrypted_content":"gAAA"}"#;
     let screen =
         r#"{"type":"computer_call","call_id":"a","id":"cu_1","action":{"type":"screenshot"}}"#;
-    let patch =
-        r#"{"type":"apply_patch_call_output","name":"f","output":"x","status":"completed"}"#;
+    let named = r#"{"type":"function_call_output","name":"f","output":"x"}"#;
     let reference = r#"{"type":"item_reference","id":"fc_9"}"#;
     check(
         Format::OpenaiResponses,
         &[
             ("open", items(&[ASK, &a])),
             ("open behind what came before", items(&[ASK, &a, &of_a, ASK, &b])),
-            ("open beside something that asks nothing", items(&[ASK, &a, &item("compaction")])),
+            ("open beside something that asks nothing", items(&[ASK, &a, summary])),
             ("one of a batch is open", items(&[ASK, &a, &b, &of_b])),
             ("a person spoke", items(&[ASK, &a, ASK])),
             (
@@ -57,7 +56,14 @@ fn a_call_is_over_when_somebody_spoke_since() {
             ("an output before its call", items(&[ASK, &of_a, &a])),
             ("an output without a call", items(&[ASK, &of_a])),
             ("an output whose call may be referred to", items(&[ASK, reference, &of_a])),
-            ("an output of a tool that is named", items(&[ASK, patch])),
+            ("an output of a tool that is named", items(&[ASK, named])),
+            ("two outputs whose call may be referred to", items(&[ASK, reference, &of_a, &of_a])),
+            ("an output of a call that comes later", items(&[ASK, reference, &of_a, &a, ASK])),
+            (
+                "an output before its call, which has one",
+                items(&[ASK, reference, &of_a, &a, &of_a, ASK]),
+            ),
+            ("an output of nothing, behind a reference", items(&[ASK, reference, &output("null")])),
         ],
         &expect![[r#"
             open: sound
@@ -81,6 +87,14 @@ fn a_call_is_over_when_somebody_spoke_since() {
               responses/orphan in 1: no call with call_id `a` DropPart(Slot(1))
             an output whose call may be referred to: sound
             an output of a tool that is named: sound
+            two outputs whose call may be referred to
+              responses/duplicate-output in 3: `a` is already answered DropPart(Slot(4))
+            an output of a call that comes later
+              responses/output-place in 2: `a` comes before its call MoveResult { result: Slot(3), call: Slot(4) }
+            an output before its call, which has one
+              responses/duplicate-output in 2: `a` is already answered DropPart(Slot(3))
+            an output of nothing, behind a reference
+              responses/orphan in 2: no call with call_id `` DropPart(Slot(3))
         "#]],
     );
 }
@@ -249,7 +263,7 @@ fn payloads_are_of_their_kind() {
             ),
             ("an output that is neither", gave("function_call", r#","output":{"a":1}"#)),
             ("a patch's list", gave("apply_patch_call", r#","output":[1]"#)),
-            ("a patch's, without", gave("apply_patch_call", "")),
+            ("a patch's, without", gave("apply_patch_call", r#","status":"completed""#)),
             (
                 "a shell's list",
                 gave(

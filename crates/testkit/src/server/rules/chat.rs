@@ -88,8 +88,21 @@ fn shape(model: &Model, body: &Value, n: usize, message: &Value) -> Result<(), A
     let no_content = || {
         invalid("Invalid value for 'content': expected a string, got null.").param(at("content"))
     };
+    let is_odd = match content {
+        Value::Array(parts) => parts.iter().any(|part| !part["type"].is_string()),
+        content => !(content.is_string() || content.is_null()),
+    };
+    if is_odd && role != "function" {
+        return Err(invalid(format!(
+            "Invalid type for 'messages[{n}].content': expected one of a string or array of objects, but got {} instead.",
+            super::responses::a_kind(content)
+        ))
+        .code("invalid_type")
+        .param(format!("messages[{n}].content")));
+    }
     match role {
-        "system" | "developer" | "user" | "function" if is_nothing(content) => Err(no_content()),
+        "system" | "developer" | "user" if is_nothing(content) => Err(no_content()),
+        // What older tools gave back may be null (SDK).
         "system" | "developer" | "user" | "function" => Ok(()),
         "tool" => {
             if !message["tool_call_id"].is_string() {
@@ -118,6 +131,14 @@ fn shape(model: &Model, body: &Value, n: usize, message: &Value) -> Result<(), A
 
 fn assistant(model: &Model, body: &Value, n: usize, message: &Value) -> Result<(), ApiError> {
     let calls = &message["tool_calls"];
+    if !(calls.is_null() || calls.is_array()) {
+        return Err(invalid(format!(
+            "Invalid type for 'messages[{n}].tool_calls': expected an array of objects, but got {} instead.",
+            super::responses::a_kind(calls)
+        ))
+        .code("invalid_type")
+        .param(format!("messages[{n}].tool_calls")));
+    }
     if calls.as_array().is_some_and(Vec::is_empty) {
         return Err(invalid(format!(
             "Invalid 'messages[{n}].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array \
@@ -160,6 +181,16 @@ fn assistant(model: &Model, body: &Value, n: usize, message: &Value) -> Result<(
                 "Invalid '{name}': empty string. Expected a string with minimum length 1, but got an empty string instead."
             ))
             .code("empty_string")
+            .param(name));
+        }
+        let called = text(&call["function"]["name"]);
+        let is_legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if !called.chars().all(is_legal) {
+            return Err(invalid(format!(
+                "Invalid '{name}': string does not match pattern. Expected a string that matches the pattern \
+                 '^[a-zA-Z0-9_-]+$'."
+            ))
+            .code("invalid_value")
             .param(name));
         }
         if !input.is_string() {

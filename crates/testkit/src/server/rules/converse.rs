@@ -14,7 +14,7 @@ use crate::server::prompt::{
 };
 use crate::server::{Api, Endpoint};
 
-const CONTENT: [&str; 10] = [
+const CONTENT: [&str; 14] = [
     "text",
     "image",
     "document",
@@ -25,7 +25,13 @@ const CONTENT: [&str; 10] = [
     "reasoningContent",
     "cachePoint",
     "guardContent",
+    "citationsContent",
+    "searchResult",
+    "toolAddition",
+    "toolRemoval",
 ];
+/// Of ids and of names.
+const LONGEST: usize = 64;
 
 fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::invalid(Api::Converse, message)
@@ -42,12 +48,13 @@ pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, Api
                             length greater than or equal to 1",
         ));
     }
-    roles(messages)?;
+    roles(judge, messages)?;
     for (n, message) in messages.iter().enumerate() {
-        shape(&model, n, message)?;
+        shape(judge, &model, n, message)?;
     }
     tool_config(body, messages)?;
     pairs(messages)?;
+    thinking(body, messages)?;
     let understood = read(judge, model, call, body, messages)?;
     if call.endpoint != Endpoint::Count && understood.prompt.tokens() > understood.model.window {
         return Err(invalid("Input is too long for requested model."));
@@ -55,7 +62,7 @@ pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, Api
     Ok(understood)
 }
 
-fn roles(messages: &[Value]) -> Result<(), ApiError> {
+fn roles(judge: &Judge, messages: &[Value]) -> Result<(), ApiError> {
     for (n, message) in messages.iter().enumerate() {
         match text(&message["role"]) {
             "assistant" if n == 0 => {
@@ -65,6 +72,8 @@ fn roles(messages: &[Value]) -> Result<(), ApiError> {
                 ));
             }
             "user" | "assistant" => {}
+            // Instructions in mid-conversation take no turn.
+            "system" if judge.is_lenient() => continue,
             role => {
                 return Err(invalid(format!(
                     "1 validation error detected: Value '{role}' at 'messages.{}.member.role' failed to satisfy constraint: \
@@ -83,7 +92,7 @@ fn roles(messages: &[Value]) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn shape(model: &Model, n: usize, message: &Value) -> Result<(), ApiError> {
+fn shape(judge: &Judge, model: &Model, n: usize, message: &Value) -> Result<(), ApiError> {
     let blocks = list(&message["content"]);
     if blocks.is_empty() {
         return Err(invalid(format!(
@@ -92,23 +101,14 @@ fn shape(model: &Model, n: usize, message: &Value) -> Result<(), ApiError> {
         )));
     }
     for (m, block) in blocks.iter().enumerate() {
-        let kinds: Vec<&str> = CONTENT.into_iter().filter(|kind| !block[*kind].is_null()).collect();
-        if kinds.len() != 1 {
-            return Err(invalid(format!(
-                "The content block at messages.{n}.content.{m} must have exactly one member set."
-            )));
+        let at = format!("messages.{n}.content.{m}");
+        one_member(judge, &at, block)?;
+        for (k, inner) in list(&client(block, "toolResult")["content"]).iter().enumerate() {
+            one_member(judge, &format!("{at}.toolResult.content.{k}"), inner)?;
         }
-        if block["text"].as_str().is_some_and(|text| text.trim().is_empty()) {
-            return Err(invalid(format!(
-                "The text field in the ContentBlock object at messages.{n}.content.{m} is blank. Add text to the text field, \
-                 and try again."
-            )));
-        }
-        if kinds == ["toolUse"] && !block["toolUse"]["input"].is_object() {
-            return Err(invalid(format!(
-                "The value at messages.{n}.content.{m}.toolUse.input is empty or not an object. Provide a JSON object and try \
-                 again."
-            )));
+        let call = client(block, "toolUse");
+        if call.is_object() {
+            called(&at, call)?;
         }
     }
     let is_result = |block: &&Value| !block["toolResult"].is_null();
@@ -124,9 +124,50 @@ fn shape(model: &Model, n: usize, message: &Value) -> Result<(), ApiError> {
     Ok(())
 }
 
+/// A call or a result of a client's tool; what the provider ran itself has a type.
+pub(crate) fn client<'a>(block: &'a Value, kind: &str) -> &'a Value {
+    if block[kind]["type"].is_null() { &block[kind] } else { &Value::Null }
+}
+
+fn one_member(judge: &Judge, at: &str, block: &Value) -> Result<(), ApiError> {
+    let kinds = CONTENT.into_iter().filter(|kind| !block[*kind].is_null()).count();
+    let is_stranger = block.as_object().is_some_and(|members| !members.is_empty());
+    if kinds != 1 && !(kinds == 0 && is_stranger && judge.is_lenient()) {
+        return Err(invalid(format!(
+            "The content block at {at} must have exactly one member set."
+        )));
+    }
+    if block["text"].as_str().is_some_and(|text| text.trim().is_empty()) {
+        return Err(invalid(format!(
+            "The text field in the ContentBlock object at {at} is blank. Add text to the text field, and try again."
+        )));
+    }
+    Ok(())
+}
+
+fn called(at: &str, call: &Value) -> Result<(), ApiError> {
+    for (key, others) in [("toolUseId", "_.:-"), ("name", "_-")] {
+        let value = text(&call[key]);
+        let is_legal = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
+        if value.is_empty() || value.len() > LONGEST || !value.chars().all(is_legal) {
+            return Err(invalid(format!(
+                "1 validation error detected: Value '{value}' at '{at}.toolUse.{key}' failed to satisfy constraint: Member \
+                 must satisfy regular expression pattern: [a-zA-Z0-9{others}]+ and have length less than or equal to {LONGEST}"
+            )));
+        }
+    }
+    if call["input"].is_object() {
+        return Ok(());
+    }
+    Err(invalid(format!(
+        "The value at {at}.toolUse.input is empty or not an object. Provide a JSON object and try again."
+    )))
+}
+
 fn tool_config(body: &Value, messages: &[Value]) -> Result<(), ApiError> {
     let mut blocks = messages.iter().flat_map(|message| list(&message["content"]));
-    let is_used = blocks.any(|block| !block["toolUse"].is_null() || !block["toolResult"].is_null());
+    let is_used = blocks
+        .any(|block| ["toolUse", "toolResult"].iter().any(|kind| client(block, kind).is_object()));
     if is_used && list(&body["toolConfig"]["tools"]).is_empty() {
         return Err(invalid(
             "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
@@ -136,32 +177,50 @@ fn tool_config(body: &Value, messages: &[Value]) -> Result<(), ApiError> {
 }
 
 fn ids<'a>(message: &'a Value, kind: &'static str) -> impl Iterator<Item = &'a str> {
-    list(&message["content"]).iter().filter_map(move |block| block[kind]["toolUseId"].as_str())
+    let blocks = list(&message["content"]).iter().map(move |block| client(block, kind));
+    blocks.filter(|held| held.is_object()).map(|held| text(&held["toolUseId"]))
 }
 
 fn pairs(messages: &[Value]) -> Result<(), ApiError> {
     let mut open: Vec<&str> = Vec::new();
-    let mut seen: HashSet<&str> = HashSet::new();
     for (n, message) in messages.iter().enumerate() {
         let results: Vec<&str> = ids(message, "toolResult").collect();
-        let missing: Vec<&str> = open.iter().copied().filter(|id| !results.contains(id)).collect();
+        let calls: Vec<&str> = ids(message, "toolUse").collect();
+        let (misplaced, side) = match text(&message["role"]) {
+            "user" => (!calls.is_empty(), "toolUse"),
+            "assistant" => (!results.is_empty(), "toolResult"),
+            _ => (!(calls.is_empty() && results.is_empty()), "toolUse or toolResult"),
+        };
+        if misplaced {
+            return Err(invalid(format!(
+                "The {side} blocks at messages.{n}.content can't be in a message of this role."
+            )));
+        }
+        for (ids, kind) in [(&results, "toolResult"), (&calls, "toolUse")] {
+            let mut seen = HashSet::new();
+            if let Some(id) = ids.iter().find(|id| !seen.insert(**id)) {
+                return Err(invalid(format!(
+                    "The {kind} blocks at messages.{n}.content contain duplicate Ids: {id}"
+                )));
+            }
+        }
+        // Results come first, as at Anthropic's.
+        let leading = list(&message["content"]).iter();
+        let leading: Vec<&str> =
+            leading.map_while(|block| client(block, "toolResult")["toolUseId"].as_str()).collect();
+        let missing: Vec<&str> = open.iter().copied().filter(|id| !leading.contains(id)).collect();
         if !missing.is_empty() {
             return Err(invalid(format!(
                 "Expected toolResult blocks at messages.{n}.content for the following Ids: {}",
                 missing.join(", ")
             )));
         }
-        if results.len() > open.len() {
+        if results.iter().any(|id| !open.contains(id)) {
             return Err(invalid(format!(
                 "The number of toolResult blocks at messages.{n}.content exceeds the number of toolUse blocks of previous turn."
             )));
         }
-        open = ids(message, "toolUse").collect();
-        if let Some(id) = open.iter().find(|id| !seen.insert(**id)) {
-            return Err(invalid(format!(
-                "The toolUse blocks at messages.{n}.content contain duplicate Ids: {id}"
-            )));
-        }
+        open = calls;
     }
     if open.is_empty() {
         return Ok(());
@@ -171,6 +230,24 @@ fn pairs(messages: &[Value]) -> Result<(), ApiError> {
         messages.len(),
         open.join(", ")
     )))
+}
+
+/// Manual mode: the turn that is still in its tool loop starts with reasoning, as at Anthropic's.
+fn thinking(body: &Value, messages: &[Value]) -> Result<(), ApiError> {
+    let is_answered = |message: &Value| ids(message, "toolResult").next().is_some();
+    if text(&body["additionalModelRequestFields"]["thinking"]["type"]) != "enabled"
+        || !messages.last().is_some_and(is_answered)
+    {
+        return Ok(());
+    }
+    let asks = |message: &Value| message["role"] == "user" && !is_answered(message);
+    let start = messages.iter().rposition(asks).map_or(0, |at| at + 1);
+    match messages[start..].iter().find(|message| message["role"] == "assistant") {
+        Some(first) if !first["content"][0]["reasoningContent"].is_object() => {
+            Err(invalid("Expected `thinking` or `redacted_thinking`, but found something else."))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn read(

@@ -56,6 +56,13 @@ pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, Api
     // Counting takes either the contents or a whole request.
     let whole = field(call.body, "generateContentRequest");
     let body = if whole.is_object() { whole } else { call.body };
+    let own = ["systemInstruction", "tools", "toolConfig"];
+    if !field(body, "cachedContent").is_null() && own.iter().any(|key| !field(body, key).is_null())
+    {
+        return Err(invalid(
+            "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.",
+        ));
+    }
     // Nobody makes cached contents here.
     if !field(body, "cachedContent").is_null() {
         let gone = "CachedContent not found (or permission denied)";
@@ -63,7 +70,7 @@ pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, Api
     }
     let contents = contents(body)?;
     for (n, content) in contents.iter().enumerate() {
-        shape(n, content)?;
+        shape(judge, n, content)?;
     }
     turns(&contents)?;
     signatures(&model, &contents)?;
@@ -89,10 +96,11 @@ fn contents(body: &Value) -> Result<Vec<Value>, ApiError> {
     Ok(contents)
 }
 
-fn shape(n: usize, content: &Value) -> Result<(), ApiError> {
+fn shape(judge: &Judge, n: usize, content: &Value) -> Result<(), ApiError> {
     match content["role"].as_str() {
-        None | Some("" | "user" | "model" | "function" | "tool") => {}
-        Some(_) => return Err(invalid("Please use a valid role: user, model.")),
+        None if content["role"].is_null() => {}
+        Some("" | "user" | "model" | "function" | "tool") => {}
+        _ => return Err(invalid("Please use a valid role: user, model.")),
     }
     let parts = list(&content["parts"]);
     if parts.is_empty() {
@@ -106,6 +114,7 @@ fn shape(n: usize, content: &Value) -> Result<(), ApiError> {
         match held[..] {
             // A signature may come by itself, as the last of a stream does.
             [] if is_signed(part) => {}
+            [] if judge.is_lenient() && holds_a_stranger(part) => {}
             ["text"] if part["text"] == "" && !is_signed(part) && part["thought"] != true => {
                 return Err(invalid(
                     "Unable to submit request because it has an empty text parameter. Add a value to the parameter and try again.",
@@ -150,6 +159,21 @@ fn shape(n: usize, content: &Value) -> Result<(), ApiError> {
         }
     }
     Ok(())
+}
+
+/// Whether data of a kind that nobody here knows is in it.
+fn holds_a_stranger(part: &Value) -> bool {
+    let about = [
+        "thought",
+        "thoughtSignature",
+        "videoMetadata",
+        "mediaResolution",
+        "partMetadata",
+        "mediaProcessing",
+    ];
+    let is_data = |key: &String| !about.iter().any(|about| key == about || *key == snake(about));
+    part.as_object()
+        .is_some_and(|members| members.iter().any(|(key, value)| !value.is_null() && is_data(key)))
 }
 
 fn is_signed(part: &Value) -> bool {

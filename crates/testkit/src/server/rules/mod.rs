@@ -96,6 +96,11 @@ impl Judge {
         }
     }
 
+    /// Whether what nobody here knows is let through.
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.strangers == Strangers::Welcome
+    }
+
     pub(crate) fn chain(&self, api: Api, model: &Model, frame: &[&Value]) -> Chain {
         let owner = format!("{} {api}", self.account.organization);
         Chain::new(Reader { owner: &owner, rank: model.rank, strangers: self.strangers }, frame)
@@ -161,9 +166,10 @@ pub(crate) fn without(value: &Value, keys: &[&str]) -> Value {
     value
 }
 
-pub(crate) use anthropic::BINDING_CONTROLS;
 pub(crate) use anthropic::bare as anthropic_block;
 pub(crate) use anthropic::seal as seal_anthropic;
+pub(crate) use anthropic::{BINDING_CONTROLS, INTERLEAVED};
+pub(crate) use converse::client;
 pub(crate) use converse::seal as seal_converse;
 pub(crate) use gemini::{SENTINEL, field};
 pub(crate) use responses::bare as responses_item;

@@ -6,13 +6,13 @@ use super::frame::{ON_DEMAND, THRESHOLD};
 use super::{Block, Role, Turn, invalid};
 use crate::server::error::ApiError;
 use crate::server::models::{Model, Trait};
-use crate::server::rules::{Call, list, text};
+use crate::server::rules::{Call, Judge, list, text};
 
 const MOST_MESSAGES: usize = 100_000;
 /// Longest name of a tool in a call.
 const LONGEST_NAME: usize = 200;
 
-pub(super) fn turns(model: &Model, call: &Call<'_>) -> Result<Vec<Turn>, ApiError> {
+pub(super) fn turns(judge: &Judge, model: &Model, call: &Call<'_>) -> Result<Vec<Turn>, ApiError> {
     let Some(messages) = call.body["messages"].as_array() else {
         return Err(invalid("messages: Input should be a valid list"));
     };
@@ -31,9 +31,9 @@ pub(super) fn turns(model: &Model, call: &Call<'_>) -> Result<Vec<Turn>, ApiErro
         // Claude Code 2.1.330 sets the effort by a system message that says nothing.
         let is_setting = role == Role::System && message["output_config"].is_object();
         let may_be_empty = is_setting || role == Role::Assistant && is_last;
-        let blocks = blocks(call, n, message, may_be_empty)?;
+        let blocks = blocks(judge, call, n, message, may_be_empty)?;
         match turns.last_mut() {
-            Some(turn) if turn.role == role && role != Role::System => {
+            Some(turn) if turn.role == role => {
                 turn.blocks.extend(blocks);
                 turn.at = n;
             }
@@ -62,6 +62,7 @@ fn role(model: &Model, n: usize, message: &Value) -> Result<Role, ApiError> {
 }
 
 fn blocks(
+    judge: &Judge,
     call: &Call<'_>,
     n: usize,
     message: &Value,
@@ -85,7 +86,7 @@ fn blocks(
             let mut blocks = Vec::with_capacity(list.len());
             for (index, value) in list.iter().enumerate() {
                 let block = Block { message: n, index, value: value.clone() };
-                shape(call, &block)?;
+                shape(judge, call, &block)?;
                 blocks.push(block);
             }
             Ok(blocks)
@@ -105,7 +106,7 @@ fn words(text: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn shape(call: &Call<'_>, block: &Block) -> Result<(), ApiError> {
+fn shape(judge: &Judge, call: &Call<'_>, block: &Block) -> Result<(), ApiError> {
     let (value, path) = (&block.value, block.path());
     let required = |key: &str| invalid(format!("{path}.{}.{key}: Field required", block.kind()));
     match value["type"].as_str() {
@@ -158,7 +159,7 @@ fn shape(call: &Call<'_>, block: &Block) -> Result<(), ApiError> {
                 "tool_reference",
                 "fallback",
             ];
-            if known.contains(&kind) || kind.ends_with("_tool_result") {
+            if known.contains(&kind) || kind.ends_with("_tool_result") || judge.is_lenient() {
                 return Ok(());
             }
             Err(invalid(format!(

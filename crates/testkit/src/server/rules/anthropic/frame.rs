@@ -8,7 +8,7 @@ use super::invalid;
 use crate::server::Endpoint;
 use crate::server::error::ApiError;
 use crate::server::models::{Model, Trait};
-use crate::server::rules::{Call, list, text};
+use crate::server::rules::{Call, Judge, list, text};
 
 const KEYS: [&str; 30] = [
     "model",
@@ -51,9 +51,10 @@ const NEEDS: [(&str, &str); 3] = [
 ];
 pub(crate) const THRESHOLD: &str = "compact-2026-01-12";
 pub(crate) const ON_DEMAND: &str = "compact-2026-09-04";
+pub(crate) const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 pub(crate) const BINDING_CONTROLS: &str = "thinking-binding-controls-2026-08-01";
 
-pub(super) fn check(model: &Model, call: &Call<'_>) -> Result<(), ApiError> {
+pub(super) fn check(judge: &Judge, model: &Model, call: &Call<'_>) -> Result<(), ApiError> {
     let body = call.body;
     let Some(map) = body.as_object() else {
         return Err(invalid("Input should be a valid dictionary or object to extract fields from"));
@@ -61,7 +62,8 @@ pub(super) fn check(model: &Model, call: &Call<'_>) -> Result<(), ApiError> {
     if !map.contains_key("messages") {
         return Err(invalid("messages: Field required"));
     }
-    if let Some(key) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
+    let is_strange = |key: &&String| !judge.is_lenient() && !KEYS.contains(&key.as_str());
+    if let Some(key) = map.keys().find(is_strange) {
         return Err(extra(key));
     }
     for (key, beta) in NEEDS {
@@ -124,7 +126,9 @@ fn thinking(model: &Model, call: &Call<'_>) -> Result<(), ApiError> {
                     "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
                 ));
             }
-            if body["max_tokens"].as_u64().is_some_and(|most| most <= budget) {
+            // With interleaved thinking, which needs tools, it may be more.
+            let interleaves = call.has_beta(INTERLEAVED) && !list(&body["tools"]).is_empty();
+            if !interleaves && body["max_tokens"].as_u64().is_some_and(|most| most <= budget) {
                 return Err(invalid("`max_tokens` must be greater than `thinking.budget_tokens`."));
             }
         }

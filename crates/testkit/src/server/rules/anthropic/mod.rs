@@ -8,7 +8,7 @@ mod pairs;
 mod shown;
 mod thinking;
 
-pub(crate) use frame::BINDING_CONTROLS;
+pub(crate) use frame::{BINDING_CONTROLS, INTERLEAVED};
 pub(crate) use shown::{bare, seal};
 
 use serde_json::Value;
@@ -82,8 +82,8 @@ pub(crate) fn invalid(message: impl Into<String>) -> ApiError {
 
 pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, ApiError> {
     let model = judge.model(call)?;
-    frame::check(&model, call)?;
-    let turns = blocks::turns(&model, call)?;
+    frame::check(judge, &model, call)?;
+    let turns = blocks::turns(judge, &model, call)?;
     compaction::place(call, &turns)?;
     pairs::check(&turns)?;
     thinking::starts(&turns, call.body)?;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::invalid;
 use crate::server::error::ApiError;
 use crate::server::models::{Binding, Model};
-use crate::server::rules::{list, text};
+use crate::server::rules::{Judge, list, text};
 
 const KEYS: [&str; 38] = [
     "background",
@@ -48,13 +48,14 @@ const KEYS: [&str; 38] = [
     "image",
 ];
 
-pub(super) fn check(model: &Model, body: &Value) -> Result<(), ApiError> {
+pub(super) fn check(judge: &Judge, model: &Model, body: &Value) -> Result<(), ApiError> {
     let Some(map) = body.as_object() else {
         return Err(invalid(
             "We could not parse the JSON body of your request. The OpenAI API expects a JSON payload.",
         ));
     };
-    if let Some(key) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
+    let is_strange = |key: &&String| !judge.is_lenient() && !KEYS.contains(&key.as_str());
+    if let Some(key) = map.keys().find(is_strange) {
         return Err(invalid(format!("Unknown parameter: '{key}'."))
             .code("unknown_parameter")
             .param(key));

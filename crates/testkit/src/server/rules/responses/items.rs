@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{invalid, missing};
 use crate::server::Api;
 use crate::server::error::ApiError;
-use crate::server::rules::{list, text};
+use crate::server::rules::{Judge, list, text};
 
 /// Types of items, and the fields without which each is refused.
 const ITEMS: [(&str, &[&str]); 32] = [
@@ -42,6 +42,9 @@ const ITEMS: [(&str, &[&str]); 32] = [
     ("compaction", &["encrypted_content"]),
     ("compaction_trigger", &[]),
 ];
+/// Kinds of words, each at home somewhere.
+const WORDS: [&str; 6] =
+    ["text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text"];
 const LONGEST_ID: usize = 64;
 const LONGEST_NAME: usize = 128;
 
@@ -55,13 +58,19 @@ pub(super) fn kind(item: &Value) -> &str {
     }
 }
 
-pub(super) fn check(n: usize, item: &Value) -> Result<(), ApiError> {
+pub(super) fn is_known(item: &Value) -> bool {
+    ITEMS.iter().any(|(name, _)| *name == kind(item))
+}
+
+pub(super) fn check(judge: &Judge, n: usize, item: &Value) -> Result<(), ApiError> {
     let at = |key: &str| format!("input[{n}].{key}");
     let kind = kind(item);
     if kind.is_empty() {
         return Err(missing(&at("type")));
     }
-    let Some((_, required)) = ITEMS.iter().find(|(name, _)| *name == kind) else {
+    let known = ITEMS.iter().find(|(name, _)| *name == kind);
+    let known = known.or(judge.is_lenient().then_some(&("", &[])));
+    let Some((_, required)) = known else {
         let names: Vec<String> = ITEMS.iter().map(|(name, _)| format!("'{name}'")).collect();
         return Err(invalid(format!(
             "Invalid value: '{kind}'. Supported values are: {}.",
@@ -74,7 +83,7 @@ pub(super) fn check(n: usize, item: &Value) -> Result<(), ApiError> {
         return Err(missing(&at(key)));
     }
     for key in ["call_id", "id"] {
-        let length = text(&item[key]).len();
+        let length = text(&item[key]).chars().count();
         if length > LONGEST_ID {
             return Err(invalid(format!(
                 "Invalid 'input[{n}].{key}': string too long. Expected a string with maximum length {LONGEST_ID}, but got a \
@@ -99,7 +108,7 @@ pub(super) fn check(n: usize, item: &Value) -> Result<(), ApiError> {
     {
         return Err(missing(&at("call_id")));
     }
-    for key in ["arguments", "name", "call_id"] {
+    for key in ["arguments", "input", "name", "call_id"] {
         let value = &item[key];
         if !value.is_string() && !value.is_null() && required.contains(&key) {
             return Err(invalid(format!(
@@ -112,9 +121,9 @@ pub(super) fn check(n: usize, item: &Value) -> Result<(), ApiError> {
     }
     own_id(n, item)?;
     match kind {
-        "message" => message(n, item),
+        "message" => message(judge, n, item),
         "function_call" | "custom_tool_call" => name(n, item),
-        "function_call_output" | "custom_tool_call_output" => output(n, item),
+        _ if kind.ends_with("_call_output") => output(judge, n, item),
         _ => Ok(()),
     }
 }
@@ -161,10 +170,33 @@ fn name(n: usize, item: &Value) -> Result<(), ApiError> {
     .param(format!("input[{n}].name")))
 }
 
-fn output(n: usize, item: &Value) -> Result<(), ApiError> {
+/// What a tool gave back, as its kind gives it (B.2.1).
+fn output(judge: &Judge, n: usize, item: &Value) -> Result<(), ApiError> {
+    let output = &item["output"];
+    let is_its_own = match kind(item) {
+        "function_call_output" | "custom_tool_call_output" => {
+            output.is_string() || output.is_array()
+        }
+        "local_shell_call_output" => output.is_string(),
+        "shell_call_output" => output.is_array(),
+        "apply_patch_call_output" => output.is_string() || output.is_null(),
+        _ => true,
+    };
+    if !is_its_own {
+        return Err(invalid(format!(
+            "Invalid type for 'input[{n}].output': {} isn't what this tool gives back.",
+            a_kind(output)
+        ))
+        .code("invalid_type")
+        .param(format!("input[{n}].output")));
+    }
+    if !matches!(kind(item), "function_call_output" | "custom_tool_call_output") {
+        return Ok(());
+    }
     for (m, part) in list(&item["output"]).iter().enumerate() {
         let kind = text(&part["type"]);
-        if !["input_text", "input_image", "input_file"].contains(&kind) {
+        let is_stranger = judge.is_lenient() && is_stranger(part);
+        if !["input_text", "input_image", "input_file"].contains(&kind) && !is_stranger {
             return Err(invalid(format!(
                 "Invalid value: '{kind}'. Supported values are: 'input_text', 'input_image', and 'input_file'."
             ))
@@ -203,7 +235,12 @@ pub(super) fn persisted(body: &Value, item: &Value) -> Result<(), ApiError> {
     .param("input"))
 }
 
-fn message(n: usize, item: &Value) -> Result<(), ApiError> {
+/// Whether this is a part of a kind that nobody here knows.
+fn is_stranger(part: &Value) -> bool {
+    part["type"].as_str().is_some_and(|kind| !WORDS.contains(&kind))
+}
+
+fn message(judge: &Judge, n: usize, item: &Value) -> Result<(), ApiError> {
     let role = text(&item["role"]);
     if !["user", "assistant", "system", "developer"].contains(&role) {
         return Err(invalid(format!(
@@ -212,14 +249,24 @@ fn message(n: usize, item: &Value) -> Result<(), ApiError> {
         .code("invalid_value")
         .param(format!("input[{n}].role")));
     }
-    for (m, part) in list(&item["content"]).iter().enumerate() {
+    let content = &item["content"];
+    if !(content.is_string() || content.is_array()) {
+        return Err(invalid(format!(
+            "Invalid type for 'input[{n}].content': expected one of an array of objects or string, but got {} instead.",
+            a_kind(content)
+        ))
+        .code("invalid_type")
+        .param(format!("input[{n}].content")));
+    }
+    for (m, part) in list(content).iter().enumerate() {
         let kind = text(&part["type"]);
         let legal: &[&str] = if role == "assistant" {
             &["output_text", "refusal"]
         } else {
             &["input_text", "input_image", "input_file", "input_audio"]
         };
-        if !legal.contains(&kind) {
+        let is_stranger = judge.is_lenient() && is_stranger(part);
+        if !legal.contains(&kind) && !is_stranger {
             let names: Vec<String> = legal.iter().map(|name| format!("'{name}'")).collect();
             return Err(invalid(format!(
                 "Invalid value: '{kind}'. Supported values are: {}.",

@@ -28,17 +28,17 @@ pub(crate) fn missing(path: &str) -> ApiError {
 
 pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, ApiError> {
     let model = judge.model(call)?;
-    frame::check(&model, call.body)?;
+    frame::check(judge, &model, call.body)?;
     let mut items = call.history.to_vec();
     items.extend(given(call.body)?);
     for (n, item) in items.iter().enumerate() {
-        items::check(n, item)?;
+        items::check(judge, n, item)?;
         items::persisted(call.body, item)?;
     }
     let body = call.body;
     let continues = body["previous_response_id"].is_string() || !body["conversation"].is_null();
     let is_whole = if continues && call.history.is_empty() { IsWhole::No } else { IsWhole::Yes };
-    pairs::check(&items, is_whole)?;
+    pairs::check(judge, &items, is_whole)?;
     shown::read(judge, model, call, items)
 }
 

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::invalid;
-use super::items::kind;
+use super::items::{is_known, kind};
 use crate::server::error::ApiError;
-use crate::server::rules::text;
+use crate::server::rules::{Judge, text};
 
 /// A kind of call, the outputs that answer it, and what the errors call it.
 const PAIRS: [(&str, &[&str], &str); 7] = [
@@ -25,7 +25,7 @@ const REASONING_ID: usize = 32;
 const OWN_ID: usize = 24;
 
 /// `is_whole`: nothing of the conversation is kept elsewhere.
-pub(super) fn check(items: &[Value], is_whole: IsWhole) -> Result<(), ApiError> {
+pub(super) fn check(judge: &Judge, items: &[Value], is_whole: IsWhole) -> Result<(), ApiError> {
     unique(items)?;
     for (at, item) in items.iter().enumerate() {
         let Some((_, _, name)) = PAIRS.iter().find(|(_, outputs, _)| outputs.contains(&kind(item)))
@@ -58,7 +58,7 @@ pub(super) fn check(items: &[Value], is_whole: IsWhole) -> Result<(), ApiError> 
                 .param("input"));
         }
     }
-    reasoning(items)?;
+    reasoning(judge, items, is_whole)?;
     let trigger = items.iter().position(|item| kind(item) == "compaction_trigger");
     if trigger.is_some_and(|at| at + 1 < items.len()) {
         return Err(invalid("'compaction_trigger' must be the final input item.").param("input"));
@@ -120,12 +120,13 @@ fn unique(items: &[Value]) -> Result<(), ApiError> {
 }
 
 /// With ids, reasoning stands before what it belongs to, and that not without it.
-fn reasoning(items: &[Value]) -> Result<(), ApiError> {
+fn reasoning(judge: &Judge, items: &[Value], is_whole: IsWhole) -> Result<(), ApiError> {
     for (n, item) in items.iter().enumerate() {
         let id = text(&item["id"]);
         if kind(item) == "reasoning" && !id.is_empty() {
             let next = items[n + 1..].iter().find(|next| kind(next) != "reasoning");
-            if !next.is_some_and(is_said_by_model) {
+            let is_said = |next| is_said_by_model(next) || judge.is_lenient() && !is_known(next);
+            if is_whole == IsWhole::Yes && !next.is_some_and(is_said) {
                 return Err(invalid(format!(
                     "Item '{id}' of type 'reasoning' was provided without its required following item."
                 ))
@@ -163,8 +164,12 @@ fn is_said_by_model(item: &Value) -> bool {
     }
 }
 
-/// The reasoning that an item of this id belongs to: the server writes it into the ids that it gives out.
+/// The reasoning that an item of this id belongs to: the server writes it into the ids that it gives out, and generated
+/// transcripts have it as in `fc_4_of_rs_3`.
 fn follows(id: &str) -> Option<String> {
+    if let Some((_, thought)) = id.split_once("_of_") {
+        return Some(thought.to_owned());
+    }
     let (kind, digits) = id.split_once('_')?;
     let is_ours = digits.len() == OWN_ID + REASONING_ID
         && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
