@@ -162,12 +162,14 @@ pub(crate) fn ceil(text: &str, at: usize) -> usize {
     }
 }
 
-/// The token that goes on over the place, found from the white space before it.
+/// The token that goes on over the place, found from the white space before it. Of one that is longer than [`MAX_BYTES`]
+/// behind the place no more is read: a long word is asked for at many places.
 fn token_over(text: &str, at: usize) -> Option<(usize, usize)> {
-    let bytes = text.as_bytes();
-    if at == 0 || at == bytes.len() || bytes[at].is_ascii_whitespace() {
+    if at == 0 || at == text.len() || text.as_bytes()[at].is_ascii_whitespace() {
         return None;
     }
+    let text = &text[..text.ceil_char_boundary(at + 2 * MAX_BYTES)];
+    let bytes = text.as_bytes();
     let reach = text.floor_char_boundary(at.saturating_sub(2 * MAX_BYTES));
     let space = bytes[reach..at].iter().rposition(u8::is_ascii_whitespace);
     let mut from = space.map_or(reach, |space| reach + space + 1);
