@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::deeds::{Deed, Deeds, Merging};
 use super::gather::{Gathered, said};
 use super::notes::{Line, Place, Taken};
+use super::phrases::Phrases;
 use super::words::{self, Lane, Room};
 use super::{LEAST_SUMMARY, LEAST_TOKENS, push_lane, titles};
 use crate::count::TokenCounter;
@@ -108,12 +109,13 @@ impl Lanes<'_> {
         let mut said_by_notes = is_said.clone();
         let mut notes = self.notes(share, &mut said_by_notes);
         let for_names = left.saturating_sub(self.tokens(&notes));
-        let mut names = self.names(for_names, &said_by_notes);
+        let mut names = self.names(for_names, &said_by_notes, &[&out[head.len()..], &notes]);
         // What names leave goes back to the lines.
         let unused = for_names.saturating_sub(self.tokens(&names));
         if unused > left / 20 {
             notes = self.notes(share + unused, &mut is_said);
-            names = self.names(left.saturating_sub(self.tokens(&notes)), &is_said);
+            let for_names = left.saturating_sub(self.tokens(&notes));
+            names = self.names(for_names, &is_said, &[&out[head.len()..], &notes]);
         }
         self.push(&mut out, titles::NOTES, &notes, &mut left);
         self.push(&mut out, titles::NAMES, &names, &mut left);
@@ -347,9 +349,11 @@ impl Lanes<'_> {
         (format!("[{}{tool}] ", line.number), format!("{before}{said}{behind}\n"))
     }
 
-    /// Specifics that nothing else says, a line for each class, in at most `most` tokens.
-    fn names(&self, most: u64, is_said: &[bool]) -> String {
+    /// Specifics that nothing else says, a line for each class, in at most `most` tokens. What stands inside a longer string of
+    /// the texts `above` is said, too.
+    fn names(&self, most: u64, is_said: &[bool], above: &[&str]) -> String {
         let mentions = &self.gathered.mentions;
+        let above: Vec<Phrases<'_>> = above.iter().map(|text| Phrases::of(text)).collect();
         let unsaid = (0..mentions.len() as u32).filter(|at| !is_said[*at as usize]);
         let mut ranked: Vec<(f32, u32)> = unsaid
             .map(|at| {
@@ -363,6 +367,9 @@ impl Lanes<'_> {
         let mut lists: BTreeMap<Class, Vec<&str>> = BTreeMap::new();
         for (_, at) in ranked {
             let one = mentions.get(at);
+            if above.iter().any(|text| text.say(&one.text)) {
+                continue;
+            }
             let title = if lists.contains_key(&one.class) { 0 } else { 4 };
             let Some(rest) = left.checked_sub(self.tokens(&one.text) + 2 + title) else {
                 misses += 1;

@@ -11,6 +11,7 @@ mod gather;
 mod lanes;
 mod notes;
 mod numbers;
+mod phrases;
 mod ranges;
 mod read;
 mod rules;

@@ -14,11 +14,11 @@ pub enum Class {
     Path,
     /// An address: `https://example.com/a`.
     Url,
-    /// The name of an error: `TypeError`, `E0382`, `ENOENT`.
+    /// The name of an error: `TypeError`, `ENOENT`.
     Error,
     /// A name in code: `parse_entry`, `JsonValue`, `std::mem::take`, `--release`.
     Identifier,
-    /// Letters and digits that nobody could guess: `JG7FMM`, `omar_davis_3817`, a UUID, a hash.
+    /// Letters and digits that nobody could guess: `JG7FMM`, `E0382`, `omar_davis_3817`, a UUID, a hash.
     Id,
     /// Three digits or more, or a number with a point or a unit: `8080`, `3.14`, `$23,553`.
     Number,
@@ -107,23 +107,12 @@ impl<'t> Iterator for Specifics<'t> {
                 continue;
             }
             let (from, to) = token::trim(bytes, start, self.at);
-            // A piece of a template, `tmp/{id}/logs.json`, or of a word with an escape in it is no exact string.
-            let before = start.checked_sub(1).map(|at| bytes[at]);
-            let is_piece = before == Some(b'}')
-                || matches!(bytes.get(self.at), Some(b'{' | b'*'))
-                || bytes[self.at..].starts_with(b"\\u")
-                || start >= 6 && token::sign(&bytes[start - 6..]) == 6;
-            // Behind a bracket a point begins a member, `f().split`.
-            let from = if matches!(before, Some(b')' | b']' | b'"' | b'\''))
-                && bytes.get(from) == Some(&b'.')
-            {
-                from + 1
-            } else {
-                from
-            };
-            if is_piece {
+            if is_piece(self.text, (start, self.at), from) {
                 continue;
             }
+            // What is left of an escape sequence that sets a colour, `[38;5;255mBRIGHT`.
+            let is_coloured = start > 0 && matches!(bytes[start - 1], b'[' | b';');
+            let from = if is_coloured { from + token::colour(&bytes[from..to]) } else { from };
             if to < from + 2 || to - from > MAX_BYTES {
                 continue;
             }
@@ -162,12 +151,14 @@ pub(crate) fn ceil(text: &str, at: usize) -> usize {
     }
 }
 
-/// The token that goes on over the place, found from the white space before it.
+/// The token that goes on over the place, found from the white space before it. Of one that is longer than [`MAX_BYTES`]
+/// behind the place no more is read: a long word is asked for at many places.
 fn token_over(text: &str, at: usize) -> Option<(usize, usize)> {
-    let bytes = text.as_bytes();
-    if at == 0 || at == bytes.len() || bytes[at].is_ascii_whitespace() {
+    if at == 0 || at == text.len() || text.as_bytes()[at].is_ascii_whitespace() {
         return None;
     }
+    let text = &text[..text.ceil_char_boundary(at + 2 * MAX_BYTES)];
+    let bytes = text.as_bytes();
     let reach = text.floor_char_boundary(at.saturating_sub(2 * MAX_BYTES));
     let space = bytes[reach..at].iter().rposition(u8::is_ascii_whitespace);
     let mut from = space.map_or(reach, |space| reach + space + 1);
@@ -180,6 +171,27 @@ fn token_over(text: &str, at: usize) -> Option<(usize, usize)> {
         from = to;
     }
     None
+}
+
+/// Whether a token is only a piece of something: of a template, `tmp/{id}/logs.json`, of a word with an escape in it, of a path
+/// whose beginning was left out, `.../a.rs`, or a member of what stands before it, `f().split`. `from` is where it begins
+/// without marks around it.
+fn is_piece(text: &str, (start, end): (usize, usize), from: usize) -> bool {
+    let bytes = text.as_bytes();
+    let before = &bytes[..start];
+    let behind = &bytes[end..];
+    let is_rest = before.ends_with(b"}")
+        || matches!(behind, [b'{' | b'*', ..])
+        || behind.starts_with(b"\\u")
+        || start >= 6 && token::sign(&bytes[start - 6..]) == 6
+        // A line that was escaped twice, or a folder of Windows: nobody can tell.
+        || before.ends_with(b"\\\\") && matches!(bytes[start], b'n' | b'r' | b't');
+    let is_elided = bytes.get(from) == Some(&b'/')
+        && (bytes[..from].ends_with(b"...") || text[..from].ends_with('…'));
+    let is_member = bytes[start] == b'.'
+        && !bytes[start..end].contains(&b'/')
+        && (matches!(before, [.., b')' | b']' | b'?']) || behind.starts_with(b"("));
+    is_rest || is_elided || is_member
 }
 
 /// Where the token that begins at `start` ends.
@@ -283,7 +295,7 @@ mod tests {
             ("in ~/.codex/history.jsonl:12", vec![(Path, "~/.codex/history.jsonl")]),
             ("at https://example.com/a?b=1.", vec![(Url, "https://example.com/a?b=1")]),
             ("TypeError: x", vec![(Error, "TypeError")]),
-            ("error[E0382]", vec![(Error, "E0382")]),
+            ("error[E0382] in ES2024", vec![(Id, "E0382"), (Id, "ES2024")]),
             ("got ENOENT", vec![(Error, "ENOENT")]),
             (
                 "parse_entry() and JsonValue",
@@ -308,6 +320,18 @@ mod tests {
                 vec![(Path, "src/a.rs"), (Path, r"C:\new\b.txt")],
             ),
             ("a.b().split(x) and tmp/{id}/logs.json", vec![]),
+            (
+                "'../../core/types.js' \".claude/commands/pm.md\"",
+                vec![(Path, "../../core/types.js"), (Path, ".claude/commands/pm.md")],
+            ),
+            ("[...cliArgs], .../core/a.js, …/core/a.js", vec![(Identifier, "cliArgs")]),
+            (r"\\nsrc/agents/a.ts\\n", vec![]),
+            ("a?.role ?? b.filter(c)\n  .filter(d)[0].message", vec![]),
+            (
+                "input/output/cached and Given/When/Then, in src/agents/",
+                vec![(Path, "src/agents/")],
+            ),
+            ("#D08770, a 15-minute walk, \x1b[38;5;255mBRIGHT", vec![(Id, "D08770")]),
             ("A plain sentence, e.g. this one, isn't one. Go on/off and/or stop.", vec![]),
         ] {
             assert_eq!(found(text), expected, "{text}");

@@ -78,13 +78,21 @@ pub(super) fn trim(bytes: &[u8], mut from: usize, mut to: usize) -> (usize, usiz
     {
         to -= 1;
     }
-    while from < to
-        && (matches!(bytes[from], b',' | b':' | b'=' | b'?' | b'&' | b'+' | b'#' | b'\\' | b'%')
-            || bytes[from..to].starts_with(b"..."))
-    {
-        from += 1;
+    while from < to {
+        from += match &bytes[from..to] {
+            [b'.', b'.', b'.', ..] => 3,
+            [b',' | b':' | b'=' | b'?' | b'&' | b'+' | b'#' | b'\\' | b'%', ..] => 1,
+            _ => break,
+        };
     }
     (from, to)
+}
+
+/// The length of the end of an escape sequence that a token begins with: `255m`.
+pub(super) fn colour(token: &[u8]) -> usize {
+    let digits = token.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_colour = digits <= 3 && token.get(digits) == Some(&b'm');
+    if digits > 0 && is_colour { digits + 1 } else { 0 }
 }
 
 /// What a token is; `None` for a word.
@@ -119,6 +127,15 @@ pub(super) fn class(token: &str) -> Option<Class> {
     let is_name = bytes.iter().all(|b| {
         b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'@' | b'#' | b'$')
     });
+    // A measure in words: `15-minute`.
+    if token.split_once('-').is_some_and(|(number, unit)| {
+        number.len() <= 3
+            && number.bytes().all(|b| b.is_ascii_digit())
+            && unit.bytes().all(|b| b.is_ascii_lowercase())
+    }) && digits > 0
+    {
+        return None;
+    }
     let is_code = digits >= 1 && !has(LOWER);
     if (digits >= 2 || is_code) && is_name && token.len() >= 5 && !token.contains(':') {
         return Some(Class::Id);
@@ -171,7 +188,9 @@ fn is_path(token: &str) -> bool {
     if token.contains('/') {
         let is_rooted =
             token.starts_with('/') || token.starts_with("./") || token.starts_with("../");
-        let is_relative = count >= 3
+        // Words with slashes between them may be a choice: `input/output/cached`.
+        let is_plain = token.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'/');
+        let is_relative = count >= 3 && !is_plain
             || count >= 2 && (has_extension(last) || token.contains('.') || token.ends_with('/'));
         return is_rooted && (count >= 2 || has_extension(last))
             || is_relative && !token.contains('=');
@@ -209,18 +228,12 @@ fn is_uuid_or_hash(token: &str, digits: usize) -> bool {
         && token.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
-/// `ValueError`, `E0382`, `TS2345`, `ENOENT`.
+/// `ValueError`, `ENOENT`.
 fn is_error(token: &str) -> bool {
     let name = token.rsplit(['.', ':']).next().unwrap_or(token);
     let is_named = ["Error", "Exception", "Warning", "Failure"]
         .iter()
         .any(|end| name.len() > end.len() && name.ends_with(end));
-    let split = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
-    let (letters, digits) = name.split_at(split);
-    let is_code = (1..=3).contains(&letters.len())
-        && letters.bytes().all(|b| b.is_ascii_uppercase())
-        && (4..=5).contains(&digits.len())
-        && digits.bytes().all(|b| b.is_ascii_digit());
     let is_errno = name.len() >= 5
         && name.starts_with('E')
         && name.bytes().all(|b| b.is_ascii_uppercase())
@@ -244,5 +257,5 @@ fn is_error(token: &str) -> bool {
             "EBUSY",
         ]
         .contains(&name);
-    is_named || is_code || is_errno
+    is_named || is_errno
 }

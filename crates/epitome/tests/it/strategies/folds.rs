@@ -9,13 +9,13 @@ fn older_steps_fold_behind_the_task() {
         to(600),
         BUILD,
         &expect![[r#"
-            1511 → 551 tokens, target 600
+            1511 → 548 tokens, target 600
             keep sys  You are terse.
             keep user Fix the build.
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
-            here <checkpoint 00f9bcbd28ec>
+            here <checkpoint 8e633925c568>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | What was done
@@ -27,7 +27,6 @@ fn older_steps_fold_behind_the_task() {
                | 
                | Notes
                | [3 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
-               |   4 log.debug("handle_request: %s\n", max_retries[283])
                |   7 log.debug("user_id: %s\n", max_retries[383])
                |   9 log.debug("parseHeader: %s\n", read_config[945])
                |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
@@ -43,14 +42,13 @@ fn older_steps_fold_behind_the_task() {
                |   e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
                |   Compiling flush v0.343.0 (web/src/components/Table.tsx)
                |   FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               |   Compiling flush v0.416.0 (Makefile)
                |   Compiling TokenStream v0.379.0 (lib/http/retry.py)
                | 
                | Names not said above
-               | errors: E0410, E0866
-               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0
-               | numbers: 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
-               | quoted: "cargo test"
-               | </checkpoint 00f9bcbd28ec>
+               | ids: E0410, E0866, v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.358.0, v0.860.0, v0.781.0
+               | numbers: 283, 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | </checkpoint 8e633925c568>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -67,13 +65,13 @@ fn the_task_may_fold_too() {
         Options { task: Task::Fold, ..to(600) },
         BUILD,
         &expect![[r#"
-            1511 → 547 tokens, target 600
+            1511 → 550 tokens, target 600
             keep sys  You are terse.
             fold user Fix the build.  # folded into the checkpoint
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
-            here <checkpoint 4fca5c06a2b8>
+            here <checkpoint a4e10d315077>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 1–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | User's words
@@ -107,11 +105,9 @@ fn the_task_may_fold_too() {
                |   Compiling TokenStream v0.379.0 (lib/http/retry.py)
                | 
                | Names not said above
-               | errors: E0410, E0866
-               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0
+               | ids: E0410, E0866, v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.358.0, v0.860.0, v0.781.0
                | numbers: 283, 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
-               | quoted: "cargo test"
-               | </checkpoint 4fca5c06a2b8>
+               | </checkpoint a4e10d315077>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -176,13 +172,13 @@ fn the_tail_asked_for_stays() {
         Options { tail: Tail::Steps(2), ..to(600) },
         BUILD,
         &expect![[r#"
-            1511 → 551 tokens, target 600
+            1511 → 548 tokens, target 600
             keep sys  You are terse.
             keep user Fix the build.
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
-            here <checkpoint 00f9bcbd28ec>
+            here <checkpoint 8e633925c568>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | What was done
@@ -194,7 +190,6 @@ fn the_tail_asked_for_stays() {
                | 
                | Notes
                | [3 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
-               |   4 log.debug("handle_request: %s\n", max_retries[283])
                |   7 log.debug("user_id: %s\n", max_retries[383])
                |   9 log.debug("parseHeader: %s\n", read_config[945])
                |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
@@ -210,14 +205,13 @@ fn the_tail_asked_for_stays() {
                |   e6032091da78bc49f8c0ddbe2cfc41f1 internal/cache/lru.go
                |   Compiling flush v0.343.0 (web/src/components/Table.tsx)
                |   FAILED docs/guide.md::test_handle_request - AssertionError: 627 != 0
+               |   Compiling flush v0.416.0 (Makefile)
                |   Compiling TokenStream v0.379.0 (lib/http/retry.py)
                | 
                | Names not said above
-               | errors: E0410, E0866
-               | ids: v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0
-               | numbers: 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
-               | quoted: "cargo test"
-               | </checkpoint 00f9bcbd28ec>
+               | ids: E0410, E0866, v0.47.0, v0.21.0, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.358.0, v0.860.0, v0.781.0
+               | numbers: 283, 871, 154, 940, 596, 900, 902, 895, 296, 235, 310, 289
+               | </checkpoint 8e633925c568>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
