@@ -58,6 +58,9 @@ pub(super) struct Lanes<'a> {
     pub(super) summary: Option<&'a str>,
 }
 
+/// What stands between two lines of the model's that aren't neighbours, and its tokens.
+const GAP: &str = "[…] ";
+const GAP_TOKENS: u64 = 3;
 /// Tokens of the titles of two lanes.
 const TITLES_TOKENS: u64 = 12;
 /// Targets that the calls of one tool name, the most that fit.
@@ -291,20 +294,21 @@ impl Lanes<'_> {
         let Gathered { lines, mentions, .. } = self.gathered;
         let mut left = most.saturating_sub(4);
         let mut misses = 0;
-        let mut picked: Vec<((u32, u32, u32), String, String)> = Vec::new();
+        let mut picked: Vec<([u32; 4], String, String)> = Vec::new();
         let mut texts: BTreeMap<u32, String> = BTreeMap::new();
         let mut labels: BTreeSet<String> = BTreeSet::new();
         lines.choose(mentions, is_said, |line| {
             let (label, text) = self.note(line, &mut texts);
             let label_tokens = if labels.contains(&label) { 1 } else { self.tokens(&label) };
-            let Some(rest) = left.checked_sub(self.tokens(&text) + label_tokens) else {
+            let gap = if line.who == Origin::Tool { 0 } else { GAP_TOKENS };
+            let Some(rest) = left.checked_sub(self.tokens(&text) + label_tokens + gap) else {
                 misses += 1;
                 return if misses > MISSES { Taken::Full } else { Taken::No };
             };
             (left, misses) = (rest, 0);
             let place = match line.at {
-                Place::Carried(at) => (line.number, 0, at),
-                Place::Part { slot, start, .. } => (line.number, slot, start),
+                Place::Carried(at) => [line.number, 0, at, 0],
+                Place::Part { slot, start, end } => [line.number, slot, start, end],
             };
             labels.insert(label.clone());
             picked.push((place, label, text));
@@ -312,11 +316,19 @@ impl Lanes<'_> {
         });
         picked.sort();
         let mut out = String::new();
-        let mut above = "";
-        for (_, label, text) in &picked {
-            out.push_str(if above == label { titles::CONTINUED } else { label });
+        let mut above = ("", 0, 0);
+        for ([_, slot, start, end], label, text) in &picked {
+            out.push_str(if above.0 == label { titles::CONTINUED } else { label });
+            // A tool's lines are data; what the model wrote reads as whole.
+            let is_told = label.ends_with("] ") && !label.trim_end().contains(' ');
+            let is_below = is_told && above.1 == *slot && above.2 > 0 && *end > 0;
+            let between = texts.get(slot).filter(|_| is_below);
+            let between = between.and_then(|text| text.get(above.2 as usize..*start as usize));
+            if between.is_some_and(|text| !text.trim().is_empty()) {
+                out.push_str(GAP);
+            }
             out.push_str(text);
-            above = label;
+            above = (label, *slot, *end);
         }
         out
     }

@@ -6,9 +6,9 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::activation::Mentions;
+use super::activation::{ByKey, Key, Mentions, key};
 use super::fence::is_fence;
-use crate::specifics::Specific;
+use crate::specifics::{Class, Specific};
 use crate::transcript::Origin;
 
 /// A line that may be quoted: a stretch of a part's masked text.
@@ -21,6 +21,8 @@ pub(super) struct Line {
     pub(super) who: Origin,
     /// About how many tokens it takes.
     tokens: f32,
+    /// What it says beside numbers and ids, if it has any; 0 if not.
+    pattern: Key,
     /// Its specifics, among all of [`Lines::specifics`].
     first: u32,
     count: u32,
@@ -40,6 +42,8 @@ pub(super) enum Place {
 pub(super) struct Lines {
     all: Vec<Line>,
     specifics: Vec<u32>,
+    /// For each pattern the last line of it, the part that said that, and in how many parts there was another one.
+    patterns: ByKey<(Key, u32, u32)>,
 }
 
 /// The longest line that is quoted, in bytes; a longer one is quoted in pieces that end where a word does.
@@ -84,7 +88,7 @@ impl Lines {
         found: &[(Specific<'_>, u32)],
     ) {
         if end - start <= LONGEST {
-            return self.push(of, (start, end), found);
+            return self.push(of, text, (start, end), found);
         }
         let mut next = 0;
         while next < found.len() {
@@ -98,7 +102,7 @@ impl Lines {
             }
             let last = reach(behind - 1);
             let to = word_end(text, last, (from + LONGEST).max(last).min(end));
-            self.push(of, (from, to), &found[next..behind]);
+            self.push(of, text, (from, to), &found[next..behind]);
             next = behind;
         }
     }
@@ -106,12 +110,26 @@ impl Lines {
     fn push(
         &mut self,
         (slot, number, who): (u32, u32, Origin),
+        text: &str,
         (start, end): (usize, usize),
         found: &[(Specific<'_>, u32)],
     ) {
+        let line = &text[start..end];
+        if !has_words(line, found) {
+            return;
+        }
+        let pattern = pattern(line);
+        if pattern != 0 {
+            let this = (key(line), slot, 1);
+            let (last, part, count) = self.patterns.entry(pattern).or_insert(this);
+            if *last != this.0 && *part != slot {
+                (*last, *part, *count) = (this.0, slot, *count + 1);
+            }
+        }
         let first = self.specifics.len() as u32;
         self.specifics.extend(found.iter().map(|(_, at)| *at));
         self.all.push(Line {
+            pattern,
             at: Place::Part { slot, start: start as u32, end: end as u32 },
             number,
             who,
@@ -126,6 +144,7 @@ impl Lines {
         let first = self.specifics.len() as u32;
         self.specifics.extend_from_slice(found);
         self.all.push(Line {
+            pattern: 0,
             at: Place::Carried(index),
             number,
             who: Origin::Model,
@@ -150,7 +169,9 @@ impl Lines {
         }
         let by =
             if matches!(line.who, Origin::Model | Origin::Human) { 1.0 } else { TOOL_DISCOUNT };
-        sum * by / line.tokens
+        // What many results say with other numbers is a tool's wrapping.
+        let parts = self.patterns.get(&line.pattern).map_or(1, |(_, _, count)| *count);
+        sum * by / line.tokens / parts as f32
     }
 
     /// The best lines until `takes` has no room for more: it is told each line, and says whether it took it. What a line that
@@ -238,6 +259,24 @@ fn line_around(text: &str, at: usize) -> (usize, usize) {
     (start, end)
 }
 
+/// Whether a line says anything beside its specifics: names say these in less room.
+fn has_words(line: &str, found: &[(Specific<'_>, u32)]) -> bool {
+    const LEAST: usize = 3;
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
+    let exact = found.iter().filter(|(one, _)| one.class != Class::Quoted);
+    letters(line) >= LEAST + exact.map(|(one, _)| letters(one.text)).sum::<usize>()
+}
+
+/// What a line says without words that have digits; 0 if none has.
+fn pattern(line: &str) -> Key {
+    let has_digits = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
+    if !has_digits(line) {
+        return 0;
+    }
+    let words = line.split_ascii_whitespace().filter(|word| !has_digits(word));
+    words.fold(1, |pattern: Key, word| pattern.rotate_left(7) ^ key(word))
+}
+
 /// Where the first word at or behind `from` begins; `until` at the latest.
 fn word_start(text: &str, from: usize, until: usize) -> usize {
     let bytes = text.as_bytes();
@@ -256,4 +295,31 @@ fn word_end(text: &str, from: usize, until: usize) -> usize {
     }
     let space = bytes[from..until].iter().rposition(u8::is_ascii_whitespace);
     space.map_or(from, |space| from + space)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::specifics::specifics;
+
+    #[test]
+    fn a_line_says_something_beside_its_specifics() {
+        let says = |line: &str| {
+            let found: Vec<_> = specifics(line).map(|found| (found, 0)).collect();
+            has_words(line, &found)
+        };
+        for line in ["12:30:15", "<EditSvg />", "1.2.3, a/b.rs", "  9→ }"] {
+            assert!(!says(line), "{line}");
+        }
+        for line in ["see src/a.rs", "const gitBranch = 1;", r#"echo "git stash pop""#] {
+            assert!(says(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn numbers_make_no_other_pattern() {
+        assert_eq!(pattern("Chunk ID: 91ed74"), pattern("Chunk ID: 7ab31c"));
+        assert_ne!(pattern("Chunk ID: 91ed74"), pattern("Chunk of 91ed74"));
+        assert_eq!(pattern("no digits"), 0);
+    }
 }

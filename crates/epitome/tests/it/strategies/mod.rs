@@ -205,11 +205,11 @@ res  b = {lines 3}
         to(700),
         before,
         &expect![[r#"
-            863 → 635 tokens, target 700
+            863 → 584 tokens, target 700
             keep user Fix the build.
             fold asst think* one | call a Read {"file_path":"x"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
-            here <checkpoint 7cb79f95049a>
+            here <checkpoint 83566c04bf23>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 1–2. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | What was done
@@ -218,37 +218,30 @@ res  b = {lines 3}
                | Notes
                | [2 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
                |   3 def TokenStream(self, TokenStream=None): # see https://example.org/TokenStream?n=71
-               |   4 log.debug("handle_request: %s\n", max_retries[283])
-               |   7 log.debug("user_id: %s\n", max_retries[383])
-               |   9 log.debug("parseHeader: %s\n", read_config[945])
                |   10 if LruCache > 871 { return Err(Error::read_config); }
-               |   11 log.debug("upload_chunk: %s\n", TokenStream[319])
                |   22 def user_id(self, flush=None): # see https://example.org/flush?n=787
                |   25 if upload_chunk > 903 { return Err(Error::flush); }
                |   26 let max_retries = flush("src/main.rs", 154)?;
-               |   30 log.debug("max_retries: %s\n", upload_chunk[935])
                |   32 if handle_request > 53 { return Err(Error::upload_chunk); }
                |   33 def handle_request(self, is_expired=None): # see https://example.org/is_expired?n=496
                |   34 def parseHeader(self, upload_chunk=None): # see https://example.org/upload_chunk?n=362
-               |   35 log.debug("LruCache: %s\n", user_id[474])
                |   36 let user_id = max_retries("lib/http/retry.py", 940)?;
-               |   37 log.debug("TokenStream: %s\n", TokenStream[596])
                |   38 def read_config(self, read_config=None): # see https://example.org/read_config?n=179
                |   40 if parseHeader > 900 { return Err(Error::is_expired); }
                |   41 let parseHeader = parseHeader("src/main.rs", 902)?;
                |   42 def max_retries(self, TokenStream=None): # see https://example.org/TokenStream?n=924
                |   45 log.debug("TokenStream: %s\n", flush[623])
                |   46 def parseHeader(self, upload_chunk=None): # see https://example.org/upload_chunk?n=336
-               |   47 log.debug("read_config: %s\n", LruCache[895])
                |   48 if LruCache > 296 { return Err(Error::is_expired); }
-               |   51 log.debug("read_config: %s\n", user_id[128])
+               |   49 def handle_request(self, handle_request=None): # see https://example.org/handle_request?n=659
+               |   52 fn max_retries(parseHeader: &str) -> Result<u32, Error> {
                |   54 let LruCache = read_config("lib/http/retry.py", 235)?;
                |   56 let LruCache = parseHeader("Makefile", 310)?;
-               |   57 log.debug("max_retries: %s\n", read_config[289])
                | 
                | Names not said above
-               | addresses: https://example.org/handle_request?n=659
-               | </checkpoint 7cb79f95049a>
+               | numbers: 283, 383, 945, 319, 935, 474, 596, 895, 128, 289
+               | quoted: "user_id: %s\n", "LruCache: %s\n", "parseHeader: %s\n", "max_retries: %s\n", "read_config: %s\n", "upload_chunk: %s\n", "handle_request: %s\n"
+               | </checkpoint 83566c04bf23>
             keep asst think* two | call b Read {"file_path":"y"}
             keep res  b = {lines 3}
         "#]],
