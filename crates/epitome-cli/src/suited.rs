@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
-use epitome::model::fit::{Misfit, Sure, misfits};
+use epitome::model::capability::{Misfit, Sure, misfits};
 use epitome::wire::Format;
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::thread;
 
 use epitome::CompactError;
-use epitome::compact::Delegation;
+use epitome::delegate::Delegation;
 use epitome::engine::{Answer, Compaction, Outcome, Step};
 use epitome::hook::Question;
 use epitome::summarize::{Answering, Ask};

@@ -1,7 +1,7 @@
 //! What happened to a request, for logs and meters.
 
 use epitome::receipt::Stats;
-use epitome::session::{Committed, SessionId, Stuck};
+use epitome::session::{Committed, SessionId, StallReason};
 use epitome::trigger::Cause;
 use epitome::{CompactError, Receipt};
 
@@ -35,11 +35,11 @@ pub enum Event {
         what: String,
     },
     /// A trigger fires, but compacting doesn't help; told once.
-    Stuck {
+    StallReason {
         /// Its conversation.
         session: SessionId,
         /// Why.
-        why: Stuck,
+        why: StallReason,
     },
     /// The provider refused a prompt as too long. One that is made smaller is `Sent` once more.
     TooLong {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use epitome::session::{Answer, Awaited, Recipient, Refused, Send as ToSend, Sent, Sessions};
+use epitome::session::{Answer, Awaited, Outgoing, Recipient, Refused, Sent, Sessions};
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
 use tower_service::Service;
@@ -143,7 +143,7 @@ impl Call {
         };
         let (call, observed) = shared.ask_read(bytes, read).await??;
         let (mut answer, mut flight) = call.told(observed).await?;
-        while let ToSend::After(ticket) = answer.send {
+        while let Outgoing::After(ticket) = answer.send {
             if let Some(flight) = flight.take() {
                 flight.through(bytes).await;
                 answer = call.show().await?;
@@ -190,7 +190,7 @@ impl Call {
             }
         };
         if let Some(why) = answer.stuck {
-            self.shared.tell(&Event::Stuck { session: answer.session, why });
+            self.shared.tell(&Event::StallReason { session: answer.session, why });
         }
         Some((answer, flight))
     }
@@ -220,7 +220,7 @@ impl Call {
         let Some(spare) = spare else { return Ok(reply) };
         let Some(smaller) = self.smaller(flight, refused).await else { return Ok(reply) };
         let (carrier, sent) = match smaller.send {
-            ToSend::View(..) => self.dress(spare, smaller),
+            Outgoing::View(..) => self.dress(spare, smaller),
             _ => self.dress(spare.with_body(self.request.source().to_string()), smaller),
         };
         poll_fn(|context| client.poll_ready(context)).await?;
@@ -292,9 +292,9 @@ impl Call {
     fn dress<R: Carrier>(&self, carrier: R, answer: Answer) -> (R, Option<Sent>) {
         let Answer { session, stats, .. } = answer;
         let (view, sent) = match answer.send {
-            ToSend::View(view, sent) => (Some(view), Some(sent)),
-            ToSend::AsItCame(sent) => (None, Some(sent)),
-            ToSend::After(_) => (None, None),
+            Outgoing::View(view, sent) => (Some(view), Some(sent)),
+            Outgoing::AsItCame(sent) => (None, Some(sent)),
+            Outgoing::After(_) => (None, None),
         };
         let is_untouched = view.is_none();
         self.shared.tell(&Event::Sent { session, stats, is_untouched });

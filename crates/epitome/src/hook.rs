@@ -10,7 +10,7 @@ use std::future::Future;
 use std::pin::Pin as Pinned;
 use std::sync::Arc;
 
-use crate::compact::About;
+use crate::delegate::About;
 use crate::function::Function;
 use crate::guard::Pin;
 use crate::request::Request;

@@ -19,10 +19,9 @@
 pub mod archive;
 pub mod budget;
 pub mod checkpoint;
-pub mod compact;
 pub mod convert;
 pub mod count;
-pub mod draft;
+pub mod delegate;
 pub mod engine;
 pub mod events;
 mod function;
@@ -45,6 +44,7 @@ pub mod transcript;
 pub mod trigger;
 pub mod view;
 pub mod wire;
+pub mod working_view;
 
 pub use budget::{Tail, Target};
 pub use engine::{CompactError, Compaction, Compactor, Options, Outcome};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
-use crate::guard::{Held, Unheld};
+use crate::guard::{KeepReason, Unheld};
 use crate::model::Cost;
 use crate::plan::{PlanStep, Reached};
 use crate::request::{Elsewhere, Request};
@@ -110,7 +110,7 @@ pub struct Excerpted {
     /// Index of its entry.
     pub entry: usize,
     /// Why it should have stayed.
-    pub held: Held,
+    pub held: KeepReason,
     /// Tokens that it had.
     pub tokens: u64,
     /// Tokens that are left of it.
@@ -240,7 +240,7 @@ impl Receipt {
     }
 
     /// What holds the floor above the target, largest first; empty if it was reached.
-    pub fn held_by(&self) -> &[(Held, u64)] {
+    pub fn held_by(&self) -> &[(KeepReason, u64)] {
         match &self.reached {
             Reached::Unreachable { held_by, .. } => held_by,
             _ => &[],

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use epitome::Format;
 use epitome::json::{self, Span};
-use epitome::model::fit::Subject;
+use epitome::model::capability::Subject;
 use epitome::wire::{self, RULES, Rule};
 use testkit::breaches::failing;
 use testkit::paper;

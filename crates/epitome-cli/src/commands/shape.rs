@@ -7,7 +7,7 @@ use epitome::archive::{Archive, ArchiveError};
 use epitome::checkpoint::look_alikes;
 use epitome::summarize::AgentPrompt;
 use epitome::transcript::{ContentId, Entry, Origin, PartKind};
-use epitome::trigger::{Gauge, Trigger as _, When};
+use epitome::trigger::{Measurements, Trigger as _, When};
 use epitome::{CompactError, Compactor, Options, Outcome, Request, Target};
 
 use crate::args::HowArgs;
@@ -149,8 +149,10 @@ impl Shape {
             None => compactor,
             Some(trigger) => {
                 let window = due(trigger.when(), &reader, &self.helpers)?;
-                compactor
-                    .with_trigger(trigger.clone().boxed(), Gauge { window, ..Gauge::default() })
+                compactor.with_trigger(
+                    trigger.clone().boxed(),
+                    Measurements { window, ..Measurements::default() },
+                )
             }
         };
         let Helpers { hooks, compactors, summaries, is_agents, .. } = self.helpers.clone();

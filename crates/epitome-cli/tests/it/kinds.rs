@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::compact::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
 use epitome::count::counter;
+use epitome::delegate::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
 use epitome::engine::Drive;
 use epitome::model::Money;
 use epitome::summarize::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome::compact::{Compact, Compactors};
+use epitome::delegate::{Compact, Compactors};
 use epitome::engine::Drive;
 use epitome_rpc::{Identity, Limits, Remote, Served, Serving, Token};
 

@@ -9,7 +9,7 @@ use epitome::count::counter;
 use epitome::session::{AtLimit, ChainKey, Committed, Landing, Recipient, SessionOptions};
 use epitome::strategy::{Named, Pipeline, RecentOptions, Setting};
 use epitome::summarize::{Brief, FailureKind, Summaries, SummarizeError, Summary, from_fn};
-use epitome::trigger::{Gauge, Trigger, When};
+use epitome::trigger::{Measurements, Trigger, When};
 use epitome::{Compactor, Options, Tail, Target};
 use epitome_tower::{CompactionLayer, Event};
 use tokio::sync::{Notify, Semaphore, mpsc};
@@ -55,7 +55,7 @@ fn slow(at_limit: AtLimit, says: Result<&'static str, FailureKind>) -> Slow {
     let compactor = compactor.expect("in range").with_summaries(summaries).expect("in range");
     let due = Arc::new(Notify::new());
     let (hard, fired) = (trigger(When::Share(0.8)), Arc::clone(&due));
-    let hard = move |gauge: &Gauge| hard.fires(gauge).inspect(|_| fired.notify_one());
+    let hard = move |gauge: &Measurements| hard.fires(gauge).inspect(|_| fired.notify_one());
     let options = SessionOptions {
         soft: Some(trigger(When::Share(0.5))),
         at_limit,

@@ -8,8 +8,8 @@ use std::thread::{self, ThreadId};
 use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::session::{ChainKey, Committed, Landing, Recipient, SessionOptions};
-use epitome::strategy::{Edit, Pipeline, Scene, Strategy};
-use epitome::trigger::{Cause, Gauge, Trigger, When};
+use epitome::strategy::{Edit, Pipeline, Strategy, StrategyContext};
+use epitome::trigger::{Cause, Measurements, Trigger, When};
 use epitome::{Compactor, Options, Target};
 use epitome_tower::{Carrier, CompactionLayer, Event, LayerError, Prompt, WithCompaction};
 use http::{Request, Response};
@@ -172,7 +172,7 @@ impl Where {
 }
 
 impl Trigger for Where {
-    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
         self.note();
         (gauge.items > 20).then(|| Cause::Custom("many".to_owned()))
     }
@@ -183,7 +183,7 @@ impl Strategy for Where {
         "where"
     }
 
-    fn propose(&self, _: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, _: &StrategyContext<'_>) -> Vec<Edit> {
         self.note();
         Vec::new()
     }
@@ -225,7 +225,7 @@ impl Strategy for Panicking {
         "panicking"
     }
 
-    fn propose(&self, _: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, _: &StrategyContext<'_>) -> Vec<Edit> {
         panic!("this strategy has a bug")
     }
 }
@@ -244,7 +244,7 @@ async fn code_that_panics_fails_no_call_that_fits() {
     };
     let full: Arc<dyn Trigger> = Arc::new(When::Tokens(1_000).build().expect("in range"));
     let by_strategy = compactor().with_strategies(vec![Arc::new(Panicking)]);
-    let by_trigger = |_: &Gauge| -> Option<Cause> { panic!("this trigger has a bug") };
+    let by_trigger = |_: &Measurements| -> Option<Cause> { panic!("this trigger has a bug") };
     let layers = [
         (CompactionLayer::new(by_strategy, options(full)), "this strategy has a bug"),
         (CompactionLayer::new(compactor(), options(by_trigger.boxed())), "this trigger has a bug"),

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::thread::ThreadId;
 
-use epitome::compact::{Compacted, Compactors, Verdict};
 use epitome::count::counter;
+use epitome::delegate::{Compacted, Compactors, Verdict};
 use epitome::engine::{Drive, Step};
 use epitome::hook::{Hooks, Wish};
 use epitome::summarize::{
@@ -193,7 +193,7 @@ fn hooks_are_told_apart_by_their_compaction_and_compactors_stand_in_the_span() {
         std::future::ready(Err(SummarizeError::new(FailureKind::Command, "secretproject")))
     });
     let hooks = Hooks { chain: vec![failing], ..Hooks::default() };
-    let wrong = epitome::compact::from_fn("wrong", |_| {
+    let wrong = epitome::delegate::from_fn("wrong", |_| {
         std::future::ready(Ok(Verdict::Compacted(Compacted::default())))
     });
     let compactors = Compactors { chain: vec![wrong], ..Compactors::default() };

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::deeds::{Deed, Deeds, Merging};
-use super::gather::{Gathered, said};
+use super::extract::{Gathered, said};
 use super::notes::{Line, Place, Taken};
 use super::phrases::Phrases;
-use super::words::{self, Lane, Room};
+use super::quotes::{self, Lane, Room};
 use super::{LEAST_SUMMARY, LEAST_TOKENS, push_lane, titles};
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
@@ -84,7 +84,7 @@ impl Lanes<'_> {
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
         let commands = room_of((new + old.min(room / 4)).min(room / 2));
         let all = words.min(room_of(new + old.min(room / 4)));
-        let words = words::lane(&self.gathered.words, Room { commands, all }, self.counter);
+        let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.gathered.words.len() - words.quoted.len() + self.gathered.unquoted;
         let words = words.counting(if room < LEAST_TOKENS { 0 } else { unquoted });
         self.push(&mut out, titles::WORDS, &words.text, &mut left);
@@ -259,7 +259,7 @@ impl Lanes<'_> {
     fn state(&self, left: u64) -> String {
         // Where little fits, they go before notes.
         let most = self.shares.last.max(LEAST_SUMMARY.min(left / 2)).min(left);
-        let mut out = words::agent_lane(&self.gathered.last_words(), most, self.counter).text;
+        let mut out = quotes::agent_lane(&self.gathered.last_words(), most, self.counter).text;
         let mut room = self.shares.todo.min(left.saturating_sub(self.tokens(&out)));
         let mut items = String::new();
         for item in self.gathered.todo() {

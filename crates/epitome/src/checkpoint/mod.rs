@@ -6,19 +6,19 @@
 mod activation;
 mod cues;
 mod deeds;
+mod extract;
 mod fence;
-mod gather;
 mod lanes;
 mod notes;
 mod numbers;
 mod phrases;
+mod quotes;
 mod ranges;
 mod read;
 mod rules;
 mod target;
 mod titles;
 mod todo;
-mod words;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -29,16 +29,16 @@ use crate::count::{TokenCounter, message_tokens};
 use crate::transcript::{ContentId, Transcript};
 
 pub use cues::commands;
+pub use extract::Gathered;
 use fence::fenced;
 pub use fence::{look_alikes, looks_like_one};
-pub use gather::Gathered;
 use lanes::{Lanes, Shares};
 pub use numbers::numbering;
+pub use quotes::{GAP, Quote, Word};
 pub use ranges::Ranges;
 pub use read::{Contents, read};
 pub use rules::{Rule, rules};
 use titles::STANDS_FOR;
-pub use words::{GAP, Quote, Word};
 
 /// In fewer tokens than this a checkpoint has one line for its header.
 pub const LEAST_TOKENS: u64 = 240;
@@ -88,7 +88,7 @@ pub fn write(
             over => room = room.saturating_sub((over + over / 4 + 1) << attempt.saturating_sub(4)),
         }
     }
-    finished(&line(gathered), gathered, &words::Lane::default(), counter)
+    finished(&line(gathered), gathered, &quotes::Lane::default(), counter)
 }
 
 /// Tokens for a summary in a checkpoint of at most `most` tokens; `None` if it has no room for one.
@@ -105,7 +105,7 @@ pub(crate) fn summary_room(
 fn finished(
     body: &str,
     gathered: &Gathered,
-    words: &words::Lane,
+    words: &quotes::Lane,
     counter: &dyn TokenCounter,
 ) -> Checkpoint {
     let text = fenced(body);
@@ -138,7 +138,7 @@ fn header(gathered: &Gathered) -> String {
         out.push_str(channel);
         out.push_str(" finds what is not shown, word for word.\n");
     }
-    push_lane(&mut out, titles::INSTRUCTIONS, &words::lane_of(&gathered.instructions));
+    push_lane(&mut out, titles::INSTRUCTIONS, &quotes::lane_of(&gathered.instructions));
     out
 }
 

@@ -2,8 +2,8 @@
 //!
 //! What is verbatim says how many lines it has, so that nothing in it can pass for another lane.
 
+use super::quotes::{self, Word};
 use super::ranges::Ranges;
-use super::words::{self, Word};
 use super::{fence, titles};
 
 /// What a checkpoint says.
@@ -52,10 +52,10 @@ pub fn read(text: &str) -> Option<Contents> {
             _ => None,
         };
         if let Some(into) = verbatim {
-            let (found, behind) = words::read(rest);
+            let (found, behind) = quotes::read(rest);
             into.extend(found);
             rest = behind;
-            if let Some((count, behind)) = words::read_unquoted(rest) {
+            if let Some((count, behind)) = quotes::read_unquoted(rest) {
                 contents.unquoted += count;
                 rest = behind;
             }
@@ -63,7 +63,7 @@ pub fn read(text: &str) -> Option<Contents> {
         }
         match title {
             titles::STATE => {
-                let (found, behind) = words::read(rest);
+                let (found, behind) = quotes::read(rest);
                 contents.last_words = found;
                 rest = behind;
                 if let Some(behind) = rest.strip_prefix(titles::TODO) {

@@ -1,7 +1,7 @@
 //! The sentences in which people command or forbid.
 
 use super::cues::commands;
-use super::gather::is_rule_file;
+use super::extract::is_rule_file;
 use super::read::read;
 use crate::text::secrets::masked;
 use crate::text::sentence::sentences;

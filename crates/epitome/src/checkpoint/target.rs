@@ -9,7 +9,7 @@ use crate::specifics::{self, Class};
 use crate::text::arguments::patched_files;
 use crate::text::cut;
 use crate::text::outcome::{body, judge};
-use crate::text::telling::{Tell, tell};
+use crate::text::salience::{Tell, tell};
 use crate::text::{NO_RESULT, Outcome};
 use crate::tool::{Act, Call, FileDeed, Tests};
 

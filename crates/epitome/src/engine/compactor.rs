@@ -7,8 +7,8 @@ use super::{CompactError, Compaction, Options, OptionsError, Outcome};
 use crate::archive::Archive;
 use crate::budget::{Stop, Target};
 use crate::checkpoint::looks_like_one;
-use crate::compact::Compactors;
 use crate::count::TokenCounter;
+use crate::delegate::Compactors;
 use crate::events::{Around, CompactionId, Event, Observer};
 use crate::guard::{OpenLoop, Pin, Predicate, Preserved};
 use crate::hook::Hooks;
@@ -18,14 +18,14 @@ use crate::request::Request;
 use crate::strategy::{Fold, Head, Named, Pipeline, Strategy};
 use crate::summarize::{AgentPrompt, Summaries};
 use crate::transcript::{ContentId, Part};
-use crate::trigger::{Cause, Gauge, Trigger};
+use crate::trigger::{Cause, Measurements, Trigger};
 
 /// When to compact at all.
 #[derive(Clone, Debug)]
 pub(super) struct Due {
     pub(super) trigger: Arc<dyn Trigger>,
     /// What the trigger looks at besides the request's sizes.
-    pub(super) around: Arc<Gauge>,
+    pub(super) around: Arc<Measurements>,
 }
 
 /// Who is told, and of how many compactions so far.
@@ -115,7 +115,7 @@ impl Compactor {
     /// at the window, times and wishes of `around`. Where it doesn't fire the request passes as it came,
     /// byte for byte, with a receipt of the same shape.
     #[must_use]
-    pub fn with_trigger(self, trigger: Arc<dyn Trigger>, around: Gauge) -> Self {
+    pub fn with_trigger(self, trigger: Arc<dyn Trigger>, around: Measurements) -> Self {
         Compactor { due: Some(Due { trigger, around: Arc::new(around) }), ..self }
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Attempt, CompactError, Compaction, Outcome, State, Step};
 use crate::checkpoint::{Gathered, summary_room};
-use crate::compact::{About, Compact, Compacted, Delegation, Job, Skip, Verdict};
 use crate::count::Tally;
+use crate::delegate::{About, Compact, Compacted, Delegation, Job, Skip, Verdict};
 use crate::events::Event;
 use crate::plan::Plan;
 use crate::summarize::admit::Door;

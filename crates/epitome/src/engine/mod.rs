@@ -3,18 +3,18 @@
 //! [`Compaction::step`] does a bounded amount of work and says what it needs next. Whoever drives it
 //! may stop at any step: until [`Step::Done`] the old view is in force.
 
-mod attempt;
 mod compactor;
 mod delegate;
-mod drive;
-mod finish;
-mod gather;
+mod driver;
+mod extract;
+mod fallback;
 mod hooks;
+mod observer;
 mod options;
+mod outcome;
 mod planning;
-mod summing;
-mod telling;
-mod weigh;
+mod summary;
+mod trigger;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use std::sync::atomic::AtomicBool;
 
 use crate::archive::{ArchiveError, Original};
 use crate::checkpoint::{self, Checkpoint, Gathered, look_alikes};
-use crate::compact::{Delegation, Verdict};
 use crate::count::Tally;
+use crate::delegate::{Delegation, Verdict};
 use crate::events::{CompactionId, Event};
-use crate::guard::{Held, Unheld};
+use crate::guard::{KeepReason, Unheld};
 use crate::hook::{Question, Wish};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{Originals, Receipt};
@@ -36,17 +36,17 @@ use crate::transcript::{Numbering, Origin, Slot};
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
 
-use attempt::Attempt;
 use delegate::{Delegating, Given};
-use gather::Gathering;
+use extract::Gathering;
+use fallback::Attempt;
 use hooks::Asking;
-use summing::Summing;
-use telling::Told;
+use observer::Told;
+use summary::Summing;
 
 pub use compactor::Compactor;
-pub use drive::Drive;
-pub(crate) use finish::kept_task;
+pub use driver::Drive;
 pub use options::{Counting, Options, OptionsError};
+pub(crate) use outcome::kept_task;
 
 /// What the machine needs next.
 #[derive(Debug)]
@@ -176,7 +176,7 @@ pub struct Compaction {
     unmatched_pins: Vec<String>,
     unheld_pins: Vec<Unheld>,
     /// What is held for its own sake.
-    firm: BTreeMap<usize, Held>,
+    firm: BTreeMap<usize, KeepReason>,
     fallbacks: Vec<String>,
     summary: Option<SummaryReceipt>,
     /// How many hooks were asked.

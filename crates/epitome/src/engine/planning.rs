@@ -6,7 +6,7 @@ use super::{Attempt, Compaction};
 use crate::budget::Budget;
 use crate::checkpoint::least_tokens;
 use crate::count::Tally;
-use crate::guard::{Guard, Wishes};
+use crate::guard::{Guard, GuardOptions};
 use crate::plan::{Means, Plan, Reached, Subject};
 use crate::strategy::{Found, Head};
 use crate::transcript::unit::Units;
@@ -18,7 +18,7 @@ impl Compaction {
 
     pub(super) fn guard(&self, tally: &Tally, units: &Units) -> Guard {
         let options = self.compactor.options();
-        let wishes = Wishes {
+        let wishes = GuardOptions {
             target: self.target(tally),
             task: options.task,
             pins: &options.pins,

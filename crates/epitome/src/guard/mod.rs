@@ -1,8 +1,8 @@
 //! What must survive: instructions, task, newest human message, pins, tail, preserved tools.
 
-mod held;
+mod options;
+mod reason;
 mod turn;
-mod wishes;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,11 +16,11 @@ use crate::transcript::unit::{Instructions, Unit, Units};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
 use crate::wire::{Opening, Thinking};
 
-pub use held::Held;
-use held::Holds;
+pub use options::{GuardOptions, OpenLoop, Pin, Predicate, Preserved, Task, Unheld};
+use reason::Holds;
+pub use reason::KeepReason;
 pub(crate) use turn::open_turn;
 use turn::{open_loop, reasoning_from, starts_with_reasoning, turn_start};
-pub use wishes::{OpenLoop, Pin, Predicate, Preserved, Task, Unheld, Wishes};
 
 /// What must stay, entry by entry.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Guard {
 
 impl Guard {
     /// Finds what must stay.
-    pub fn new(request: &Request, units: &Units, tally: &Tally, wishes: Wishes<'_>) -> Self {
+    pub fn new(request: &Request, units: &Units, tally: &Tally, wishes: GuardOptions<'_>) -> Self {
         let transcript = &request.transcript;
         let mut open_loop = open_loop(request, units);
         if let Some(entries) = &mut open_loop
@@ -82,7 +82,7 @@ impl Guard {
                 |p: &Part<'_>| wishes.preserved.tools.iter().any(|name| *name == p.name());
             if entry.parts().any(|p| p.kind() == PartKind::Call && is_preserved(&p)) {
                 for at in units.all()[units.index_of(entry.index)].entries.clone() {
-                    guard.hold(at, Held::Tool);
+                    guard.hold(at, KeepReason::Tool);
                     if tally.entry(at) > wishes.target {
                         guard.excerptable.entry(at).or_default();
                     }
@@ -94,11 +94,11 @@ impl Guard {
         }
         if let Some(task) = first.filter(|_| wishes.task == Task::Keep) {
             guard.task = Some(task);
-            guard.hold(task, Held::Task);
+            guard.hold(task, KeepReason::Task);
             guard.excerptable.entry(task).or_default();
         }
         if let Some(newest) = newest {
-            guard.hold(newest, Held::Newest);
+            guard.hold(newest, KeepReason::Newest);
             guard.excerptable.entry(newest).or_default();
         }
         // The view ends as the input ends (law 15).
@@ -111,7 +111,7 @@ impl Guard {
         let newest_unit = said.into_iter().chain(transcript.entries().next_back());
         for last in newest_unit {
             for at in units.all()[units.index_of(last.index)].entries.clone() {
-                guard.hold(at, Held::Newest);
+                guard.hold(at, KeepReason::Newest);
                 if !transcript.entry(at).role().instructs() {
                     guard.excerptable.entry(at).or_default();
                 }
@@ -139,7 +139,7 @@ impl Guard {
         if let Some(entries) = bound {
             guard.bound_to = turn::signed_until(transcript, &entries).unwrap_or(0);
             let until = turn::open_until(transcript, &entries, guard.bound_to);
-            (0..until).for_each(|at| guard.hold(at, Held::Provider));
+            (0..until).for_each(|at| guard.hold(at, KeepReason::Provider));
         }
         guard.lead(request);
         guard.parted_models(request, units);
@@ -147,7 +147,7 @@ impl Guard {
         if wishes.binding == Binding::PrefixManual {
             let stays = |at: usize| guard.held.has(at);
             let end = turn::end_of_bare_turn(request, units, stays);
-            end.into_iter().flatten().for_each(|at| guard.hold(at, Held::Companion));
+            end.into_iter().flatten().for_each(|at| guard.hold(at, KeepReason::Companion));
         }
         guard.keep_tail_whole(tally, wishes.target);
         if let Some(entries) = &leaving {
@@ -166,16 +166,16 @@ impl Guard {
 
     /// Whether some of the entries is state, which can't be restated, so that it can't leave.
     fn is_stateful(&self, entries: &Range<usize>) -> bool {
-        entries.clone().any(|at| self.held(at) == Some(Held::State))
+        entries.clone().any(|at| self.held(at) == Some(KeepReason::State))
     }
 
     /// Lets the entries go, and what is held only beside others, to be found anew.
     fn release(&mut self, entries: &Range<usize>) {
-        self.held.retain(|at, held| held != Held::Companion && !entries.contains(&at));
+        self.held.retain(|at, held| held != KeepReason::Companion && !entries.contains(&at));
     }
 
     /// Why the entry must stay; `None` if it may leave.
-    pub fn held(&self, entry: usize) -> Option<Held> {
+    pub fn held(&self, entry: usize) -> Option<KeepReason> {
         self.held.get(entry)
     }
 
@@ -202,8 +202,8 @@ impl Guard {
         match self.held(entry) {
             None => !is_human_text,
             // What the person's entry carries beside the words (results) isn't theirs.
-            Some(Held::Task | Held::Newest) => !part.is_human(),
-            Some(Held::Companion | Held::Elsewhere) => !is_human_text,
+            Some(KeepReason::Task | KeepReason::Newest) => !part.is_human(),
+            Some(KeepReason::Companion | KeepReason::Elsewhere) => !is_human_text,
             Some(_) => false,
         }
     }
@@ -225,9 +225,10 @@ impl Guard {
     }
 
     /// Held entries whose words were to stay as they were said, and why.
-    pub fn firm(&self) -> BTreeMap<usize, Held> {
-        let is_firm = |(at, held): &(usize, Held)| {
-            self.excerptable.contains_key(at) && !matches!(held, Held::Companion | Held::Elsewhere)
+    pub fn firm(&self) -> BTreeMap<usize, KeepReason> {
+        let is_firm = |(at, held): &(usize, KeepReason)| {
+            self.excerptable.contains_key(at)
+                && !matches!(held, KeepReason::Companion | KeepReason::Elsewhere)
         };
         self.held.all().filter(is_firm).collect()
     }
@@ -252,7 +253,7 @@ impl Guard {
         &self.unheld
     }
 
-    fn hold(&mut self, entry: usize, why: Held) {
+    fn hold(&mut self, entry: usize, why: KeepReason) {
         self.held.hold(entry, why);
     }
 
@@ -263,7 +264,7 @@ impl Guard {
         let from = units.tail(tail, |at| tally.entry(at));
         self.tail_from = Some(from);
         for at in from..len {
-            self.hold(at, Held::Tail);
+            self.hold(at, KeepReason::Tail);
             self.excerptable.entry(at).or_default();
         }
     }
@@ -276,7 +277,7 @@ impl Guard {
             let hides = request.format.dialect().compaction_hides()
                 && stateful.any(|part| part.name() == "compaction");
             let from = if hides { 0 } else { entry.index };
-            (from..=entry.index).for_each(|at| self.hold(at, Held::State));
+            (from..=entry.index).for_each(|at| self.hold(at, KeepReason::State));
         } else if entry.role().instructs() {
             // Anthropic lets system text stand only before a reply; with its reply gone it is
             // restated in the checkpoint.
@@ -284,7 +285,7 @@ impl Guard {
             let is_long = tally.entry(entry.index) > target / 8;
             let is_free = request.format.instructions() == Instructions::Anywhere;
             if is_free || is_last || is_long {
-                self.hold(entry.index, Held::Instructions);
+                self.hold(entry.index, KeepReason::Instructions);
             }
         }
     }
@@ -301,7 +302,7 @@ impl Guard {
         };
         for entry in request.transcript.entries() {
             if request.keeper().is_some() || entry.parts().any(is_answer) {
-                self.hold(entry.index, Held::Elsewhere);
+                self.hold(entry.index, KeepReason::Elsewhere);
             }
         }
     }
@@ -351,7 +352,7 @@ impl Guard {
     }
 
     fn hold_pin(&mut self, at: usize, words: Option<&String>) {
-        self.hold(at, Held::Pin);
+        self.hold(at, KeepReason::Pin);
         self.excerptable.entry(at).or_default().extend(words.cloned());
     }
 
@@ -373,7 +374,7 @@ impl Guard {
         let is_said = |at: &usize| transcript.entry(*at).origin() != Origin::Checkpoint;
         let prompts = || (0..first).rev().filter(prompt);
         if let Some(at) = prompts().find(is_said).or_else(|| prompts().next()) {
-            self.hold(at, Held::Companion);
+            self.hold(at, KeepReason::Companion);
             self.excerptable.entry(at).or_default();
         }
     }
@@ -388,7 +389,7 @@ impl Guard {
         for pair in units.all().windows(2) {
             let last = pair[0].entries.end - 1;
             if !self.may_leave(last) && transcript.entry(last).role() == Role::Assistant {
-                pair[1].entries.clone().for_each(|at| self.hold(at, Held::Companion));
+                pair[1].entries.clone().for_each(|at| self.hold(at, KeepReason::Companion));
             }
         }
     }
@@ -406,7 +407,7 @@ impl Guard {
             |unit: &Unit| unit.entries.clone().any(|at| transcript.entry(at).role() == Role::Other);
         for unit in units.all().iter().filter(|unit| unit.is_step || parts(unit)) {
             if is_bare {
-                unit.entries.clone().for_each(|at| self.hold(at, Held::Companion));
+                unit.entries.clone().for_each(|at| self.hold(at, KeepReason::Companion));
             }
             let is_held = unit.entries.clone().any(|at| !self.may_leave(at));
             let calls = unit.entries.clone().any(|at| transcript.entry(at).has_calls());
@@ -432,7 +433,7 @@ impl Guard {
         let Some(start) = (turn..=first).rev().find(starts) else { return };
         for index in start..first {
             for at in units.all()[index].entries.clone() {
-                self.hold(at, Held::Companion);
+                self.hold(at, KeepReason::Companion);
             }
         }
     }
@@ -442,7 +443,7 @@ impl Guard {
         let held: Vec<usize> = self.held.all().map(|(at, _)| at).collect();
         for at in held {
             for companion in units.all()[units.index_of(at)].entries.clone() {
-                self.hold(companion, Held::Companion);
+                self.hold(companion, KeepReason::Companion);
             }
         }
     }

@@ -14,9 +14,9 @@
 //! ```
 
 pub mod cache;
+pub mod capability;
 mod cost;
 mod entry;
-pub mod fit;
 mod learn;
 mod money;
 mod name;

@@ -1,7 +1,7 @@
 //! The plan: which edits, what each saves, and where that lands, before anything is done.
 
 mod proposed;
-mod squeeze;
+mod shrink_pinned;
 mod work;
 
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, Stop};
 use crate::count::{Tally, TokenCounter};
-use crate::draft::{Draft, Matter};
-use crate::guard::{Guard, Held};
+use crate::guard::{Guard, KeepReason};
 use crate::model::Binding;
 use crate::request::Request;
-use crate::strategy::{Edit, Found, Pipeline, Scene, Strategy};
+use crate::strategy::{Edit, Found, Pipeline, Strategy, StrategyContext};
 use crate::transcript::PartKind;
 use crate::transcript::unit::Units;
 use crate::trigger::Cause;
 use crate::view::Reason;
+use crate::working_view::{CountContext, Draft};
 
 use work::Work;
 
@@ -43,7 +43,7 @@ pub enum Reached {
         #[serde(skip)]
         floor: u64,
         /// What holds the floor up, largest first, with its tokens.
-        held_by: Vec<(Held, u64)>,
+        held_by: Vec<(KeepReason, u64)>,
     },
 }
 
@@ -130,12 +130,16 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    fn matter(&self) -> Matter<'a> {
-        Matter { transcript: &self.request.transcript, tally: self.tally, counter: self.counter }
+    fn matter(&self) -> CountContext<'a> {
+        CountContext {
+            transcript: &self.request.transcript,
+            tally: self.tally,
+            counter: self.counter,
+        }
     }
 
-    fn scene<'b>(&'b self, draft: &'b Draft, horizon: usize) -> Scene<'b> {
-        Scene {
+    fn scene<'b>(&'b self, draft: &'b Draft, horizon: usize) -> StrategyContext<'b> {
+        StrategyContext {
             matter: self.matter(),
             units: self.units,
             draft,
@@ -251,7 +255,7 @@ impl<'a> Subject<'a> {
         let reached = if floor <= self.budget.target {
             Reached::NothingToDo
         } else {
-            Reached::Unreachable { floor, held_by: vec![(Held::Provider, floor)] }
+            Reached::Unreachable { floor, held_by: vec![(KeepReason::Provider, floor)] }
         };
         Plan { draft, steps: Vec::new(), reached, floor, checkpoint: 0, place: 0 }
     }
@@ -294,17 +298,17 @@ impl<'a> Subject<'a> {
         0
     }
 
-    fn held_by(&self, draft: &Draft) -> Vec<(Held, u64)> {
+    fn held_by(&self, draft: &Draft) -> Vec<(KeepReason, u64)> {
         let mut sums = std::collections::BTreeMap::new();
         let frame = &self.tally.frame;
-        sums.insert(Held::SystemPrompt, frame.system.tokens);
-        sums.insert(Held::ToolDefinitions, frame.tools.tokens);
+        sums.insert(KeepReason::SystemPrompt, frame.system.tokens);
+        sums.insert(KeepReason::ToolDefinitions, frame.tools.tokens);
         for at in 0..self.request.transcript.len() {
             if let Some(held) = self.guard.held(at) {
                 *sums.entry(held).or_insert(0) += draft.entry_tokens(at);
             }
         }
-        let mut sums: Vec<(Held, u64)> =
+        let mut sums: Vec<(KeepReason, u64)> =
             sums.into_iter().filter(|(_, tokens)| *tokens > 0).collect();
         sums.sort_by_key(|(held, tokens)| (std::cmp::Reverse(*tokens), *held));
         sums

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use super::work::Work;
 use super::{Plan, Reached, Subject};
-use crate::compact::Known;
-use crate::draft::Draft;
+use crate::delegate::Known;
 use crate::json;
-use crate::strategy::{Edit, Scene, is_stub_for, media_note};
+use crate::strategy::{Edit, StrategyContext, is_stub_for, media_note};
 use crate::text::cut;
 use crate::text::shortened::{Between, are_arguments, is_excerpt, said};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::view::{Fate, PartEdit, Put, Reason};
+use crate::working_view::Draft;
 
 impl Subject<'_> {
     /// What somebody else has to know of each entry.
@@ -119,7 +119,7 @@ impl Subject<'_> {
         &self,
         entry: Entry<'_>,
         edit: &PartEdit,
-        scene: &Scene<'_>,
+        scene: &StrategyContext<'_>,
     ) -> Result<PartEdit, String> {
         let transcript = &self.request.transcript;
         let at = entry.index;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::{PlanStep, Subject};
 use crate::budget::Stop;
-use crate::draft::Draft;
 use crate::guard::open_turn;
 use crate::model::Binding;
-use crate::strategy::{Edit, Scene, Strategy};
+use crate::strategy::{Edit, Strategy, StrategyContext};
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, PartKind, Role, Slot, Transcript};
 use crate::view::{PartEdit, Put, Reason};
 use crate::wire::{Opening, Thinking};
+use crate::working_view::Draft;
 
 /// A plan in the making.
 pub(super) struct Work<'a, 's> {
@@ -153,7 +153,7 @@ impl Work<'_, '_> {
         true
     }
 
-    fn scene(&self) -> Scene<'_> {
+    fn scene(&self) -> StrategyContext<'_> {
         self.subject.scene(&self.draft, self.horizon)
     }
 

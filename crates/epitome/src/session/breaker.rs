@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Stuck {
+pub enum StallReason {
     /// What can't be compacted alone is over the trigger.
     Overhead,
     /// A compaction saved next to nothing.
@@ -20,20 +20,22 @@ pub enum Stuck {
     Failing,
 }
 
-impl Stuck {
+impl StallReason {
     /// What it is, and what to do.
     pub fn words(self) -> &'static str {
         match self {
-            Stuck::Overhead => {
+            StallReason::Overhead => {
                 "system prompt, tools, pins and tail alone are over the trigger: raise it, offer fewer tools, or pin less"
             }
-            Stuck::NoGain => {
+            StallReason::NoGain => {
                 "the last compaction saved next to nothing: nothing is tried before the conversation has grown"
             }
-            Stuck::Refilled => {
+            StallReason::Refilled => {
                 "the window filled up again right after each of three compactions: cap tool outputs, or raise the trigger"
             }
-            Stuck::Failing => "compactions fail again and again: see the error; tried again later",
+            StallReason::Failing => {
+                "compactions fail again and again: see the error; tried again later"
+            }
         }
     }
 }
@@ -60,13 +62,13 @@ impl Circumstances {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Breaker {
-    stuck: Option<(Stuck, Circumstances)>,
+    stuck: Option<(StallReason, Circumstances)>,
     /// Compactions in a row after which the trigger fired again at once.
     refills: u8,
     failures: u32,
     error: Option<String>,
     until: Option<Duration>,
-    untold: Option<Stuck>,
+    untold: Option<StallReason>,
 }
 
 /// After so many compactions for nothing a session waits.
@@ -85,7 +87,7 @@ impl Breaker {
     }
 
     /// Why nothing is tried, where that is known.
-    pub(super) fn stuck(&self) -> Option<Stuck> {
+    pub(super) fn stuck(&self) -> Option<StallReason> {
         self.stuck.map(|(cause, _)| cause)
     }
 
@@ -95,7 +97,7 @@ impl Breaker {
     }
 
     /// The cause that nobody was told yet.
-    pub(super) fn tell(&mut self) -> Option<Stuck> {
+    pub(super) fn tell(&mut self) -> Option<StallReason> {
         self.untold.take()
     }
 
@@ -106,12 +108,12 @@ impl Breaker {
             _ => self.refills = 0,
         }
         if self.refills >= MOST_REFILLS {
-            self.stop(Stuck::Refilled, is);
+            self.stop(StallReason::Refilled, is);
         }
     }
 
     /// Compacting doesn't help while it is as it is.
-    pub(super) fn stop(&mut self, cause: Stuck, is: Circumstances) {
+    pub(super) fn stop(&mut self, cause: StallReason, is: Circumstances) {
         if self.stuck.is_none_or(|(known, was)| known != cause || is.differ_from(was)) {
             self.untold = Some(cause);
             self.stuck = Some((cause, is));
@@ -126,7 +128,7 @@ impl Breaker {
     /// A compaction failed.
     pub(super) fn failed(&mut self, now: Duration, cooldown: Duration, error: String) {
         if self.error.as_ref() == Some(&error) && self.failures == 1 {
-            self.untold = Some(Stuck::Failing);
+            self.untold = Some(StallReason::Failing);
         }
         self.failures = if self.error.as_ref() == Some(&error) { self.failures + 1 } else { 1 };
         self.error = Some(error);
@@ -158,7 +160,7 @@ mod tests {
             breaker.fires(Some(1), at(900));
         }
         assert!(!breaker.allows(Duration::ZERO, at(900)));
-        assert_eq!(breaker.tell(), Some(Stuck::Refilled));
+        assert_eq!(breaker.tell(), Some(StallReason::Refilled));
         assert_eq!(breaker.tell(), None);
         assert!(breaker.allows(Duration::ZERO, Circumstances { window: Some(2000), ..at(900) }));
     }
@@ -180,7 +182,7 @@ mod tests {
         assert_eq!(breaker.tell(), None);
         assert!(!breaker.allows(second / 2, at(900)) && breaker.allows(second, at(900)));
         breaker.failed(second, second, "no".to_owned());
-        assert_eq!(breaker.tell(), Some(Stuck::Failing));
+        assert_eq!(breaker.tell(), Some(StallReason::Failing));
         assert!(!breaker.allows(second * 2, at(900)) && breaker.allows(second * 3, at(900)));
         breaker.failed(second * 3, second, "no".to_owned());
         assert_eq!(breaker.tell(), None);
@@ -207,8 +209,8 @@ mod tests {
         assert!(!breaker.cools(Duration::ZERO) && !breaker.has_changed(at(800)));
         breaker.failed(Duration::ZERO, second, "no".to_owned());
         assert!(breaker.cools(second / 2) && !breaker.cools(second));
-        breaker.stop(Stuck::NoGain, at(800));
+        breaker.stop(StallReason::NoGain, at(800));
         assert!(!breaker.has_changed(at(800)) && breaker.has_changed(at(1000)));
-        assert!(Stuck::NoGain.words().contains("saved next to nothing"));
+        assert!(StallReason::NoGain.words().contains("saved next to nothing"));
     }
 }

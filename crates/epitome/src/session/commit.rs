@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::breaker::Stuck;
+use super::breaker::StallReason;
+use super::conversation::{Flight, Urgency};
 use super::epoch::{Epoch, notes_left_out};
-use super::late::Late;
-use super::line::{Flight, Urgency};
+use super::late_reply::Late;
 use super::{Chain, SessionId, Sessions, Ticket};
 use crate::engine::{CompactError, Outcome};
 use crate::model::Binding;
@@ -108,7 +108,7 @@ impl Sessions {
             Urgency::Must => 0,
         };
         if after >= shown.saturating_sub(least) {
-            line.breaker.stop(Stuck::NoGain, flight.is);
+            line.breaker.stop(StallReason::NoGain, flight.is);
             return Committed::Refused { cause: Refusal::NoGain };
         }
         let chain = Chain::of(&outcome.base, &line.tenant, self.options.key);

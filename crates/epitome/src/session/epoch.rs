@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::chain::Chain;
+use super::identity::Chain;
 use super::intake::Arrival;
-use super::late::Late;
-use super::spot::Spot;
+use super::late_reply::Late;
+use super::part_path::Spot;
 use crate::count::{TokenCounter, entry_count};
 use crate::model::Binding;
 use crate::request::Request;

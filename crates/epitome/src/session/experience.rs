@@ -77,7 +77,7 @@ pub(super) struct Counted<'a> {
 
 /// What must be known of a prompt that was sent, to learn from what is reported of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Glimpse {
+pub(super) struct PromptEstimate {
     /// Links in it.
     pub(super) links: usize,
     /// By the counter that decides.
@@ -86,7 +86,7 @@ pub(super) struct Glimpse {
     pub(super) known: Option<(usize, u64)>,
 }
 
-impl Sums for Glimpse {
+impl Sums for PromptEstimate {
     fn entries(&self) -> usize {
         self.links
     }
@@ -105,8 +105,8 @@ impl Sums for Glimpse {
 mod tests {
     use super::*;
 
-    fn glimpse(total: u64) -> Glimpse {
-        Glimpse { links: 5, total: Count::exact(total), known: Some((3, 40)) }
+    fn glimpse(total: u64) -> PromptEstimate {
+        PromptEstimate { links: 5, total: Count::exact(total), known: Some((3, 40)) }
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! A giant result is excerpted when it first arrives: the model hasn't seen it, so that nothing that it
 //! was told changes.
 
-use super::chain::Chain;
-use super::line::Line;
+use super::conversation::Line;
+use super::identity::Chain;
 use crate::count::{part_count, put_tokens};
-use crate::draft::nested;
 use crate::engine::Compactor;
 use crate::request::Request;
 use crate::transcript::PartKind;
 use crate::view::{Fate, PartEdit, Put};
+use crate::working_view::nested;
 
 /// An entry of which something was cut as it arrived.
 #[derive(Debug)]

@@ -8,7 +8,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use std::time::Duration;
-//! use epitome::session::{ChainKey, Send, SessionOptions, Sessions};
+//! use epitome::session::{ChainKey, Outgoing, SessionOptions, Sessions};
 //! use epitome::{Compactor, Options, count::counter, trigger, wire};
 //!
 //! let compactor = Compactor::new(Options::default(), counter("o200k")?)?;
@@ -17,29 +17,29 @@
 //!
 //! let body = r#"{"model":"gpt-6-sol","messages":[{"role":"user","content":"Fix the build."}]}"#;
 //! let answer = sessions.observe("tenant", &wire::detect(body.to_owned())?, None, Duration::ZERO);
-//! assert!(matches!(answer.send, Send::AsItCame(_)));
+//! assert!(matches!(answer.send, Outgoing::AsItCame(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod bind;
 mod breaker;
-mod chain;
 mod commit;
+mod conversation;
+mod decide;
+mod delivery;
 mod epoch;
 mod experience;
+mod identity;
 mod intake;
-mod late;
-mod line;
-mod look;
+mod late_reply;
+mod normalize;
 mod options;
 mod page;
+mod part_path;
+mod reasoning_binding;
 mod recent;
 mod recipient;
 mod saved;
-mod sent;
-mod settle;
-mod spot;
-mod volatile;
+mod sync;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,21 +51,21 @@ use crate::receipt::Stats;
 use crate::request::Request;
 use crate::trigger::{Cause, Demand};
 use crate::wire::{Format, WireError};
-use line::Line;
-use look::Look;
+use conversation::Line;
+use decide::Look;
 use recent::Recent;
 
-pub use breaker::Stuck;
-pub use chain::{Chain, ChainKey, PrefixId};
+pub use breaker::StallReason;
 pub use commit::{Awaited, Committed, Refusal};
+pub use delivery::{Refused, Retry, Sent};
 pub use epoch::Epoch;
 pub use experience::Experience;
+pub use identity::{Chain, ChainKey, PrefixId};
 pub use options::{AtLimit, Landing, SessionOptions, SessionOptionsError};
 pub use page::{Page, page};
 pub use recipient::Recipient;
 pub use saved::Saved;
-pub use sent::{Refused, Retry, Sent};
-pub use settle::{Compacted, Settled};
+pub use sync::{Compacted, Settled};
 
 /// A conversation, for as long as the machine lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,7 +81,7 @@ pub struct Answer {
     /// The conversation that it belongs to.
     pub session: SessionId,
     /// What to send.
-    pub send: Send,
+    pub send: Outgoing,
     /// The request as it came and as it is shown now, and why. `triggered` says that a compaction was
     /// begun.
     pub stats: Stats,
@@ -91,12 +91,12 @@ pub struct Answer {
     /// A compaction to run; [`Sessions::commit`] wants its outcome.
     pub begun: Option<Box<Begun>>,
     /// Why nothing is compacted although a trigger fires; told once.
-    pub stuck: Option<Stuck>,
+    pub stuck: Option<StallReason>,
 }
 
 /// What goes to the provider. What it tells of the prompt's size is brought back with [`Sent`].
 #[derive(Debug)]
-pub enum Send {
+pub enum Outgoing {
     /// The request, byte for byte.
     AsItCame(Sent),
     /// The view in force.

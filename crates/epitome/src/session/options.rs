@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::chain::ChainKey;
+use super::identity::ChainKey;
 use crate::budget::Target;
 use crate::trigger::Trigger;
 

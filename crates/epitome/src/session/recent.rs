@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::chain::Chain;
+use super::identity::Chain;
 use crate::request::Request;
 use crate::wire::{self, Clean, Finding, Format, WireError};
 

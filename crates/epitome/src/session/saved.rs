@@ -7,9 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::chain::PrefixId;
+use super::conversation::{Line, SentPrompt};
 use super::epoch::Epoch;
-use super::line::{Line, Send};
+use super::identity::PrefixId;
 use super::{SessionId, Sessions};
 
 /// A session as it is kept: what was said as ids, and what is shown of it; none of the words but
@@ -20,7 +20,7 @@ pub struct Saved {
     tenant: String,
     ids: Vec<PrefixId>,
     epochs: Vec<Epoch>,
-    sends: Vec<Send>,
+    sends: Vec<SentPrompt>,
 }
 
 impl Sessions {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy};
+use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext};
 use crate::text::shorten_arguments;
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
@@ -51,7 +51,7 @@ impl Strategy for OldArguments {
         "arguments"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let end = scene.newest_from(scene.budget.recent());
         let transcript = scene.matter.transcript;
         let answered = scene.units.pairs().iter().filter(|pair| pair.result.is_some());
@@ -67,7 +67,11 @@ impl Strategy for OldArguments {
 }
 
 /// The call with arguments of about as many tokens as it may have; `None` where too little is gained.
-fn shortened(scene: &Scene<'_>, call: &Part<'_>, options: ArgumentsOptions) -> Option<Edit> {
+fn shortened(
+    scene: &StrategyContext<'_>,
+    call: &Part<'_>,
+    options: ArgumentsOptions,
+) -> Option<Edit> {
     let cap = options.max_tokens;
     // What is signed together with its call must come back as it was.
     let is_fixed = call.is(Marks::SERVER) || call.is(Marks::SIGNED) || call.raw_body().is_empty();

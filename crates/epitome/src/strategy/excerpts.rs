@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::outputs::is_stub;
-use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy, Which};
-use crate::draft::fit_part;
+use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext, Which};
 use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
+use crate::working_view::fit_part;
 
 /// What may be set of [`Excerpts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ impl Strategy for Excerpts {
         "excerpts"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let share = |divisor: u64| (scene.budget.target / divisor).max(LEAST_TEXT);
         let cuts = |which: Which, cap: u64, reason: Reason| -> Vec<Edit> {
             let parts = which.parts(scene);
@@ -99,7 +99,7 @@ impl Strategy for Excerpts {
 
 /// A cut of the part to at most `cap` tokens; `None` if it is short enough or can't be cut.
 pub(super) fn excerpted<'a>(
-    scene: &Scene<'a>,
+    scene: &StrategyContext<'a>,
     part: &Part<'a>,
     cap: u64,
     reason: Reason,

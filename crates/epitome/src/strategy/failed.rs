@@ -4,9 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::deed::Deed;
 use super::outputs::stubbed;
-use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy};
+use super::tool_effect::Deed;
+use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext};
 use crate::text::Outcome;
 use crate::text::outcome::{judge, may_have_failed};
 use crate::transcript::{Marks, Part};
@@ -36,7 +36,7 @@ impl Strategy for Failed {
         "failed"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let end = scene.newest_from(scene.budget.recent());
         let transcript = scene.matter.transcript;
         let mut edits = Vec::new();
@@ -59,7 +59,7 @@ impl Strategy for Failed {
 
 /// Whether the result reports a failure. What was read may well begin with the word error, so that
 /// only a report counts there.
-fn has_failed(scene: &Scene<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
+fn has_failed(scene: &StrategyContext<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
     // What it says is sooner known than what the call did.
     let reports =
         || reports_failure(scene, result) && !Deed::of(&call.name(), &call.text()).only_reads();
@@ -67,12 +67,12 @@ fn has_failed(scene: &Scene<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
 }
 
 /// The same, of a call that is understood.
-pub(super) fn deed_failed(scene: &Scene<'_>, deed: &Deed, result: &Part<'_>) -> bool {
+pub(super) fn deed_failed(scene: &StrategyContext<'_>, deed: &Deed, result: &Part<'_>) -> bool {
     result.is(Marks::ERROR) || !deed.only_reads() && reports_failure(scene, result)
 }
 
 /// Whether the result says of itself that it is a failure.
-fn reports_failure(scene: &Scene<'_>, result: &Part<'_>) -> bool {
+fn reports_failure(scene: &StrategyContext<'_>, result: &Part<'_>) -> bool {
     let text = || scene.matter.part_text(result);
     let may_have = || !result.is(Marks::LITERAL) || may_have_failed(result.raw_body());
     let fails = || may_have() && judge(&text(), Outcome::Unknown).outcome == Outcome::Error;

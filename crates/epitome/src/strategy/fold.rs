@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Edit, Scene, Strategy};
+use super::{BadOption, Edit, Strategy, StrategyContext};
 use crate::transcript::unit::Unit;
 use crate::transcript::{Origin, PartKind};
 use crate::view::Reason;
@@ -45,7 +45,7 @@ impl Strategy for Fold {
         true
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         if scene.landing() <= scene.budget.target {
             return Vec::new();
         }
@@ -96,25 +96,25 @@ fn folded(sizes: &[(u64, u64)], mut gone: u64, room: u64, (least, most): (u64, u
     sizes.len()
 }
 
-pub(super) fn may_leave(scene: &Scene<'_>, unit: &Unit) -> bool {
+pub(super) fn may_leave(scene: &StrategyContext<'_>, unit: &Unit) -> bool {
     let mut entries = unit.entries.clone();
     entries.clone().any(|at| scene.draft.is_shown(at))
         && entries.all(|at| scene.guard.may_leave(at))
 }
 
-pub(super) fn size(scene: &Scene<'_>, unit: &Unit) -> u64 {
+pub(super) fn size(scene: &StrategyContext<'_>, unit: &Unit) -> u64 {
     unit.entries.clone().map(|at| scene.draft.entry_tokens(at)).sum()
 }
 
 /// Tokens of the newest entries, which must stay.
-fn newest_held(scene: &Scene<'_>) -> u64 {
+fn newest_held(scene: &StrategyContext<'_>) -> u64 {
     let all = scene.matter.transcript.len();
     let held = (0..all).rev().take_while(|at| !scene.guard.may_leave(*at));
     held.map(|at| scene.draft.entry_tokens(at)).sum()
 }
 
 /// Earlier checkpoints in messages that must stay: they leave with the first fold.
-fn carried_over(scene: &Scene<'_>) -> u64 {
+fn carried_over(scene: &StrategyContext<'_>) -> u64 {
     let transcript = scene.matter.transcript;
     let held = transcript
         .entries()
@@ -125,7 +125,7 @@ fn carried_over(scene: &Scene<'_>) -> u64 {
     checkpoints.map(|part| scene.tokens(&part)).sum()
 }
 
-pub(super) fn is_checkpoint(scene: &Scene<'_>, unit: &Unit) -> bool {
+pub(super) fn is_checkpoint(scene: &StrategyContext<'_>, unit: &Unit) -> bool {
     unit.entries.clone().all(|at| scene.matter.transcript.entry(at).origin() == Origin::Checkpoint)
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fold::{is_checkpoint, may_leave};
-use super::{BadOption, Edit, Scene, Strategy};
+use super::{BadOption, Edit, Strategy, StrategyContext};
 use crate::transcript::unit::Unit;
 use crate::view::Reason;
 
@@ -16,7 +16,7 @@ pub enum Room {
     Target,
     /// So many tokens, frame included, beside the checkpoint of what folds.
     Tokens(u64),
-    /// So many characters of what was said, as [`Gauge`](crate::trigger::Gauge) counts them, beside the checkpoint.
+    /// So many characters of what was said, as [`Measurements`](crate::trigger::Gauge) counts them, beside the checkpoint.
     Characters(u64),
 }
 
@@ -56,7 +56,7 @@ impl Strategy for Head {
         true
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let measure: &dyn Fn(usize) -> u64 = match self.0.room {
             Room::Target | Room::Tokens(_) => &|at| scene.draft.entry_tokens(at),
             Room::Characters(_) => &|at| scene.characters(at),

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::excerpts::excerpted;
-use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy};
+use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext};
 use crate::transcript::{PartKind, Role};
 use crate::view::Reason;
 
@@ -48,7 +48,7 @@ impl Strategy for Intake {
         "intake"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let transcript = scene.matter.transcript;
         let seen = transcript.entries().rposition(|entry| entry.role() == Role::Assistant);
         (seen.map_or(0, |at| at + 1)..transcript.len())

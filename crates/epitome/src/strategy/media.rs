@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Edit, Scene, Strategy};
-use crate::draft::{nested, result_of};
+use super::{BadOption, Edit, Strategy, StrategyContext};
 use crate::transcript::{Marks, Part, PartKind, Slot};
 use crate::view::{PartEdit, Put, Reason};
+use crate::working_view::{nested, result_of};
 
 /// What may be set of [`OldMedia`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Strategy for OldMedia {
         "media"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let old = scene.old_entries(scene.budget.recent());
         let parts = old.flat_map(|entry| scene.editable(entry));
         let mut media: Vec<Part<'_>> =

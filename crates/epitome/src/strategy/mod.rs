@@ -1,10 +1,10 @@
 //! Strategies propose edits; they perform none. Each is one file, useful alone.
 //!
-//! A strategy sees a [`Scene`] and answers with edits in the order in which they should be made:
+//! A strategy sees a [`StrategyContext`] and answers with edits in the order in which they should be made:
 //! the plan stops when the target is reached. It never looks at wire formats.
 
 mod arguments;
-mod deed;
+mod context;
 mod excerpts;
 mod failed;
 mod fold;
@@ -17,16 +17,17 @@ mod pipeline;
 mod reasoning;
 mod recent;
 mod repeats;
-mod scene;
 mod setting;
+mod tool_effect;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::transcript::Part;
 
-pub use crate::draft::Edit;
+pub use crate::working_view::Edit;
 pub use arguments::{ArgumentsOptions, OldArguments};
+pub use context::StrategyContext;
 pub use excerpts::{Excerpts, ExcerptsOptions};
 pub use failed::{Failed, FailedOptions};
 pub use fold::{Fold, FoldOptions};
@@ -42,7 +43,6 @@ pub use pipeline::{Ladder, NAMES, Named, Pipeline, UnknownStrategy, ladder};
 pub use reasoning::{Emptied, OldReasoning, ReasoningOptions};
 pub use recent::{Recent, RecentOptions};
 pub use repeats::{Repeats, RepeatsOptions, Stale};
-pub use scene::Scene;
 pub use setting::{BadOption, Setting};
 
 /// Below this many tokens a text isn't worth an edit.
@@ -61,7 +61,7 @@ pub enum Which {
 
 impl Which {
     /// The parts to look at.
-    fn parts<'a>(self, scene: &Scene<'a>) -> Vec<Part<'a>> {
+    fn parts<'a>(self, scene: &StrategyContext<'a>) -> Vec<Part<'a>> {
         let recent = if self == Which::Old { scene.budget.recent() } else { 0 };
         let entries = scene.old_entries(recent);
         match self {
@@ -82,7 +82,7 @@ pub trait Strategy: Debug + Send + Sync {
     }
 
     /// Edits, in the order in which they should be made.
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit>;
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit>;
 }
 
 /// One after the other, on the same working view; an empty list is the identity.
@@ -95,11 +95,11 @@ impl Strategy for Vec<Arc<dyn Strategy>> {
         self.iter().any(|strategy| strategy.takes_oldest())
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let mut draft = scene.draft.clone();
         let mut all = Vec::new();
         for strategy in self {
-            let edits = strategy.propose(&Scene { draft: &draft, ..*scene });
+            let edits = strategy.propose(&StrategyContext { draft: &draft, ..*scene });
             for edit in &edits {
                 draft.apply(edit, &scene.matter);
             }

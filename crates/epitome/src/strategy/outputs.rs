@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy, Which};
-use crate::draft::nested;
+use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext, Which};
 use crate::text::{Outcome, STUB, noted_stub};
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
+use crate::working_view::nested;
 
 /// What may be set of [`OldOutputs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl Strategy for OldOutputs {
         "outputs"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let mut edits = Vec::new();
         let mut gain = 0;
         for part in self.which.parts(scene) {
@@ -87,12 +87,12 @@ const MAX_STUB: usize = 1024;
 
 /// Whether the result is a stub, from this compaction or an earlier one. A look-alike gains nothing
 /// but to stay as short as it is.
-pub(crate) fn is_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
+pub(crate) fn is_stub(scene: &StrategyContext<'_>, result: &Part<'_>) -> bool {
     scene.draft.reason(result.slot).is_some_and(Reason::leaves_stub)
         || result.raw_body().len() < MAX_STUB && begins_as_stub(scene, result)
 }
 
-fn begins_as_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
+fn begins_as_stub(scene: &StrategyContext<'_>, result: &Part<'_>) -> bool {
     // Without escapes a literal begins as what it says.
     if result.is(Marks::LITERAL)
         && let Some(start) = result.raw_body().as_bytes().get(1..=STUB.len())
@@ -105,7 +105,7 @@ fn begins_as_stub(scene: &Scene<'_>, result: &Part<'_>) -> bool {
 
 /// The stub for a result and what it saves; `None` where it saves nothing.
 pub(super) fn stubbed<'a>(
-    scene: &Scene<'a>,
+    scene: &StrategyContext<'a>,
     result: &Part<'a>,
     reason: Reason,
 ) -> Option<(Edit, u64)> {
@@ -120,7 +120,7 @@ pub(super) fn stubbed<'a>(
     (after < before).then(|| (Edit::Put(put), before - after))
 }
 
-fn stub_line<'a>(scene: &Scene<'a>, result: &Part<'a>, note: &str) -> String {
+fn stub_line<'a>(scene: &StrategyContext<'a>, result: &Part<'a>, note: &str) -> String {
     let call = scene.call(result);
     let name = call.map_or_else(|| result.name().into_owned(), |call| call.name().into_owned());
     let arguments = call.map(|call| call.text().into_owned()).unwrap_or_default();
@@ -137,7 +137,7 @@ fn stub_line<'a>(scene: &Scene<'a>, result: &Part<'a>, note: &str) -> String {
 }
 
 /// Whether `text` is what the result leaves as a stub.
-pub(crate) fn is_stub_for<'a>(text: &str, scene: &Scene<'a>, result: &Part<'a>) -> bool {
+pub(crate) fn is_stub_for<'a>(text: &str, scene: &StrategyContext<'a>, result: &Part<'a>) -> bool {
     let mut notes = std::iter::once("").chain(super::repeats::NOTES);
     text.starts_with(STUB) && notes.any(|note| stub_line(scene, result, note) == text)
 }

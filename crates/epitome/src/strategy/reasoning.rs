@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Edit, Scene, Strategy};
-use crate::transcript::tie::is_thought;
+use super::{BadOption, Edit, Strategy, StrategyContext};
+use crate::transcript::reasoning_links::is_thought;
 use crate::transcript::{Entry, Part, PartKind, Role};
 use crate::view::{PartEdit, Put, Reason};
 
@@ -48,7 +48,7 @@ impl Strategy for OldReasoning {
         "reasoning"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let transcript = scene.matter.transcript;
         let is_followed = |entry: Entry<'_>| {
             let next = entry.index + 1;
@@ -76,7 +76,7 @@ impl Strategy for OldReasoning {
 }
 
 impl OldReasoning {
-    fn emptied(self, scene: &Scene<'_>, entry: Entry<'_>) -> Option<Edit> {
+    fn emptied(self, scene: &StrategyContext<'_>, entry: Entry<'_>) -> Option<Edit> {
         let unit = &scene.units.all()[scene.units.index_of(entry.index)];
         let leaves = self.0.emptied == Emptied::Drop
             && unit.entries.len() == 1

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fold::{is_checkpoint, may_leave, size};
-use super::{BadOption, Edit, Scene, Strategy};
+use super::{BadOption, Edit, Strategy, StrategyContext};
 use crate::budget::Tail;
 use crate::transcript::unit::Unit;
 use crate::view::Reason;
@@ -51,7 +51,7 @@ impl Strategy for Recent {
         true
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let from = scene.units.tail(self.0.keep, |at| scene.draft.entry_tokens(at));
         let units = scene.units.all().iter();
         let older: Vec<&Unit> =

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::deed::{Deed, Read};
 use super::failed::deed_failed;
 use super::outputs::is_stub;
-use super::{BadOption, Edit, LEAST_TEXT, Scene, Strategy};
+use super::tool_effect::{Deed, Read};
+use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext};
 use crate::text::{Outcome, noted_stub};
 use crate::transcript::unit::Pair;
 use crate::transcript::{Marks, Part};
@@ -68,7 +68,7 @@ impl Strategy for Repeats {
         "repeats"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let transcript = scene.matter.transcript;
         let pairs = scene.units.pairs();
         let mut found: Vec<(Why, Edit)> = Vec::new();
@@ -85,7 +85,7 @@ impl Strategy for Repeats {
 }
 
 /// For each pair why its result isn't needed, if it isn't: the same as long as the same results are there.
-fn needless(scene: &Scene<'_>) -> Vec<Option<Why>> {
+fn needless(scene: &StrategyContext<'_>) -> Vec<Option<Why>> {
     let transcript = scene.matter.transcript;
     let is_asked = |pair: &Pair| {
         pair.result.map(|result| transcript.part(result)).is_some_and(|result| {
@@ -123,7 +123,7 @@ fn needless(scene: &Scene<'_>) -> Vec<Option<Why>> {
 impl Repeats {
     fn pointer<'a>(
         &self,
-        scene: &Scene<'a>,
+        scene: &StrategyContext<'a>,
         call: &Part<'a>,
         result: &Part<'a>,
         why: Why,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::specifics::Known;
 use super::{SYSTEM, SummaryRequest};
 use crate::count::{Tally, TokenCounter};
-use crate::draft::part_text;
 use crate::json::{Span, unquote};
 use crate::model::cache::Life;
 use crate::model::{Billed, Model, Money, Scheme};
@@ -18,6 +17,7 @@ use crate::request::Request;
 use crate::transcript::Role;
 use crate::view::{Placed, View};
 use crate::wire;
+use crate::working_view::part_text;
 
 /// What the agent sends by itself, and what of it its provider's cache may hold.
 #[derive(Clone, Debug)]

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use super::specifics::Known;
 use crate::count::TokenCounter;
-use crate::draft::part_text;
 use crate::text::cut;
 use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Transcript};
+use crate::working_view::part_text;
 
 /// The most bytes of what a person or the model says in one part: head and tail.
 const SAID_BYTES: usize = 8 * 1024;

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::octets::{Octets, Told};
+use super::swar::{Octets, Told};
 use crate::specifics;
 
 /// How many joined characters a cut moves back over before it gives up and takes any `char`

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::outline::{Cutting, Kind, Limits, Outline, SMALL};
-use super::telling::{Tell, tell};
+use super::salience::{Tell, tell};
 use super::{cut, figure};
 use crate::specifics;
 

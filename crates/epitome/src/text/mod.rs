@@ -8,15 +8,15 @@ pub mod arguments;
 pub mod cut;
 pub mod excerpt;
 pub mod figure;
-pub(crate) mod octets;
 pub mod outcome;
 mod outline;
 pub mod rank;
+pub mod salience;
 pub mod secrets;
 pub(crate) mod sentence;
 pub(crate) mod shortened;
 pub mod stub;
-pub mod telling;
+pub(crate) mod swar;
 pub mod time;
 pub mod words;
 

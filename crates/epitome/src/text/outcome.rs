@@ -1,6 +1,6 @@
 //! How a tool call went, as far as its output tells.
 
-use super::telling::{Tell, first_word, opens_with_failure, tell};
+use super::salience::{Tell, first_word, opens_with_failure, tell};
 use super::{begins_with_one, cut};
 use crate::json::unquote_inner;
 

@@ -4,8 +4,8 @@ mod id;
 mod mark;
 mod numbering;
 mod owner;
+pub(crate) mod reasoning_links;
 mod shared;
-pub(crate) mod tie;
 pub mod unit;
 
 use std::borrow::Cow;

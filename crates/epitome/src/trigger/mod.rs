@@ -1,4 +1,4 @@
-//! When to act: a trigger looks at a [`Gauge`] and says why it fires, or nothing.
+//! When to act: a trigger looks at a [`Measurements`] and says why it fires, or nothing.
 //!
 //! ```
 //! use epitome::trigger::{Any, Cause, Gauge, Trigger, When};
@@ -12,7 +12,7 @@
 //! ```
 
 mod cause;
-mod gauge;
+mod measurements;
 mod parse;
 mod when;
 
@@ -20,13 +20,13 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use cause::{Asker, Cause, Demand};
-pub use gauge::{Characters, Gauge, Overflow, RoundCount, Rounds, Switch};
+pub use measurements::{Characters, Measurements, Overflow, RoundCount, Rounds, Switch};
 pub use when::{Condition, TriggerError, When};
 
 /// Decides when to act. Closures of the same shape are triggers too.
 pub trait Trigger: Send + Sync {
     /// Why it is time to compact; `None` while it isn't.
-    fn fires(&self, gauge: &Gauge) -> Option<Cause>;
+    fn fires(&self, gauge: &Measurements) -> Option<Cause>;
 
     /// The trigger on the heap, to stand in a list with others.
     fn boxed(self) -> Arc<dyn Trigger>
@@ -39,15 +39,15 @@ pub trait Trigger: Send + Sync {
 
 impl<F> Trigger for F
 where
-    F: Fn(&Gauge) -> Option<Cause> + Send + Sync,
+    F: Fn(&Measurements) -> Option<Cause> + Send + Sync,
 {
-    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
         self(gauge)
     }
 }
 
 impl Trigger for Arc<dyn Trigger> {
-    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
         self.as_ref().fires(gauge)
     }
 }
@@ -70,7 +70,7 @@ impl Any {
 }
 
 impl Trigger for Any {
-    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
         self.0.iter().find_map(|trigger| trigger.fires(gauge))
     }
 }
@@ -87,7 +87,7 @@ impl All {
 }
 
 impl Trigger for All {
-    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
         let causes: Option<Vec<Cause>> =
             self.0.iter().map(|trigger| trigger.fires(gauge)).collect();
         Cause::all(causes?)

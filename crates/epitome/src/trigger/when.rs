@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::Trigger;
 use super::cause::{Asker, Cause, Demand};
-use super::gauge::Gauge;
+use super::measurements::Measurements;
 
 /// A condition under which to compact, as files and flags say it. [`When::build`] checks it.
 ///
@@ -183,12 +183,12 @@ impl TryFrom<When> for Condition {
 }
 
 impl Trigger for Condition {
-    fn fires(&self, gauge: &Gauge) -> Option<Cause> {
+    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
         fires(&self.0, gauge)
     }
 }
 
-fn fires(when: &When, gauge: &Gauge) -> Option<Cause> {
+fn fires(when: &When, gauge: &Measurements) -> Option<Cause> {
     let tokens = gauge.tokens.upper;
     let share = |share: f64, window: u64| (window as f64 * share).trunc() as u64;
     let window = |limit: u64, window: u64| Cause::Window { tokens, limit, window };
@@ -249,14 +249,14 @@ fn fires(when: &When, gauge: &Gauge) -> Option<Cause> {
 
 /// A request that, with a reply of `reserve` tokens, no longer fits in the window. What fits exactly
 /// does.
-fn beside(reserve: u64, gauge: &Gauge) -> Option<Cause> {
+fn beside(reserve: u64, gauge: &Measurements) -> Option<Cause> {
     let window = gauge.window?;
     let limit = window.saturating_sub(reserve);
     let tokens = gauge.tokens.upper;
     (tokens > limit || reserve >= window).then_some(Cause::Window { tokens, limit, window })
 }
 
-fn asked(gauge: &Gauge, by: impl Fn(Asker) -> bool) -> Option<Cause> {
+fn asked(gauge: &Measurements, by: impl Fn(Asker) -> bool) -> Option<Cause> {
     let due: Vec<Demand> = gauge.demands.iter().filter(|d| by(d.by)).cloned().collect();
     (!due.is_empty() && gauge.rounds.count().open_calls == 0).then_some(Cause::Asked(due))
 }

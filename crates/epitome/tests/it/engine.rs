@@ -10,7 +10,7 @@ use epitome::events::{CompactionId, Event, Observer};
 use epitome::plan::Reached;
 use epitome::receipt::Stats;
 use epitome::transcript::Origin;
-use epitome::trigger::{Cause, Gauge, Trigger as _, When};
+use epitome::trigger::{Cause, Measurements, Trigger as _, When};
 use epitome::wire::{self, Format};
 use epitome::{CompactError, Compactor, Options, Pin, Request, Target};
 
@@ -87,7 +87,7 @@ fn below_the_target_nothing_starts() {
     assert!(matches!(events[..], [Event::Considered { .. }]), "{events:?}");
     let trigger = When::Tokens(1_000_000).build().expect("in range").boxed();
     let large = testkit::parse(Format::OpenaiChat, &session(0..40));
-    let events = heard(compactor(2_000).with_trigger(trigger, Gauge::default()), &large);
+    let events = heard(compactor(2_000).with_trigger(trigger, Measurements::default()), &large);
     assert!(matches!(events[..], [Event::Considered { .. }]), "{events:?}");
 }
 
@@ -266,7 +266,8 @@ fn ten_times_the_messages_are_still_one_checkpoint_under_its_cap() {
 /// Due above so many entries, in a window.
 fn due(most: usize, window: Option<u64>) -> Compactor {
     let trigger = When::Items(most).build().expect("in range");
-    compactor(2_000).with_trigger(trigger.boxed(), Gauge { window, ..Gauge::default() })
+    compactor(2_000)
+        .with_trigger(trigger.boxed(), Measurements { window, ..Measurements::default() })
 }
 
 #[test]

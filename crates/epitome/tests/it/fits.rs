@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use epitome::count::Count;
-use epitome::model::fit::{Subject, Sure, misfits};
+use epitome::model::capability::{Subject, Sure, misfits};
 use epitome::model::{Model, Registry};
 use epitome::wire::{Format, parse};
 use expect_test::expect;

@@ -1,7 +1,7 @@
 //! What must stay, and how much of it: drawn from random transcripts that broke a law once.
 
 use epitome::count::counter;
-use epitome::guard::Held;
+use epitome::guard::KeepReason;
 use epitome::plan::Reached;
 use epitome::receipt::Receipt;
 use epitome::{Compactor, Format, Options, Pin, Request, Target, wire};
@@ -164,7 +164,7 @@ fn a_pin_that_the_system_prompt_says_holds_no_message() {
         let request = wire::parse(Format::Anthropic, body).expect("a request");
         let receipt = receipt(&request, 30, &[Pin::Text(words.into())]);
         let held = matches!(&receipt.reached, Reached::Unreachable { held_by, .. }
-            if held_by.iter().any(|(held, _)| *held == Held::Pin));
+            if held_by.iter().any(|(held, _)| *held == KeepReason::Pin));
         assert_eq!(held, is_held, "{system}: {:?}", receipt.reached);
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use epitome::compact::About;
 use epitome::count::counter;
+use epitome::delegate::About;
 use epitome::engine::Drive;
 use epitome::events::{CompactionId, Event, Observer};
 use epitome::hook::{Hook, Hooks, Proposal, Wish, from_fn};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome::count::{Basis, SAMPLED_BYTES, Tally, TokenCounter, counter};
 use epitome::engine::Counting;
-use epitome::trigger::{Gauge, When};
+use epitome::trigger::{Measurements, When};
 use epitome::{Compactor, Format, Options, Request, wire};
 use testkit::bulk::{Size, generate};
 
@@ -82,7 +82,8 @@ fn it_is_due_when_all_of_it_would_be() {
         let due = |counting| {
             let trigger = Arc::new(When::Tokens(limit).build().expect("in range"));
             let compactor = compactor(Options { counting, ..Options::default() });
-            let outcome = compactor.with_trigger(trigger, Gauge::default()).compact(&request);
+            let outcome =
+                compactor.with_trigger(trigger, Measurements::default()).compact(&request);
             outcome.expect("nothing is in its way").receipt
         };
         let (sampled, whole) = (due(Counting::Sampled), due(Counting::Whole));

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
 use epitome::convert::Loss;
-use epitome::guard::Held;
-use epitome::model::fit::Subject;
-use epitome::session::Stuck;
+use epitome::guard::KeepReason;
+use epitome::model::capability::Subject;
+use epitome::session::StallReason;
 use epitome::summarize::{FailureKind, Fault, Why};
 use epitome::trigger::{Asker, Cause, Demand};
 use epitome::view::Reason;
@@ -120,23 +120,23 @@ fn a_reason_says_what_was_done() {
 #[test]
 fn a_holder_says_what_it_holds() {
     let holders = [
-        Held::SystemPrompt,
-        Held::ToolDefinitions,
-        Held::Instructions,
-        Held::State,
-        Held::Task,
-        Held::Newest,
-        Held::Pin,
-        Held::Tail,
-        Held::Tool,
-        Held::Kind,
-        Held::Chosen,
-        Held::Elsewhere,
-        Held::Companion,
-        Held::Provider,
+        KeepReason::SystemPrompt,
+        KeepReason::ToolDefinitions,
+        KeepReason::Instructions,
+        KeepReason::State,
+        KeepReason::Task,
+        KeepReason::Newest,
+        KeepReason::Pin,
+        KeepReason::Tail,
+        KeepReason::Tool,
+        KeepReason::Kind,
+        KeepReason::Chosen,
+        KeepReason::Elsewhere,
+        KeepReason::Companion,
+        KeepReason::Provider,
     ];
     check(
-        holders.map(Held::words),
+        holders.map(KeepReason::words),
         &expect![[r#"
         system prompt
         tool definitions
@@ -210,9 +210,10 @@ fn what_a_conversion_loses_has_a_name_and_a_reason() {
 
 #[test]
 fn who_is_stuck_is_told_what_to_do() {
-    let stuck = [Stuck::Overhead, Stuck::NoGain, Stuck::Refilled, Stuck::Failing];
+    let stuck =
+        [StallReason::Overhead, StallReason::NoGain, StallReason::Refilled, StallReason::Failing];
     check(
-        stuck.map(Stuck::words),
+        stuck.map(StallReason::words),
         &expect![[r#"
         system prompt, tools, pins and tail alone are over the trigger: raise it, offer fewer tools, or pin less
         the last compaction saved next to nothing: nothing is tried before the conversation has grown

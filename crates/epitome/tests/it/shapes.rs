@@ -6,7 +6,7 @@ use std::time::Duration;
 use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::model::{Model, Registry};
-use epitome::session::{ChainKey, Landing, Send, SessionOptions, Sessions};
+use epitome::session::{ChainKey, Landing, Outgoing, SessionOptions, Sessions};
 use epitome::summarize::{
     AgentPrompt, Answering, Choice, FailureKind, SECTIONS, Shape, Summaries, SummarizeError,
     Summarizer, Summary, SummaryRequest, Why,
@@ -261,9 +261,9 @@ fn a_session_goes_on_from_what_it_sent_last() {
             answer = sessions.show("t", &prompt, None, now);
         }
         last = Some(match answer.send {
-            Send::AsItCame(_) => prompt,
-            Send::View(view, _) => *view,
-            Send::After(_) => panic!("it was committed"),
+            Outgoing::AsItCame(_) => prompt,
+            Outgoing::View(view, _) => *view,
+            Outgoing::After(_) => panic!("it was committed"),
         });
     }
     assert!(extended > 1, "{extended} in {:?}", own.bodies().len());

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use epitome::count::{Count, Tally, counter};
 use epitome::trigger::{
-    All, Any, Asker, Cause, Condition, Demand, Gauge, Overflow, RoundCount, Switch, Trigger,
+    All, Any, Asker, Cause, Condition, Demand, Measurements, Overflow, RoundCount, Switch, Trigger,
     TriggerError, When,
 };
 use epitome::wire::Format;
 use epitome::{Pin, Target};
 
 /// Whether `when` fires for each of `gauges`.
-fn fires<const N: usize>(when: &When, gauges: [Gauge; N]) -> [bool; N] {
+fn fires<const N: usize>(when: &When, gauges: [Measurements; N]) -> [bool; N] {
     let condition = when.clone().build().expect("in range");
     gauges.map(|gauge| condition.fires(&gauge).is_some())
 }
@@ -21,8 +21,8 @@ fn around<T>(n: u64, of: impl Fn(u64) -> T) -> [T; 3] {
     [n - 1, n, n + 1].map(of)
 }
 
-fn tokens(tokens: u64, window: u64) -> Gauge {
-    Gauge { tokens: Count::exact(tokens), window: Some(window), ..Gauge::default() }
+fn tokens(tokens: u64, window: u64) -> Measurements {
+    Measurements { tokens: Count::exact(tokens), window: Some(window), ..Measurements::default() }
 }
 
 const ABOVE: [bool; 3] = [false, false, true];
@@ -30,8 +30,9 @@ const FROM: [bool; 3] = [false, true, true];
 
 #[test]
 fn items_steps_and_turns_fire_above() {
-    let items = |n| Gauge { items: n as usize, ..Gauge::default() };
-    let rounds = |count: RoundCount| Gauge { rounds: count.into(), ..Gauge::default() };
+    let items = |n| Measurements { items: n as usize, ..Measurements::default() };
+    let rounds =
+        |count: RoundCount| Measurements { rounds: count.into(), ..Measurements::default() };
     let steps = |n| rounds(RoundCount { steps: n as usize, ..RoundCount::default() });
     let turns = |n| rounds(RoundCount { turns: n as usize, ..RoundCount::default() });
     assert_eq!(fires(&When::Items(100), around(100, items)), ABOVE);
@@ -42,8 +43,8 @@ fn items_steps_and_turns_fire_above() {
 
 #[test]
 fn tokens_characters_and_bytes_fire_from() {
-    let characters = |n: u64| Gauge { characters: n.into(), ..Gauge::default() };
-    let bytes = |n| Gauge { bytes: n, ..Gauge::default() };
+    let characters = |n: u64| Measurements { characters: n.into(), ..Measurements::default() };
+    let bytes = |n| Measurements { bytes: n, ..Measurements::default() };
     assert_eq!(fires(&When::Tokens(12_000), around(12_000, |n| tokens(n, 1))), FROM);
     assert_eq!(fires(&When::Characters(5_000), around(5_000, characters)), FROM);
     assert_eq!(fires(&When::Bytes(5_000), around(5_000, bytes)), FROM);
@@ -51,7 +52,8 @@ fn tokens_characters_and_bytes_fire_from() {
 
 #[test]
 fn tokens_count_at_their_upper_edge() {
-    let gauge = |upper| Gauge { tokens: Count::estimated(800, upper), ..Gauge::default() };
+    let gauge =
+        |upper| Measurements { tokens: Count::estimated(800, upper), ..Measurements::default() };
     assert_eq!(fires(&When::Tokens(1_000), around(1_000, gauge)), FROM);
     let cause = When::Tokens(900).build().expect("in range").fires(&gauge(1_000));
     assert_eq!(cause, Some(Cause::Tokens { tokens: 1_000, limit: 900 }));
@@ -69,13 +71,13 @@ fn a_share_of_the_window_is_cut_to_a_whole_token() {
     assert_eq!(fires(&When::Share(0.0), [tokens(0, 1_000)]), [true]);
     // Without a window nobody can tell; whoever builds a session asks first.
     assert!(When::Share(0.8).needs_window() && !When::Tokens(5).needs_window());
-    assert_eq!(fires(&When::Share(0.8), [Gauge { window: None, ..tokens(9, 1) }]), [false]);
+    assert_eq!(fires(&When::Share(0.8), [Measurements { window: None, ..tokens(9, 1) }]), [false]);
 }
 
 #[test]
 fn the_reply_needs_room_in_the_window() {
     assert_eq!(fires(&When::Reserve(200), around(800, |n| tokens(n, 1_000))), ABOVE);
-    let asking = |n| Gauge { output_reserve: 300, ..tokens(n, 1_000) };
+    let asking = |n| Measurements { output_reserve: 300, ..tokens(n, 1_000) };
     assert_eq!(fires(&When::Full, around(700, asking)), ABOVE);
     // Nothing fits beside a reply as large as the window.
     assert_eq!(fires(&When::Reserve(1_000), [tokens(0, 1_000)]), [true]);
@@ -87,7 +89,7 @@ fn what_was_asked_for_waits_for_a_safe_point() {
     let by = |by, open_calls| {
         let demands = vec![Demand::new(by, "the plan is settled")];
         let rounds = RoundCount { open_calls, ..RoundCount::default() }.into();
-        Gauge { demands, rounds, ..Gauge::default() }
+        Measurements { demands, rounds, ..Measurements::default() }
     };
     for asker in [Asker::Host, Asker::Model] {
         assert_eq!(fires(&When::Asked, [by(asker, 1), by(asker, 0)]), [false, true]);
@@ -95,7 +97,7 @@ fn what_was_asked_for_waits_for_a_safe_point() {
     let both = [by(Asker::Host, 0), by(Asker::Model, 0)];
     assert_eq!(fires(&When::AskedByHost, both.clone()), [true, false]);
     assert_eq!(fires(&When::AskedByModel, both), [false, true]);
-    assert_eq!(fires(&When::Asked, [Gauge::default()]), [false]);
+    assert_eq!(fires(&When::Asked, [Measurements::default()]), [false]);
 }
 
 #[test]
@@ -106,7 +108,7 @@ fn a_demand_brings_its_reason_and_wishes_along() {
         target: Some(Target::Percent(20)),
         ..Demand::new(Asker::Model, "the search is over")
     };
-    let gauge = Gauge { demands: vec![demand.clone()], ..Gauge::default() };
+    let gauge = Measurements { demands: vec![demand.clone()], ..Measurements::default() };
     let cause = When::AskedByModel.build().expect("in range").fires(&gauge).expect("asked");
     assert_eq!(cause.demands(), [&demand]);
     assert_eq!(cause.to_string(), "the model asked for it: the search is over");
@@ -116,7 +118,8 @@ fn a_demand_brings_its_reason_and_wishes_along() {
 
 #[test]
 fn a_switch_fires_where_the_new_window_is_smaller_and_would_be_full() {
-    let switching = |n, from, to| Gauge { switch: Some(Switch { from, to }), ..tokens(n, from) };
+    let switching =
+        |n, from, to| Measurements { switch: Some(Switch { from, to }), ..tokens(n, from) };
     let when = When::ModelSwitch(0.8);
     assert_eq!(fires(&when, around(800, |n| switching(n, 2_000, 1_000))), FROM);
     // The window's size, one smaller, one larger.
@@ -128,32 +131,33 @@ fn a_switch_fires_where_the_new_window_is_smaller_and_would_be_full() {
 #[test]
 fn an_overflow_fires() {
     let told = Some(Overflow { window: Some(200_000), tokens: None });
-    let over = Gauge { overflow: told, ..Gauge::default() };
-    assert_eq!(fires(&When::Overflow, [Gauge::default(), over.clone()]), [false, true]);
+    let over = Measurements { overflow: told, ..Measurements::default() };
+    assert_eq!(fires(&When::Overflow, [Measurements::default(), over.clone()]), [false, true]);
     let cause = When::Overflow.build().expect("in range").fires(&over);
     assert_eq!(cause, Some(Cause::Overflow { window: Some(200_000) }));
 }
 
 #[test]
 fn idle_fires_shortly_before_the_cache_forgets() {
-    let idle = |seconds| Gauge {
+    let idle = |seconds| Measurements {
         idle: Some(Duration::from_secs(seconds)),
         cache_ttl: Some(Duration::from_mins(5)),
-        ..Gauge::default()
+        ..Measurements::default()
     };
     let when = When::Idle(30);
     assert_eq!(fires(&when, around(270, idle)), FROM);
     // Once it has forgotten, waiting costs nothing more.
     assert_eq!(fires(&when, around(300, idle)), [true, false, false]);
     assert_eq!(fires(&When::Idle(900), [idle(0)]), [true], "a lead longer than the cache lives");
-    let never = [Gauge { idle: None, ..idle(290) }, Gauge { cache_ttl: None, ..idle(290) }];
+    let never =
+        [Measurements { idle: None, ..idle(290) }, Measurements { cache_ttl: None, ..idle(290) }];
     assert_eq!(fires(&when, never), [false, false]);
 }
 
 #[test]
 fn any_and_all_compose_and_nest() {
     let rounds = RoundCount { steps: 3, ..RoundCount::default() }.into();
-    let gauge = Gauge { items: 11, rounds, ..Gauge::default() };
+    let gauge = Measurements { items: 11, rounds, ..Measurements::default() };
     let (items, steps, many) = (When::Items(10), When::Steps(2), When::Items(1_000));
     let any = |list: &[&When]| When::Any(list.iter().map(|w| (*w).clone()).collect());
     let all = |list: &[&When]| When::All(list.iter().map(|w| (*w).clone()).collect());
@@ -169,8 +173,8 @@ fn any_and_all_compose_and_nest() {
 
 #[test]
 fn closures_are_triggers_and_bring_their_own_cause() {
-    let nightly = |gauge: &Gauge| (gauge.items > 5).then(|| Cause::Custom("nightly".into()));
-    let gauge = Gauge { items: 6, ..Gauge::default() };
+    let nightly = |gauge: &Measurements| (gauge.items > 5).then(|| Cause::Custom("nightly".into()));
+    let gauge = Measurements { items: 6, ..Measurements::default() };
     let steps = || When::Steps(99).build().expect("in range").boxed();
     assert_eq!(Any::of([steps(), nightly.boxed()]).fires(&gauge), nightly.fires(&gauge));
     assert_eq!(All::of([steps(), nightly.boxed()]).fires(&gauge), None);
@@ -276,7 +280,7 @@ asst call b Read {\"file_path\":\"y\"}
 ";
     let request = testkit::parse(Format::OpenaiChat, text);
     let tally = Tally::of(&request, counter("chars4").expect("a known name").as_ref());
-    let gauge = Gauge::of(&request, tally.total());
+    let gauge = Measurements::of(&request, tally.total());
     assert_eq!(gauge.rounds.count(), RoundCount { steps: 3, turns: 2, open_calls: 1 });
     assert_eq!(gauge.items, 7);
     assert_eq!((gauge.tokens, gauge.bytes), (tally.total(), request.source().len() as u64));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::count::counter;
-use epitome::session::{ChainKey, Recipient, Send, SessionOptions, Sessions};
+use epitome::session::{ChainKey, Outgoing, Recipient, SessionOptions, Sessions};
 use epitome::trigger::When;
 use epitome::{Compactor, Format, Options, Request};
 use testkit::bulk;
@@ -172,7 +172,7 @@ fn read(known: &mut Sessions, body: &Arc<String>) -> Result<Request, Failed> {
 
 fn decide(known: &mut Sessions, request: &Request) {
     let answer = known.observe("tenant", request, Recipient::default(), Duration::ZERO);
-    assert!(matches!(answer.send, Send::AsItCame(_)), "nothing is due");
+    assert!(matches!(answer.send, Outgoing::AsItCame(_)), "nothing is due");
 }
 
 fn with_one_more(source: &str) -> Result<String, Failed> {

@@ -11,7 +11,7 @@ use epitome::checkpoint::Gathered;
 use epitome::count::{CacheKey, Cached, Tally, TokenCounter, counter};
 use epitome::engine::Counting;
 use epitome::transcript::unit::Units;
-use epitome::trigger::{Gauge, When};
+use epitome::trigger::{Measurements, When};
 use epitome::{Compactor, Format, Options, Request, wire};
 use testkit::bulk;
 
@@ -173,7 +173,7 @@ fn decided(format: Format, source: &Arc<String>, counting: Counting) -> Result<(
     let options = Options { counting, ..Options::default() };
     let trigger = Arc::new(When::Tokens(1 << 40).build()?);
     let compactor =
-        Compactor::new(options, counter("o200k")?)?.with_trigger(trigger, Gauge::default());
+        Compactor::new(options, counter("o200k")?)?.with_trigger(trigger, Measurements::default());
     assert!(!compactor.compact(&request)?.receipt.triggered);
     Ok(())
 }

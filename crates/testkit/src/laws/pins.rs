@@ -2,7 +2,7 @@
 
 use epitome::checkpoint::least_tokens;
 use epitome::count::Tally;
-use epitome::guard::{Guard, Held, Wishes};
+use epitome::guard::{Guard, GuardOptions, KeepReason};
 use epitome::model::Binding;
 use epitome::strategy::Pipeline;
 use epitome::transcript::unit::Units;
@@ -126,8 +126,8 @@ pub(super) fn fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), String
     let is_soft = |at: usize| {
         let is_human = base.transcript.entry(at).is_human();
         let held = guard.held(at);
-        matches!(held, Some(Held::Companion | Held::Elsewhere))
-            || held == Some(Held::Newest) && !is_human
+        matches!(held, Some(KeepReason::Companion | KeepReason::Elsewhere))
+            || held == Some(KeepReason::Newest) && !is_human
     };
     let most = (receipt.target / 4).max(80);
     let least = |at: usize| {
@@ -152,7 +152,7 @@ fn guard(outcome: &Outcome, compactor: &Compactor, tally: &Tally) -> Guard {
     let base = &outcome.base;
     let options = compactor.options();
     let units = Units::of(&base.transcript, base.format.instructions());
-    let wishes = Wishes {
+    let wishes = GuardOptions {
         target: outcome.receipt.target,
         task: options.task,
         pins: &options.pins,

@@ -2,7 +2,7 @@
 
 use epitome::Request;
 use epitome::model::overflow::{Overflow, Verdict, classify};
-use epitome::session::{Answer, Begun, Refused, Retry, Send, Sent, SessionId, Ticket};
+use epitome::session::{Answer, Begun, Outgoing, Refused, Retry, Sent, SessionId, Ticket};
 use epitome::trigger::Cause;
 use epitome::wire;
 use serde_json::Value;
@@ -78,12 +78,12 @@ impl World {
             self.begin(session, *begun, asked.to.window);
         }
         self.clients[at].stage = match answer.send {
-            Send::After(ticket) => Stage::Waiting(asked, ticket),
-            Send::AsItCame(sent) => {
+            Outgoing::After(ticket) => Stage::Waiting(asked, ticket),
+            Outgoing::AsItCame(sent) => {
                 let shown = asked.request.clone();
                 Stage::Ready { asked, shown, sent, epoch }
             }
-            Send::View(shown, sent) => Stage::Ready { asked, shown: *shown, sent, epoch },
+            Outgoing::View(shown, sent) => Stage::Ready { asked, shown: *shown, sent, epoch },
         };
         Ok(())
     }
@@ -279,9 +279,9 @@ fn looks_the_same(
     shown: &Request,
 ) -> Result<(), Violation> {
     let source = match &again.send {
-        Send::View(view, _) => view.source(),
-        Send::AsItCame(_) => asked.request.source(),
-        Send::After(_) => return Err("law 5: what is only shown waits".to_owned()),
+        Outgoing::View(view, _) => view.source(),
+        Outgoing::AsItCame(_) => asked.request.source(),
+        Outgoing::After(_) => return Err("law 5: what is only shown waits".to_owned()),
     };
     // Two clients may have one history, until another of them says more.
     if again.session == session && source != shown.source() {

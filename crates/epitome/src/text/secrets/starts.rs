@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::text::octets::bits;
+use crate::text::swar::bits;
 
 /// Digits and semicolons of a color.
 const LONGEST_COLOR: usize = 24;

@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
 use crate::wire::arguments::as_object;
 use crate::wire::clean::{Past, begins_reply};
-use crate::wire::letters::{Letters, ids};
+use crate::wire::id_charset::{Letters, ids};
 use crate::wire::pairing::{PairRules, Scope};
 use crate::wire::rules::{self, Finding, Mend, stranger};
 use crate::wire::turns::{pairs, runs, thinking_first};

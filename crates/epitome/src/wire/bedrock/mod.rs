@@ -5,7 +5,7 @@ mod rules;
 
 use super::clean::Past;
 use super::message::{self, Spelling};
-use super::{Dialect, Field, Finding, MissingResult, wrapped};
+use super::{Dialect, Field, Finding, MissingResult, keyed_parts};
 use crate::json::{self, JsonError, Scanner, Span, Splices, quote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role};
@@ -46,11 +46,11 @@ impl Dialect for Bedrock {
     }
 
     fn user_message(&self, text: &str) -> String {
-        format!(r#"{{"role":"user","content":{}}}"#, wrapped::one_text(text))
+        format!(r#"{{"role":"user","content":{}}}"#, keyed_parts::one_text(text))
     }
 
     fn result_words(&self, _result: &Part<'_>, text: &str) -> String {
-        wrapped::one_text(text)
+        keyed_parts::one_text(text)
     }
 
     fn alternates(&self) -> bool {
@@ -58,7 +58,7 @@ impl Dialect for Bedrock {
     }
 
     fn splices(&self, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
-        wrapped::splices(self, "content", entry, edits)
+        keyed_parts::splices(self, "content", entry, edits)
     }
 
     fn as_dialect(&self) -> &dyn Dialect {
@@ -107,7 +107,7 @@ impl Dialect for Bedrock {
         MissingResult::Block(format!(
             r#"{{"toolResult":{{"toolUseId":{},"content":{},"status":"error"}}}}"#,
             quote(id),
-            wrapped::one_text(super::rules::NO_RESULT)
+            keyed_parts::one_text(super::rules::NO_RESULT)
         ))
     }
 

@@ -10,7 +10,7 @@ mod rules;
 
 use super::clean::Past;
 use super::message::{self, Spelling};
-use super::{Dialect, Field, Finding, MissingResult, ReasoningKept, wrapped};
+use super::{Dialect, Field, Finding, MissingResult, ReasoningKept, keyed_parts};
 use crate::json::{JsonError, Scanner, Splices, quote};
 use crate::request::{Keeper, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role, Transcript};
@@ -66,7 +66,7 @@ impl Dialect for Gemini {
     }
 
     fn splices(&self, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
-        wrapped::splices(self, "parts", entry, edits)
+        keyed_parts::splices(self, "parts", entry, edits)
     }
 
     fn as_dialect(&self) -> &dyn Dialect {

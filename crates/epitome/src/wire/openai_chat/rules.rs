@@ -8,8 +8,8 @@ use crate::json::{self, Sought, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
 use crate::wire::clean::Past;
+use crate::wire::id_charset::Letters;
 use crate::wire::keys::may_have;
-use crate::wire::letters::Letters;
 use crate::wire::pairing::{PairRules, Pairing, Scope};
 use crate::wire::rules::{self, Finding, Mend, stranger};
 

@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use epitome::compact::{About, Compact, Compacted, Compactors, Job, Skip, Verdict, from_fn};
 use epitome::count::counter;
+use epitome::delegate::{About, Compact, Compacted, Compactors, Job, Skip, Verdict, from_fn};
 use epitome::engine::Drive;
 use epitome::events::{CompactionId, Event, Observer};
 use epitome::hook::{Hooks, Wish};
 use epitome::model::Money;
 use epitome::summarize::{Clock, FailureKind, OnFailure, Spent, SummarizeError, Summary};
 use epitome::transcript::{Marks, PartKind, Slot};
-use epitome::trigger::{Asker, Cause, Demand, Gauge, Trigger as _, When};
+use epitome::trigger::{Asker, Cause, Demand, Measurements, Trigger as _, When};
 use epitome::view::{Fate, PartEdit, Put, Reason};
 use epitome::wire::Format;
 use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target};
@@ -320,7 +320,7 @@ fn with_the_trigger_remote_it_is_asked_on_every_call() {
         let asked = from_fn("asked", move |_| std::future::ready(verdict.clone()));
         let compactor = compactor(Vec::new())
             .with_compactors(by(vec![asked]))
-            .with_trigger(trigger(), Gauge::default());
+            .with_trigger(trigger(), Measurements::default());
         wait(Drive::new(compactor.begin(&small))).expect("a view")
     };
     // It is far below the target, and something is done all the same.
@@ -341,7 +341,7 @@ fn with_the_trigger_remote_it_is_asked_on_every_call() {
     let down = from_fn("asked", move |_| std::future::ready(gone()));
     let compactor = compactor(Vec::new())
         .with_compactors(by(vec![down]))
-        .with_trigger(trigger(), Gauge::default());
+        .with_trigger(trigger(), Measurements::default());
     let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
     assert!(outcome.receipt.after.count.tokens <= TARGET);
 }

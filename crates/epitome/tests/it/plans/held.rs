@@ -1,6 +1,6 @@
 //! What must stay, and what is cut of it where it doesn't fit.
 
-use epitome::strategy::{Edit, Head, Recent, RecentOptions, Scene};
+use epitome::strategy::{Edit, Head, Recent, RecentOptions, StrategyContext};
 use epitome::transcript::{PartKind, Slot};
 use epitome::view::{PartEdit, Put, Reason};
 use expect_test::expect;
@@ -294,7 +294,7 @@ impl Strategy for Wordy {
         "wordy"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let parts = scene.matter.transcript.entries().flat_map(|entry| entry.parts());
         let calls = parts.filter(|p| p.kind() == PartKind::Call && !scene.draft.is_edited(p.slot));
         let words = "what was asked for here, at greater length than it was asked".repeat(3);

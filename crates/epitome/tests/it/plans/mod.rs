@@ -14,7 +14,7 @@ use std::sync::Arc;
 use epitome::budget::{Budget, Stop, Tail};
 use epitome::checkpoint::least_tokens;
 use epitome::count::{BytesPer, Tally};
-use epitome::guard::{Guard, OpenLoop, Preserved, Wishes};
+use epitome::guard::{Guard, GuardOptions, OpenLoop, Preserved};
 use epitome::model::Binding;
 use epitome::plan::{Means, Plan, Reached, Subject};
 use epitome::request::Request;
@@ -94,8 +94,15 @@ impl Case {
         let binding = Binding::of(&self.request);
         let preserved = Preserved { tools: &self.tools, ..Preserved::default() };
         let (task, pins, tail) = (self.task, self.pins.as_slice(), self.tail);
-        let wishes =
-            Wishes { target, task, pins, tail, preserved, binding, open_loop: OpenLoop::Stays };
+        let wishes = GuardOptions {
+            target,
+            task,
+            pins,
+            tail,
+            preserved,
+            binding,
+            open_loop: OpenLoop::Stays,
+        };
         let guard = Guard::new(&self.request, &units, &tally, wishes);
         what(&Subject {
             request: &self.request,

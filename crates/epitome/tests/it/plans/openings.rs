@@ -1,6 +1,6 @@
 //! What is left begins as its provider demands: with the user, and a turn in progress with thinking.
 
-use epitome::strategy::{Edit, Head, HeadOptions, OldReasoning, Scene};
+use epitome::strategy::{Edit, Head, HeadOptions, OldReasoning, StrategyContext};
 use epitome::transcript::PartKind;
 use epitome::view::{PartEdit, Put, Reason};
 use expect_test::expect;
@@ -225,7 +225,7 @@ impl Strategy for Thoughtless {
         "thoughtless"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let parts = scene.matter.transcript.entries().flat_map(|entry| entry.parts());
         let thoughts = parts.filter(|part| part.kind() == PartKind::Reasoning);
         let (put, reason) = (Put::Nothing, Reason::OldReasoning);

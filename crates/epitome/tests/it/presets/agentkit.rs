@@ -2,7 +2,7 @@
 
 use epitome::engine::Step;
 use epitome::strategy::Pipeline;
-use epitome::trigger::{Gauge, When};
+use epitome::trigger::{Measurements, When};
 use epitome::{Format, Options};
 
 use super::{
@@ -81,13 +81,13 @@ pub(super) const ROWS: &[Row] = &[
 
 fn acts_above_items() {
     let trigger = preset("agentkit", 100_000).trigger;
-    let at = |items| fires(&trigger, &Gauge { items, ..Gauge::default() }).is_some();
+    let at = |items| fires(&trigger, &Measurements { items, ..Measurements::default() }).is_some();
     assert!(!at(0) && !at(32) && at(33));
 }
 
 fn counts_tokens_too() {
     let either = When::Any(vec![When::Items(32), When::Share(0.8)]);
-    let mut gauge = Gauge { items: 3, window: Some(1_000), ..Gauge::default() };
+    let mut gauge = Measurements { items: 3, window: Some(1_000), ..Measurements::default() };
     gauge.tokens.tokens = 800;
     gauge.tokens.upper = 800;
     assert!(fires(&either, &gauge).is_some());

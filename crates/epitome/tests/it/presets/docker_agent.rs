@@ -3,7 +3,7 @@
 use epitome::archive::{Archive, MemoryArchive};
 use epitome::strategy::{Named, Setting};
 use epitome::transcript::ContentId;
-use epitome::trigger::{Asker, Cause, Demand, Gauge, Overflow};
+use epitome::trigger::{Asker, Cause, Demand, Measurements, Overflow};
 use epitome::view::Fate;
 use epitome::{Options, Tail};
 
@@ -72,7 +72,7 @@ pub(super) const ROWS: &[Row] = &[
 fn acts_above_nine_tenths() {
     let trigger = preset("docker-agent", 100_000).trigger;
     let at = |tokens: u64| {
-        let mut gauge = Gauge { window: Some(100_000), ..Gauge::default() };
+        let mut gauge = Measurements { window: Some(100_000), ..Measurements::default() };
         gauge.tokens.tokens = tokens;
         gauge.tokens.upper = tokens;
         fires(&trigger, &gauge).is_some()
@@ -81,7 +81,7 @@ fn acts_above_nine_tenths() {
 }
 
 fn needs_a_window() {
-    let mut gauge = Gauge::default();
+    let mut gauge = Measurements::default();
     gauge.tokens.tokens = 999_999;
     gauge.tokens.upper = 999_999;
     assert_eq!(fires(&preset("docker-agent", 100_000).trigger, &gauge), None);
@@ -90,11 +90,11 @@ fn needs_a_window() {
 fn acts_when_asked_or_refused() {
     let preset = preset("docker-agent", 100_000);
     let overflow = Some(Overflow { window: Some(100_000), tokens: Some(100_500) });
-    let refused = Gauge { overflow, ..Gauge::default() };
+    let refused = Measurements { overflow, ..Measurements::default() };
     assert!(matches!(fires(&preset.trigger, &refused), Some(Cause::Overflow { .. })));
     let mut demand = Demand::new(Asker::Host, "before the release");
     demand.focus = Some("the release notes".to_owned());
-    let asked = Gauge { demands: vec![demand], ..Gauge::default() };
+    let asked = Measurements { demands: vec![demand], ..Measurements::default() };
     let cause = fires(&preset.trigger, &asked).expect("it was asked for");
     let outcome = compactor(Options { target: epitome::Target::Percent(50), ..preset.options })
         .with_cause(cause.clone())

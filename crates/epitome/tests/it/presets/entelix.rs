@@ -1,7 +1,7 @@
 //! entelix' `RunnableCompacting` with `SummaryCompactor` and `HeadDropCompactor`.
 
 use epitome::strategy::{HeadOptions, Named, Pipeline, Room, Setting};
-use epitome::trigger::Gauge;
+use epitome::trigger::Measurements;
 use epitome::{Format, Options};
 
 use super::{
@@ -83,7 +83,7 @@ fn acts_at_characters() {
         let trigger = preset(name, 100_000).trigger;
         let at = |characters: u64| {
             let characters = characters.into();
-            fires(&trigger, &Gauge { characters, ..Gauge::default() }).is_some()
+            fires(&trigger, &Measurements { characters, ..Measurements::default() }).is_some()
         };
         assert!(!at(8_191) && at(8_192));
     }

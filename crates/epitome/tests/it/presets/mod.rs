@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use epitome::count::{Tally, counter};
 use epitome::preset::{NAMES, Preset};
-use epitome::trigger::{Cause, Gauge, Trigger, When};
+use epitome::trigger::{Cause, Measurements, Trigger, When};
 use epitome::view::Fate;
 use epitome::{Compactor, Format, Options, Outcome, Request};
 use expect_test::expect_file;
@@ -125,13 +125,13 @@ fn request(drawn: &str) -> Request {
 }
 
 /// What a trigger would look at.
-fn gauge(request: &Request, window: u64) -> Gauge {
+fn gauge(request: &Request, window: u64) -> Measurements {
     let counter = counter("chars4").expect("a known name");
     let tokens = Tally::of(request, counter.as_ref()).total();
-    Gauge { window: Some(window), ..Gauge::of(request, tokens) }
+    Measurements { window: Some(window), ..Measurements::of(request, tokens) }
 }
 
-fn fires(trigger: &When, gauge: &Gauge) -> Option<Cause> {
+fn fires(trigger: &When, gauge: &Measurements) -> Option<Cause> {
     trigger.clone().build().expect("in range").fires(gauge)
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use epitome::compact::{self, Compacted, Compactors, Verdict};
+use epitome::delegate::{self, Compacted, Compactors, Verdict};
 use epitome::engine::Drive;
 use epitome::hook::{self, Hooks, Wish};
 use epitome::summarize::{
@@ -225,13 +225,13 @@ fn sums_up_what_is_older() {
 fn falls_back_to_the_local_one() {
     let alone = compacted(planck(), &talk(10, 300));
     let late = || Err(SummarizeError::new(FailureKind::Timeout, "120 s"));
-    let lawless = |job: &compact::Job| {
+    let lawless = |job: &delegate::Job| {
         let fates = vec![Fate::Drop(Reason::NotRecent); job.entries.len()];
         Ok(Verdict::Compacted(Compacted { fates, ..Compacted::default() }))
     };
     for remote in [
-        compact::from_fn("remote", move |_| ready(late())),
-        compact::from_fn("remote", move |job| ready(lawless(&job))),
+        delegate::from_fn("remote", move |_| ready(late())),
+        delegate::from_fn("remote", move |job| ready(lawless(&job))),
     ] {
         let compactors = Compactors { chain: vec![remote], ..Compactors::default() };
         let outcome = run(&compactor(planck()).with_compactors(compactors), &talk(10, 300));

@@ -1,7 +1,7 @@
 //! Planck's `Compactor`.
 
 use epitome::plan::Reached;
-use epitome::trigger::Gauge;
+use epitome::trigger::Measurements;
 
 use super::{
     Beside, Row, again, checkpoint, compacted, exchanges, fires, letters, looked, preset, request,
@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Row] = &[
 fn acts_at_eight_tenths() {
     let trigger = preset("planck", 1_003).trigger;
     let at = |tokens: u64| {
-        let mut gauge = Gauge { window: Some(1_003), ..Gauge::default() };
+        let mut gauge = Measurements { window: Some(1_003), ..Measurements::default() };
         gauge.tokens.tokens = tokens;
         gauge.tokens.upper = tokens;
         fires(&trigger, &gauge).is_some()

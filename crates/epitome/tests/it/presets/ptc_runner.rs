@@ -1,7 +1,7 @@
 //! PtcRunner's `Compaction`.
 
 use epitome::plan::Reached;
-use epitome::trigger::{Cause, Gauge, RoundCount, When};
+use epitome::trigger::{Cause, Measurements, RoundCount, When};
 use epitome::{Format, Options, Target, Task};
 
 use super::{
@@ -104,7 +104,7 @@ fn either_fires() {
     let either = When::Any(vec![When::Steps(8), When::Tokens(12_000)]);
     let with = |steps: usize, tokens: u64| {
         let rounds = RoundCount { steps, ..RoundCount::default() }.into();
-        let mut gauge = Gauge { rounds, ..Gauge::default() };
+        let mut gauge = Measurements { rounds, ..Measurements::default() };
         gauge.tokens.tokens = tokens;
         gauge.tokens.upper = tokens;
         fires(&either, &gauge)

@@ -78,7 +78,7 @@ fn forks_crashes_and_compactions_keep_the_cut() {
     let compacted = sessions.settle("", &whole, None, START);
     assert!(compacted.stats.triggered, "{:?}", compacted.stats);
     let next = sessions.show("", &chat(&giant(6)), None, START);
-    let Send::View(view, _) = next.send else { panic!("a view is in force") };
+    let Outgoing::View(view, _) = next.send else { panic!("a view is in force") };
     let giant = view.transcript.entries().flat_map(|entry| entry.parts());
     let longest = giant.map(|part| part.text().len()).max().expect("parts");
     assert!(longest < 3 * MOST as usize * 4, "{longest}");

@@ -51,7 +51,9 @@ fn a_model_that_binds_it_is_not_shown_what_was_said_under_an_earlier_prompt() {
     // A step under the view, then another model.
     sessions.settle("", &thought("claude-opus-4-5", 11), None, START);
     let bound = sessions.show("", &thought("claude-opus-5-5", 12), None, START);
-    let Send::View(shown, _) = bound.send else { panic!("the view is in force: {:?}", bound.send) };
+    let Outgoing::View(shown, _) = bound.send else {
+        panic!("the view is in force: {:?}", bound.send)
+    };
     // What was said under the view was bound to it, and what leaves stands before it.
     assert_eq!(thoughts(&shown), ["Thought 10.", "Thought 11."]);
     assert_eq!(wire::check(&shown), []);
@@ -68,14 +70,14 @@ fn an_open_loop_that_must_start_with_it_leaves_as_a_whole() {
     assert!(!thoughts(&view).is_empty() && wire::check(&view).is_empty());
     let before = sessions.epoch(free.session).expect("known").number;
     let bound = sessions.show("", &by_hand("claude-haiku-5-5", 11), None, START);
-    let Send::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
+    let Outgoing::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
     assert_eq!(wire::check(&shown), []);
     assert_eq!(thoughts(&shown), [""; 0]);
     assert!(shown.source().contains("Fix the build."));
     assert_eq!(sessions.epoch(bound.session).expect("known").number, before + 1);
     // It goes on from there: its own reasoning stays, and nothing before it changes.
     let next = sessions.show("", &by_hand("claude-haiku-5-5", 12), None, START);
-    let Send::View(grown, _) = next.send else { panic!("a view: {:?}", next.send) };
+    let Outgoing::View(grown, _) = next.send else { panic!("a view: {:?}", next.send) };
     assert_eq!(thoughts(&grown), ["Thought 11."]);
     assert_eq!(wire::check(&grown), []);
     assert_eq!(messages(&grown)[..messages(&shown).len()], messages(&shown)[..]);
@@ -117,9 +119,9 @@ fn what_was_said_while_a_compaction_was_prepared_leaves_with_it() {
     assert!(machine.observe("", &steps(10), None, START).begun.is_none());
     machine = Sessions::new(options, compactor).expect("in range");
     let mut begun = machine.observe("", &steps(10), None, START);
-    assert!(matches!(begun.send, Send::AsItCame(_)));
+    assert!(matches!(begun.send, Outgoing::AsItCame(_)));
     for more in [11, 12] {
-        assert!(matches!(machine.show("", &steps(more), None, START).send, Send::AsItCame(_)));
+        assert!(matches!(machine.show("", &steps(more), None, START).send, Outgoing::AsItCame(_)));
     }
     let committed = adopt(&mut machine, &mut begun, START);
     assert_eq!(committed, Committed::Adopted { epoch: 1 });
@@ -127,7 +129,7 @@ fn what_was_said_while_a_compaction_was_prepared_leaves_with_it() {
         .show("", &steps(more), None, START)
         .send
     {
-        Send::View(view, _) => thoughts(&view),
+        Outgoing::View(view, _) => thoughts(&view),
         other => panic!("no view: {other:?}"),
     };
     // What was asked before the view was there, too; what was asked under it may stay.
@@ -140,9 +142,9 @@ fn what_was_said_while_a_compaction_was_prepared_leaves_with_it() {
 fn a_model_that_binds_it_changes_no_view_that_shows_all() {
     let mut sessions = folding(When::Items(900));
     let free = sessions.observe("", &thought("claude-opus-4-5", 5), None, START);
-    assert!(matches!(free.send, Send::AsItCame(_)));
+    assert!(matches!(free.send, Outgoing::AsItCame(_)));
     let bound = sessions.observe("", &thought("claude-opus-5-5", 6), None, START);
-    assert!(matches!(bound.send, Send::AsItCame(_)));
+    assert!(matches!(bound.send, Outgoing::AsItCame(_)));
     assert_eq!(sessions.epoch(bound.session).expect("known").number, 0);
 }
 
@@ -157,7 +159,7 @@ fn a_turn_that_is_over_keeps_its_steps() {
     let free = sessions.settle("", &manual("claude-opus-4-5", 10), None, START);
     let before = free.view.expect("it was compacted");
     let bound = sessions.show("", &manual("claude-haiku-5-5", 10), None, START);
-    let Send::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
+    let Outgoing::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
     assert_eq!(thoughts(&shown), [""; 0]);
     assert_eq!(shown.transcript.len(), before.transcript.len());
     assert_eq!(wire::check(&shown), []);
@@ -176,7 +178,7 @@ fn thinking_that_is_enabled_by_hand_later_leaves_no_loop_without_it() {
     for steps in [10, 11] {
         assert_eq!(wire::check(&manual(steps)), []);
         let answer = sessions.show("", &manual(steps), None, START);
-        let Send::View(shown, _) = answer.send else { panic!("a view: {:?}", answer.send) };
+        let Outgoing::View(shown, _) = answer.send else { panic!("a view: {:?}", answer.send) };
         assert_eq!(wire::check(&shown), []);
         assert!(epoch(&sessions) > before);
     }
@@ -205,7 +207,7 @@ fn a_loop_that_leaves_takes_older_steps_along() {
     let free = sessions.settle("", &two_turns("claude-opus-4-5", 9, 1), None, START);
     assert!(free.view.is_some_and(|view| view.source().contains("line 8 of a log")));
     let bound = sessions.show("", &two_turns("claude-haiku-5-5", 9, 1), None, START);
-    let Send::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
+    let Outgoing::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
     assert_eq!(wire::check(&shown), []);
     let source = shown.source();
     assert!(!source.contains("of a log"));
@@ -218,11 +220,11 @@ fn a_legal_view_keeps_what_was_said_under_it() {
     let mut sessions = folding(When::Items(20));
     sessions.settle("", &by_hand("claude-opus-4-5", 10), None, START);
     let grown = sessions.show("", &by_hand("claude-opus-4-5", 14), None, START);
-    let Send::View(grown, _) = grown.send else { panic!("a view: {:?}", grown.send) };
+    let Outgoing::View(grown, _) = grown.send else { panic!("a view: {:?}", grown.send) };
     let over = r#",{"role":"assistant","content":"It is done."},{"role":"user","content":"Thanks."}],"model""#;
     let over = thought("claude-haiku-5-5", 14).source().replace(r#"],"model""#, over);
     let bound = sessions.show("", &enabled_by_hand(&over), None, START);
-    let Send::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
+    let Outgoing::View(shown, _) = bound.send else { panic!("a view: {:?}", bound.send) };
     assert_eq!(shown.transcript.len(), grown.transcript.len() + 2);
     assert_eq!(wire::check(&shown), []);
     // What was said under it was bound to it.
@@ -243,6 +245,6 @@ fn what_was_broken_before_makes_no_view_worse() {
     let epoch = |sessions: &Sessions| sessions.epoch(first.session).expect("known").number;
     let before = epoch(&sessions);
     let answer = sessions.show("", &enabled_by_hand(&manual(10)), None, START);
-    assert!(matches!(answer.send, Send::View(..)));
+    assert!(matches!(answer.send, Outgoing::View(..)));
     assert_eq!(epoch(&sessions), before);
 }

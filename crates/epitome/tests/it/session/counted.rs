@@ -173,9 +173,9 @@ fn holds(
     last: &mut Last,
 ) -> Result<(), TestCaseError> {
     let shown = match &answer.send {
-        Send::AsItCame(_) => request,
-        Send::View(view, _) => &**view,
-        Send::After(_) => return Ok(()),
+        Outgoing::AsItCame(_) => request,
+        Outgoing::View(view, _) => &**view,
+        Outgoing::After(_) => return Ok(()),
     };
     prop_assert_eq!(answer.stats.after.count.tokens, tokens(shown), "{}", shown.source());
     prop_assert_eq!(answer.stats.after.entries, shown.transcript.len());
@@ -240,7 +240,7 @@ fn drive(acts: Vec<Act>, format: Format, soft: Option<u64>) -> Result<(), TestCa
             let ticket = begun.ticket;
             pending = Some((answer.session, ticket, run(*begun)));
         }
-        if matches!(answer.send, Send::After(_)) {
+        if matches!(answer.send, Outgoing::After(_)) {
             if let Some((session, ticket, outcome)) = pending.take() {
                 sessions.commit(session, ticket, outcome.as_deref(), now);
             }

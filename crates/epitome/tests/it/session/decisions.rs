@@ -10,7 +10,7 @@ fn at_twenty() -> Sessions {
 
 fn view(answer: &Answer) -> &Request {
     match &answer.send {
-        Send::View(view, _) => view,
+        Outgoing::View(view, _) => view,
         other => panic!("no view: {other:?}"),
     }
 }
@@ -24,11 +24,11 @@ fn it_begins_above_the_trigger_and_the_view_stays_for_its_epoch() {
     let mut sessions = at_twenty();
     // 2 + 18 messages: twenty are allowed.
     let mut at = sessions.observe("", &after(9), None, START);
-    assert!(matches!(at.send, Send::AsItCame(_)) && at.begun.is_none() && !at.stats.triggered);
+    assert!(matches!(at.send, Outgoing::AsItCame(_)) && at.begun.is_none() && !at.stats.triggered);
     assert_eq!((at.stats.reason.as_str(), at.stats.kept_recent), ("below the trigger", 20));
     let mut above = sessions.observe("", &after(10), None, START);
     assert_eq!(above.session, at.session);
-    assert!(matches!(above.send, Send::After(_)) && above.stats.triggered);
+    assert!(matches!(above.send, Outgoing::After(_)) && above.stats.triggered);
     assert_eq!(above.stats.reason, "22 items, more than 20");
     let committed = adopt(&mut sessions, &mut above, START);
     assert_eq!(committed, Committed::Adopted { epoch: 1 });
@@ -48,11 +48,13 @@ fn one_compaction_is_under_way_at_a_time() {
     let mut sessions = at_twenty();
     let mut first = sessions.observe("", &after(10), None, START);
     let second = sessions.observe("", &after(10), None, START);
-    let (Send::After(one), Send::After(other)) = (&first.send, &second.send) else { panic!() };
+    let (Outgoing::After(one), Outgoing::After(other)) = (&first.send, &second.send) else {
+        panic!()
+    };
     assert!(one == other && second.begun.is_none());
     let ticket = *one;
     assert_eq!(second.stats.reason, "a compaction is under way");
-    assert!(matches!(sessions.show("", &after(10), None, START).send, Send::AsItCame(_)));
+    assert!(matches!(sessions.show("", &after(10), None, START).send, Outgoing::AsItCame(_)));
     assert_eq!(adopt(&mut sessions, &mut first, START), Committed::Adopted { epoch: 1 });
     assert_eq!(sessions.awaited(first.session, ticket, START), Awaited::Back);
 }
@@ -124,7 +126,7 @@ fn rewound_behind_the_compaction_everything_is_shown_again() {
     adopt(&mut sessions, &mut answer, START);
     let back = sessions.observe("", &after(4), None, START);
     assert_ne!(back.session, answer.session);
-    assert!(matches!(back.send, Send::AsItCame(_)));
+    assert!(matches!(back.send, Outgoing::AsItCame(_)));
     // Who goes on from there compacts for himself.
     let more = chat(&format!("{}user Otherwise.\n{}", steps(0..4), steps(5..12)));
     let other = sessions.observe("", &more, None, START);
@@ -167,16 +169,16 @@ fn what_is_prepared_in_the_background_is_swapped_in_when_it_is_ready() {
     };
     let mut sessions = sessions(soft);
     let mut answer = sessions.observe("", &after(10), None, START);
-    assert!(matches!(answer.send, Send::AsItCame(_)), "nobody waits");
+    assert!(matches!(answer.send, Outgoing::AsItCame(_)), "nobody waits");
     let meanwhile = sessions.observe("", &after(12), None, START);
-    assert!(matches!(meanwhile.send, Send::AsItCame(_)) && meanwhile.begun.is_none());
+    assert!(matches!(meanwhile.send, Outgoing::AsItCame(_)) && meanwhile.begun.is_none());
     assert_eq!(adopt(&mut sessions, &mut answer, START), Committed::Adopted { epoch: 1 });
     let next = sessions.observe("", &after(13), None, START);
     assert!(shown(&next).contains("Step 12."), "what came meanwhile is there");
     assert!(next.stats.after.entries < next.stats.before.entries);
     // Where the prefix doesn't hold any more, nothing of it is shown.
     let back = sessions.observe("", &after(5), None, START);
-    assert!(matches!(back.send, Send::AsItCame(_)));
+    assert!(matches!(back.send, Outgoing::AsItCame(_)));
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn a_target_that_says_a_share_of_the_window_is_in_the_models_tokens() {
     sessions.reported(sent(first), counted * 2);
     let to = Recipient { window: Some(counted), ..named("m") };
     let mut answer = sessions.observe("", &after(20), to.clone(), START);
-    assert!(matches!(answer.send, Send::After(_)));
+    assert!(matches!(answer.send, Outgoing::After(_)));
     adopt(&mut sessions, &mut answer, START);
     let landed = sessions.show("", &after(20), to, START).stats.after.count.tokens;
     assert!(landed <= counted * 3 / 10, "{landed} of {counted}");

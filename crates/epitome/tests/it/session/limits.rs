@@ -1,7 +1,7 @@
 //! Each limit of a decision, from both of its sides.
 
 use epitome::model::overflow::Overflow;
-use epitome::session::{AtLimit, Recipient, Stuck};
+use epitome::session::{AtLimit, Recipient, StallReason};
 use epitome::trigger::{Asker, Cause, Demand};
 
 use super::*;
@@ -80,18 +80,18 @@ fn who_asks_nobody_waits_for_nobody_who_asks() {
     // Prepared in the background, and asked for once.
     let soft = sessions.observe("", &after(9), None, START);
     let prepared = soft.begun.as_ref().expect("20 items").ticket;
-    assert!(matches!(soft.send, Send::AsItCame(_)));
+    assert!(matches!(soft.send, Outgoing::AsItCame(_)));
     let again = sessions.observe("", &after(9), None, START);
-    assert!(again.begun.is_none() && matches!(again.send, Send::AsItCame(_)));
+    assert!(again.begun.is_none() && matches!(again.send, Outgoing::AsItCame(_)));
     assert_eq!(again.stats.reason, "a compaction is under way");
     // At the limit it is compacted at once, by whoever asks nobody; the next request waits for that.
     let hard = sessions.observe("", &after(13), None, START);
     let at_once = hard.begun.as_ref().expect("28 items").ticket;
     assert_ne!(at_once, prepared);
-    assert!(matches!(hard.send, Send::After(ticket) if ticket == at_once));
+    assert!(matches!(hard.send, Outgoing::After(ticket) if ticket == at_once));
     let waiting = sessions.observe("", &after(13), None, START);
     assert!(waiting.begun.is_none());
-    assert!(matches!(waiting.send, Send::After(ticket) if ticket == at_once));
+    assert!(matches!(waiting.send, Outgoing::After(ticket) if ticket == at_once));
 }
 
 #[test]
@@ -109,14 +109,14 @@ fn what_the_frame_alone_is_over_is_not_tried() {
     };
     let (small, large) = (framed(6, 160), framed(6, 14_400));
     assert_eq!(stuck(When::Bytes(9_000), &small, None), (None, true));
-    assert_eq!(stuck(When::Bytes(9_000), &large, None), (Some(Stuck::Overhead), false));
+    assert_eq!(stuck(When::Bytes(9_000), &large, None), (Some(StallReason::Overhead), false));
     assert_eq!(stuck(When::Share(0.1), &small, Some(30_000)), (None, true));
-    assert_eq!(stuck(When::Share(0.1), &large, Some(30_000)), (Some(Stuck::Overhead), false));
+    assert_eq!(stuck(When::Share(0.1), &large, Some(30_000)), (Some(StallReason::Overhead), false));
     // What the reply asks for is taken from the window: 4,096 tokens.
     let (small, large) = (framed(3, 160), framed(3, 14_400));
     let window = Some(tokens(&large));
     assert_eq!(stuck(When::Full, &small, window), (None, true));
-    assert_eq!(stuck(When::Full, &large, window), (Some(Stuck::Overhead), false));
+    assert_eq!(stuck(When::Full, &large, window), (Some(StallReason::Overhead), false));
 }
 
 /// A long task with ten steps, and more behind them.
@@ -143,7 +143,7 @@ fn what_landed_on_its_floor_is_tried_again_once_it_has_grown() {
         let now = sessions.show("", &more, None, START).stats.after.count.tokens;
         let answer = sessions.observe("", &more, None, START);
         let is_grown = now > floor + floor / 8;
-        let stuck = if is_grown { None } else { Some(Stuck::Overhead) };
+        let stuck = if is_grown { None } else { Some(StallReason::Overhead) };
         assert_eq!((answer.stuck, answer.begun.is_some()), (stuck, is_grown), "{now} of {floor}");
         met[usize::from(is_grown)] = true;
     }

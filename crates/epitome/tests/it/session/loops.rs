@@ -1,7 +1,7 @@
 //! Compactions in circles: each cause is told once, and tried again when something changes.
 
 use epitome::archive::ArchiveError;
-use epitome::session::{Refusal, Stuck};
+use epitome::session::{Refusal, StallReason};
 
 use super::*;
 
@@ -12,13 +12,13 @@ fn overhead_above_the_trigger() {
     let mut at = |window: Option<u64>| {
         let answer =
             sessions.observe("", &testkit::parse(Format::Anthropic, &heavy), window, START);
-        assert!(answer.begun.is_none() && matches!(answer.send, Send::AsItCame(_)));
-        assert_eq!(answer.stats.reason, Stuck::Overhead.words());
+        assert!(answer.begun.is_none() && matches!(answer.send, Outgoing::AsItCame(_)));
+        assert_eq!(answer.stats.reason, StallReason::Overhead.words());
         answer.stuck
     };
-    assert_eq!(at(None), Some(Stuck::Overhead));
+    assert_eq!(at(None), Some(StallReason::Overhead));
     assert_eq!(at(None), None, "told once");
-    assert_eq!(at(Some(500_000)), Some(Stuck::Overhead), "another window is another matter");
+    assert_eq!(at(Some(500_000)), Some(StallReason::Overhead), "another window is another matter");
     assert_eq!(at(Some(500_000)), None);
 }
 
@@ -29,7 +29,7 @@ fn no_gain() {
     let refused = Committed::Refused { cause: Refusal::NoGain };
     assert_eq!(adopt(&mut sessions, &mut answer, START), refused);
     let again = sessions.observe("", &after(10), None, START);
-    assert_eq!((again.stuck, again.begun.is_none()), (Some(Stuck::NoGain), true));
+    assert_eq!((again.stuck, again.begun.is_none()), (Some(StallReason::NoGain), true));
     let grown = sessions.observe("", &after(11), None, START);
     assert_eq!((grown.stuck, grown.begun.is_none()), (None, true), "by less than an eighth");
     assert!(sessions.observe("", &after(12), None, START).begun.is_some(), "by more");
@@ -44,7 +44,7 @@ fn refilled_at_once() {
         assert_eq!(committed, Committed::Adopted { epoch: round as u32 });
     }
     let fourth = sessions.observe("", &after(20), None, START);
-    assert_eq!((fourth.stuck, fourth.begun.is_none()), (Some(Stuck::Refilled), true));
+    assert_eq!((fourth.stuck, fourth.begun.is_none()), (Some(StallReason::Refilled), true));
     let again = sessions.observe("", &after(20), None, START);
     assert_eq!((again.stuck, again.begun.is_none()), (None, true));
     assert!(sessions.observe("", &after(25), None, START).begun.is_some(), "it has grown");
@@ -67,7 +67,11 @@ fn the_same_failure_again() {
     assert_eq!(fail(START + cooldown / 2), (false, None), "it cools down");
     let second = START + cooldown;
     assert_eq!(fail(second), (true, None));
-    assert_eq!(fail(second + cooldown), (false, Some(Stuck::Failing)), "twice as long, and told");
+    assert_eq!(
+        fail(second + cooldown),
+        (false, Some(StallReason::Failing)),
+        "twice as long, and told"
+    );
     assert_eq!(fail(second + cooldown), (false, None), "once");
     assert_eq!(fail(second + cooldown * 2), (true, None));
 }

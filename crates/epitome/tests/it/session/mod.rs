@@ -17,7 +17,9 @@ use std::time::Duration;
 use epitome::budget::Stop;
 use epitome::count::counter;
 use epitome::engine::{Outcome, Step};
-use epitome::session::{Answer, Begun, ChainKey, Committed, Send, Sent, SessionOptions, Sessions};
+use epitome::session::{
+    Answer, Begun, ChainKey, Committed, Outgoing, Sent, SessionOptions, Sessions,
+};
 use epitome::strategy::{Named, Pipeline, RecentOptions, Setting};
 use epitome::trigger::{Trigger, When};
 use epitome::wire::Format;
@@ -94,8 +96,8 @@ fn run(begun: Begun) -> Result<Box<Outcome>, CompactError> {
 /// What is handed back with what the provider says of it.
 fn sent(answer: Answer) -> Sent {
     match answer.send {
-        Send::AsItCame(sent) | Send::View(_, sent) => sent,
-        Send::After(_) => panic!("it waits: {}", answer.stats.reason),
+        Outgoing::AsItCame(sent) | Outgoing::View(_, sent) => sent,
+        Outgoing::After(_) => panic!("it waits: {}", answer.stats.reason),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use epitome::strategy::{Edit, Scene, Strategy};
+use epitome::strategy::{Edit, Strategy, StrategyContext};
 use epitome::transcript::PartKind;
 use epitome::view::{PartEdit, Put, Reason};
 use expect_test::expect;
@@ -19,7 +19,7 @@ impl Strategy for SameLines {
         "same-lines"
     }
 
-    fn propose(&self, scene: &Scene<'_>) -> Vec<Edit> {
+    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         scene
             .old_entries(scene.budget.recent())
             .flat_map(|entry| scene.editable(entry))

@@ -9,7 +9,7 @@ use crate::budget::Tail;
 use crate::model::Binding;
 use crate::transcript::{Entry, Origin, Role};
 
-use super::Held;
+use super::KeepReason;
 
 /// What is to be done with the task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ pub enum OpenLoop {
 
 /// What a guard is made from.
 #[derive(Clone, Copy, Debug)]
-pub struct Wishes<'a> {
+pub struct GuardOptions<'a> {
     /// Where to land, in tokens.
     pub target: u64,
     /// The first human message.
@@ -98,11 +98,11 @@ pub struct Preserved<'a> {
 
 impl Preserved<'_> {
     /// Why the entry stays for what it is, if it does.
-    pub(crate) fn holds(&self, entry: &Entry<'_>) -> Option<Held> {
+    pub(crate) fn holds(&self, entry: &Entry<'_>) -> Option<KeepReason> {
         if self.origins.contains(&entry.origin()) || self.roles.contains(&entry.role()) {
-            Some(Held::Kind)
+            Some(KeepReason::Kind)
         } else {
-            self.chosen.filter(|chosen| chosen.is_true_of(entry)).map(|_| Held::Chosen)
+            self.chosen.filter(|chosen| chosen.is_true_of(entry)).map(|_| KeepReason::Chosen)
         }
     }
 }

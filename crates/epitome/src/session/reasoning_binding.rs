@@ -1,7 +1,7 @@
 //! A switch to a model that binds its reasoning to the prompt.
 
 use super::epoch::{Epoch, notes_left_out};
-use super::late::Late;
+use super::late_reply::Late;
 use super::{Chain, SessionId, Sessions};
 use crate::budget::Target;
 use crate::model::Binding;

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use super::experience::Glimpse;
-use super::line::{Asks, Manner, Urgency};
-use super::look::{Look, Subject};
-use super::{Answer, AtLimit, Begun, Recipient, Send, SessionId, Sessions};
+use super::conversation::{Asks, Manner, Urgency};
+use super::decide::{Look, Subject};
+use super::experience::PromptEstimate;
+use super::{Answer, AtLimit, Begun, Outgoing, Recipient, SessionId, Sessions};
 use crate::model::overflow::Overflow;
 use crate::request::Request;
 use crate::trigger::Cause;
@@ -22,7 +22,7 @@ pub struct Sent {
     pub(super) to: Recipient,
     /// The model's name.
     pub(super) model: String,
-    pub(super) glimpse: Glimpse,
+    pub(super) glimpse: PromptEstimate,
     /// Its tokens, with what was reported before.
     pub(super) tokens: u64,
     pub(super) bytes: usize,
@@ -134,7 +134,9 @@ impl Sessions {
     ) -> Option<Answer> {
         let Refused(before) = refused;
         let mut answer = self.look(tenant, request, before.to, now, Look::Show);
-        let (Send::AsItCame(sent) | Send::View(_, sent)) = &mut answer.send else { return None };
+        let (Outgoing::AsItCame(sent) | Outgoing::View(_, sent)) = &mut answer.send else {
+            return None;
+        };
         sent.is_retry = true;
         let is_smaller =
             sent.bytes < before.bytes && sent.glimpse.total.tokens < before.glimpse.total.tokens;

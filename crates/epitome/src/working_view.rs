@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::count::{Tally, TokenCounter, put_tokens};
-use crate::transcript::tie::{is_thought, ties};
+use crate::transcript::reasoning_links::{is_thought, ties};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
 use edits::Edits;
@@ -130,7 +130,7 @@ impl Draft {
     }
 
     /// Tokens of a part as edited.
-    pub fn part_tokens(&self, part: &Part<'_>, matter: &Matter<'_>) -> u64 {
+    pub fn part_tokens(&self, part: &Part<'_>, matter: &CountContext<'_>) -> u64 {
         self.edits.tokens(part.slot).unwrap_or_else(|| matter.part_tokens(part))
     }
 
@@ -145,7 +145,7 @@ impl Draft {
     }
 
     /// Makes an edit; edits of entries that aren't shown have no effect.
-    pub fn apply(&mut self, edit: &Edit, matter: &Matter<'_>) {
+    pub fn apply(&mut self, edit: &Edit, matter: &CountContext<'_>) {
         match edit {
             Edit::Put(put) => self.put(put, matter),
             Edit::Together(puts) => puts.iter().for_each(|put| self.put(put, matter)),
@@ -163,7 +163,7 @@ impl Draft {
         }
     }
 
-    fn put(&mut self, edit: &PartEdit, matter: &Matter<'_>) {
+    fn put(&mut self, edit: &PartEdit, matter: &CountContext<'_>) {
         let at = matter.transcript.entry_of(edit.at);
         if !self.is_shown(at) {
             return;
@@ -198,7 +198,7 @@ impl Draft {
     }
 
     /// Leaves out the ids that are tied to the reasoning in entry `at`; whether it may leave alone.
-    fn untie(&mut self, at: usize, edit: &PartEdit, matter: &Matter<'_>) -> bool {
+    fn untie(&mut self, at: usize, edit: &PartEdit, matter: &CountContext<'_>) -> bool {
         let Some(links) = ties(matter.transcript, at) else { return false };
         for link in links {
             if !self.edits.has(link) {
@@ -209,7 +209,7 @@ impl Draft {
         true
     }
 
-    fn tokens_of(edit: &PartEdit, matter: &Matter<'_>) -> u64 {
+    fn tokens_of(edit: &PartEdit, matter: &CountContext<'_>) -> u64 {
         let part = matter.transcript.part(edit.at);
         match &edit.put {
             Put::Nothing => 0,
@@ -234,7 +234,7 @@ impl Draft {
 
     /// Takes edits back, the newest first, as far as `room` tokens allow: what was cut to make room
     /// that turned out not to be needed. What was pinned and is said stays said.
-    pub fn give_back(&mut self, room: u64, matter: &Matter<'_>, pinned: &[&str]) {
+    pub fn give_back(&mut self, room: u64, matter: &CountContext<'_>, pinned: &[&str]) {
         let mut slots: Vec<Slot> = self.edits.slots().rev().collect();
         // What the law of pins would rather see whole comes first.
         slots.sort_by_key(|slot| self.reason(*slot) != Some(Reason::TooLarge));
@@ -250,7 +250,7 @@ impl Draft {
         much: u64,
         room: u64,
         slots: &[Slot],
-        matter: &Matter<'_>,
+        matter: &CountContext<'_>,
         pinned: &[&str],
         tried: &mut Tried,
     ) -> u64 {
@@ -295,7 +295,7 @@ impl Draft {
         slot: Slot,
         before: u64,
         most: u64,
-        matter: &Matter<'_>,
+        matter: &CountContext<'_>,
         pinned: &[&str],
     ) -> Option<u64> {
         let part = matter.transcript.part(slot);
@@ -360,7 +360,7 @@ pub(crate) fn nested(transcript: &Transcript, result: Slot) -> impl Iterator<Ite
 
 /// What was said and what it weighs.
 #[derive(Clone, Copy, Debug)]
-pub struct Matter<'a> {
+pub struct CountContext<'a> {
     /// What was said.
     pub transcript: &'a Transcript,
     /// What each part counts.
@@ -369,7 +369,7 @@ pub struct Matter<'a> {
     pub counter: &'a dyn TokenCounter,
 }
 
-impl<'a> Matter<'a> {
+impl<'a> CountContext<'a> {
     /// Tokens of a part as it was said, a result's sub-parts included.
     pub fn part_tokens(&self, part: &Part<'_>) -> u64 {
         let own = self.tally.part(part.slot);

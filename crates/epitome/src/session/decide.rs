@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::breaker::Circumstances;
-use super::experience::Glimpse;
-use super::line::{Asks, Flight, Line, Manner, Urgency, Weight};
+use super::conversation::{Asks, Flight, Line, Manner, Urgency, Weight};
+use super::experience::PromptEstimate;
 use super::{
-    Answer, AtLimit, Begun, Chain, Landing, Recipient, Send, Sent, SessionId, Sessions, Stuck,
-    Ticket, intake,
+    Answer, AtLimit, Begun, Chain, Landing, Outgoing, Recipient, Sent, SessionId, Sessions,
+    StallReason, Ticket, intake,
 };
 use crate::budget::Target;
 use crate::count::Count;
@@ -18,7 +18,7 @@ use crate::model::Binding;
 use crate::receipt::{Size, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
-use crate::trigger::{Cause, Gauge, Switch};
+use crate::trigger::{Cause, Measurements, Switch};
 use crate::view::View;
 use crate::wire;
 
@@ -50,12 +50,12 @@ pub(super) struct Subject<'a> {
 
 /// What is decided about a request.
 #[derive(Debug)]
-struct Verdict {
+struct Decision {
     stats: Stats,
     /// What it waits for.
     wait: Option<Ticket>,
     begun: Option<Box<Begun>>,
-    stuck: Option<Stuck>,
+    stuck: Option<StallReason>,
 }
 
 /// A request as its conversation takes it.
@@ -71,7 +71,7 @@ pub(super) struct Seen {
     idle: Option<Duration>,
     pub(super) weight: Weight,
     /// What the newest epoch shows of it.
-    pub(super) glimpse: Glimpse,
+    pub(super) glimpse: PromptEstimate,
     /// Tokens of that, with what was reported before.
     tokens: Count,
 }
@@ -149,17 +149,17 @@ impl Sessions {
         };
         let stats =
             self.stats(window, Size::of(&base, whole), Size::of(&shown, tokens), &base, &view);
-        let mut verdict = Verdict { stats, wait: None, begun: None, stuck: None };
+        let mut decision = Decision { stats, wait: None, begun: None, stuck: None };
         if look == Look::Decide {
             let line = self.lines.get_mut(&id).expect("it was found before");
             line.requests += 1;
-            let around = Gauge {
+            let around = Measurements {
                 window,
                 idle,
                 cache_ttl: to.cache_ttl,
                 switch: switch.map(|(from, to)| Switch { from, to }),
                 demands: line.demands.clone(),
-                ..Gauge::default()
+                ..Measurements::default()
             };
             let gauge = around.around(&shown, tokens);
             let counted = glimpse.total.tokens + weight.notes.tokens;
@@ -167,9 +167,9 @@ impl Sessions {
             let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
             let prompt = Some((&shown, sent, idle));
             let subject = Subject { id, base: &base, model: &model, counted, frame, prompt, now };
-            self.decide(&subject, &gauge, &mut verdict);
+            self.decide(&subject, &gauge, &mut decision);
         }
-        let Verdict { stats, wait, begun, stuck } = verdict;
+        let Decision { stats, wait, begun, stuck } = decision;
         let send = wait.map_or_else(
             || {
                 let line = self.lines.get_mut(&id).expect("it was found before");
@@ -185,12 +185,12 @@ impl Sessions {
                     is_retry: false,
                 };
                 if view.is_whole() {
-                    Send::AsItCame(sent)
+                    Outgoing::AsItCame(sent)
                 } else {
-                    Send::View(Box::new(shown), sent)
+                    Outgoing::View(Box::new(shown), sent)
                 }
             },
-            Send::After,
+            Outgoing::After,
         );
         Answer { session: id, send, stats, taken_in, begun, stuck }
     }
@@ -235,7 +235,7 @@ impl Sessions {
     }
 
     /// Whether a compaction begins, and whether the request waits for it.
-    fn decide(&mut self, subject: &Subject<'_>, gauge: &Gauge, verdict: &mut Verdict) {
+    fn decide(&mut self, subject: &Subject<'_>, gauge: &Measurements, decision: &mut Decision) {
         let Subject { id, frame, now, .. } = *subject;
         let soft = self.options.soft.as_ref();
         // What doesn't fit is refused, whatever the trigger looks at.
@@ -260,9 +260,9 @@ impl Sessions {
             .filter(|flight| flight.asks == Asks::Nobody || asks == Asks::Others)
         {
             if hard.is_some() {
-                verdict.wait = Some(flight.ticket);
+                decision.wait = Some(flight.ticket);
             }
-            "a compaction is under way".clone_into(&mut verdict.stats.reason);
+            "a compaction is under way".clone_into(&mut decision.stats.reason);
             return;
         }
         let tokens = subject.counted;
@@ -271,12 +271,12 @@ impl Sessions {
         let fits = gauge.window.is_none_or(|window| gauge.tokens.tokens <= window);
         let is_economic = is_automatic(&cause) && fits;
         if is_automatic(&cause) {
-            let bare = Gauge {
+            let bare = Measurements {
                 tokens: Count::exact(frame),
                 bytes: subject.base.head().len() as u64,
                 window: gauge.window,
                 output_reserve: gauge.output_reserve,
-                ..Gauge::default()
+                ..Measurements::default()
             };
             let is_floor = line.floor.is_some_and(|floor| tokens <= floor + floor / 8);
             // The last compaction landed above the window: another one won't help either.
@@ -286,17 +286,18 @@ impl Sessions {
                 || is_hopeless
                 || self.options.trigger.fires(&bare).is_some_and(|c| is_automatic(&c))
             {
-                line.breaker.stop(Stuck::Overhead, is);
+                line.breaker.stop(StallReason::Overhead, is);
             }
             let since = (line.epoch().number > 0).then_some(line.requests);
             if line.breaker.allows(now, is) {
                 line.breaker.fires(since, is);
             }
             if !line.breaker.allows(now, is) {
-                verdict.stuck = line.breaker.tell();
+                decision.stuck = line.breaker.tell();
                 if is_economic || is_hopeless || line.breaker.cools(now) {
-                    let why = line.breaker.stuck().map_or("a compaction failed", Stuck::words);
-                    why.clone_into(&mut verdict.stats.reason);
+                    let why =
+                        line.breaker.stuck().map_or("a compaction failed", StallReason::words);
+                    why.clone_into(&mut decision.stats.reason);
                     return;
                 }
             }
@@ -307,14 +308,14 @@ impl Sessions {
             Some(window) if !fits => self.within(subject, window, target),
             _ => target,
         };
-        verdict.stats.triggered = true;
-        verdict.stats.reason = cause.to_string();
+        decision.stats.triggered = true;
+        decision.stats.reason = cause.to_string();
         let urgency = if is_economic { Urgency::Economy } else { Urgency::Must };
         let begun = self.begin(subject, cause, target, gauge.window, Manner { urgency, asks });
         if hard.is_some() {
-            verdict.wait = Some(begun.ticket);
+            decision.wait = Some(begun.ticket);
         }
-        verdict.begun = Some(Box::new(begun));
+        decision.begun = Some(Box::new(begun));
     }
 
     /// Where to land, by the counter that decides: the window is in the model's own tokens.

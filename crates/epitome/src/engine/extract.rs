@@ -7,11 +7,11 @@ use super::{Attempt, Compaction, STEP_BYTES, State};
 use crate::budget::Stop;
 use crate::checkpoint::{self, Checkpoint, Gathered};
 use crate::count::Tally;
-use crate::draft::Matter;
 use crate::guard::Pin;
 use crate::plan::Plan;
 use crate::summarize::Source;
 use crate::transcript::unit::Units;
+use crate::working_view::CountContext;
 
 /// What the checkpoint is being made from.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl Compaction {
         // What somebody else cut stays as they cut it.
         let is_ours = self.attempt != Attempt::Delegated;
         if is_ours && self.compactor.options().stop == Stop::AtTarget {
-            let matter = Matter { transcript, tally: &tally, counter };
+            let matter = CountContext { transcript, tally: &tally, counter };
             plan.draft.give_back(room, &matter, &pinned);
         }
         State::Render { tally, plan: Box::new(plan), checkpoint }

@@ -1,19 +1,19 @@
 //! What a strategy may look at.
 
 use crate::budget::Budget;
-use crate::draft::{Draft, Matter};
 use crate::guard::Guard;
 use crate::strategy::Found;
 use crate::strategy::fold::{is_checkpoint, size};
 use crate::transcript::unit::{Unit, Units};
 use crate::transcript::{Entry, Marks, Part, PartKind};
 use crate::trigger::Cause;
+use crate::working_view::{CountContext, Draft};
 
 /// Everything that a strategy may look at.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
+pub struct StrategyContext<'a> {
     /// What was said, and what it weighs.
-    pub matter: Matter<'a>,
+    pub matter: CountContext<'a>,
     /// Its units and pairs.
     pub units: &'a Units,
     /// The working view: what earlier strategies did.
@@ -32,7 +32,7 @@ pub struct Scene<'a> {
     pub found: &'a Found,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> StrategyContext<'a> {
     /// Entries that are shown, worth an edit, and older than the newest `recent` tokens.
     pub fn old_entries(&self, recent: u64) -> impl Iterator<Item = Entry<'a>> {
         self.worthwhile(self.newest_from(recent))

@@ -4,7 +4,7 @@ use super::{Compaction, Compactor, Outcome};
 use crate::archive::Original;
 use crate::checkpoint::{self, Checkpoint};
 use crate::count::{AROUND_MESSAGE, Tally};
-use crate::guard::Held;
+use crate::guard::KeepReason;
 use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{
@@ -137,7 +137,7 @@ impl Compaction {
             // The model's answer to the newest message is there to show that there is one, and what
             // stands for a task where no person gave one isn't anybody's words.
             let is_human = self.request.transcript.entry(entry).is_human();
-            if matches!(held, Held::Newest | Held::Task) && !is_human {
+            if matches!(held, KeepReason::Newest | KeepReason::Task) && !is_human {
                 return None;
             }
             let (tokens, left) = (tally.entry(entry), plan.draft.entry_tokens(entry));

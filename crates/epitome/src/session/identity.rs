@@ -8,8 +8,8 @@
 use highway::{HighwayHash, HighwayHasher, Key};
 use serde::{Deserialize, Serialize};
 
-use super::spot::{Spot, spots};
-use super::volatile::{is_restated, is_volatile};
+use super::normalize::{is_restated, is_volatile};
+use super::part_path::{Spot, spots};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, canonical_json};
 use crate::wire::Format;

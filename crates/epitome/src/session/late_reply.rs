@@ -1,9 +1,9 @@
 //! A reply that was under way while the epoch changed: its reasoning is bound to the earlier prompt.
 
-use super::spot::{Spot, spots};
+use super::part_path::{Spot, spots};
 use crate::count::{TokenCounter, part_count};
 use crate::request::Request;
-use crate::transcript::tie::{is_thought, ties};
+use crate::transcript::reasoning_links::{is_thought, ties};
 use crate::transcript::{Entry, Marks, PartKind, Role};
 
 /// A link that came in after its prompt was no longer the one in force.

@@ -9,12 +9,11 @@ use super::activation::{Mentions, weight};
 use super::deeds::Deeds;
 use super::notes::Lines;
 use super::numbers::is_checkpoint;
+use super::quotes::Word;
 use super::ranges::Ranges;
 use super::read::{Contents, read};
 use super::titles;
 use super::todo::Todo;
-use super::words::Word;
-use crate::draft::{Draft, part_text};
 use crate::json;
 use crate::specifics::{Specific, specifics};
 use crate::text::arguments::Arguments;
@@ -23,6 +22,7 @@ use crate::text::{Outcome, cut};
 use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
 use crate::transcript::{ContentId, Entry, Marks, Numbering, Origin, Part, PartKind, Transcript};
+use crate::working_view::{Draft, part_text};
 
 /// Names of files with rules of the user's, which clients put into the conversation.
 const RULE_FILES: [&str; 7] = [

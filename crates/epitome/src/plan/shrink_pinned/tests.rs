@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::*;
 use crate::budget::{Budget, Stop, Tail};
 use crate::count::{CharsPer, Tally};
-use crate::guard::{Guard, OpenLoop, Pin, Preserved, Task, Wishes};
+use crate::guard::{Guard, GuardOptions, OpenLoop, Pin, Preserved, Task};
 use crate::model::Binding;
 use crate::plan::Means;
 use crate::request::Request;
@@ -54,7 +54,7 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T
     let counter = CharsPer::new(NonZeroU32::MIN);
     let units = Units::of(&request.transcript, request.format.instructions());
     let tally = Tally::of(&request, &counter);
-    let wishes = Wishes {
+    let wishes = GuardOptions {
         target,
         task: Task::Keep,
         pins,
@@ -109,8 +109,10 @@ impl Sizes {
             let rigid = parts - words;
             sizes.fixed += rigid;
             match (held, entry.is_human()) {
-                (Held::Companion, true) => sizes.spoken.push(whole - rigid),
-                (Held::Companion | Held::Newest, false) => sizes.soft.push(whole - rigid),
+                (KeepReason::Companion, true) => sizes.spoken.push(whole - rigid),
+                (KeepReason::Companion | KeepReason::Newest, false) => {
+                    sizes.soft.push(whole - rigid)
+                }
                 _ => sizes.firm.push(whole - rigid),
             }
         }

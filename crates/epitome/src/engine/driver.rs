@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::{Answer, CompactError, Compaction, Outcome, Step};
 use crate::archive::{Archive, ArchiveError, Original};
-use crate::compact::{Compacting, Delegation};
+use crate::delegate::{Compacting, Delegation};
 use crate::hook::{Heeding, Question};
 use crate::summarize::{Answering, Ask};
 

@@ -13,7 +13,7 @@ use super::cause::Demand;
 
 /// What triggers look at. Times are handed in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Gauge {
+pub struct Measurements {
     /// Entries.
     pub items: usize,
     /// Steps, turns and calls without a result.
@@ -158,9 +158,9 @@ impl fmt::Debug for Rounds {
     }
 }
 
-impl Default for Gauge {
+impl Default for Measurements {
     fn default() -> Self {
-        Gauge {
+        Measurements {
             items: 0,
             rounds: Rounds::default(),
             tokens: Count::ZERO,
@@ -177,16 +177,16 @@ impl Default for Gauge {
     }
 }
 
-impl Gauge {
+impl Measurements {
     /// The sizes of a request; the rest is for the caller to add.
     pub fn of(request: &Request, tokens: Count) -> Self {
-        Gauge::default().around(request, tokens)
+        Measurements::default().around(request, tokens)
     }
 
     /// The same times and circumstances, with the sizes of a request.
     #[must_use]
     pub fn around(&self, request: &Request, tokens: Count) -> Self {
-        Gauge {
+        Measurements {
             items: request.transcript.len(),
             rounds: Rounds::of(request),
             tokens,

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Answer, Begun, Committed, Recipient, Retry, Send, Sent, SessionId, Sessions, Stuck};
+use super::{
+    Answer, Begun, Committed, Outgoing, Recipient, Retry, Sent, SessionId, Sessions, StallReason,
+};
 use crate::engine::{CompactError, Outcome};
 use crate::model::overflow::Overflow;
 use crate::receipt::Stats;
@@ -26,7 +28,7 @@ pub struct Settled {
     /// The compaction that was run for it.
     pub compacted: Option<Compacted>,
     /// Why nothing is compacted although a trigger fires; told once.
-    pub stuck: Option<Stuck>,
+    pub stuck: Option<StallReason>,
 }
 
 impl Settled {
@@ -64,7 +66,7 @@ impl Sessions {
         let (stuck, taken_in, begun) = (answer.stuck, answer.taken_in, answer.begun.take());
         let reason = std::mem::take(&mut answer.stats.reason);
         let compacted = begun.map(|begun| self.run(answer.session, *begun, now));
-        if matches!(answer.send, Send::After(_)) {
+        if matches!(answer.send, Outgoing::After(_)) {
             answer = self.show(tenant, request, to, now);
         }
         Settled { taken_in, stuck, ..settled(answer, compacted, reason) }
@@ -98,9 +100,9 @@ impl Sessions {
 
 fn settled(answer: Answer, compacted: Option<Compacted>, reason: String) -> Settled {
     let (view, sent) = match answer.send {
-        Send::View(view, sent) => (Some(view), sent),
-        Send::AsItCame(sent) => (None, sent),
-        Send::After(_) => unreachable!("what is only shown waits for nothing"),
+        Outgoing::View(view, sent) => (Some(view), sent),
+        Outgoing::AsItCame(sent) => (None, sent),
+        Outgoing::After(_) => unreachable!("what is only shown waits for nothing"),
     };
     let is_adopted = |ran: &Compacted| matches!(ran.committed, Committed::Adopted { .. });
     let triggered = compacted.as_ref().is_some_and(is_adopted);

@@ -6,13 +6,13 @@
 //! what the provider demands around those comes next.
 
 use super::Subject;
-use crate::draft::fit_part;
-use crate::draft::{Draft, result_of};
-use crate::guard::Held;
+use crate::guard::KeepReason;
 use crate::strategy::{Edit, QUOTE, is_stub, level};
 use crate::tool::Call;
 use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
+use crate::working_view::fit_part;
+use crate::working_view::{Draft, result_of};
 
 /// The most that what can be cut of one held entry may take.
 #[derive(Clone, Copy, Debug)]
@@ -161,11 +161,11 @@ impl Subject<'_> {
         let is_excerptable = self.guard.excerptable().contains_key(&entry);
         let is_human = self.request.transcript.entry(entry).is_human();
         match held {
-            Held::State | Held::Instructions => None,
-            Held::Companion | Held::Elsewhere => {
+            KeepReason::State | KeepReason::Instructions => None,
+            KeepReason::Companion | KeepReason::Elsewhere => {
                 Some(if is_human { Cut::Spoken } else { Cut::Soft })
             }
-            Held::Newest if !is_human => is_excerptable.then_some(Cut::Soft),
+            KeepReason::Newest if !is_human => is_excerptable.then_some(Cut::Soft),
             _ => is_excerptable.then_some(Cut::Firm),
         }
     }
@@ -244,8 +244,9 @@ impl Subject<'_> {
     fn is_preserved(&self, part: &Part<'_>) -> bool {
         let call = self.units.call_of(result_of(&self.request.transcript, part.slot));
         let transcript = &self.request.transcript;
-        let is_tools =
-            call.is_some_and(|call| self.guard.held(transcript.entry_of(call)) == Some(Held::Tool));
+        let is_tools = call.is_some_and(|call| {
+            self.guard.held(transcript.entry_of(call)) == Some(KeepReason::Tool)
+        });
         let beside = || transcript.entry(transcript.entry_of(part.slot)).parts();
         let results = || beside().filter(|part| part.kind() == PartKind::Result);
         let tokens = || results().map(|part| self.matter().part_tokens(&part)).sum::<u64>();

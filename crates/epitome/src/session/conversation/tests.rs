@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::count::{CharsPer, Tally, Usage};
-use crate::session::breaker::Stuck;
+use crate::session::breaker::StallReason;
 use crate::view::Fate;
 use crate::wire::{Format, parse};
 
@@ -83,13 +83,13 @@ fn a_fork_has_what_it_shares_and_begins_anew_with_the_rest() {
         .collect();
     let mut one = line();
     heard(&mut one, &said);
-    one.sends = [1, 3, 5].map(|links| Send { links, epoch: 0 }).to_vec();
+    one.sends = [1, 3, 5].map(|links| SentPrompt { links, epoch: 0 }).to_vec();
     one.floor = Some(9);
     one.anchor = Some(("m".to_owned(), anchor()));
     one.requests = 4;
     one.demands.push(serde_json::from_str(r#"{"by":"host"}"#).expect("a demand"));
     let is = Circumstances { tokens: 1, window: None, frame: 1 };
-    one.breaker.stop(Stuck::NoGain, is);
+    one.breaker.stop(StallReason::NoGain, is);
     one.flight = Some(Flight {
         ticket: Ticket(3),
         since: Duration::ZERO,
@@ -174,7 +174,7 @@ fn thoughts_that_come_late_leave_where_a_model_binds_them() {
 
     // Another prompt was sent before.
     let (mut one, mut said) = compacted(Binding::Prefix);
-    one.sends.insert(0, Send { links: 2, epoch: 0 });
+    one.sends.insert(0, SentPrompt { links: 2, epoch: 0 });
     one.sends.retain(|send| send.links == 2);
     said.push(thinks("one"));
     let (request, chain) = heard(&mut one, &said);

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::breaker::{Breaker, Circumstances};
-use super::chain::{Chain, ChainKey, Hash, PrefixId};
 use super::epoch::Epoch;
-use super::experience::{Counted, Experience, Glimpse};
-use super::late::Late;
+use super::experience::{Counted, Experience, PromptEstimate};
+use super::identity::{Chain, ChainKey, Hash, PrefixId};
+use super::late_reply::Late;
 use super::{Sent, SessionId, Ticket};
 use crate::count::{Anchor, Count, FrameTally, TokenCounter, entry_count};
 use crate::model::Binding;
@@ -44,7 +44,7 @@ pub(super) struct Line {
     pub(super) requests: u32,
     pub(super) seen: Duration,
     /// The newest things sent, by how much of the history was in them.
-    pub(super) sends: Vec<Send>,
+    pub(super) sends: Vec<SentPrompt>,
     /// Where the newest compaction landed, if the floor was above its target.
     pub(super) floor: Option<u64>,
     /// Whether the open loop starts with reasoning that may be bound to another prompt.
@@ -96,7 +96,7 @@ pub(super) struct Flight {
 
 /// That something was sent: the reply to it is bound to the prompt of its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Send {
+pub(super) struct SentPrompt {
     links: usize,
     epoch: u32,
 }
@@ -281,7 +281,7 @@ impl Line {
 
     /// Notes that so much of the history is sent, as the newest epoch shows it.
     pub(super) fn send(&mut self, links: usize) {
-        let send = Send { links, epoch: self.epoch().number };
+        let send = SentPrompt { links, epoch: self.epoch().number };
         if self.sends.last() != Some(&send) {
             self.sends.push(send);
         }
@@ -335,7 +335,7 @@ impl Line {
     }
 
     /// What the newest epoch shows of a request, notes apart.
-    pub(super) fn glimpse(&self, weight: &Weight, anchor: Option<&Anchor>) -> Glimpse {
+    pub(super) fn glimpse(&self, weight: &Weight, anchor: Option<&Anchor>) -> PromptEstimate {
         let (epoch, links) = (self.epoch(), self.counted.len());
         let first = |links: usize| {
             let said = links.checked_sub(1).map_or(0, |at| self.counted[at].tokens);
@@ -343,7 +343,7 @@ impl Line {
         };
         let known = anchor.map(Anchor::entries).filter(|known| *known <= links);
         let whole = weight.frame + weight.said;
-        Glimpse {
+        PromptEstimate {
             links,
             total: whole.in_kind(whole.tokens.saturating_sub(epoch.spared)),
             known: known.and_then(|known| Some((known, first(known)?))),

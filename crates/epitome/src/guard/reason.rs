@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Held {
+pub enum KeepReason {
     /// The system prompt beside the transcript.
     SystemPrompt,
     /// The tool definitions.
@@ -39,43 +39,43 @@ pub enum Held {
     Provider,
 }
 
-impl Held {
+impl KeepReason {
     /// The reason in words.
     pub fn words(self) -> &'static str {
         match self {
-            Held::SystemPrompt => "system prompt",
-            Held::ToolDefinitions => "tool definitions",
-            Held::Instructions => "system messages",
-            Held::State => "stateful messages",
-            Held::Task => "the task (first human message)",
-            Held::Newest => "the newest human message",
-            Held::Pin => "pins",
-            Held::Tail => "the tail to keep",
-            Held::Tool => "preserved tools",
-            Held::Kind => "preserved kinds",
-            Held::Chosen => "what the caller preserves",
-            Held::Elsewhere => "what goes on from history elsewhere",
-            Held::Companion => "results and calls that belong to those",
-            Held::Provider => "the provider's rules",
+            KeepReason::SystemPrompt => "system prompt",
+            KeepReason::ToolDefinitions => "tool definitions",
+            KeepReason::Instructions => "system messages",
+            KeepReason::State => "stateful messages",
+            KeepReason::Task => "the task (first human message)",
+            KeepReason::Newest => "the newest human message",
+            KeepReason::Pin => "pins",
+            KeepReason::Tail => "the tail to keep",
+            KeepReason::Tool => "preserved tools",
+            KeepReason::Kind => "preserved kinds",
+            KeepReason::Chosen => "what the caller preserves",
+            KeepReason::Elsewhere => "what goes on from history elsewhere",
+            KeepReason::Companion => "results and calls that belong to those",
+            KeepReason::Provider => "the provider's rules",
         }
     }
 }
 
 /// How much of an entry that stays may be edited: the least is nothing.
-fn leniency(held: Held) -> u8 {
+fn leniency(held: KeepReason) -> u8 {
     match held {
-        Held::State | Held::Instructions => 0,
+        KeepReason::State | KeepReason::Instructions => 0,
         // Its results are cut only where they don't fit, wherever the tail begins.
-        Held::Tool => 1,
-        Held::Companion | Held::Elsewhere => 4,
-        Held::Task | Held::Newest => 3,
+        KeepReason::Tool => 1,
+        KeepReason::Companion | KeepReason::Elsewhere => 4,
+        KeepReason::Task | KeepReason::Newest => 3,
         _ => 2,
     }
 }
 
 /// The entries that must stay, each found in one step: plans ask of each part again and again.
 #[derive(Clone, Debug)]
-pub(super) struct Holds(Vec<Option<Held>>);
+pub(super) struct Holds(Vec<Option<KeepReason>>);
 
 impl Holds {
     /// Of so many entries none.
@@ -83,7 +83,7 @@ impl Holds {
         Holds(vec![None; entries])
     }
 
-    pub(super) fn get(&self, entry: usize) -> Option<Held> {
+    pub(super) fn get(&self, entry: usize) -> Option<KeepReason> {
         self.0.get(entry).copied().flatten()
     }
 
@@ -92,7 +92,7 @@ impl Holds {
     }
 
     /// Holds an entry. The stricter reason wins: it decides what may be edited.
-    pub(super) fn hold(&mut self, entry: usize, why: Held) {
+    pub(super) fn hold(&mut self, entry: usize, why: KeepReason) {
         let held = self.0[entry].get_or_insert(why);
         if leniency(why) < leniency(*held) {
             *held = why;
@@ -100,16 +100,16 @@ impl Holds {
     }
 
     /// All of them, in order.
-    pub(super) fn all(&self) -> impl Iterator<Item = (usize, Held)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, KeepReason)> {
         self.among(0..self.0.len())
     }
 
     /// Those among these.
-    pub(super) fn among(&self, entries: Range<usize>) -> impl Iterator<Item = (usize, Held)> {
+    pub(super) fn among(&self, entries: Range<usize>) -> impl Iterator<Item = (usize, KeepReason)> {
         entries.filter_map(|at| Some((at, self.get(at)?)))
     }
 
-    pub(super) fn retain(&mut self, stays: impl Fn(usize, Held) -> bool) {
+    pub(super) fn retain(&mut self, stays: impl Fn(usize, KeepReason) -> bool) {
         for (at, held) in self.0.iter_mut().enumerate() {
             *held = held.filter(|held| stays(at, *held));
         }
