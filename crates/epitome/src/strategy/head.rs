@@ -16,7 +16,7 @@ pub enum Room {
     Target,
     /// So many tokens, frame included, beside the checkpoint of what folds.
     Tokens(u64),
-    /// So many characters of what was said, as [`Measurements`](crate::trigger::Gauge) counts them, beside the checkpoint.
+    /// So many characters of what was said, as [`Measurements`](crate::trigger::Measurements) counts them, beside the checkpoint.
     Characters(u64),
 }
 

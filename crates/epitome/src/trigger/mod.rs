@@ -1,12 +1,12 @@
 //! When to act: a trigger looks at a [`Measurements`] and says why it fires, or nothing.
 //!
 //! ```
-//! use epitome::trigger::{Any, Cause, Gauge, Trigger, When};
+//! use epitome::trigger::{Any, Cause, Measurements, Trigger, When};
 //!
 //! let full = When::Share(0.8).build()?;
-//! let nightly = |gauge: &Gauge| (gauge.items > 400).then(|| Cause::Custom("nightly".into()));
+//! let nightly = |gauge: &Measurements| (gauge.items > 400).then(|| Cause::Custom("nightly".into()));
 //! let either = Any::of([full.boxed(), nightly.boxed()]);
-//! let gauge = Gauge { items: 401, window: Some(200_000), ..Gauge::default() };
+//! let gauge = Measurements { items: 401, window: Some(200_000), ..Measurements::default() };
 //! assert_eq!(either.fires(&gauge), Some(Cause::Custom("nightly".into())));
 //! # Ok::<(), epitome::trigger::TriggerError>(())
 //! ```

@@ -111,7 +111,7 @@ impl Sizes {
             match (held, entry.is_human()) {
                 (KeepReason::Companion, true) => sizes.spoken.push(whole - rigid),
                 (KeepReason::Companion | KeepReason::Newest, false) => {
-                    sizes.soft.push(whole - rigid)
+                    sizes.soft.push(whole - rigid);
                 }
                 _ => sizes.firm.push(whole - rigid),
             }

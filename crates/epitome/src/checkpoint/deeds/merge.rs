@@ -1,0 +1,222 @@
+//! Which calls become one line, where not each has room for its own.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::{BETWEEN, CUT, Deed, MOST_BRIEF, MOST_TARGET};
+use crate::checkpoint::activation::Key;
+use crate::checkpoint::target::{is_bad, is_target, whole_words};
+use crate::specifics;
+
+/// How a call went: calls that went otherwise are no one line.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Went {
+    Well,
+    Badly,
+    Unanswered,
+}
+
+impl Went {
+    fn of(deed: &Deed) -> Self {
+        match () {
+            () if deed.went.is_empty() => Went::Unanswered,
+            () if is_bad(&deed.went) => Went::Badly,
+            () => Went::Well,
+        }
+    }
+}
+
+/// Calls that become one line.
+pub(super) struct Group<'a> {
+    /// What they have in common.
+    pub(super) deed: Deed,
+    targets: Vec<Cow<'a, str>>,
+    seen: HashSet<Cow<'a, str>>,
+}
+
+/// Calls in the groups that `merging` makes of them.
+pub(super) fn grouped<'a>(
+    deeds: impl Iterator<Item = &'a Deed>,
+    merging: Merging,
+) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut places: HashMap<(Cow<'a, str>, Key, Went), usize> = HashMap::new();
+    for deed in deeds {
+        let what = merging.of(deed);
+        let asks = if merging == Merging::Same { deed.asks } else { 0 };
+        let at = *places.entry((what.clone(), asks, Went::of(deed))).or_insert(groups.len());
+        if at == groups.len() {
+            let deed = deed.clone();
+            let deed = Deed { what: what.into(), times: 0, ..deed };
+            groups.push(Group { deed, targets: Vec::new(), seen: HashSet::new() });
+        }
+        groups[at].add(deed, merging);
+    }
+    groups
+}
+
+/// Calls of which those that failed are one with the same call where that went well later.
+pub(super) fn mended(same: Vec<Deed>) -> Vec<Deed> {
+    let (bad, mut well): (Vec<Deed>, Vec<Deed>) =
+        same.into_iter().partition(|deed| Went::of(deed) == Went::Badly);
+    let places: HashMap<(Box<str>, Key), usize> =
+        well.iter().enumerate().map(|(at, deed)| ((deed.what.clone(), deed.asks), at)).collect();
+    for deed in bad {
+        match places.get(&(deed.what.clone(), deed.asks)).map(|at| &mut well[*at]) {
+            Some(later) if later.last > deed.last => {
+                later.times += deed.times;
+                later.first = later.first.min(deed.first);
+            }
+            _ => well.push(deed),
+        }
+    }
+    well
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, deed: &'a Deed, merging: Merging) {
+        let known = &mut self.deed;
+        known.times += deed.times;
+        known.first = known.first.min(deed.first);
+        known.last = known.last.max(deed.last);
+        known.went = deed.went.clone();
+        if let Merging::Targets(_) = merging {
+            for target in targets(deed) {
+                if self.seen.insert(target.clone()) {
+                    self.targets.push(target);
+                }
+            }
+        }
+    }
+
+    /// The line of all of them.
+    pub(super) fn merged(&self, merging: Merging) -> Deed {
+        let mut deed = self.deed.clone();
+        if merging == Merging::Brief {
+            deed.went = whole_words(&deed.went, MOST_BRIEF).into();
+        }
+        if let Merging::Targets(most) = merging
+            && most > 0
+            && !self.targets.is_empty()
+        {
+            let newest = &self.targets[self.targets.len().saturating_sub(most)..];
+            let before = if newest.len() < self.targets.len() { CUT } else { "" };
+            deed.what = format!("{}({before}{})", deed.what, newest.join(BETWEEN)).into();
+        }
+        deed
+    }
+}
+
+/// Which calls become one line. Where the others don't fit, the next one may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::checkpoint) enum Merging {
+    /// Those that say the same.
+    Same,
+    /// Those of one tool whose short arguments are the same.
+    Short,
+    /// Those of one tool, which names its newest targets, at most so many.
+    Targets(usize),
+    /// Those of one tool, which says in a few words how the last one went.
+    Brief,
+}
+
+impl Merging {
+    /// Those of one tool, which names all its targets.
+    pub(in crate::checkpoint) const TOOL: Merging = Merging::Targets(usize::MAX);
+
+    /// What stands for a call.
+    fn of(self, deed: &Deed) -> Cow<'_, str> {
+        let what = &*deed.what;
+        let Some((tool, _)) = what.split_once('(') else { return what.into() };
+        match self {
+            Merging::Same => what.into(),
+            Merging::Short if deed.names_files => what.into(),
+            Merging::Short => {
+                let all = arguments(inner(what));
+                let short = short(&all);
+                if short.len() < all.len() {
+                    format!("{tool}({}, …)", short.join(", ")).into()
+                } else {
+                    what.into()
+                }
+            }
+            Merging::Targets(_) | Merging::Brief => tool.into(),
+        }
+    }
+}
+
+/// The arguments of a call, between the parentheses: each has its name, and a command line is one. A value may have a comma.
+fn arguments(inner: &str) -> Vec<&str> {
+    if value(inner).is_none() {
+        return vec![inner];
+    }
+    let mut all = Vec::new();
+    let mut start = 0;
+    for (at, _) in inner.match_indices(", ") {
+        let next = &inner[at + 2..];
+        if next == "…" || value(next).is_some() {
+            all.push(&inner[start..at]);
+            start = at + 2;
+        }
+    }
+    all.push(&inner[start..]);
+    all
+}
+
+/// The arguments that tell what a call was done to: those with one word, no number or flag; else the first.
+fn short<'a>(all: &[&'a str]) -> Vec<&'a str> {
+    let is_word = |word: &str| {
+        let is_short = word.len() <= MOST_TARGET && !word.contains(char::is_whitespace);
+        is_short && word.contains(char::is_alphabetic) && !matches!(word, "true" | "false" | "null")
+    };
+    let is_short = |one: &&&str| value(one).is_some_and(|value| is_target(value) || is_word(value));
+    let found: Vec<&str> = all.iter().filter(is_short).copied().collect();
+    if found.is_empty() { all[..1].to_vec() } else { found }
+}
+
+/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` its short arguments, of `Bash(cd app && cargo test)`
+/// the program and what it is told first.
+fn targets(deed: &Deed) -> impl Iterator<Item = Cow<'_, str>> {
+    let named = short(&arguments(inner(&deed.what)));
+    named.into_iter().flat_map(|one| one.split(BETWEEN)).filter_map(|target| {
+        let target = match value(target) {
+            Some(value) => value,
+            None if deed.names_files => target,
+            None => program(target),
+        };
+        let most = specifics::floor(target, MOST_TARGET.min(target.len()));
+        let short = target[..most].trim_end();
+        let is_cut = !short.is_empty() && short.len() < target.trim_end().len();
+        let target = if is_cut { format!("{short}…").into() } else { Cow::Borrowed(target) };
+        (!target.is_empty() && target != "…").then_some(target)
+    })
+}
+
+/// The program that a command line runs in the folder that it goes to, and its first word where that is no flag.
+fn program(line: &str) -> &str {
+    let goes = |command: &&str| !command.starts_with("cd ");
+    let command = line.split("&&").map(str::trim).find(goes).unwrap_or(line);
+    let ends = command.match_indices(' ').map(|(at, _)| at).chain([command.len()]);
+    let mut ends = ends.take(2);
+    let program = ends.next().unwrap_or(command.len());
+    let word = ends.next().map(|end| &command[program..end]);
+    match word.map(str::trim) {
+        Some(word) if word.starts_with(char::is_alphanumeric) => {
+            &command[..program + 1 + word.len()]
+        }
+        _ => &command[..program],
+    }
+}
+
+/// What stands between the parentheses.
+pub(super) fn inner(what: &str) -> &str {
+    what.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest))
+}
+
+/// Of `id=JG7FMM` what stands behind the name.
+pub(super) fn value(argument: &str) -> Option<&str> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    argument.split_once('=').filter(|(name, _)| is_name(name)).map(|(_, value)| value)
+}
