@@ -44,7 +44,13 @@ impl Sent {
     /// A transcript as a client would send it, held with the server itself.
     fn dressed(name: String, transcript: &Request) -> Sent {
         let api = api(transcript.format);
-        let body = dressed(api, &body(transcript), model(api));
+        let mut body = dressed(api, &body(transcript), model(api));
+        // Other formats' models don't go on from their own words.
+        if let Some(contents) = body["contents"].as_array_mut()
+            && contents.last().is_some_and(|last| last["role"] == "model")
+        {
+            contents.push(json!({"role": "user", "parts": [{"text": "Go on."}]}));
+        }
         let call = Call { model: Some(model(api)), ..Call::new(api, &body) };
         let body = Judge::default().seal(&call).expect("a known model").to_string();
         let request = wire::parse(transcript.format, body).expect("it is well-formed");
