@@ -39,10 +39,12 @@ pub(super) fn grouped<'a>(
     deeds: impl Iterator<Item = &'a Deed>,
     merging: Merging,
 ) -> Vec<Group<'a>> {
+    let deeds: Vec<&Deed> = deeds.collect();
+    let depths = if merging == Merging::Short { depths(&deeds) } else { HashMap::new() };
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places: HashMap<(Cow<'a, str>, Key, Went), usize> = HashMap::new();
     for deed in deeds {
-        let what = merging.of(deed);
+        let what = merging.of(deed, &depths);
         let asks = if merging == Merging::Same { deed.asks } else { 0 };
         let at = *places.entry((what.clone(), asks, Went::of(deed))).or_insert(groups.len());
         if at == groups.len() {
@@ -53,6 +55,27 @@ pub(super) fn grouped<'a>(
         groups[at].add(deed, merging);
     }
     groups
+}
+
+/// How many short arguments tell the calls of each tool apart; all, where none do.
+fn depths<'a>(deeds: &[&'a Deed]) -> HashMap<&'a str, usize> {
+    let mut calls: HashMap<&str, HashMap<&str, Vec<&str>>> = HashMap::new();
+    for deed in deeds {
+        if let Some((tool, _)) = deed.what.split_once('(') {
+            let short = short(&arguments(inner(&deed.what)));
+            calls.entry(tool).or_default().insert(&deed.what, short);
+        }
+    }
+    let depth = |calls: HashMap<&str, Vec<&str>>| {
+        let most = calls.values().map(Vec::len).max().unwrap_or(0);
+        let are_apart = |depth: &usize| {
+            let told: HashSet<_> =
+                calls.values().map(|call| &call[..call.len().min(*depth)]).collect();
+            told.len() == calls.len()
+        };
+        (1..=most).find(are_apart).unwrap_or(usize::MAX)
+    };
+    calls.into_iter().map(|(tool, calls)| (tool, depth(calls))).collect()
 }
 
 /// Calls of which those that failed are one with the same call where that went well later.
@@ -112,7 +135,7 @@ impl<'a> Group<'a> {
 pub(in crate::checkpoint) enum Merging {
     /// Those that say the same.
     Same,
-    /// Those of one tool whose short arguments are the same.
+    /// Those of one tool whose short arguments are the same. As few of these are said as tell calls apart.
     Short,
     /// Those of one tool, which names its newest targets, at most so many.
     Targets(usize),
@@ -125,7 +148,7 @@ impl Merging {
     pub(in crate::checkpoint) const TOOL: Merging = Merging::Targets(usize::MAX);
 
     /// What stands for a call.
-    fn of(self, deed: &Deed) -> Cow<'_, str> {
+    fn of<'d>(self, deed: &'d Deed, depths: &HashMap<&str, usize>) -> Cow<'d, str> {
         let what = &*deed.what;
         let Some((tool, _)) = what.split_once('(') else { return what.into() };
         match self {
@@ -133,7 +156,8 @@ impl Merging {
             Merging::Short if deed.names_files => what.into(),
             Merging::Short => {
                 let all = arguments(inner(what));
-                let short = short(&all);
+                let mut short = short(&all);
+                short.truncate(depths.get(tool).copied().unwrap_or(usize::MAX));
                 if short.len() < all.len() {
                     format!("{tool}({}, …)", short.join(", ")).into()
                 } else {
