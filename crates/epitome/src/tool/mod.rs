@@ -1,6 +1,7 @@
 //! What tool calls do: whether they only read, which file or command they are about, and how they went.
 
 mod call;
+mod effect;
 mod name;
 mod shell;
 mod test_totals;
