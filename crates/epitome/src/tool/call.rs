@@ -139,7 +139,7 @@ const SHELLS: [&str; 17] = [
 ];
 
 /// Whether a tool runs a command line as a shell does, so that it can be read. `lock_door` does not.
-fn runs_lines(tool: &str) -> bool {
+pub(crate) fn runs_lines(tool: &str) -> bool {
     words(tool).iter().any(|word| SHELLS.contains(&word.as_str()))
 }
 
