@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::name::{asks_to_write, bare, keeps_list, only_reads, words};
+use super::effect::asks_for_more;
+use super::name::{bare, keeps_list, only_reads, words};
 use super::shell::Command;
 use crate::text::arguments::{Arguments, patched_files};
 
@@ -138,34 +139,8 @@ const SHELLS: [&str; 17] = [
 ];
 
 /// Whether a tool runs a command line as a shell does, so that it can be read. `lock_door` does not.
-fn runs_lines(tool: &str) -> bool {
+pub(crate) fn runs_lines(tool: &str) -> bool {
     words(tool).iter().any(|word| SHELLS.contains(&word.as_str()))
-}
-
-/// Words that begin a statement of SQL or GraphQL which changes something.
-const STATEMENTS: [&str; 15] = [
-    "insert", "update", "delete", "drop", "alter", "create", "truncate", "merge", "grant",
-    "revoke", "replace", "call", "exec", "vacuum", "mutation",
-];
-
-/// Whether the arguments of a tool that reads by its name ask for more: another method than GET, an action that doesn't read, a
-/// statement that writes.
-fn asks_for_more(arguments: &Arguments<'_>) -> bool {
-    let is = |names: &[&str], acts: &dyn Fn(&str) -> bool| {
-        arguments.get(names).is_some_and(|value| acts(&value))
-    };
-    let reads =
-        |method: &str| ["GET", "HEAD", "OPTIONS"].iter().any(|m| m.eq_ignore_ascii_case(method));
-    let is_statement = |word: &str| STATEMENTS.iter().any(|verb| verb.eq_ignore_ascii_case(word));
-    let of_letters = |c: char| !c.is_alphanumeric() && c != '_';
-    let is_flag = |(name, raw): (&str, &str)| raw == "true" && asks_to_write(name);
-    arguments.all().any(is_flag)
-        || is(&["method", "http_method"], &|method| !reads(method))
-        || is(&["action", "operation", "op"], &|action| !only_reads(action))
-        || is(&["sql", "statement"], &|sql| sql.split(of_letters).any(is_statement))
-        || is(&["query", "q"], &|query| {
-            query.split(';').any(|part| part.split_whitespace().next().is_some_and(is_statement))
-        })
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 //! A name is split into words. A call of a tool whose name doesn't clearly say that it reads may have changed something: one
 //! line too many costs little, and a deed that is left out may be done again.
 
-/// Verbs that only read, first in a name: `get_user`, `list_directory`.
-const READING: [&str; 20] = [
-    "read", "grep", "glob", "ls", "list", "fetch", "search", "view", "get", "find", "query",
-    "lookup", "show", "describe", "cat", "tail", "scroll", "goto", "peek", "inspect",
-];
+/// Verbs that only read, first in a name: `get_user`, `read_file`.
+const READING: [&str; 10] =
+    ["read", "ls", "fetch", "get", "find", "lookup", "show", "describe", "peek", "inspect"];
+
+/// Those that are nouns, too: `list_directory` lists, but `list_append` changes a list.
+const READING_NOUNS: [&str; 10] =
+    ["grep", "glob", "list", "search", "view", "query", "cat", "tail", "scroll", "goto"];
 
 /// Words that say so last in a name, too, if no verb of a deed is first: `WebFetch`, `codebase_search`.
 const READING_LAST: [&str; 6] = ["read", "fetch", "search", "grep", "lookup", "screenshot"];
@@ -27,25 +29,32 @@ const READING_ALONE: [&str; 11] = [
     "explain",
 ];
 
-/// Words by which a tool may do more than read, wherever they stand.
-const WRITING: [&str; 26] = [
-    "set", "update", "delete", "create", "write", "reset", "remove", "add", "edit", "send",
-    "cancel", "modify", "insert", "replace", "execute", "run", "apply", "save", "post", "put",
-    "submit", "move", "and", "or", "then", "as",
+/// Verbs that change something, wherever in a name they stand.
+#[rustfmt::skip]
+const CHANGING: [&str; 117] = [
+    "abort", "accept", "activate", "add", "alter", "append", "apply", "approve", "assign", "attach", "ban", "buy", "cancel",
+    "clean", "cleanup", "clear", "click", "compile", "confirm", "consume", "create", "deactivate", "decline", "delete",
+    "deploy", "dequeue", "destroy", "detach", "disable", "dismiss", "dispatch", "drag", "drain", "edit", "emit", "enable",
+    "enqueue", "erase", "eval", "evict", "exec", "execute", "fill", "flush", "increment", "insert", "install", "invalidate",
+    "invite", "invoke", "kill", "launch", "migrate", "modify", "move", "mutate", "mute", "notify", "overwrite", "prune",
+    "purge", "put", "reboot", "rebuild", "redeem", "redo", "register", "reindex", "reject", "remove", "rename", "renew",
+    "replace", "reserve", "reset", "restart", "restore", "revert", "revoke", "rewrite", "rollback", "rotate", "run", "save",
+    "sell", "send", "set", "shutdown", "spawn", "submit", "subscribe", "swap", "sync", "terminate", "toggle", "truncate",
+    "unassign", "unblock", "undo", "uninstall", "unlink", "unlock", "unpin", "unregister", "unsubscribe", "update", "upsert",
+    "wipe", "withdraw", "write", "decrement", "deposit", "publish", "press", "tap", "archive", "post",
 ];
 
-/// Verbs of deeds, first in a name: `stop_search` ends one.
-const DOING: [&str; 24] = [
-    "start", "stop", "kill", "close", "open", "clear", "drop", "mark", "change", "share",
-    "schedule", "pause", "resume", "toggle", "enable", "disable", "publish", "import", "export",
-    "sync", "book", "pay", "call", "use",
+/// Those that are nouns, too, and say so first or last in a name, and behind a noun: `get_refund` may ask for one,
+/// `get_refund_status` doesn't.
+#[rustfmt::skip]
+const CHANGING_NOUNS: [&str; 35] = [
+    "book", "call", "capture", "change", "checkout", "close", "commit", "drop", "export", "forward", "import", "lock", "mark",
+    "merge", "open", "patch", "pause", "pay", "pop", "purchase", "push", "refund", "reply", "resume", "schedule", "share",
+    "start", "stop", "transfer", "trash", "trigger", "upload", "use", "vote", "flag",
 ];
 
-/// Further ones, last in a name: `list_append`, `query_kill`.
-const DOING_LAST: [&str; 14] = [
-    "append", "flush", "pop", "push", "rename", "capture", "refund", "purge", "merge", "commit",
-    "approve", "reject", "transfer", "trash",
-];
+/// Words that join one act with another: `get_or_create`, `mark_as_read`.
+const JOINING: [&str; 4] = ["and", "or", "then", "as"];
 
 /// Tools of agents that keep the agent's own list or plan: nothing happens outside.
 const LISTS: [&str; 17] = [
@@ -81,17 +90,19 @@ pub(crate) fn keeps_list(tool: &str) -> bool {
     is_own && LISTS.iter().any(|list| bare.eq_ignore_ascii_case(list))
 }
 
-/// The words of a name, in lower case: `getUserDetails` and `get_user_details` have three.
+/// The words of a name, in lower case: `getHTTPStatus` and `get_http_status` have three.
 pub(super) fn words(tool: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut was_lower = false;
     let mut begins = true;
-    for c in bare(tool).chars() {
+    let mut chars = bare(tool).chars().peekable();
+    while let Some(c) = chars.next() {
         if !c.is_alphanumeric() {
             begins = true;
             continue;
         }
-        if begins || was_lower && c.is_uppercase() {
+        let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
+        if begins || c.is_uppercase() && (was_lower || next_is_lower) {
             words.push(String::new());
         }
         begins = false;
@@ -101,15 +112,26 @@ pub(super) fn words(tool: &str) -> Vec<String> {
     words
 }
 
-/// Whether an argument of this name, said to be true, asks for more than to read: `delete_after`.
-pub(super) fn asks_to_write(argument: &str) -> bool {
-    let is_deed = |word: &String| {
-        [&WRITING[..], &DOING[..], &DOING_LAST[..]].iter().any(|list| list.contains(&word.as_str()))
-    };
-    words(argument).iter().any(is_deed)
+/// Whether a word is a verb that changes something.
+pub(super) fn changes(word: &str) -> bool {
+    CHANGING.contains(&word)
 }
 
-/// Whether a tool only reads, by its name alone.
+/// Whether a word may be one, though it may be a noun.
+pub(super) fn may_change(word: &str) -> bool {
+    changes(word) || CHANGING_NOUNS.contains(&word)
+}
+
+/// Whether what stands before a tool's own name says that it changes something, and isn't its server: `github__delete__list`.
+fn is_of_changes(tool: &str) -> bool {
+    let before = &tool[..tool.len() - bare(tool).len()];
+    let before = before
+        .strip_prefix("mcp__")
+        .map_or(before, |rest| rest.split_once("__").map_or("", |(_server, before)| before));
+    before.split("__").flat_map(words).any(|word| changes(&word))
+}
+
+/// Whether a tool only reads, by its name alone: a word that reads leads, and no word changes anything.
 ///
 /// ```
 /// use epitome::tool::only_reads;
@@ -123,16 +145,16 @@ pub fn only_reads(tool: &str) -> bool {
     }
     let words = words(tool);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
+    let reads = match words.as_slice() {
         [] => false,
-        [word] => READING.contains(word) || READING_ALONE.contains(word),
-        [first, .., last] => {
-            let reads =
-                READING.contains(first) || READING_LAST.contains(last) && !DOING.contains(first);
-            let does = DOING.contains(last) || DOING_LAST.contains(last);
-            reads && !does && !words.iter().any(|word| WRITING.contains(word))
-        }
-    }
+        [word] => [&READING[..], &READING_NOUNS, &READING_ALONE].concat().contains(word),
+        [first, .., last] if may_change(last) || may_change(first) => false,
+        [first, second, ..] if READING_NOUNS.contains(first) => !may_change(second),
+        [first, .., last] => READING.contains(first) || READING_LAST.contains(last),
+    };
+    reads
+        && !words.iter().any(|word| changes(word) || JOINING.contains(word))
+        && !is_of_changes(tool)
 }
 
 #[cfg(test)]
@@ -156,6 +178,16 @@ mod tests {
             "query_kill",
             "view_drop",
             "get_refund",
+            "list_append_item",
+            "read_pop_flush_all",
+            "query_kill_session",
+            "view_drop_table",
+            "upload_screenshot",
+            "trigger_search",
+            "unsubscribe_search",
+            "readAPIDelete",
+            "github__delete__list",
+            "read_trash",
         ] {
             assert!(!only_reads(tool), "{tool}");
         }
@@ -170,6 +202,15 @@ mod tests {
             "TaskCreate",
             "mcp__notes__todo_write",
             "getUserDetails",
+            "getHTTPStatus",
+            "get_refund_status",
+            "get_transfer_details",
+            "list_files",
+            "search_flights",
+            "read_query",
+            "get_order",
+            "mcp__update_center__list_files",
+            "functions__read_file",
         ] {
             assert!(only_reads(tool), "{tool}");
         }

@@ -7,6 +7,7 @@ use super::{BETWEEN, CUT, Deed, MOST_BRIEF, MOST_TARGET};
 use crate::checkpoint::activation::Key;
 use crate::checkpoint::target::{is_bad, is_target, whole_words};
 use crate::specifics;
+use crate::tool::{Command, FileDeed, runs_lines};
 
 /// How a call went: calls that went otherwise are no one line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,8 +104,15 @@ impl<'a> Group<'a> {
         known.first = known.first.min(deed.first);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
-        if let Merging::Targets(_) = merging {
-            for target in targets(deed) {
+        if let Merging::Targets(most) = merging {
+            // What several have in common is said once where not all have room.
+            let targets = targets(deed).into_iter();
+            let targets: Vec<_> = if most < usize::MAX && !deed.names_files {
+                targets.flat_map(apart).collect()
+            } else {
+                targets.collect()
+            };
+            for target in targets {
                 if self.seen.insert(target.clone()) {
                     self.targets.push(target);
                 }
@@ -158,10 +166,10 @@ impl Merging {
                 let all = arguments(inner(what));
                 let mut short = short(&all);
                 short.truncate(depths.get(tool).copied().unwrap_or(usize::MAX));
-                if short.len() < all.len() {
-                    format!("{tool}({}, …)", short.join(", ")).into()
-                } else {
+                if short.is_empty() || short.len() == all.len() {
                     what.into()
+                } else {
+                    format!("{tool}({}, …)", short.join(", ")).into()
                 }
             }
             Merging::Targets(_) | Merging::Brief => tool.into(),
@@ -187,33 +195,62 @@ fn arguments(inner: &str) -> Vec<&str> {
     all
 }
 
-/// The arguments that tell what a call was done to: those with one word, no number or flag; else the first.
+/// The arguments that tell what a call was done to: those with one word, no number or flag. Where there is none, a call is like no
+/// other: of two payments with one amount nobody knows that they went to one account.
 fn short<'a>(all: &[&'a str]) -> Vec<&'a str> {
     let is_word = |word: &str| {
         let is_short = word.len() <= MOST_TARGET && !word.contains(char::is_whitespace);
         is_short && word.contains(char::is_alphabetic) && !matches!(word, "true" | "false" | "null")
     };
     let is_short = |one: &&&str| value(one).is_some_and(|value| is_target(value) || is_word(value));
-    let found: Vec<&str> = all.iter().filter(is_short).copied().collect();
-    if found.is_empty() { all[..1].to_vec() } else { found }
+    all.iter().filter(is_short).copied().collect()
 }
 
-/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, …)` its short arguments, of `Bash(cd app && cargo test)`
-/// the program and what it is told first.
-fn targets(deed: &Deed) -> impl Iterator<Item = Cow<'_, str>> {
-    let named = short(&arguments(inner(&deed.what)));
-    named.into_iter().flat_map(|one| one.split(BETWEEN)).filter_map(|target| {
-        let target = match value(target) {
-            Some(value) => value,
-            None if deed.names_files => target,
-            None => program(target),
-        };
-        let most = specifics::floor(target, MOST_TARGET.min(target.len()));
-        let short = target[..most].trim_end();
-        let is_cut = !short.is_empty() && short.len() < target.trim_end().len();
-        let target = if is_cut { format!("{short}…").into() } else { Cow::Borrowed(target) };
-        (!target.is_empty() && target != "…").then_some(target)
-    })
+/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, cabin=economy, n=2)` its short arguments together, of
+/// `Bash(cd app && rm -f x.rs)` the program and the files that it changes.
+fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
+    let inner = inner(&deed.what);
+    let all = arguments(inner);
+    let short = short(&all);
+    // `X=1 make` has no argument of that name.
+    let is_line = all.len() == 1 && !deed.names_files && runs_lines(tool(&deed.what));
+    let found: Vec<Cow<'_, str>> = match (&*short, &*all) {
+        _ if is_line => inner.split(BETWEEN).flat_map(commanded).collect(),
+        ([_, _, ..], _) => {
+            let values = short.iter().filter_map(|one| value(one)).map(brief);
+            vec![values.collect::<Vec<_>>().join(", ").into()]
+        }
+        ([one], _) | ([], [one]) if let Some(value) = value(one) => vec![brief(value)],
+        _ => inner.split(BETWEEN).map(brief).collect(),
+    };
+    found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
+}
+
+/// What stands together as a target, each for itself: `S-1, A1`. Numbers say nothing without their names: `amount=100, to=105`.
+fn apart(target: Cow<'_, str>) -> Vec<Cow<'_, str>> {
+    if !target.contains(", ") || target.contains('=') {
+        return vec![target];
+    }
+    target.split(", ").map(|one| one.to_owned().into()).collect()
+}
+
+/// The beginning of a target, among others.
+fn brief(target: &str) -> Cow<'_, str> {
+    let most = specifics::floor(target, MOST_TARGET.min(target.len()));
+    let short = target[..most].trim_end();
+    let is_cut = !short.is_empty() && short.len() < target.trim_end().len();
+    if is_cut { format!("{short}…").into() } else { Cow::Borrowed(target) }
+}
+
+/// The program of a command line, and the files that the line changes.
+fn commanded(line: &str) -> Vec<Cow<'_, str>> {
+    let program = brief(program(line));
+    let is_named = |path: &str| program.split(' ').any(|word| word == path);
+    let looks = |deed| matches!(deed, FileDeed::Read | FileDeed::Search);
+    let changed = Command::read(line).deeds.into_iter();
+    let changed = changed.filter(|(deed, path)| !looks(*deed) && !is_named(path));
+    let changed: Vec<_> = changed.map(|(_, path)| path.into()).collect();
+    [vec![program], changed].concat()
 }
 
 /// The program that a command line runs in the folder that it goes to, and its first word where that is no flag.
@@ -230,6 +267,11 @@ fn program(line: &str) -> &str {
         }
         _ => &command[..program],
     }
+}
+
+/// What stands before them.
+fn tool(what: &str) -> &str {
+    what.split_once('(').map_or(what, |(tool, _)| tool)
 }
 
 /// What stands between the parentheses.

@@ -54,7 +54,7 @@ fn what_was_done_is_said_in_order_and_read_back() {
     let tools = next.lines(|_| true, Merging::TOOL);
     assert_eq!(
         tools[2..],
-        ["[9] Bash(cargo test) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM · economy)"]
+        ["[9] Bash(cargo test) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM, economy)"]
     );
 }
 
@@ -92,9 +92,11 @@ fn what_failed_is_told_apart_from_what_went_well() {
         call(&mut deeds, well);
     }
     let lines = |deeds: &Deeds, merging| deeds.lines(|_| true, merging);
-    let failed = "[1] send_it(S-1 · A1 · A4) ×2, last [4] → failed: error: refused";
-    let sent = "[2] send_it(S-1 · A2 · A3 · A5) ×3, last [5] → sent";
+    let failed = "[1] send_it(S-1, A1 · S-1, A4) ×2, last [4] → failed: error: refused";
+    let sent = "[2] send_it(S-1, A2 · S-1, A3 · S-1, A5) ×3, last [5] → sent";
     assert_eq!(lines(&deeds, Merging::TOOL), [failed, sent]);
+    let few = "[2] send_it(… · A2 · A3 · A5) ×3, last [5] → sent";
+    assert_eq!(lines(&deeds, Merging::Targets(3))[1], few);
     // Whom it was sent to is not left out for room.
     let apart = lines(&deeds, Merging::Short);
     assert_eq!((apart.len(), &*apart[1]), (5, "[2] send_it(from=S-1, id=A2, …) → sent"));
@@ -104,6 +106,31 @@ fn what_failed_is_told_apart_from_what_went_well() {
         (lines(&next, Merging::TOOL), next.unnamed),
         (vec![failed.to_owned(), sent.to_owned()], 3)
     );
+}
+
+#[test]
+fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
+    let mut deeds = Deeds::default();
+    let calls = [
+        ("transfer", r#"{"amount":100,"to":105}"#),
+        ("transfer", r#"{"amount":100,"to":106}"#),
+        ("bash", r#"{"command":"rm -f /tmp/a.rs"}"#),
+        ("bash", r#"{"command":"cd app && rm -f b.rs && make"}"#),
+        ("bash", r#"{"command":"sed -i s/a/b/ ./c.rs"}"#),
+    ];
+    for (number, (tool, arguments)) in (1..).zip(calls) {
+        deeds.call(number, number, tool, arguments, false);
+    }
+    let lines = |deeds: &Deeds, merging| deeds.lines(|_| true, merging);
+    assert_eq!(lines(&deeds, Merging::Short), lines(&deeds, Merging::Same));
+    let merged = [
+        "[1] transfer(amount=100, to=105 · amount=100, to=106) ×2, last [2]",
+        "[3] bash(rm · /tmp/a.rs · app/b.rs · sed · c.rs) ×3, last [5]",
+    ];
+    assert_eq!(lines(&deeds, Merging::TOOL), merged);
+    let mut next = Deeds::default();
+    next.carry(&merged.join("\n"));
+    assert_eq!(lines(&next, Merging::TOOL), merged);
 }
 
 #[test]

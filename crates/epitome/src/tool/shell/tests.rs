@@ -126,6 +126,80 @@ fn what_changes_files_is_told() {
     check("echo a > $OUT/b.txt; rm *.rs", true, &[]);
 }
 
+#[test]
+fn what_may_change_something_is_no_look() {
+    for line in [
+        // Variables that may make programs do other things.
+        "LD_PRELOAD=./x.so ls",
+        "PAGER=./x git log",
+        "PATH=bin:$PATH; ls",
+        "env BASH_ENV=x bash -c ls",
+        // Programs of that name that stand elsewhere, or write besides.
+        "./test",
+        "bin/diff a b",
+        "nohup ls",
+        "date 010112002026",
+        "env rm b",
+        // Flags.
+        "sort --out=a a",
+        "sort --compress-program=./x a",
+        "rg --pre ./x a",
+        "git grep -O./x a",
+        "git diff --ext-diff",
+        "date --s 12:00",
+        "less --log-file=b a",
+        "find . -fls b",
+        "find . -exec grep x {} + -exec rm {} +",
+        // Scripts.
+        "sed 'w b' a",
+        "sed -n '1e date' a",
+        "sed -ne 'p;w b' a",
+        "sed --expression='w b' a",
+        "sed a -e 'w b'",
+        "sed -f x a",
+        "sed 's/[/]/x/w a/b' a",
+        "sed 's|a|b|w c' a",
+        "sed '\\,a,w b' a",
+        "awk 'BEGIN { \"rm b\" | getline }'",
+        "awk -f x a",
+        "gawk -i inplace '{ print }' a",
+        // What runs inside of a word, a document or arithmetic.
+        "echo $(( $(rm -rf b | wc -l) ))",
+        "((rm b); ls)",
+        "echo \"$(echo ')'; rm b)\"",
+        "cat <<EOF\n$(rm b)\nEOF",
+        "cat <<\"E F\"\na\nE F\nrm b",
+        "echo 'a",
+        "echo a > /dev/ttyUSB0",
+        "ls > $(pwd)",
+    ] {
+        assert!(Command::read(line).acts, "{line}");
+    }
+    for line in [
+        "LC_ALL=C sort a",
+        "GIT_PAGER=cat git log",
+        "COLUMNS=200 NO_COLOR= ls",
+        "dir=src; ls $dir",
+        "/usr/bin/grep x a",
+        "command -v cargo",
+        "git --no-pager log --oneline --stat",
+        "git diff --exit-code --color",
+        "grep --include='*.rs' --only-matching -rn --color x src",
+        "date -u +%F",
+        "sed -n '1,20p' src/new.rs",
+        "sed -n '/start/,/end/p' README.md",
+        "sed -E 's/we/ew/g; s|[/]|e|' web.md",
+        "sed -n -e 5p -e '7,9p' WHERE.md",
+        "awk -F: '$1 == 3 || $2 { print $1 }' a",
+        "find . -name write -exec grep x {} + -exec cat {} +",
+        "echo \"$(echo ')')\"",
+        "cat <<'EOF'\n$(rm b)\nEOF",
+        "ls 2> /dev/stderr",
+    ] {
+        assert!(!Command::read(line).acts, "{line}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_line_can_be_read(line: String) {

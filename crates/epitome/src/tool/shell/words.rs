@@ -1,4 +1,4 @@
-//! The simple commands of a shell line, in words.
+//! A command line as its simple commands and their words.
 
 use super::Deed;
 
@@ -19,111 +19,168 @@ impl Word {
     }
 }
 
-/// The simple commands of a line, in words without their quotes, and the lines whose output stands in these words.
-pub(super) fn segments(line: &str) -> (Vec<Vec<Word>>, Vec<String>) {
-    let mut segments = vec![Vec::new()];
-    let mut substituted = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    // The marks that end the here documents begun on this line.
-    let mut marks: Vec<String> = Vec::new();
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some('"') | None, '`') => {
-                substituted.push(chars.by_ref().take_while(|&c| c != '`').collect());
-            }
-            (Some('"'), '$') if chars.next_if_eq(&'(').is_some() => {
-                substituted.push(parenthesized(&mut chars));
-            }
-            // Arithmetic: its `<<` begins no document.
-            (None, '(') if chars.next_if_eq(&'(').is_some() => {
-                parenthesized(&mut chars);
-                chars.next_if_eq(&')');
-            }
-            (Some('"') | None, '\\') => word.get_or_insert_default().extend(chars.next()),
-            (Some(_), c) => word.get_or_insert_default().push(c),
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, '#') if word.is_none() => while chars.next_if(|&c| c != '\n').is_some() {},
-            (None, '<') if chars.next_if_eq(&'<').is_some() => {
-                let last = segments.last_mut().expect("there is always one");
-                last.extend(word.take().map(Word::Text));
-                if chars.next_if_eq(&'<').is_some() {
-                    // What follows is a text, and no file.
-                    last.push(Word::Into(None));
-                } else {
-                    marks.push(mark(&mut chars));
-                }
-            }
-            (None, ' ' | '\t' | '|' | '&' | ';' | '\n' | '(' | ')' | '>') => {
-                let last = segments.last_mut().expect("there is always one");
-                // `2>` and `>` go to a file alike.
-                word.take_if(|word| c == '>' && word.bytes().all(|b| b.is_ascii_digit()));
-                last.extend(word.take().map(Word::Text));
-                if c == '>' {
-                    let mut deed = Deed::Write;
-                    while chars.next_if_eq(&'>').is_some() {
-                        deed = Deed::Edit;
-                    }
-                    let is_joined = chars.next_if_eq(&'&').is_some();
-                    if is_joined && chars.next_if(|c| c.is_ascii_digit() || *c == '-').is_some() {
-                        while chars.next_if(char::is_ascii_digit).is_some() {}
-                    } else {
-                        chars.next_if_eq(&'|');
-                        last.push(Word::Into(Some(deed)));
-                    }
-                } else if !matches!(c, ' ' | '\t') {
-                    segments.push(Vec::new());
-                }
-                if c == '\n' {
-                    marks.drain(..).for_each(|mark| pass_document(&mark, &mut chars));
-                }
-            }
-            (None, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    let last = segments.last_mut().expect("there is always one");
-    last.extend(word.map(Word::Text));
-    (segments, substituted)
+/// A command line in parts.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    /// Its simple commands, in words without their quotes.
+    pub(super) segments: Vec<Vec<Word>>,
+    /// The lines whose output stands in these words.
+    pub(super) substituted: Vec<String>,
+    /// Whether it isn't understood: it ends in a quote or a document.
+    pub(super) is_odd: bool,
 }
 
-/// What stands before the parenthesis that closes one that was opened.
+impl Line {
+    pub(super) fn read(line: &str) -> Self {
+        let mut parts = Line { segments: vec![Vec::new()], ..Line::default() };
+        let mut word: Option<String> = None;
+        let mut quote: Option<char> = None;
+        // The marks that end the here documents begun on this line.
+        let mut marks: Vec<Mark> = Vec::new();
+        let mut chars = line.chars().peekable();
+        while let Some(c) = chars.next() {
+            match (quote, c) {
+                (Some(open), c) if c == open => quote = None,
+                (Some('"') | None, '`') => {
+                    parts.substituted.push(chars.by_ref().take_while(|&c| c != '`').collect());
+                }
+                (Some('"'), '$') if chars.next_if_eq(&'(').is_some() => {
+                    parts.substituted.push(parenthesized(&mut chars));
+                }
+                // Arithmetic: its `<<` begins no document. Else it is a subshell in one.
+                (None, '(') if chars.next_if_eq(&'(').is_some() => {
+                    let inner = parenthesized(&mut chars);
+                    if chars.next_if_eq(&')').is_none() || runs_something(&inner) {
+                        parts.substituted.push(inner);
+                    }
+                }
+                (Some('"') | None, '\\') => word.get_or_insert_default().extend(chars.next()),
+                (Some(_), c) => word.get_or_insert_default().push(c),
+                (None, '"' | '\'') => {
+                    quote = Some(c);
+                    word.get_or_insert_default();
+                }
+                (None, '#') if word.is_none() => while chars.next_if(|&c| c != '\n').is_some() {},
+                (None, '<') if chars.next_if_eq(&'<').is_some() => {
+                    parts.end(&mut word);
+                    if chars.next_if_eq(&'<').is_some() {
+                        // What follows is a text, and no file.
+                        parts.last().push(Word::Into(None));
+                    } else {
+                        marks.push(Mark::read(&mut chars));
+                    }
+                }
+                (None, ' ' | '\t' | '|' | '&' | ';' | '\n' | '(' | ')' | '>') => {
+                    // `2>` and `>` go to a file alike.
+                    word.take_if(|word| c == '>' && word.bytes().all(|b| b.is_ascii_digit()));
+                    parts.end(&mut word);
+                    if c == '>' {
+                        parts.redirect(&mut chars);
+                    } else if !matches!(c, ' ' | '\t') {
+                        parts.segments.push(Vec::new());
+                    }
+                    if c == '\n' {
+                        parts.is_odd |= marks.drain(..).any(|mark| !mark.is_passed(&mut chars));
+                    }
+                }
+                (None, c) => word.get_or_insert_default().push(c),
+            }
+        }
+        parts.end(&mut word);
+        parts.is_odd |= quote.is_some() || !marks.is_empty();
+        parts
+    }
+
+    fn last(&mut self) -> &mut Vec<Word> {
+        self.segments.last_mut().expect("there is always one")
+    }
+
+    fn end(&mut self, word: &mut Option<String>) {
+        let word = word.take().map(Word::Text);
+        self.last().extend(word);
+    }
+
+    /// What stands behind a `>`.
+    fn redirect(&mut self, chars: &mut Chars<'_>) {
+        let mut deed = Deed::Write;
+        while chars.next_if_eq(&'>').is_some() {
+            deed = Deed::Edit;
+        }
+        let is_joined = chars.next_if_eq(&'&').is_some();
+        if is_joined && chars.next_if(|c| c.is_ascii_digit() || *c == '-').is_some() {
+            while chars.next_if(char::is_ascii_digit).is_some() {}
+        } else {
+            chars.next_if_eq(&'|');
+            self.last().push(Word::Into(Some(deed)));
+        }
+    }
+}
+
+type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// Whether a text in which the shell puts values runs a command for one.
+fn runs_something(text: &str) -> bool {
+    text.contains("$(") || text.contains('`')
+}
+
+/// What stands before the parenthesis that closes one that was opened; none in quotes does.
 fn parenthesized(chars: &mut Chars<'_>) -> String {
     let mut depth = 1;
-    let inner = chars.take_while(|c| {
-        depth += i32::from(*c == '(') - i32::from(*c == ')');
+    let mut quote = None;
+    let mut is_escaped = false;
+    let inner = chars.take_while(|&c| {
+        match (quote, c) {
+            _ if is_escaped => is_escaped = false,
+            (Some('"') | None, '\\') => is_escaped = true,
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') => depth -= 1,
+            (None, _) => {}
+        }
         depth > 0
     });
     inner.collect()
 }
 
-type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
-
-/// The mark behind `<<`.
-fn mark(chars: &mut Chars<'_>) -> String {
-    chars.next_if_eq(&'-');
-    while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
-    let mut mark = String::new();
-    while let Some(c) = chars.next_if(|c| !c.is_whitespace() && !"|&;()<>".contains(*c)) {
-        mark.extend(Some(c).filter(|c| !matches!(c, '"' | '\'' | '\\')));
-    }
-    mark
+/// What ends a here document.
+struct Mark {
+    text: String,
+    /// Whether the document is data only, and nothing is put into it.
+    is_quoted: bool,
 }
 
-/// Goes past a here document, which is data.
-fn pass_document(mark: &str, chars: &mut Chars<'_>) {
-    let mut line = String::new();
-    for c in chars {
-        if c != '\n' {
-            line.push(c);
-        } else if line.trim() == mark {
-            return;
-        } else {
-            line.clear();
+impl Mark {
+    /// The mark behind `<<`.
+    fn read(chars: &mut Chars<'_>) -> Self {
+        chars.next_if_eq(&'-');
+        while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
+        let mut mark = Mark { text: String::new(), is_quoted: false };
+        while let Some(c) = chars.next_if(|c| !c.is_whitespace() && !"|&;()<>".contains(*c)) {
+            if matches!(c, '"' | '\'' | '\\') {
+                mark.is_quoted = true;
+            } else {
+                mark.text.push(c);
+            }
         }
+        mark
+    }
+
+    /// Goes past a here document; and whether it is data that ends there.
+    fn is_passed(&self, chars: &mut Chars<'_>) -> bool {
+        let mut line = String::new();
+        let mut is_data = true;
+        for c in chars {
+            if c != '\n' {
+                line.push(c);
+            } else if line.trim() == self.text {
+                return is_data;
+            } else {
+                is_data &= self.is_quoted || !runs_something(&line);
+                line.clear();
+            }
+        }
+        is_data && line.trim() == self.text
     }
 }

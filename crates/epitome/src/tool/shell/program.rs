@@ -1,0 +1,226 @@
+//! What programs do, by their names and the words behind them.
+
+use super::script::{awk_writes, behind_script, gives_script, is_script_flag, sed_writes};
+use super::{Command, Deed, join};
+use crate::tool::name::changes;
+
+impl Command {
+    /// Understands a program by its name.
+    pub(super) fn program(&mut self, program: &str, rest: &[&str], folder: &mut String) {
+        let plain = || rest.iter().copied().filter(|word| !word.starts_with('-'));
+        let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(word));
+        // Among short ones, up to one whose value may follow at once: `-Ei`, `-pi.bak`.
+        let has_flag = |flag: char| {
+            let mut short = rest.iter().filter_map(|word| word.strip_prefix('-'));
+            short.any(|flags| {
+                let mut flags =
+                    flags.chars().take_while(|c| c.is_alphanumeric() && !"ef".contains(*c));
+                flags.any(|one| one == flag)
+            })
+        };
+        self.acts |= rest.iter().any(|word| asks_for_more(word));
+        match program {
+            "cd" => {
+                if let Some(to) = plain().next() {
+                    *folder = join(to, folder);
+                }
+            }
+            "bash" | "sh" | "zsh" | "dash" => match rest {
+                [flag, script, ..] if is_script_flag(flag) => self.line(script, folder.clone()),
+                _ => self.acts = true,
+            },
+            "cat" | "head" | "tail" | "less" | "more" | "nl" | "bat" | "wc" | "file" | "stat" => {
+                plain().for_each(|word| self.deed(Deed::Read, word, folder));
+            }
+            // A second name is what they write.
+            "xxd" | "uniq" => {
+                self.acts |= has_flag('r') || plain().count() > 1;
+                plain().take(1).for_each(|word| self.deed(Deed::Read, word, folder));
+            }
+            "sed" if has_flag('i') || rest.iter().any(|word| word.starts_with("--in-")) => {
+                self.acts = true;
+                behind_script(rest).for_each(|word| self.deed(Deed::Edit, word, folder));
+            }
+            "perl" => {
+                self.acts = true;
+                if has_flag('i') && rest.iter().any(|word| gives_script(word)) {
+                    behind_script(rest).for_each(|word| self.deed(Deed::Edit, word, folder));
+                }
+            }
+            "sed" | "awk" | "gawk" | "jq" => {
+                self.acts |= match program {
+                    "jq" => false,
+                    "sed" => sed_writes(rest),
+                    _ => awk_writes(rest),
+                };
+                behind_script(rest).for_each(|word| self.deed(Deed::Read, word, folder));
+            }
+            "grep" | "rg" | "ag" | "egrep" => {
+                plain().skip(1).for_each(|word| self.deed(Deed::Search, word, folder));
+            }
+            "rm" | "unlink" => {
+                self.acts = true;
+                plain().for_each(|word| self.deed(Deed::Delete, word, folder));
+            }
+            "mv" | "cp" | "ln" => {
+                self.acts = true;
+                let deed = match program {
+                    "mv" => Some(Deed::Delete),
+                    "cp" => Some(Deed::Read),
+                    _ => None,
+                };
+                self.moved(deed, rest, folder);
+            }
+            "touch" => {
+                self.acts = true;
+                plain().for_each(|word| self.deed(Deed::Write, word, folder));
+            }
+            "tee" => {
+                self.acts = true;
+                let deed = if has(&["-a", "--append"]) { Deed::Edit } else { Deed::Write };
+                plain().for_each(|word| self.deed(deed, word, folder));
+            }
+            "truncate" => {
+                self.acts = true;
+                // What it takes the size of isn't changed.
+                if !rest.iter().any(|word| word.starts_with("-r") || word.starts_with("--ref")) {
+                    plain().for_each(|word| self.deed(Deed::Edit, word, folder));
+                }
+            }
+            "curl" | "wget" => {
+                self.acts = true;
+                if let Some(to) = downloaded(program, rest) {
+                    self.deed(Deed::Write, to, folder);
+                }
+            }
+            "git" => self.git(rest, folder),
+            "find" => {
+                let deletes = |word: &&str| {
+                    *word == "-delete" || word.starts_with("-fprint") || *word == "-fls"
+                };
+                let runs = |word: &&str| word.starts_with("-exec") || word.starts_with("-ok");
+                let mut inner = rest.split(runs).skip(1);
+                let acts = inner.any(|line| Self::read(&line.join(" ")).acts);
+                self.acts |= acts || rest.iter().any(deletes);
+            }
+            // It sets the clock; they write what they list.
+            "date" => {
+                let sets = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+                self.acts |= has_flag('s') || plain().any(sets);
+            }
+            "sort" | "tree" => self.acts |= has_flag('o'),
+            // It writes a second file.
+            "python3" if rest.starts_with(&["-m", "json.tool"]) && plain().count() < 3 => {
+                plain().skip(1).for_each(|word| self.deed(Deed::Read, word, folder));
+            }
+            _ => self.acts |= !LOOKING.contains(&program),
+        }
+    }
+
+    fn git(&mut self, rest: &[&str], folder: &str) {
+        let Some(at) = rest.iter().position(|word| !word.starts_with('-')) else {
+            self.acts = true;
+            return;
+        };
+        self.acts |= !LOOKING_GIT.contains(&rest[at])
+            || rest[at] == "grep" && rest.iter().any(|word| word.starts_with("-O"));
+        // With a name behind it, unless it asks for one, such a list changes.
+        let names = || rest[at + 1..].iter().find(|word| !word.starts_with('-'));
+        self.acts |= matches!(rest[at], "branch" | "remote")
+            && names().is_some_and(|word| !matches!(*word, "show" | "get-url"));
+        // Those before it say where, those behind it that nothing is done to the files.
+        let is_apart =
+            at > 0 || rest.iter().any(|word| matches!(*word, "-n" | "--dry-run" | "--cached"));
+        match rest[at] {
+            "mv" if !is_apart => self.moved(Some(Deed::Delete), &rest[1..], folder),
+            "rm" if !is_apart => {
+                let plain = rest[1..].iter().filter(|word| !word.starts_with('-'));
+                plain.for_each(|word| self.deed(Deed::Delete, word, folder));
+            }
+            _ => {}
+        }
+    }
+
+    /// The words of `mv` and its like: the last one is where the others go.
+    fn moved(&mut self, deed: Option<Deed>, words: &[&str], folder: &str) {
+        if words.iter().any(|word| word.starts_with("-t") || word.starts_with("--target")) {
+            return;
+        }
+        let paths: Vec<&str> =
+            words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+        let [from @ .., to] = paths.as_slice() else { return };
+        if from.is_empty() {
+            return;
+        }
+        if let Some(deed) = deed {
+            for word in from {
+                self.deed(deed, word, folder);
+            }
+        }
+        if !to.ends_with('/') {
+            return self.deed(Deed::Write, to, folder);
+        }
+        for name in from.iter().filter_map(|word| word.rsplit('/').next()) {
+            // A folder's files aren't known.
+            if name.contains('.') {
+                self.deed(Deed::Write, &format!("{to}{name}"), folder);
+            }
+        }
+    }
+}
+
+/// Words in long flags by which a program writes a file or runs another, besides verbs.
+const FLAGS: [&str; 12] = [
+    "output", "in", "exec", "program", "command", "pager", "pre", "ext", "textconv", "log",
+    "unset", "open",
+];
+
+/// Whether a long flag asks a program that looks for more: `--output=a`, `--compress-program=b`, `--pre b`. The beginning of one
+/// is enough for most programs.
+fn asks_for_more(flag: &str) -> bool {
+    let Some(name) = flag.strip_prefix("--").filter(|name| !name.starts_with("no-")) else {
+        return false;
+    };
+    let name = name.split('=').next().unwrap_or(name);
+    let begins = |whole: &&str| name.len() < whole.len() && whole.starts_with(name);
+    !name.is_empty()
+        && (name.split('-').any(|word| changes(word) || FLAGS.contains(&word))
+            || ["output", "set", "exec", "program", "pager", "command", "open"].iter().any(begins))
+}
+
+/// Programs that only look.
+const LOOKING: [&str; 26] = [
+    "ls", "pwd", "echo", "printf", "which", "type", "whoami", "uname", "ps", "df", "du", "env",
+    "cut", "tr", "diff", "cmp", "sleep", "true", "test", "[", "basename", "dirname", "realpath",
+    "id", "column", "read",
+];
+/// Sub-commands of git that only look.
+const LOOKING_GIT: [&str; 11] = [
+    "status",
+    "log",
+    "diff",
+    "show",
+    "branch",
+    "remote",
+    "rev-parse",
+    "blame",
+    "ls-files",
+    "grep",
+    "describe",
+];
+
+/// The file that a download is written to, where it is named.
+fn downloaded<'a>(program: &str, words: &[&'a str]) -> Option<&'a str> {
+    let (short, long, alone) = match program {
+        "curl" => ('o', "--output", "fgikLnpqsSv"),
+        _ => ('O', "--output-document", "cnqSv"),
+    };
+    let names = |word: &str| {
+        let flags = word.strip_prefix('-').and_then(|flags| flags.strip_suffix(short));
+        word == long || flags.is_some_and(|flags| flags.chars().all(|flag| alone.contains(flag)))
+    };
+    words.iter().enumerate().find_map(|(at, word)| {
+        let behind = word.strip_prefix(long).and_then(|rest| rest.strip_prefix('='));
+        behind.or_else(|| names(word).then(|| words.get(at + 1).copied())?)
+    })
+}
