@@ -46,7 +46,7 @@ impl Sent {
         let api = api(transcript.format);
         let mut body = dressed(api, &body(transcript), model(api));
         // Other formats' models don't go on from their own words.
-        if let Some(contents) = body["contents"].as_array_mut()
+        if let Some(contents) = body.get_mut("contents").and_then(Value::as_array_mut)
             && contents.last().is_some_and(|last| last["role"] == "model")
         {
             contents.push(json!({"role": "user", "parts": [{"text": "Go on."}]}));

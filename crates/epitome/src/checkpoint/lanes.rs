@@ -259,7 +259,7 @@ impl Lanes<'_> {
     fn state(&self, left: u64) -> String {
         // Where little fits, they go before notes.
         let most = self.shares.last.max(LEAST_SUMMARY.min(left / 2)).min(left);
-        let mut out = quotes::agent_lane(&self.gathered.last_words(), most, self.counter).text;
+        let mut out = quotes::agent_lane(&self.gathered.last_words(), most, self.counter);
         let mut room = self.shares.todo.min(left.saturating_sub(self.tokens(&out)));
         let mut items = String::new();
         for item in self.gathered.todo() {

@@ -169,10 +169,20 @@ pub(super) fn lane(words: &[Word], room: Room, counter: &dyn TokenCounter) -> La
     lane_by(words, room, rank, counter)
 }
 
-/// The same of an agent's own words, which command nobody.
-pub(super) fn agent_lane(words: &[Word], all: u64, counter: &dyn TokenCounter) -> Lane {
+/// The last of an agent's own words within `all` tokens, and what it said before where that fits or names something.
+pub(super) fn agent_lane(words: &[Word], all: u64, counter: &dyn TokenCounter) -> String {
+    // An agent's words command nobody.
     let rank = |sentence: &str| rank(sentence).max(Rank::Specific);
-    lane_by(words, Room { commands: all, all }, rank, counter)
+    let lane = |words, all| lane_by(words, Room { commands: all, all }, rank, counter);
+    let Some((last, before)) = words.split_last() else { return String::new() };
+    let both = lane(words, all);
+    if both.whole == words.len() {
+        return both.text;
+    }
+    let last = lane(std::slice::from_ref(last), all).text;
+    let before = lane(before, all.saturating_sub(counter.text(&last).tokens));
+    let says = before.quoted.iter().any(|word| specifics(&word.text).next().is_some());
+    if says { before.text + &last } else { last }
 }
 
 /// What a sentence of a person is worth.

@@ -114,7 +114,7 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
     let calls = [
         ("transfer", r#"{"amount":100,"to":105}"#),
         ("transfer", r#"{"amount":100,"to":106}"#),
-        ("bash", r#"{"command":"rm -f /tmp/a.rs"}"#),
+        ("bash", r#"{"command":"rm -f /srv/a.rs"}"#),
         ("bash", r#"{"command":"cd app && rm -f b.rs && make"}"#),
         ("bash", r#"{"command":"sed -i s/a/b/ ./c.rs"}"#),
     ];
@@ -125,7 +125,7 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
     assert_eq!(lines(&deeds, Merging::Short), lines(&deeds, Merging::Same));
     let merged = [
         "[1] transfer(amount=100, to=105 · amount=100, to=106) ×2, last [2]",
-        "[3] bash(rm · /tmp/a.rs · app/b.rs · sed · c.rs) ×3, last [5]",
+        "[3] bash(rm · /srv/a.rs · app/b.rs · sed · c.rs) ×3, last [5]",
     ];
     assert_eq!(lines(&deeds, Merging::TOOL), merged);
     let mut next = Deeds::default();

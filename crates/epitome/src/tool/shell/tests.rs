@@ -189,7 +189,7 @@ fn what_may_change_something_is_no_look() {
         "sed -n '1,20p' src/new.rs",
         "sed -n '/start/,/end/p' README.md",
         "sed -E 's/we/ew/g; s|[/]|e|' web.md",
-        "sed -n -e 5p -e '7,9p' WHERE.md",
+        "sed -n -e 5p -e '7,9p' where.txt",
         "awk -F: '$1 == 3 || $2 { print $1 }' a",
         "find . -name write -exec grep x {} + -exec cat {} +",
         "echo \"$(echo ')')\"",
