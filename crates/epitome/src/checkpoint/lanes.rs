@@ -58,8 +58,7 @@ pub(super) struct Lanes<'a> {
     pub(super) summary: Option<&'a str>,
 }
 
-/// What stands between two lines of the model's that aren't neighbours, and its tokens.
-const GAP: &str = "[…] ";
+/// Tokens of the gap between two lines of the model's that aren't neighbours.
 const GAP_TOKENS: u64 = 3;
 /// Tokens of the titles of two lanes.
 const TITLES_TOKENS: u64 = 12;
@@ -112,13 +111,14 @@ impl Lanes<'_> {
         let mut said_by_notes = is_said.clone();
         let mut notes = self.notes(share, &mut said_by_notes);
         let for_names = left.saturating_sub(self.tokens(&notes));
-        let mut names = self.names(for_names, &said_by_notes, &[&out[head.len()..], &notes]);
+        let above = Phrases::of(&out[head.len()..]);
+        let mut names = self.names(for_names, &said_by_notes, &[&above, &Phrases::of(&notes)]);
         // What names leave goes back to the lines.
         let unused = for_names.saturating_sub(self.tokens(&names));
         if unused > left / 20 {
             notes = self.notes(share + unused, &mut is_said);
             let for_names = left.saturating_sub(self.tokens(&notes));
-            names = self.names(for_names, &is_said, &[&out[head.len()..], &notes]);
+            names = self.names(for_names, &is_said, &[&above, &Phrases::of(&notes)]);
         }
         self.push(&mut out, titles::NOTES, &notes, &mut left);
         self.push(&mut out, titles::NAMES, &names, &mut left);
@@ -325,7 +325,8 @@ impl Lanes<'_> {
             let between = texts.get(slot).filter(|_| is_below);
             let between = between.and_then(|text| text.get(above.2 as usize..*start as usize));
             if between.is_some_and(|text| !text.trim().is_empty()) {
-                out.push_str(GAP);
+                out.push_str(quotes::GAP);
+                out.push(' ');
             }
             out.push_str(text);
             above = (label, *slot, *end);
@@ -363,9 +364,8 @@ impl Lanes<'_> {
 
     /// Specifics that nothing else says, a line for each class, in at most `most` tokens. What stands inside a longer string of
     /// the texts `above` is said, too.
-    fn names(&self, most: u64, is_said: &[bool], above: &[&str]) -> String {
+    fn names(&self, most: u64, is_said: &[bool], above: &[&Phrases<'_>]) -> String {
         let mentions = &self.gathered.mentions;
-        let above: Vec<Phrases<'_>> = above.iter().map(|text| Phrases::of(text)).collect();
         let unsaid = (0..mentions.len() as u32).filter(|at| !is_said[*at as usize]);
         let mut ranked: Vec<(f32, u32)> = unsaid
             .map(|at| {

@@ -262,9 +262,13 @@ fn line_around(text: &str, at: usize) -> (usize, usize) {
 /// Whether a line says anything beside its specifics: names say these in less room.
 fn has_words(line: &str, found: &[(Specific<'_>, u32)]) -> bool {
     const LEAST: usize = 3;
-    let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
     let exact = found.iter().filter(|(one, _)| one.class != Class::Quoted);
-    letters(line) >= LEAST + exact.map(|(one, _)| letters(one.text)).sum::<usize>()
+    let needed = LEAST + exact.map(|(one, _)| letters(one.text).count()).sum::<usize>();
+    letters(line).nth(needed - 1).is_some()
+}
+
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| c.is_alphabetic())
 }
 
 /// What a line says without words that have digits; 0 if none has.

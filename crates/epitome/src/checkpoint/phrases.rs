@@ -1,11 +1,12 @@
 //! Whether a text says a string, as a whole or inside a longer one.
 
-use std::collections::HashMap;
+use super::activation::{ByKey, key};
 
 /// The places of a text's words.
 pub(super) struct Phrases<'t> {
     text: &'t str,
-    places: HashMap<&'t str, Vec<u32>>,
+    /// By keys: two words with one key are told apart where they stand.
+    places: ByKey<Vec<u32>>,
 }
 
 /// Places of a word that are looked at: what is said that often in other words takes no longer.
@@ -13,9 +14,9 @@ const MOST_PLACES: usize = 200;
 
 impl<'t> Phrases<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        let mut places: HashMap<&str, Vec<u32>> = HashMap::new();
+        let mut places: ByKey<Vec<u32>> = ByKey::default();
         for (at, word) in words(text) {
-            let places = places.entry(word).or_default();
+            let places = places.entry(key(word)).or_default();
             if places.len() < MOST_PLACES {
                 places.push(at as u32);
             }
@@ -40,7 +41,7 @@ impl<'t> Phrases<'t> {
                 && !goes_on(phrase.chars().next_back(), rest.chars().next());
             is_whole.then_some(())
         };
-        self.places.get(word).is_some_and(|places| places.iter().any(|at| says(at).is_some()))
+        self.places.get(&key(word)).is_some_and(|places| places.iter().any(|at| says(at).is_some()))
     }
 }
 

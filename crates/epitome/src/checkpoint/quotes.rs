@@ -1,8 +1,8 @@
 //! The user's words: earlier human messages, copied, never written.
 //!
 //! If they don't all fit, sentences that command or forbid come first, then those with specifics, then the newest. What is
-//! left out of a message is marked `[…]`. A label tells the message's number and how many lines follow, and a line that would
-//! pass for a title, a label or a fence is indented, so that nothing in them can pass for another lane.
+//! left out of a message is marked `[…]`. A label tells the message's number and how many lines follow. A line that would pass for a
+//! title, a label or a fence is indented. So nothing in a quote passes for another lane.
 
 use std::fmt::Write as _;
 
@@ -180,6 +180,10 @@ pub(super) fn agent_lane(words: &[Word], all: u64, counter: &dyn TokenCounter) -
         return both.text;
     }
     let last = lane(std::slice::from_ref(last), all).text;
+    // Earlier words alone would stand for where it stands.
+    if last.is_empty() {
+        return last;
+    }
     let before = lane(before, all.saturating_sub(counter.text(&last).tokens));
     let says = before.quoted.iter().any(|word| specifics(&word.text).next().is_some());
     if says { before.text + &last } else { last }

@@ -87,13 +87,26 @@ impl Compactor {
         })
     }
 
-    /// The same, landing at `target` and keeping `pins` besides.
+    /// The same, landing at `target`.
     ///
     /// # Errors
-    /// A target or pin that is out of range.
-    pub fn with_target(self, target: Target, pins: Vec<Pin>) -> Result<Self, OptionsError> {
-        let mut options = Options { target, ..self.options.as_ref().clone() };
+    /// A target that is out of range.
+    pub fn with_target(self, target: Target) -> Result<Self, OptionsError> {
+        let options = Options { target, ..self.options.as_ref().clone() };
+        self.with_options(options)
+    }
+
+    /// The same, keeping `pins`, too.
+    ///
+    /// # Errors
+    /// A pin that is out of range.
+    pub fn with_pins(self, pins: Vec<Pin>) -> Result<Self, OptionsError> {
+        let mut options = self.options.as_ref().clone();
         options.pins.extend(pins);
+        self.with_options(options)
+    }
+
+    fn with_options(self, options: Options) -> Result<Self, OptionsError> {
         options.check()?;
         Ok(Compactor { options: Arc::new(options), ..self })
     }

@@ -103,7 +103,6 @@ impl Compaction {
             compactor = compactor.with_instructions(&instructions);
         }
         if !pins.is_empty() {
-            let target = compactor.options().target;
             let came = |pin| match pin {
                 // Options speak of messages as they came.
                 Pin::Entry(at) => self.came_from.get(at).copied().flatten().map(Pin::Entry),
@@ -115,7 +114,7 @@ impl Compaction {
             }
             // A bad one costs no good one.
             for pin in pins {
-                match compactor.clone().with_target(target, vec![pin]) {
+                match compactor.clone().with_pins(vec![pin]) {
                     Ok(wishing) => compactor = wishing,
                     Err(error) => self.fallbacks.push(format!("{by}: {error}")),
                 }

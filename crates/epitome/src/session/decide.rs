@@ -362,7 +362,8 @@ impl Sessions {
             Urgency::Must => compactor.with_last_resort(),
         };
         // A demand that is out of range is as good as none.
-        let compactor = compactor.clone().with_target(target, pins).unwrap_or(compactor);
+        let demanded = compactor.clone().with_target(target).and_then(|it| it.with_pins(pins));
+        let compactor = demanded.unwrap_or(compactor);
         let compactor = match asks {
             Asks::Others => compactor,
             Asks::Nobody => compactor.asking_nobody(),

@@ -70,7 +70,7 @@ impl Sessions {
         let counter = self.compactor.counter();
         let compactor =
             self.compactor.clone().with_last_resort().asking_nobody().with_loop_closed();
-        let compactor = compactor.with_target(Target::Tokens(target), Vec::new()).ok()?;
+        let compactor = compactor.with_target(Target::Tokens(target)).ok()?;
         let outcome = compactor.compact(base).ok()?;
         let receipt = &outcome.receipt;
         let (came, left) = (receipt.before.count.tokens, receipt.after.count.tokens);

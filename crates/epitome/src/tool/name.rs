@@ -147,7 +147,9 @@ pub fn only_reads(tool: &str) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let reads = match words.as_slice() {
         [] => false,
-        [word] => [&READING[..], &READING_NOUNS, &READING_ALONE].concat().contains(word),
+        [word] => {
+            [&READING[..], &READING_NOUNS, &READING_ALONE].iter().any(|list| list.contains(word))
+        }
         [first, .., last] if may_change(last) || may_change(first) => false,
         [first, second, ..] if READING_NOUNS.contains(first) => !may_change(second),
         [first, .., last] => READING.contains(first) || READING_LAST.contains(last),
