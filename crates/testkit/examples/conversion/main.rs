@@ -37,7 +37,7 @@ and `./test` fails if it is out of date. The result of every conversion obeyed t
 
 `convert` lists what is changed or dropped on stderr, or with `--json`, each with its place and reason. A thing that a format cannot express has no row in its
 table. Ids stay where they are legal; others become legal and unique. Broken pairs are repaired first. Property tests over generated transcripts and real
-captures check the same: [conversion.rs](../crates/epitome/tests/it/conversion.rs).
+captures check the same: [conversion.rs](../crates/epitome-tests/tests/it/conversion.rs).
 ";
 
 fn main() -> Result<ExitCode> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::metadata::{Kind, Metadata};
 
 /// Each crate with the crates of this workspace that it is built from.
-const EDGES: [(&str, &[&str]); 11] = [
+const EDGES: [(&str, &[&str]); 12] = [
     ("epitome", &[]),
     ("epitome-bench", &["epitome"]),
     (
@@ -25,6 +25,7 @@ const EDGES: [(&str, &[&str]); 11] = [
     ("epitome-rpc", &["epitome"]),
     ("epitome-server", &["epitome"]),
     ("epitome-store", &["epitome"]),
+    ("epitome-tests", &["epitome", "testkit"]),
     ("epitome-tower", &["epitome"]),
     ("epitome-tracing", &["epitome"]),
     ("testkit", &["epitome", "epitome-bench"]),
@@ -89,11 +90,15 @@ fn tests_use_nothing_else_of_the_workspace_but_the_kit() {
     }
 }
 
+/// What is only for tests.
+const UNPUBLISHED: [&str; 2] = ["epitome-tests", "testkit"];
+
 #[test]
-fn the_kit_is_never_published() {
+fn what_is_for_tests_is_never_published() {
     let metadata = Metadata::get();
     for member in metadata.members() {
-        assert_eq!(member.is_published(), member.name != "testkit", "{}", member.name);
+        let is_for_tests = UNPUBLISHED.contains(&member.name.as_str());
+        assert_eq!(member.is_published(), !is_for_tests, "{}", member.name);
     }
     let published = metadata.members().filter(|member| member.is_published());
     let built = metadata.closure(published, &[Kind::Normal, Kind::Build]);

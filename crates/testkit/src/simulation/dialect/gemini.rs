@@ -96,7 +96,7 @@ impl Dialect for Gemini {
             .collect()
     }
 
-    /// A word that stands for any signature takes their place (crates/epitome/tests/it/volatile.md).
+    /// A word that stands for any signature takes their place (crates/epitome-tests/tests/it/volatile.md).
     fn resume(&self, history: &mut [Value]) {
         for content in history {
             for part in content["parts"].as_array_mut().into_iter().flatten() {

@@ -117,7 +117,7 @@ fn the_table_of_faults_says_what_the_caller_gets() {
     let without = compactor(Vec::new()).compact(&session()).expect("a view");
     let mut table = String::from(
         "# Faults of whole compactors\n\n\
-         Made by `UPDATE_EXPECT=1 cargo test -p epitome --test it compacts`: a session is compacted by one whole compactor that commits the \
+         Made by `UPDATE_EXPECT=1 cargo test -p epitome-tests --test it compacts`: a session is compacted by one whole compactor that commits the \
          fault, and `on_failure: extractive`. *Same as without*: the bytes are those of a compaction without it.\n\n\
          | fault | the receipt's `fallbacks` | the caller got |\n|---|---|---|\n",
     );

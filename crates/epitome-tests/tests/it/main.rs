@@ -23,7 +23,6 @@ mod laws;
 mod mistyped;
 mod models;
 mod numbers;
-#[cfg(all(feature = "o200k", feature = "cl100k"))]
 mod oracle;
 mod overflows;
 mod pairs;

@@ -131,7 +131,7 @@ fn the_table_of_faults_says_what_the_caller_gets() {
     let without = compactor().compact(&session()).expect("a view");
     let mut table = String::from(
         "# Faults of summarizers\n\n\
-         Made by `UPDATE_EXPECT=1 cargo test -p epitome --test it summaries`: a session is compacted with one summarizer that commits \
+         Made by `UPDATE_EXPECT=1 cargo test -p epitome-tests --test it summaries`: a session is compacted with one summarizer that commits \
          the fault, and `on_failure: extractive`. *Same as without*: the bytes are those of a compaction without a summarizer.\n\n\
          | fault | calls | the receipt's `fallbacks` | the caller got |\n|---|--:|---|---|\n",
     );

@@ -143,7 +143,7 @@ fn the_page_of_volatile_elements_says_what_the_captures_show() {
 }
 
 /// What follows is written by this test.
-const MARK: &str = "<!-- written by crates/epitome/tests/it/volatile.rs -->";
+const MARK: &str = "<!-- written by crates/epitome-tests/tests/it/volatile.rs -->";
 
 struct Seen {
     first: String,

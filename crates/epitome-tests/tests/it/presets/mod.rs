@@ -56,7 +56,7 @@ const HEAD: &str = "\
 # Parity
 
 How Epitome's presets compare with the systems that they imitate. Each row is a test in
-[presets](../crates/epitome/tests/it/presets/mod.rs); `UPDATE_EXPECT=1 cargo test -p epitome --test it presets` writes
+[presets](../crates/epitome-tests/tests/it/presets/mod.rs); `UPDATE_EXPECT=1 cargo test -p epitome-tests --test it presets` writes
 this page.
 
 - *Same*: Epitome does what the system does.

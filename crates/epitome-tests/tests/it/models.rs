@@ -161,7 +161,7 @@ fn every_entry_makes_sense() {
 
 #[test]
 fn it_stays_small() {
-    let size = include_str!("../../data/models.json").len();
+    let size = include_str!("../../../epitome/data/models.json").len();
     assert!(size < 400_000, "data/models.json has {size} bytes");
 }
 
