@@ -6,7 +6,11 @@ mod around;
 mod bench;
 mod compact;
 mod looks;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod program;
+#[cfg(feature = "grpc")]
+mod sidecar;
 mod summary;
 
 use std::path::PathBuf;
@@ -28,14 +32,18 @@ use crate::values::{
 
 pub(crate) use agents::{HookArgs, HookEvent, InstallArgs, UninstallArgs};
 pub(crate) use archive::{
-    ArchiveArg, Channel, ForgetArgs, GoArgs, KeepArgs, McpArgs, PinArgs, PinCommand, RecallArgs,
+    ArchiveArg, Channel, ForgetArgs, GoArgs, KeepArgs, PinArgs, PinCommand, RecallArgs,
     SessionsArgs,
 };
 pub(crate) use around::AroundArgs;
 pub(crate) use bench::{BenchCommand, ForesightArgs, RoundsArgs};
 pub(crate) use compact::{CompactArgs, ConvertArgs};
 pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
-pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, SidecarArgs};
+#[cfg(feature = "mcp")]
+pub(crate) use mcp::McpArgs;
+pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs};
+#[cfg(feature = "grpc")]
+pub(crate) use sidecar::SidecarArgs;
 pub(crate) use summary::SummaryArgs;
 
 const EXIT_CODES: &str = "\
@@ -179,10 +187,12 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     #[command(after_help = archive::RECALL)]
     Recall(RecallArgs),
 
+    #[cfg(feature = "mcp")]
     /// Let an agent search what was removed: an MCP server on stdin and stdout, or over HTTP.
-    #[command(after_help = archive::MCP)]
+    #[command(after_help = mcp::EXAMPLES)]
     Mcp(McpArgs),
 
+    #[cfg(feature = "grpc")]
     /// Serve the built-in engine to others over gRPC, as the compactor `epitome`.
     ///
     /// They name it by `--summarizer grpc:http://127.0.0.1:50051#epitome`. Where EPITOME_RPC_TOKEN is set (or

@@ -46,7 +46,7 @@ mod take_in;
 mod terms;
 
 pub use chain::Chain;
-pub use database::postgres::without_password;
+pub use database::url::without_password;
 pub use error::StoreError;
 pub use forget::Forgotten;
 pub use list::{Listed, Pinned, Stored, Viewed};

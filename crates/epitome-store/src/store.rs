@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::database::postgres::{May, Server};
-use crate::database::{Connection, Deleted, sqlite, values};
+use crate::database::postgres::Server;
+use crate::database::{Connection, Deleted, May, sqlite, values};
 use crate::error::StoreError;
 use crate::{folder, schema, server};
 
@@ -78,7 +78,8 @@ impl Store {
         Store::at(Place::File(database), writer, readers)
     }
 
-    /// Connects to the store in a database of a PostgreSQL server, `postgres://user@host:port/database`. All
+    /// Connects to the store in a database of a PostgreSQL server, `postgres://user@host:port/database`; without
+    /// the feature `postgres` that is an error. All
     /// of it is in a schema of its own, `epitome`, which [`Access::Write`] makes. The password may stand in the
     /// URL or beside it.
     ///

@@ -1,13 +1,12 @@
 //! What can be asked of archives.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::Resettable;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::{OutputArg, ReadingArgs};
+use super::OutputArg;
 use crate::folders::usual_archive;
 use crate::values::{age, count, size};
 
@@ -43,15 +42,6 @@ Examples:
   epitome redo 3fe1b6bc2f10.3 --archive store -o smaller.json
 
 A view that is named (SESSION.3), or shown by a file, is put in force; of a session it is the newest behind the one that is.";
-
-pub(super) const MCP: &str = "\
-Examples:
-  claude mcp add epitome -- epitome mcp --archive ~/store
-  codex mcp add epitome -- epitome mcp --archive ~/store
-  epitome mcp session.jsonl
-  epitome mcp --archive ~/store --listen 127.0.0.1:8808
-
-Over HTTP, requests must name this machine as their Host, and come from no web page (Origin). Tools: recall_search, recall_get, context_stats. Nothing is written.";
 
 pub(super) const FORGET: &str = "\
 Examples:
@@ -102,26 +92,6 @@ pub(crate) enum Channel {
     Shell,
     /// It has the tools of the MCP server.
     Mcp,
-}
-
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("memory").required(true).multiple(false))]
-pub(crate) struct McpArgs {
-    /// A recording or a request, all of which is searched.
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, group = "memory")]
-    pub(crate) file: Option<PathBuf>,
-
-    /// The archive that is searched.
-    #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, group = "memory")]
-    pub(crate) archive: Option<PathBuf>,
-
-    /// Serve over streamable HTTP here instead, at `/mcp`: an address of this machine, since nobody is asked who
-    /// they are; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) listen: Option<SocketAddr>,
-
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
 }
 
 /// What is on this machine.

@@ -1,6 +1,5 @@
 //! What can be asked about models, settings and the program itself.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
@@ -57,25 +56,6 @@ pub(crate) struct DoctorArgs {
     /// the key, and nothing of any transcript.
     #[arg(long, help_heading = "Summary")]
     pub(crate) online: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SidecarArgs {
-    /// Where to listen; port 0 takes a free one. Without a token only an address of this machine.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:50051")]
-    pub(crate) listen: SocketAddr,
-
-    /// The most megabytes of one message.
-    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=2047))]
-    pub(crate) message: u16,
-
-    /// Speak TLS, with the certificates in this file (PEM).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_key")]
-    pub(crate) tls_cert: Option<PathBuf>,
-
-    /// The key of the first of them (PEM).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_cert")]
-    pub(crate) tls_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

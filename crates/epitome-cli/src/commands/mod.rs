@@ -12,6 +12,7 @@ mod doctor;
 mod hook;
 mod install;
 mod landing;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod models;
 mod plan;
@@ -19,6 +20,7 @@ mod report;
 mod sessions;
 mod shape;
 mod shell;
+#[cfg(feature = "grpc")]
 mod sidecar;
 mod simulate;
 mod stats;
@@ -47,7 +49,9 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Hook(args) => Ok(hook::run(&args)),
         Command::Install(args) => install::install(&args, report),
         Command::Uninstall(args) => install::uninstall(&args, report),
+        #[cfg(feature = "mcp")]
         Command::Mcp(args) => mcp::run(&args, report),
+        #[cfg(feature = "grpc")]
         Command::Sidecar(args) => sidecar::run(&args, report),
         Command::Models(args) => models::run(&args, report),
         Command::Man { command } => shell::manual(command.as_deref(), report),

@@ -5,6 +5,7 @@ mod command;
 mod hook;
 pub(crate) mod model;
 mod paid;
+#[cfg_attr(not(feature = "grpc"), path = "remote_absent.rs")]
 pub(crate) mod remote;
 
 use std::path::Path;
@@ -165,7 +166,7 @@ fn wholes(
     });
     addresses
         .map(|address| {
-            let by: Arc<dyn Compact> = Arc::new(remote::remote(address, longest)?);
+            let by = remote::compactor(address, longest)?;
             Ok(match purse {
                 Some(purse) => Arc::new(Paid { by, purse: Arc::clone(purse) }),
                 None => by,

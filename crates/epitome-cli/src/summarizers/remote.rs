@@ -1,9 +1,11 @@
 //! Whole compactors over gRPC: where they are asked, and with which token.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use epitome::delegate::Compact;
 use epitome_rpc::{Address, BadAddress, Limits, Remote, Token};
 
 use super::model::hidden;
@@ -15,6 +17,11 @@ const CA: &str = "EPITOME_RPC_CA";
 
 /// The token of whoever asks, and of whoever serves.
 pub(crate) const TOKEN: &str = "EPITOME_RPC_TOKEN";
+
+/// The same as [`remote`], for whoever only asks for compactions.
+pub(super) fn compactor(address: &Address, longest: Option<Duration>) -> Result<Arc<dyn Compact>> {
+    Ok(Arc::new(remote(address, longest)?))
+}
 
 /// The compactor at `address`, waited for as long as it says where `longest` says nothing.
 ///

@@ -1,5 +1,6 @@
 //! What flags and settings take: each value from its text.
 
+mod address;
 mod format;
 mod line;
 mod spec;
@@ -20,6 +21,7 @@ use serde::de::{self, Deserialize, IntoDeserializer as _};
 use crate::formats;
 use crate::meant::nearest;
 
+pub(crate) use address::Address;
 pub(crate) use format::{Destination, Purpose};
 pub(crate) use line::Line;
 pub(crate) use spec::{FORMS, Host, Named, Spec};

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use epitome_rpc::{Address, BadAddress};
-
+use super::address::Address;
 use super::line::Line;
 
 /// A summarizer, as a flag says it.
@@ -57,10 +56,10 @@ impl FromStr for Spec {
             return Ok(Spec::Command(Line::read(line)?));
         }
         if let Some(address) = text.strip_prefix("grpc:") {
-            return address
-                .parse()
-                .map(Spec::Remote)
-                .map_err(|error: BadAddress| error.to_string());
+            return match address.parse() {
+                Ok(address) => Ok(Spec::Remote(address)),
+                Err(error) => Err(error.to_string()),
+            };
         }
         let (host, model) = if text.starts_with("http://") || text.starts_with("https://") {
             let (base, model) = text.rsplit_once('#').ok_or("no model is named: URL#MODEL")?;

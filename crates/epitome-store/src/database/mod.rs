@@ -3,9 +3,12 @@
 //! Statements are written once, in what SQLite and PostgreSQL share, with parameters as `?1`. What each does
 //! in its own way (where it is, its tables, the index of words, erasing) is said in the file of each.
 
+#[cfg_attr(not(feature = "postgres"), path = "absent.rs")]
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
+#[cfg(feature = "postgres")]
 pub(crate) mod tls;
+pub(crate) mod url;
 
 use epitome::Format;
 
@@ -133,10 +136,18 @@ pub(crate) enum Deleted {
     Nothing,
 }
 
+/// What a connection may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum May {
+    Read,
+    Write,
+}
+
 /// A connection to a database.
 #[derive(Debug)]
 pub(crate) enum Connection {
     Sqlite(rusqlite::Connection),
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "there is no server then"))]
     Postgres(Box<postgres::Link>),
 }
 

@@ -27,7 +27,8 @@ use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::tls::{self, Asked, Encryption};
-use super::{Cell, Connection, Deleted, Row, Value};
+use super::url::without_password;
+use super::{Cell, Connection, Deleted, May, Row, Value};
 use crate::error::StoreError;
 
 /// How long a server may take to answer a first call.
@@ -135,13 +136,6 @@ async fn see_to<S, T>(
     }
 }
 
-/// What a connection may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum May {
-    Read,
-    Write,
-}
-
 /// The thread that sees to all connections; it is never ended, because that can't be waited for everywhere.
 fn runtime() -> Result<&'static Runtime, StoreError> {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
@@ -173,24 +167,6 @@ fn is_near(config: &Config) -> bool {
 fn is_socket(config: &Config) -> bool {
     config.get_hostaddrs().is_empty()
         && config.get_hosts().iter().all(|host| !matches!(host, Host::Tcp(_)))
-}
-
-/// A URL with its password left out.
-pub fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    // Whatever a password has in it: signs that end a host elsewhere too.
-    let (user, path) = rest.split_at(rest.rfind('@').map_or(0, |at| at + 1));
-    let user = match user.split_once(':') {
-        Some((user, _)) => format!("{user}@"),
-        None => user.to_owned(),
-    };
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let kept: Vec<&str> = query
-        .split('&')
-        .filter(|one| !one.is_empty() && !one.to_ascii_lowercase().starts_with("password"))
-        .collect();
-    let mark = if kept.is_empty() { "" } else { "?" };
-    format!("{scheme}://{user}{path}{mark}{}", kept.join("&"))
 }
 
 /// A connection to a server.
@@ -370,21 +346,6 @@ fn wait<T>(work: impl Future<Output = T>) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn passwords_are_not_shown() {
-        let shown = [
-            ("postgres://me:secret@db.example/app", "postgres://me@db.example/app"),
-            ("postgres://me:a@b@db.example/app?x=1", "postgres://me@db.example/app?x=1"),
-            ("postgres://me:p/w@db/app", "postgres://me@db/app"),
-            ("postgres://me:p?sslmode=w@db/app", "postgres://me@db/app"),
-            ("postgresql:///app?host=/run&password=secret", "postgresql:///app?host=/run"),
-            ("postgres://localhost", "postgres://localhost"),
-        ];
-        for (url, expected) in shown {
-            assert_eq!(without_password(url), expected);
-        }
-    }
 
     #[test]
     fn nothing_goes_over_a_network_in_the_clear_unless_that_is_said() {

@@ -1,9 +1,11 @@
 //! The store: laws of archives, sessions, what is forgotten, what is refused, what survives a crash.
 
+#[cfg(feature = "postgres")]
 mod encrypted;
 mod folder;
 mod forget;
 mod laws;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod restored;
 mod robust;
@@ -26,9 +28,11 @@ pub(crate) struct Place {
 impl Place {
     /// On the server that `EPITOME_POSTGRES` names; where it names none, on the disk.
     pub(crate) fn new() -> Self {
-        let server = std::env::var("EPITOME_POSTGRES").ok();
-        let url = server.map(|server| postgres::new_database(&server));
-        Place { url, ..Place::on_disk() }
+        #[cfg(feature = "postgres")]
+        if let Ok(server) = std::env::var("EPITOME_POSTGRES") {
+            return Place { url: Some(postgres::new_database(&server)), ..Place::on_disk() };
+        }
+        Place::on_disk()
     }
 
     pub(crate) fn on_disk() -> Self {

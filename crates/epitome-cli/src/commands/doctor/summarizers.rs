@@ -10,7 +10,6 @@ use anyhow::{Context as _, Result};
 use epitome::summarize::{FailureKind, SummarizeError};
 use epitome::text::figure::counted;
 use epitome_llm::Model;
-use epitome_rpc::Address;
 
 use super::{Check, bad, doubtful, good, wrong};
 use crate::args::DoctorArgs;
@@ -18,9 +17,10 @@ use crate::config::Settings;
 use crate::quoting::name;
 use crate::reader;
 use crate::summarizers::model::{self, Keys};
+#[cfg(feature = "grpc")]
 use crate::summarizers::remote;
 use crate::terminal::{count, line};
-use crate::values::{Line, Named, Spec};
+use crate::values::{Address, Line, Named, Spec};
 
 const SUBJECT: &str = "summarizer";
 
@@ -124,7 +124,13 @@ fn list(model: &Model) -> Result<Result<Vec<String>, SummarizeError>> {
     Ok(runtime.context("nobody can be asked")?.block_on(model.listed()))
 }
 
+#[cfg(not(feature = "grpc"))]
+fn whole(address: &Address, _args: &DoctorArgs) -> Check {
+    match *address {}
+}
+
 /// Whether a whole compactor of that name is there, if it may be asked.
+#[cfg(feature = "grpc")]
 fn whole(address: &Address, args: &DoctorArgs) -> Check {
     let told = format!("grpc:{address}");
     let (token, remote) = match (remote::token(), remote::remote(address, None)) {
