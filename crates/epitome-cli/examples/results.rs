@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use epitome::count::{Tally, TokenCounter, counter};
-use epitome::plan::Reached;
+use epitome::engine::plan::Reached;
 use epitome::transcript::Entry;
 use epitome::view::Fate;
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
-use epitome::budget::Stop;
 use epitome::engine::Counting;
+use epitome::engine::Stop;
 use epitome::strategy::Pipeline;
 use epitome::wire::RuleId;
 use epitome::{Tail, Target};

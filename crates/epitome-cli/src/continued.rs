@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use epitome::Outcome;
 use epitome::checkpoint::look_alikes;
-use epitome::receipt::RECEIPT_VERSION;
+use epitome::engine::receipt::RECEIPT_VERSION;
 use epitome::transcript::{ContentId, Origin};
 use serde::Deserialize;
 use serde::de::IgnoredAny;

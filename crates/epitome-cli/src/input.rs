@@ -7,9 +7,9 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::checkpoint::{look_alikes, looks_like_one};
-use epitome::request::Keeper;
 use epitome::text::figure::counted;
 use epitome::transcript::Origin;
+use epitome::wire::Keeper;
 use epitome::wire::WireError;
 use epitome_recordings::{
     self as recordings, About, Note, OpenError, ReadError, Recording, Reported, Run, Skipped, Why,

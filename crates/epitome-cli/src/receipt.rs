@@ -2,9 +2,9 @@
 
 use epitome::Receipt;
 use epitome::count::{Basis, Count};
-use epitome::guard::Unheld;
+use epitome::engine::plan::Reached;
 use epitome::model::Cost;
-use epitome::plan::Reached;
+use epitome::strategy::guard::Unheld;
 use epitome::summarize::{Choice, Quote, Shape, Spent, SummaryReceipt};
 use epitome::text::figure::counted;
 

@@ -2,10 +2,10 @@
 
 use epitome::Format;
 use epitome::convert::Goal;
-use epitome::json::{self, Span};
 use epitome::model::Model as Facts;
 use epitome::summarize::{SYSTEM, SummaryRequest};
 use epitome::wire;
+use epitome::wire::json::{self, Span};
 use serde_json::{Value, json};
 
 use crate::endpoint::Endpoint;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use epitome::json::quote;
-use epitome::request::Request;
 use epitome::text::time::rfc3339;
 use epitome::transcript::ContentId;
+use epitome::wire::Request;
+use epitome::wire::json::quote;
 
 /// The member that marks rows as written here.
 pub(crate) const MARK: &str = "epitome";

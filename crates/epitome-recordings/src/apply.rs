@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use epitome::Outcome;
 use epitome::checkpoint::{look_alikes, looks_like_one};
-use epitome::request::Request;
 use epitome::transcript::{Entry, Origin, Part, PartKind, Role, Slot};
+use epitome::wire::Request;
 
 use crate::append::{Archived, MARK, Shown, Stamp};
 use crate::error::ApplyError;

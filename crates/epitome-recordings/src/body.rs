@@ -1,9 +1,9 @@
 //! The text of a request, put together from messages as they stand in a recording.
 
-use epitome::json::{quote, unquote};
-use epitome::request::Request;
 use epitome::text::time::millis;
 use epitome::transcript::{Origin, Slot};
+use epitome::wire::Request;
+use epitome::wire::json::{quote, unquote};
 use epitome::wire::{self, Format};
 
 use crate::error::ReadError;

@@ -82,7 +82,7 @@ impl ReadError {
     pub(crate) fn json(
         reader: &'static str,
         source: &str,
-        error: epitome::json::JsonError,
+        error: epitome::wire::json::JsonError,
     ) -> Self {
         let before = &source.as_bytes()[..error.at.min(source.len())];
         let line = memchr_iter(b'\n', before).count() + 1;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use epitome::json::{JsonError, Scanner, quote, unquote};
+use epitome::wire::json::{JsonError, Scanner, quote, unquote};
 
 /// The members of an object, each value as it stands. Of duplicates the last one counts.
 #[derive(Clone, Debug, Default)]

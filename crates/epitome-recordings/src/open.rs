@@ -1,7 +1,7 @@
 //! Any input, by its content or by the name of its format.
 
-use epitome::request::Request;
 use epitome::transcript::Role;
+use epitome::wire::Request;
 use epitome::wire::{self, Format};
 use memchr::memchr_iter;
 

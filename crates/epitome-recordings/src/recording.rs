@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use epitome::json::JsonError;
-use epitome::request::Request;
+use epitome::wire::Request;
+use epitome::wire::json::JsonError;
 
 use crate::notes::{Note, Notes};
 use crate::rows::RawRow;

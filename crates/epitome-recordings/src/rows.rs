@@ -1,6 +1,6 @@
 //! The rows of a JSON Lines file, also of one that was re-indented.
 
-use epitome::json::Scanner;
+use epitome::wire::json::Scanner;
 use memchr::memchr_iter;
 
 /// A row that may or may not be JSON.

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use epitome::json::{JsonError, Scanner, Span, unquote};
 use epitome::transcript::Origin;
 use epitome::wire::Format;
+use epitome::wire::json::{JsonError, Scanner, Span, unquote};
 
 use crate::body::Body;
 use crate::error::ReadError;

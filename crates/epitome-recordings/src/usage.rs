@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use epitome::json::{Span, key_is, members, unquote};
+use epitome::wire::json::{Span, key_is, members, unquote};
 
 /// Tokens that a provider reported for one request and its reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Whole compactions over gRPC: the contract
 //! ([`compactor.proto`](https://docs.rs/crate/epitome-rpc/latest/source/proto/epitome/v1/compactor.proto)), a client
-//! ([`Remote`]) that is an [`epitome::delegate::Compact`], and a service that hosts any of those ([`serve`]).
+//! ([`Remote`]) that is an [`epitome::engine::delegate::Compact`], and a service that hosts any of those ([`serve`]).
 //!
 //! ```no_run
 //! use std::sync::Arc;
-//! use epitome::delegate::Compactors;
+//! use epitome::engine::delegate::Compactors;
 //! use epitome_rpc::{Address, Limits, Remote};
 //!
 //! let address: Address = "http://127.0.0.1:50051#mine".parse()?;

@@ -1,6 +1,6 @@
 //! Jobs and verdicts as messages of the contract.
 
-use epitome::delegate::{About, Compacted, Job, Known, Skip, Verdict};
+use epitome::engine::delegate::{About, Compacted, Job, Known, Skip, Verdict};
 use epitome::model::Money;
 use epitome::summarize::{Spent, Summary};
 use epitome::transcript::{Origin, PartKind, Role, Slot};

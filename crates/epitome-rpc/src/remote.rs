@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::delegate::{Compact, Compacting, Job, Verdict};
+use epitome::engine::delegate::{Compact, Compacting, Job, Verdict};
 use epitome::summarize::{FailureKind, SummarizeError};
 use prost::Message as _;
 use tokio::task::spawn_blocking;

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use epitome::archive::ArchiveError;
+use epitome::archive::recall::{self, Hit, Piece};
 use epitome::archive::{Found, GET, SEARCH};
 use epitome::count::TokenCounter;
-use epitome::recall::{self, Hit, Piece};
 use epitome::text::cut;
 use epitome::text::secrets::masked;
 use rmcp::model::{

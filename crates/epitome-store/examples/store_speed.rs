@@ -132,7 +132,8 @@ impl Talk {
 
     fn entry(&mut self, at: usize) -> Original {
         let words = self.kilobyte();
-        let bytes = format!("{{\"role\":\"user\",\"content\":{}}}", epitome::json::quote(&words));
+        let bytes =
+            format!("{{\"role\":\"user\",\"content\":{}}}", epitome::wire::json::quote(&words));
         let about = About {
             role: Role::User,
             origin: Origin::Human,

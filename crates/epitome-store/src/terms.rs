@@ -1,7 +1,7 @@
 //! Words as the index keeps them: as numbers, so that any word of any script is one of them, and how often
 //! each occurs in an entry.
 
-use epitome::recall::asked;
+use epitome::archive::recall::asked;
 use epitome::text::words::{is_stop_word, words};
 
 /// Words of a question beyond these ask for nothing new.

@@ -6,9 +6,9 @@ use std::task::Poll;
 use std::thread;
 
 use epitome::CompactError;
-use epitome::delegate::Delegation;
+use epitome::engine::delegate::Delegation;
+use epitome::engine::hook::Question;
 use epitome::engine::{Answer, Compaction, Outcome, Step};
-use epitome::hook::Question;
 use epitome::summarize::{Answering, Ask};
 use tokio::sync::oneshot;
 

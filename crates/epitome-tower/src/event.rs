@@ -1,6 +1,6 @@
 //! What happened to a request, for logs and meters.
 
-use epitome::receipt::Stats;
+use epitome::engine::receipt::Stats;
 use epitome::session::{Committed, SessionId, StallReason};
 use epitome::trigger::Cause;
 use epitome::{CompactError, Receipt};

@@ -22,9 +22,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use epitome::Format;
-use epitome::events::{Amount, Around, CompactionId, Event, Observer};
-use epitome::plan::Reached;
-use epitome::receipt::Receipt;
+use epitome::engine::events::{Amount, Around, CompactionId, Event, Observer};
+use epitome::engine::plan::Reached;
+use epitome::engine::receipt::Receipt;
 use tracing::dispatcher::{get_default, with_default};
 use tracing::field::Empty;
 use tracing::{Span, info, info_span, warn};

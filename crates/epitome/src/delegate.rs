@@ -177,7 +177,7 @@ pub struct Delegation {
 /// A compactor that asks `function`.
 ///
 /// ```
-/// use epitome::delegate::{Skip, Verdict, from_fn};
+/// use epitome::engine::delegate::{Skip, Verdict, from_fn};
 ///
 /// let idle = from_fn("idle", |_job| async { Ok(Verdict::Skip(Skip::new("not today"))) });
 /// assert_eq!(idle.name(), "idle");

@@ -85,7 +85,7 @@ pub struct Question {
 /// A hook that asks `function`.
 ///
 /// ```
-/// use epitome::hook::{Wish, from_fn};
+/// use epitome::engine::hook::{Wish, from_fn};
 ///
 /// let careful = from_fn("careful", |proposal| async move {
 ///     let is_small = proposal.tokens < 50_000;

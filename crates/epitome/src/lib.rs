@@ -16,35 +16,35 @@
 //! The library does no IO, reads no clock and draws no random numbers: the same input gives the same
 //! output.
 
+mod budget;
+mod delegate;
+mod events;
+mod function;
+mod guard;
+mod hook;
+mod json;
+mod plan;
+mod receipt;
+mod request;
+mod specifics;
+mod tool;
+mod working_view;
+
 pub mod archive;
-pub mod budget;
 pub mod checkpoint;
 pub mod convert;
 pub mod count;
-pub mod delegate;
 pub mod engine;
-pub mod events;
-mod function;
-pub mod guard;
-pub mod hook;
-pub mod json;
 pub mod model;
-pub mod plan;
 pub mod preset;
-pub mod recall;
-pub mod receipt;
-pub mod request;
 pub mod session;
-pub mod specifics;
 pub mod strategy;
 pub mod summarize;
 pub mod text;
-pub mod tool;
 pub mod transcript;
 pub mod trigger;
 pub mod view;
 pub mod wire;
-pub mod working_view;
 
 pub use budget::{Tail, Target};
 pub use engine::{CompactError, Compaction, Compactor, Options, Outcome};

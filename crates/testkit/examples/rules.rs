@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use epitome::Format;
-use epitome::json::{self, Span};
 use epitome::model::capability::Subject;
+use epitome::wire::json::{self, Span};
 use epitome::wire::{self, RULES, Rule};
 use testkit::breaches::failing;
 use testkit::paper;

@@ -1,6 +1,6 @@
 //! Whether the provider of a request would take it.
 
-use epitome::request::{Envelope, Request};
+use epitome::wire::{Envelope, Request};
 
 use crate::server;
 

@@ -61,7 +61,7 @@ pub fn laws(fresh: &dyn Fn() -> Box<dyn Archive>) {
 
 /// An original that says `words`, as entry `entry`.
 pub fn original(entry: usize, words: &str) -> Original {
-    let bytes = format!("{{\"role\":\"user\",\"content\":{}}}", epitome::json::quote(words));
+    let bytes = format!("{{\"role\":\"user\",\"content\":{}}}", epitome::wire::json::quote(words));
     Original {
         id: ContentId::of_text(&bytes),
         entry,

@@ -189,7 +189,7 @@ pub(crate) fn break_up(draft: &mut Draft, breach: &Breach) {
                 r#"{"content":"x"}"#,
                 r#"{"role":7}"#,
             ]);
-            if draft.envelope != epitome::request::Envelope::Lines {
+            if draft.envelope != epitome::wire::Envelope::Lines {
                 insert(draft, somewhere, "", Block::Opaque(raw.to_owned()));
             }
         }

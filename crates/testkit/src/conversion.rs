@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use epitome::convert::{Converted, Goal};
-use epitome::request::Request;
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, Marks, Part, PartKind, Role};
+use epitome::wire::Request;
 use epitome::wire::{self, Format};
 use serde_json::Value;
 
@@ -96,7 +96,7 @@ pub fn said(request: &Request, tongue: Tongue) -> Said {
                 PartKind::Opaque
                     if request.format == Format::OpenaiChat && part.raw().starts_with('"') =>
                 {
-                    all.words(side, &epitome::json::unquote(part.raw()));
+                    all.words(side, &epitome::wire::json::unquote(part.raw()));
                 }
                 PartKind::Opaque if found(part).is_some() => {
                     all.words(side, &found(part).unwrap_or_default());

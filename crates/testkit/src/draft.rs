@@ -1,6 +1,6 @@
 //! A transcript before it is JSON: what the notation reads into and what the generator builds.
 
-use epitome::request::Envelope;
+use epitome::wire::Envelope;
 use epitome::wire::Format;
 
 /// A request before it is JSON.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use epitome::request::Envelope;
+use epitome::wire::Envelope;
 use epitome::wire::Format;
 
 use crate::bedrock;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use epitome::request::Envelope;
+use epitome::wire::Envelope;
 
 use crate::draft::{Block, Draft, Message, Shape, Thinking};
 use crate::pen::Json;

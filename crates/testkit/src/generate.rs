@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use epitome::request::Request;
+use epitome::wire::Request;
 use epitome::wire::{self, Format};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -2,11 +2,11 @@
 //! transcripts, and over real ones.
 
 use epitome::archive::{Archive as _, MemoryArchive};
-use epitome::budget::{Budget, Stop, Tail};
 use epitome::count::{Tally, counter};
+use epitome::engine::plan::Reached;
 use epitome::engine::{Answer, Step};
+use epitome::engine::{Budget, Stop, Tail};
 use epitome::model::Binding;
-use epitome::plan::Reached;
 use epitome::strategy::Pipeline;
 use epitome::transcript::ContentId;
 use epitome::view::{Fate, Reason};

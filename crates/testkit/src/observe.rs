@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use epitome::request::Envelope;
+use epitome::wire::Envelope;
 use epitome::wire::Format;
 
 use crate::draft::{Block, Draft, Message, Model, Shape, Thinking};

@@ -1,6 +1,6 @@
 //! What the generator chooses: small values that shrink well, and how likely each is.
 
-use epitome::request::Envelope;
+use epitome::wire::Envelope;
 use epitome::wire::Format;
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use epitome::json::unquote;
-use epitome::request::Request;
 use epitome::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
 use epitome::view::{Fate, PartEdit, Put, View};
 use epitome::wire::Format;
+use epitome::wire::Request;
+use epitome::wire::json::unquote;
 
 use crate::draft::is_flat;
 use crate::prose;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use epitome::specifics::specifics;
+use epitome::text::specifics::specifics;
 
 use crate::passage::{Passage, Who};
 

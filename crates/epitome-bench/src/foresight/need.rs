@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use epitome::specifics::{Class, specifics};
+use epitome::text::specifics::{Class, specifics};
 
 use crate::needle::{excerpt, mentions, neighbours, says};
 use crate::passage::{Passage, Who};

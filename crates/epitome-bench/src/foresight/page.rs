@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use epitome::specifics::Class;
+use epitome::text::specifics::Class;
 
 use super::contender::Contender;
 use super::run::Figures;

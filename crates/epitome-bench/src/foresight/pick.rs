@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use epitome::count::TokenCounter;
-use epitome::specifics::specifics;
+use epitome::text::specifics::specifics;
 
 use super::activation::Weighted;
 use crate::needle::says;

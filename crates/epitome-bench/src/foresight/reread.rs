@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use epitome::Request;
-use epitome::specifics::{Class, specifics};
+use epitome::text::specifics::{Class, specifics};
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Marks, PartKind, Slot};
 use serde_json::Value;

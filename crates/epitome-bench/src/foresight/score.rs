@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::AddAssign;
 
-use epitome::specifics::specifics;
+use epitome::text::specifics::specifics;
 use serde::Serialize;
 
 use super::contender::Shown;

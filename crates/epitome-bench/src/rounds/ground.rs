@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use epitome::Request;
-use epitome::json::quote;
 use epitome::transcript::{Marks, PartKind};
+use epitome::wire::json::quote;
 
 use super::judge::{Order, Said};
 use super::plant::{Manner, Plant, Saying, plants};

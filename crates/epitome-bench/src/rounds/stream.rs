@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use epitome::json::quote;
-use epitome::request::Envelope;
-use epitome::specifics::{Class, specifics};
+use epitome::text::specifics::{Class, specifics};
 use epitome::transcript::{Entry, Marks, Part, PartKind, Role};
+use epitome::wire::Envelope;
+use epitome::wire::json::quote;
 use epitome::{Format, Request, wire};
 use serde_json::Value;
 

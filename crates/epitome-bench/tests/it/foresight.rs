@@ -1,7 +1,7 @@
 //! Needs, contenders and scores.
 
 use epitome::count::counter;
-use epitome::specifics::Class;
+use epitome::text::specifics::Class;
 use epitome_bench::Share;
 use epitome_bench::foresight::scene::Scene;
 use epitome_bench::foresight::score::Score;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use epitome::archive::recall::{Hit, hits};
 use epitome::archive::{Archive as _, Original, before, redone, undone};
 use epitome::count::counter;
-use epitome::recall::{Hit, hits};
 use epitome::text::figure::counted;
 use epitome::transcript::ContentId;
 use epitome_recordings as recordings;

@@ -1,7 +1,7 @@
 //! `compact`: make a transcript smaller.
 
 use anyhow::Result;
-use epitome::plan::Reached;
+use epitome::engine::plan::Reached;
 use epitome::text::figure::counted;
 use epitome::{Receipt, Request, wire};
 use epitome_recordings::Writer;

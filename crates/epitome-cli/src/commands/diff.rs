@@ -6,7 +6,7 @@ use anstyle::Style;
 use anyhow::{Result, bail};
 use epitome::Outcome;
 use epitome::count::Tally;
-use epitome::plan::Reached;
+use epitome::engine::plan::Reached;
 use epitome::transcript::{Entry, Marks, Part};
 use epitome::view::{Fate, Put, Reason};
 use epitome::wire::{self, Piece};

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use epitome::Request;
 use epitome::count::Tally;
-use epitome::plan::Reached;
-use epitome::receipt::Size;
+use epitome::engine::plan::Reached;
+use epitome::engine::receipt::Size;
 
 use super::shape::{Done, Shape};
 use crate::carried::{Bound, Carried};

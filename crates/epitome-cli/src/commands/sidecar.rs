@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use epitome::delegate::{Compacted, Job, Skip, Verdict, from_fn};
+use epitome::engine::delegate::{Compacted, Job, Skip, Verdict, from_fn};
 use epitome::model::Registry;
 use epitome::strategy::{Ladder, Pipeline, Setting};
 use epitome::summarize::{FailureKind, SummarizeError};

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use epitome::budget::Stop;
 use epitome::engine::Counting;
+use epitome::engine::Stop;
 use epitome::model::Money;
 use epitome::preset::Preset;
 use epitome::strategy::Pipeline;

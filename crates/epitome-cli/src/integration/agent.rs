@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
-use epitome::json::quote;
+use epitome::wire::json::quote;
 use serde_json::json;
 
 use super::Entry;

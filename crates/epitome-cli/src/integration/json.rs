@@ -1,6 +1,6 @@
 //! Members and elements of a JSON text; all else stays as it is, white space too.
 
-use epitome::json::{Scanner, Span, Splices, elements, key_is, members, quote};
+use epitome::wire::json::{Scanner, Span, Splices, elements, key_is, members, quote};
 
 type Done<T> = Result<T, String>;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use epitome::Pin;
 use epitome::Receipt;
-use epitome::hook::{Heeding, Hook, Proposal, Wish};
+use epitome::engine::hook::{Heeding, Hook, Proposal, Wish};
 use epitome::summarize::{SummarizeError, Summary};
 use epitome::text::secrets::masked;
 use serde::{Deserialize, Serialize};

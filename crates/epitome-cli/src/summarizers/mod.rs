@@ -13,8 +13,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use epitome::delegate::{About, Compact, Compactors};
-use epitome::hook::{Hook, Hooks};
+use epitome::engine::delegate::{About, Compact, Compactors};
+use epitome::engine::hook::{Hook, Hooks};
 use epitome::summarize::{Brief, Clock, OnFailure, Summaries, Summarizer};
 use epitome_llm::{Cap, Purse, in_memory, origin};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::delegate::{Compact, Compacted, Compacting, Job, Verdict};
+use epitome::engine::delegate::{Compact, Compacted, Compacting, Job, Verdict};
 use epitome::model::Money;
 use epitome_llm::Purse;
 

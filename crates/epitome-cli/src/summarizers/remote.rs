@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use epitome::delegate::Compact;
+use epitome::engine::delegate::Compact;
 use epitome_rpc::{Address, BadAddress, Limits, Remote, Token};
 
 use super::model::hidden;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use epitome::delegate::Compact;
+use epitome::engine::delegate::Compact;
 
 use crate::values::Address;
 

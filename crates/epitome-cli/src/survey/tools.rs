@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use epitome::Request;
 use epitome::count::{Tally, TokenCounter};
-use epitome::json::{self, Span, unquote};
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Marks, PartKind};
+use epitome::wire::json::{self, Span, unquote};
 use serde::Serialize;
 
 use crate::terminal::line;

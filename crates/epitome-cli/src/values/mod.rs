@@ -8,8 +8,8 @@ mod spec;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use epitome::budget::Stop;
 use epitome::engine::Counting;
+use epitome::engine::Stop;
 use epitome::model::Money;
 use epitome::strategy::{NAMES, Pipeline, UnknownStrategy};
 use epitome::summarize::OnFailure;

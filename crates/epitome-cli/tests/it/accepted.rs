@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use epitome::convert::Goal;
 use epitome::count::counter;
-use epitome::plan::Reached;
+use epitome::engine::plan::Reached;
 use epitome::{Compactor, Format, Options, Request, Target, wire};
 use epitome_recordings::{READERS, Reach, open};
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::count::counter;
-use epitome::delegate::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
 use epitome::engine::Drive;
+use epitome::engine::delegate::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
 use epitome::model::Money;
 use epitome::summarize::{
     CallResult, FailureKind, SECTIONS, Summaries, SummarizeError, Summarizer, Summary,

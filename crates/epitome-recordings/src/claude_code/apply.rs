@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use epitome::json::quote;
 use epitome::transcript::{Origin, Role};
+use epitome::wire::json::quote;
 
 use super::path::follow;
 use super::row::Rows;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use epitome::json::{JsonError, Scanner, Span, unquote};
+use epitome::wire::json::{JsonError, Scanner, Span, unquote};
 
 use crate::append::MARK;
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use epitome::json::{JsonError, Scanner, Span, unquote};
 use epitome::transcript::Origin;
+use epitome::wire::json::{JsonError, Scanner, Span, unquote};
 
 use super::fields::{Content, Pairs};
 use super::local;

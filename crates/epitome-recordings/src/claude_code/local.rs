@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use epitome::json::{Span, member, unquote};
+use epitome::wire::json::{Span, member, unquote};
 
 use super::fields::Content;
 use super::row::{Rows, What};

@@ -17,8 +17,8 @@ mod sides;
 
 use std::sync::Arc;
 
-use epitome::request::Request;
 use epitome::wire::Format;
+use epitome::wire::Request;
 
 use crate::body::Body;
 use crate::error::ReadError;

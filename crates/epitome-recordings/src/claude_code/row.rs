@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use epitome::json::{Scanner, Span, member, unquote};
+use epitome::wire::json::{Scanner, Span, member, unquote};
 
 use super::fields::{Block, Content, Fields, Kept, is};
 use crate::notes::{About, Notes};

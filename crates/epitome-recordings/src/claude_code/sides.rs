@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use epitome::json::unquote;
+use epitome::wire::json::unquote;
 
 use super::fields::Pairs;
 use super::row::{Row, Rows, What};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome::json::quote;
 use epitome::transcript::Origin;
+use epitome::wire::json::quote;
 
 use super::Codex;
 use super::history::{CONTEXT, KEPT_BACK};

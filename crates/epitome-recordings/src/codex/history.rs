@@ -128,7 +128,7 @@ impl<'a> History<'a> {
     fn say(&mut self, line: usize, words: &'a str, origin: Origin) {
         let text = format!("{{\"type\":\"input_text\",\"text\":{words}}}");
         let item = format!("{{\"type\":\"message\",\"role\":\"user\",\"content\":[{text}]}}");
-        let said = Some(epitome::json::unquote(words).into_owned());
+        let said = Some(epitome::wire::json::unquote(words).into_owned());
         let item = Cow::Owned(item);
         let origin = Some(origin);
         self.pieces.push(Piece { item, origin, usage: None, line, is_reply: false, said });
@@ -182,7 +182,7 @@ impl<'a> History<'a> {
             .filter(|piece| piece.origin == Some(Origin::Human))
             .filter_map(|piece| piece.said.as_deref())
             .collect();
-        let summary = summary.map(epitome::json::unquote);
+        let summary = summary.map(epitome::wire::json::unquote);
         for raw in replacement {
             let envelope = Object::of(raw);
             // Newer versions may wrap the item once more.
@@ -240,8 +240,9 @@ fn as_sent<'a>(raw: &'a str, item: &Object<'a>) -> Cow<'a, str> {
         return Cow::Borrowed(raw);
     }
     let members = item.members().filter(|(name, _)| *name != KEPT_BACK);
-    let members: Vec<String> =
-        members.map(|(name, value)| format!("{}:{value}", epitome::json::quote(name))).collect();
+    let members: Vec<String> = members
+        .map(|(name, value)| format!("{}:{value}", epitome::wire::json::quote(name)))
+        .collect();
     Cow::Owned(format!("{{{}}}", members.join(",")))
 }
 
@@ -306,7 +307,7 @@ impl<'a> Told<'a> {
         };
         for (place, row) in rows.all.iter().enumerate() {
             let Some(literal) = told_by(row) else { continue };
-            let words = epitome::json::unquote(literal);
+            let words = epitome::wire::json::unquote(literal);
             let words = words.trim();
             let is_same = |at: &usize| {
                 !told.human.contains(at)

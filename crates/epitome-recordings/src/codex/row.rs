@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use epitome::json::unquote;
+use epitome::wire::json::unquote;
 
 use crate::body::moment;
 use crate::notes::Notes;

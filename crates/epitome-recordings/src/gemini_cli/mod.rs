@@ -11,8 +11,8 @@ mod log;
 
 use std::sync::Arc;
 
-use epitome::json::unquote;
 use epitome::wire::Format;
+use epitome::wire::json::unquote;
 
 use crate::body::Body;
 use crate::error::ReadError;

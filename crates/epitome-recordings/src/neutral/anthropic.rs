@@ -1,7 +1,7 @@
 //! As Anthropic Messages.
 
-use epitome::json::quote;
 use epitome::transcript::Origin;
+use epitome::wire::json::quote;
 
 use super::message::{
     Answer, Call, Frame, Heard, Media, Message, Piece, Raw, Reasoning, SEE_MEDIA, plain_id,

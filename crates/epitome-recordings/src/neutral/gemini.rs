@@ -1,7 +1,7 @@
 //! As Gemini contents.
 
-use epitome::json::{quote, unquote};
 use epitome::transcript::Origin;
+use epitome::wire::json::{quote, unquote};
 
 use super::message::{
     Answer, Call, Frame, Heard, Media, Message, Piece, Raw, Reasoning, SEE_MEDIA, says_something,

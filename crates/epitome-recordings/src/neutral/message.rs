@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use epitome::json::{Scanner, quote, unquote};
 use epitome::transcript::Origin;
+use epitome::wire::json::{Scanner, quote, unquote};
 
 use crate::body::Body;
 use crate::object::joined;

@@ -10,9 +10,9 @@ mod message;
 mod openai_chat;
 mod openai_responses;
 
-use epitome::request::Request;
 use epitome::transcript::Origin;
 use epitome::wire::Format;
+use epitome::wire::Request;
 
 use crate::error::ReadError;
 use crate::object::Object;

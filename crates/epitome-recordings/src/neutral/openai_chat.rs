@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use epitome::json::{quote, unquote};
 use epitome::transcript::Origin;
+use epitome::wire::json::{quote, unquote};
 
 use super::message::{
     ATTACHED, Answer, Call, Frame, Heard, Media, Message, Piece, Reasoning, SEE_MEDIA, Spoken,

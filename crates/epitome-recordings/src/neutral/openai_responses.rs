@@ -1,7 +1,7 @@
 //! As OpenAI Responses: each piece is an item of its own.
 
-use epitome::json::{quote, unquote};
 use epitome::transcript::Origin;
+use epitome::wire::json::{quote, unquote};
 
 use super::message::{
     Answer, Call, Frame, Heard, Media, Message, Piece, Reasoning, is_json, says_something, text_of,

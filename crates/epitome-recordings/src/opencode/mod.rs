@@ -17,7 +17,7 @@ use crate::notes::Notes;
 use crate::object::{Object, elements};
 use crate::reader::{Layout, Reader};
 use crate::recording::{Options, Recording};
-use epitome::json::Scanner;
+use epitome::wire::json::Scanner;
 use history::History;
 use model::Model;
 use say::Speech;

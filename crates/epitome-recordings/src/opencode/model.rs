@@ -1,7 +1,7 @@
 //! The model that is spoken to, and its format.
 
-use epitome::json::unquote;
 use epitome::wire::Format;
+use epitome::wire::json::unquote;
 
 use super::history::History;
 use crate::object::Object;

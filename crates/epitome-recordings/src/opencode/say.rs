@@ -1,8 +1,8 @@
 //! Messages to what the provider is sent.
 
-use epitome::json::quote;
 use epitome::transcript::Origin;
 use epitome::wire::Format;
+use epitome::wire::json::quote;
 
 use super::history::Message as Recorded;
 use super::model::Model;

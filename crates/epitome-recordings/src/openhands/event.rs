@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use epitome::json::unquote;
+use epitome::wire::json::unquote;
 
 use crate::notes::Notes;
 use crate::object::{Object, elements};
@@ -154,6 +154,6 @@ impl<'a> Events<'a> {
 }
 
 fn is_whole(text: &str) -> bool {
-    let mut scanner = epitome::json::Scanner::new(text);
+    let mut scanner = epitome::wire::json::Scanner::new(text);
     scanner.value().and_then(|_| scanner.end()).is_ok()
 }

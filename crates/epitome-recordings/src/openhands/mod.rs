@@ -11,8 +11,8 @@ mod view;
 
 use std::sync::Arc;
 
-use epitome::json::JsonError;
 use epitome::wire::Format;
+use epitome::wire::json::JsonError;
 
 use crate::body::moment;
 use crate::error::ReadError;
@@ -81,7 +81,7 @@ impl Reader for Openhands {
 
 /// What is wrong with a text that should be one value.
 fn broken(text: &str) -> Option<JsonError> {
-    let mut scanner = epitome::json::Scanner::new(text);
+    let mut scanner = epitome::wire::json::Scanner::new(text);
     scanner.value().and_then(|_| scanner.end()).err()
 }
 

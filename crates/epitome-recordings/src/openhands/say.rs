@@ -1,8 +1,8 @@
 //! Events to messages, in the words in which the agent sends them.
 
-use epitome::json::quote;
 use epitome::transcript::Origin;
 use epitome::wire::Format;
+use epitome::wire::json::quote;
 
 use super::event::{Events, What};
 use super::view::Seen;

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use epitome::json::quote;
 use epitome::transcript::Origin;
+use epitome::wire::json::quote;
 
 use super::model::Model;
 use super::path::follow;

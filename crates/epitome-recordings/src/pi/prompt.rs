@@ -1,6 +1,6 @@
 //! The system prompt and the tools, which newer sessions tell by their changes.
 
-use epitome::json::{quote, unquote};
+use epitome::wire::json::{quote, unquote};
 
 use crate::neutral::{Frame, Tool};
 use crate::object::object;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use epitome::json::unquote;
+use epitome::wire::json::unquote;
 
 use crate::notes::Notes;
 use crate::object::Object;

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use epitome::json::quote;
 use epitome::transcript::Origin;
+use epitome::wire::json::quote;
 
 use super::model::Model;
 use super::prompt::Prompt;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use epitome::budget::Stop;
 use epitome::count::counter;
+use epitome::engine::Stop;
 use epitome::strategy::{NAMES, Named, Pipeline};
 use epitome::{Compactor, Options, Request, Target, wire};
 use epitome_recordings::{Reach, Run, open};

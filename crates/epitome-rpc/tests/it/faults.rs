@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use epitome::count::counter;
-use epitome::delegate::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
 use epitome::engine::Drive;
+use epitome::engine::delegate::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
 use epitome::summarize::{FailureKind, Spent, SummarizeError, Summary};
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, PartEdit, Put, Reason};
@@ -99,7 +99,7 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
         std::future::ready(Ok(Verdict::Compacted(compacted)))
     });
     let lazy = from_fn("lazy", |_| {
-        std::future::ready(Ok(Verdict::Skip(epitome::delegate::Skip::new("not now"))))
+        std::future::ready(Ok(Verdict::Skip(epitome::engine::delegate::Skip::new("not now"))))
     });
     let all = [mine(), editing, lazy].map(|by| Served::new(by, "for tests"));
     let (base, _alive) = served(Serving::new(all.to_vec())).await;
@@ -117,7 +117,7 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
     assert_eq!(told.spent.cost, Some(epitome::model::Money::micro(9)));
     testkit::laws::check_view(&outcome, &local()).expect("the laws hold");
 
-    let about = epitome::delegate::About {
+    let about = epitome::engine::delegate::About {
         session: Some("s1".to_owned()),
         turn: Some("t2".to_owned()),
         labels: [("team".to_owned(), "a".to_owned())].into(),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use epitome::delegate::{Compact, Compactors};
 use epitome::engine::Drive;
+use epitome::engine::delegate::{Compact, Compactors};
 use epitome_rpc::{Identity, Limits, Remote, Served, Serving, Token};
 
 use crate::faults::{local, mine, served, session};

@@ -1,9 +1,9 @@
 //! What real clients sent is read, found right, written back as it was, and stays valid when it is compacted.
 
 use epitome::count::counter;
-use epitome::request::{Envelope, Keeper, Request};
 use epitome::view::View;
 use epitome::wire::{self, Format};
+use epitome::wire::{Envelope, Keeper, Request};
 use epitome::{Compactor, Options, Target};
 use proptest::prelude::*;
 use testkit::captures::{Capture, Sent};

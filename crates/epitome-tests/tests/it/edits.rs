@@ -1,8 +1,8 @@
 //! Law 3 for edits: an edited entry is still JSON, and differs in its edited slots only.
 
-use epitome::request::Request;
 use epitome::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
 use epitome::view::{Fate, PartEdit, Placed, Put, Reason, View};
+use epitome::wire::Request;
 use epitome::wire::{self, Format, Laid};
 use proptest::prelude::*;
 use serde_json::Value;

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use epitome::checkpoint;
 use epitome::count::counter;
+use epitome::engine::events::{CompactionId, Event, Observer};
+use epitome::engine::plan::Reached;
+use epitome::engine::receipt::Stats;
 use epitome::engine::{Answer, OptionsError, Step};
-use epitome::events::{CompactionId, Event, Observer};
-use epitome::plan::Reached;
-use epitome::receipt::Stats;
 use epitome::transcript::Origin;
 use epitome::trigger::{Cause, Measurements, Trigger as _, When};
 use epitome::wire::{self, Format};

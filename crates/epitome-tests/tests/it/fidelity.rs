@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use epitome::json::{self, Scanner, Span};
-use epitome::request::Request;
 use epitome::view::View;
+use epitome::wire::Request;
+use epitome::wire::json::{self, Scanner, Span};
 use epitome::wire::{self, Format};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -134,7 +134,7 @@ proptest! {
         let start = &case.text[..cut];
         if is_json_for_serde(start) && start.trim_end().ends_with(['}', ']']) {
             prop_assert!(wire::parse(case.format, start.to_owned()).is_ok());
-        } else if case.draft.envelope != epitome::request::Envelope::Lines {
+        } else if case.draft.envelope != epitome::wire::Envelope::Lines {
             prop_assert!(wire::parse(case.format, start.to_owned()).is_err());
         }
     }

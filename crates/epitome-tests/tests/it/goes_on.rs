@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::count::counter;
-use epitome::request::Request;
 use epitome::session::{ChainKey, Landing, SessionOptions, Sessions};
 use epitome::trigger::When;
+use epitome::wire::Request;
 use epitome::wire::{self, Clean, Finding, Format, RULES};
 use epitome::{Compactor, Options, Target};
 use proptest::collection::vec;

@@ -1,9 +1,9 @@
 //! What must stay, and how much of it: drawn from random transcripts that broke a law once.
 
 use epitome::count::counter;
-use epitome::guard::KeepReason;
-use epitome::plan::Reached;
-use epitome::receipt::Receipt;
+use epitome::engine::plan::Reached;
+use epitome::engine::receipt::Receipt;
+use epitome::strategy::guard::KeepReason;
 use epitome::{Compactor, Format, Options, Pin, Request, Target, wire};
 use serde_json::{Value, json};
 use testkit::laws::check_all;

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use epitome::count::counter;
-use epitome::delegate::About;
 use epitome::engine::Drive;
-use epitome::events::{CompactionId, Event, Observer};
-use epitome::hook::{Hook, Hooks, Proposal, Wish, from_fn};
-use epitome::plan::Reached;
+use epitome::engine::delegate::About;
+use epitome::engine::events::{CompactionId, Event, Observer};
+use epitome::engine::hook::{Hook, Hooks, Proposal, Wish, from_fn};
+use epitome::engine::plan::Reached;
 use epitome::summarize::{
     CallResult, FailureKind, SECTIONS, Summaries, SummarizeError, Summary, SummaryRequest,
 };

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use epitome::count::counter;
-use epitome::request::Request;
+use epitome::wire::Request;
 use epitome::wire::{self, Finding, Format, Mend};
 use epitome::{Compactor, Options, Target};
 use proptest::collection::vec;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use epitome::checkpoint::{self, Contents};
 use epitome::count::counter;
-use epitome::guard::Pin;
+use epitome::strategy::guard::Pin;
 use epitome::wire::{Format, parse};
 use epitome::{Compactor, Options, Outcome, Request, Target};
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use epitome::request::Request;
 use epitome::transcript::PartKind;
+use epitome::wire::Request;
 use epitome::wire::{self, Finding, Format, Mend, Repaired};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;

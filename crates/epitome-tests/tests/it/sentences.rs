@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
 use epitome::convert::Loss;
-use epitome::guard::KeepReason;
 use epitome::model::capability::Subject;
 use epitome::session::StallReason;
+use epitome::strategy::guard::KeepReason;
 use epitome::summarize::{FailureKind, Fault, Why};
 use epitome::trigger::{Asker, Cause, Demand};
 use epitome::view::Reason;

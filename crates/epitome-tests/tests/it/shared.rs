@@ -2,7 +2,7 @@
 
 use epitome::checkpoint;
 use epitome::count::counter;
-use epitome::receipt::Receipt;
+use epitome::engine::receipt::Receipt;
 use epitome::transcript::{ContentId, Origin, PartKind};
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, Task, wire};
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use epitome::budget::Stop;
 use epitome::count::counter;
+use epitome::engine::Stop;
 use epitome::session::{AtLimit, ChainKey, Committed, Landing, Recipient, SessionOptions};
 use epitome::strategy::{Named, Pipeline, RecentOptions, Setting};
 use epitome::summarize::{Brief, FailureKind, Summaries, SummarizeError, Summary, from_fn};

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 
 use epitome::count::counter;
-use epitome::hook::{Heeding, Hook, Hooks, Proposal, Wish};
+use epitome::engine::hook::{Heeding, Hook, Hooks, Proposal, Wish};
 use epitome::session::{ChainKey, Landing, Recipient, SessionOptions};
 use epitome::trigger::When;
 use epitome::{Compactor, Options, Target};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
-use epitome::budget::Stop;
 use epitome::count::counter;
+use epitome::engine::Stop;
 use epitome::session::{ChainKey, Committed, Landing, Recipient, SessionOptions};
 use epitome::strategy::{Edit, Pipeline, Strategy, StrategyContext};
 use epitome::trigger::{Cause, Measurements, Trigger, When};

@@ -9,9 +9,9 @@ use std::task::{Context, Waker};
 use std::thread::ThreadId;
 
 use epitome::count::counter;
-use epitome::delegate::{Compacted, Compactors, Verdict};
+use epitome::engine::delegate::{Compacted, Compactors, Verdict};
+use epitome::engine::hook::{Hooks, Wish};
 use epitome::engine::{Drive, Step};
-use epitome::hook::{Hooks, Wish};
 use epitome::summarize::{
     FailureKind, OnFailure, Spent, Summaries, SummarizeError, Summary, from_fn,
 };
@@ -189,11 +189,11 @@ fn a_compaction_is_one_span_without_content() {
 
 #[test]
 fn hooks_are_told_apart_by_their_compaction_and_compactors_stand_in_the_span() {
-    let failing = epitome::hook::from_fn("failing", |_| {
+    let failing = epitome::engine::hook::from_fn("failing", |_| {
         std::future::ready(Err(SummarizeError::new(FailureKind::Command, "secretproject")))
     });
     let hooks = Hooks { chain: vec![failing], ..Hooks::default() };
-    let wrong = epitome::delegate::from_fn("wrong", |_| {
+    let wrong = epitome::engine::delegate::from_fn("wrong", |_| {
         std::future::ready(Ok(Verdict::Compacted(Compacted::default())))
     });
     let compactors = Compactors { chain: vec![wrong], ..Compactors::default() };
@@ -217,7 +217,7 @@ fn hooks_are_told_apart_by_their_compaction_and_compactors_stand_in_the_span() {
 
 #[test]
 fn what_a_hook_forbids_has_no_span() {
-    let forbids = epitome::hook::from_fn("forbids", |_| {
+    let forbids = epitome::engine::hook::from_fn("forbids", |_| {
         let veto = Some("secretproject".to_owned());
         std::future::ready(Ok(Wish { veto, ..Wish::default() }))
     });

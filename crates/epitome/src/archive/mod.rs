@@ -4,6 +4,7 @@
 //! them is in force is one number that is compared before it is set.
 
 mod memory;
+pub mod recall;
 mod redacted;
 mod searchable;
 

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::count::{TokenCounter, message_tokens};
 use crate::transcript::{ContentId, Transcript};
 
+pub use crate::tool::only_reads;
 pub use cues::commands;
 pub use extract::Gathered;
 use fence::fenced;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::delegate::Given;
+use super::delegation::Given;
 use super::{Attempt, Compaction, STEP_BYTES, State};
 use crate::budget::Stop;
 use crate::checkpoint::{self, Checkpoint, Gathered};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::delegate::Given;
+use super::delegation::Given;
 use super::{Attempt, Compaction, State, Step};
 use crate::budget::Stop;
 use crate::count::Tally;

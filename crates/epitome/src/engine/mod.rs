@@ -4,7 +4,7 @@
 //! may stop at any step: until [`Step::Done`] the old view is in force.
 
 mod compactor;
-mod delegate;
+mod delegation;
 mod driver;
 mod extract;
 mod fallback;
@@ -36,17 +36,43 @@ use crate::transcript::{Numbering, Origin, Slot};
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding, Mended};
 
-use delegate::{Delegating, Given};
+use delegation::{Delegating, Given};
 use extract::Gathering;
 use fallback::Attempt;
 use hooks::Asking;
 use observer::Told;
 use summary::Summing;
 
+pub use crate::budget::*;
 pub use compactor::Compactor;
 pub use driver::Drive;
 pub use options::{Counting, Options, OptionsError};
 pub(crate) use outcome::kept_task;
+
+/// Whole compactions by somebody else: a remote process, or a caller's own code.
+pub mod delegate {
+    pub use crate::delegate::*;
+}
+
+/// What an observer is told, when it happens: sizes and names, and no content but what reasons quote.
+pub mod events {
+    pub use crate::events::*;
+}
+
+/// A caller's say before a compaction: a veto, a summary, instructions, pins.
+pub mod hook {
+    pub use crate::hook::*;
+}
+
+/// Which edits are made, what each saves, and where that lands, before anything is done.
+pub mod plan {
+    pub use crate::plan::*;
+}
+
+/// What was done: before and after, each edit with its reason and saving, and what held the rest up.
+pub mod receipt {
+    pub use crate::receipt::*;
+}
 
 /// What the machine needs next.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ pub struct Options {
     pub pins: Vec<Pin>,
     /// Tools whose calls and results stay.
     pub preserved_tools: Vec<String>,
-    /// Tools whose calls change nothing, besides those whose names say so ([`only_reads`](crate::tool::only_reads)).
+    /// Tools whose calls change nothing, besides those whose names say so ([`only_reads`](crate::checkpoint::only_reads)).
     pub read_only: Vec<String>,
     /// Entries of these origins stay.
     pub preserved_origins: Vec<Origin>,

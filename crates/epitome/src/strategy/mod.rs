@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use crate::transcript::Part;
 
-pub use crate::working_view::Edit;
+pub use crate::working_view::*;
 pub use arguments::{ArgumentsOptions, OldArguments};
 pub use context::StrategyContext;
 pub use excerpts::{Excerpts, ExcerptsOptions};
@@ -44,6 +44,11 @@ pub use reasoning::{Emptied, OldReasoning, ReasoningOptions};
 pub use recent::{Recent, RecentOptions};
 pub use repeats::{Repeats, RepeatsOptions, Stale};
 pub use setting::{BadOption, Setting};
+
+/// What must survive: instructions, task, newest human message, pins, tail, preserved tools.
+pub mod guard {
+    pub use crate::guard::*;
+}
 
 /// Below this many tokens a text isn't worth an edit.
 pub(crate) const LEAST_TEXT: u64 = 48;

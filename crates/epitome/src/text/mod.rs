@@ -27,6 +27,11 @@ pub use outcome::Outcome;
 pub use stub::stub;
 pub(crate) use stub::{STUB, noted_stub};
 
+/// Exact strings that an agent may need again: paths, identifiers, ids, numbers.
+pub mod specifics {
+    pub use crate::specifics::*;
+}
+
 /// Whether `text` begins with one of these. Few begin with its first byte: the others aren't compared.
 pub(crate) fn begins_with_one(text: &str, starts: &[&str]) -> bool {
     let first = text.as_bytes().first();

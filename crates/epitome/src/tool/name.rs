@@ -134,7 +134,7 @@ fn is_of_changes(tool: &str) -> bool {
 /// Whether a tool only reads, by its name alone: a word that reads leads, and no word changes anything.
 ///
 /// ```
-/// use epitome::tool::only_reads;
+/// use epitome::checkpoint::only_reads;
 ///
 /// assert!(only_reads("get_user_details") && only_reads("WebFetch") && only_reads("mcp__web__search"));
 /// assert!(!only_reads("book_room") && !only_reads("set_target_temperature") && !only_reads("get_and_reset"));

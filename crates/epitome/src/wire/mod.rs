@@ -31,11 +31,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::json::JsonError;
-use crate::request::Request;
 use crate::transcript::unit::Instructions;
 use crate::view::View;
 
-pub use crate::request::Format;
+pub use crate::request::*;
 pub(crate) use arguments::as_object;
 pub use breach::{Finding, Mend, check, check_except};
 pub use clean::{Clean, check_on};
@@ -74,6 +73,11 @@ impl Format {
     pub fn user_message(self, text: &str) -> String {
         self.dialect().user_message(text)
     }
+}
+
+/// A validating JSON scanner over one string: it finds byte ranges and builds nothing.
+pub mod json {
+    pub use crate::json::*;
 }
 
 /// Who must speak first in a request.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use epitome::specifics::{Class, specifics};
+use epitome::text::specifics::{Class, specifics};
 use epitome::transcript::Part;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};

@@ -1,7 +1,7 @@
 //! Law 19: what a checkpoint holds is carried into the next one.
 
-use epitome::budget::Tail;
 use epitome::count::counter;
+use epitome::engine::Tail;
 use epitome::transcript::Role;
 use epitome::view::Fate;
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};

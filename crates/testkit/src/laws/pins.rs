@@ -2,9 +2,9 @@
 
 use epitome::checkpoint::least_tokens;
 use epitome::count::Tally;
-use epitome::guard::{Guard, GuardOptions, KeepReason};
 use epitome::model::Binding;
 use epitome::strategy::Pipeline;
+use epitome::strategy::guard::{Guard, GuardOptions, KeepReason};
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, Marks, PartKind};
 use epitome::view::{Fate, PartEdit, Reason};
@@ -159,7 +159,7 @@ fn guard(outcome: &Outcome, compactor: &Compactor, tally: &Tally) -> Guard {
         tail: options.tail,
         preserved: compactor.preserved(),
         binding: Binding::of(base),
-        open_loop: epitome::guard::OpenLoop::Stays,
+        open_loop: epitome::strategy::guard::OpenLoop::Stays,
     };
     Guard::new(base, &units, tally, wishes)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use epitome::Outcome;
-use epitome::specifics::{Class, MAX_BYTES, specifics};
+use epitome::text::specifics::{Class, MAX_BYTES, specifics};
 use epitome::view::{Fate, Put, Reason};
 
 use super::log::{Lane, Log};

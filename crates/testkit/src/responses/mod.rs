@@ -6,7 +6,7 @@
 
 mod stage;
 
-use epitome::request::Envelope;
+use epitome::wire::Envelope;
 use epitome::wire::Format;
 
 use crate::draft::{Block, Draft, Message, Model, Shape, Thinking};

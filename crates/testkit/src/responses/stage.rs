@@ -1,6 +1,6 @@
 //! Scripts become items.
 
-use epitome::request::Envelope;
+use epitome::wire::Envelope;
 
 use crate::draft::{Block, Message, Shape, Thinking};
 use crate::pen::Json;

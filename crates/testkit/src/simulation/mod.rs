@@ -17,7 +17,7 @@ mod turn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use epitome::plan::Reached;
+use epitome::engine::plan::Reached;
 use epitome::session::{ChainKey, Committed, Saved, SessionId, Sessions, Ticket};
 use epitome::trigger::{Asker, Demand};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use epitome::delegate::{Compact, Compacted, Job, Skip, Verdict, from_fn};
+use epitome::engine::delegate::{Compact, Compacted, Job, Skip, Verdict, from_fn};
 use epitome::summarize::{FailureKind, SummarizeError, Summary};
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, Put, Reason};

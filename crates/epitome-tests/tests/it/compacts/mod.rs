@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use epitome::count::counter;
-use epitome::delegate::{About, Compact, Compacted, Compactors, Job, Skip, Verdict, from_fn};
 use epitome::engine::Drive;
-use epitome::events::{CompactionId, Event, Observer};
-use epitome::hook::{Hooks, Wish};
+use epitome::engine::delegate::{
+    About, Compact, Compacted, Compactors, Job, Skip, Verdict, from_fn,
+};
+use epitome::engine::events::{CompactionId, Event, Observer};
+use epitome::engine::hook::{Hooks, Wish};
 use epitome::model::Money;
 use epitome::summarize::{Clock, FailureKind, OnFailure, Spent, SummarizeError, Summary};
 use epitome::transcript::{Marks, PartKind, Slot};
@@ -378,7 +380,7 @@ fn what_a_compactor_took_is_booked_whatever_became_of_it() {
     let told = outcome.receipt.summary.expect("it is booked");
     assert_eq!((told.spent.input, told.spent.requests), (all, u32::MAX));
     // A hook's summary goes first, and the other one was paid for.
-    let hook = epitome::hook::from_fn("hook", |_| {
+    let hook = epitome::engine::hook::from_fn("hook", |_| {
         let summary = Some(Summary::new("The parser is built."));
         std::future::ready(Ok(Wish { summary, ..Wish::default() }))
     });

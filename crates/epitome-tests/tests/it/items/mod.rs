@@ -6,9 +6,9 @@ mod served;
 use std::fmt::Write as _;
 
 use epitome::count::counter;
-use epitome::request::Keeper;
 use epitome::transcript::Entry;
 use epitome::view::Fate;
+use epitome::wire::Keeper;
 use epitome::wire::{self, Format};
 use epitome::{Compactor, Options, Outcome, Request, Target};
 use expect_test::{Expect, expect};

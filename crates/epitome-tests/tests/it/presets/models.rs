@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use epitome::delegate::{self, Compacted, Compactors, Verdict};
 use epitome::engine::Drive;
-use epitome::hook::{self, Hooks, Wish};
+use epitome::engine::delegate::{self, Compacted, Compactors, Verdict};
+use epitome::engine::hook::{self, Hooks, Wish};
 use epitome::summarize::{
     Brief, Clock, FailureKind, OnFailure, SECTIONS, Summaries, SummarizeError, Summarizer, Summary,
     SummaryRequest, from_fn,

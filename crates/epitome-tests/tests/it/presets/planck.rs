@@ -1,6 +1,6 @@
 //! Planck's `Compactor`.
 
-use epitome::plan::Reached;
+use epitome::engine::plan::Reached;
 use epitome::trigger::Measurements;
 
 use super::{

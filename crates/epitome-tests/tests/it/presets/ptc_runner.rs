@@ -1,6 +1,6 @@
 //! PtcRunner's `Compaction`.
 
-use epitome::plan::Reached;
+use epitome::engine::plan::Reached;
 use epitome::trigger::{Cause, Measurements, RoundCount, When};
 use epitome::{Format, Options, Target, Task};
 

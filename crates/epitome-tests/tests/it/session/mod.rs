@@ -14,8 +14,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::budget::Stop;
 use epitome::count::counter;
+use epitome::engine::Stop;
 use epitome::engine::{Outcome, Step};
 use epitome::session::{
     Answer, Begun, ChainKey, Committed, Outgoing, Sent, SessionOptions, Sessions,

@@ -10,7 +10,7 @@ mod pipelines;
 mod repeats;
 
 use epitome::count::counter;
-use epitome::plan::Reached;
+use epitome::engine::plan::Reached;
 use epitome::strategy::{
     Excerpts, ExcerptsOptions, Fold, Head, OldMedia, OldOutputs, OldReasoning, OutputsOptions,
     ladder,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use epitome::budget::Stop;
 use epitome::count::counter;
+use epitome::engine::Stop;
 use epitome::strategy::{
     Head, HeadOptions, Intake, IntakeOptions, Recent, RecentOptions, Room, Strategy,
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome::count::counter;
 use epitome::engine::OptionsError;
-use epitome::guard::Predicate;
+use epitome::strategy::guard::Predicate;
 use epitome::strategy::{
     ArgumentsOptions, BadOption, Excerpts, ExcerptsOptions, Failed, Fold, Head, HeadOptions,
     Intake, IntakeOptions, Ladder, NAMES, Named, OldArguments, OldMedia, OldOutputs, OldReasoning,

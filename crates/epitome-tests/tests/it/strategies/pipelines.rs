@@ -1,7 +1,7 @@
 //! Pipelines of any strategies in any order, over generated transcripts, held to the laws.
 
-use epitome::budget::Stop;
 use epitome::count::counter;
+use epitome::engine::Stop;
 use epitome::strategy::{
     ArgumentsOptions, Emptied, ExcerptsOptions, HeadOptions, IntakeOptions, NAMES, Named,
     OutputsOptions, Pipeline, ReasoningOptions, RecentOptions, Room, Setting,

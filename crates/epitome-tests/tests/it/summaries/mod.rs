@@ -11,8 +11,8 @@ use epitome::archive::Original;
 use epitome::archive::{Archive as _, MemoryArchive};
 use epitome::checkpoint::{Contents, read};
 use epitome::count::counter;
+use epitome::engine::events::{CompactionId, Event, Observer};
 use epitome::engine::{Drive, OptionsError};
-use epitome::events::{CompactionId, Event, Observer};
 use epitome::summarize::{
     Brief, CallResult, FailureKind, OnFailure, SECTIONS, Spent, Summaries, SummarizeError,
     Summarizer, Summary, from_fn,

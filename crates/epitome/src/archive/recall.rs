@@ -155,7 +155,7 @@ pub fn asked(question: &str) -> BTreeSet<String> {
 ///
 /// ```
 /// let text = format!("{}\nthe port is 5433\n{}", "noise\n".repeat(99), "more\n".repeat(99));
-/// let stretch = epitome::recall::around(&text, "which port?", 40);
+/// let stretch = epitome::archive::recall::around(&text, "which port?", 40);
 /// assert!(stretch.contains("the port is 5433") && stretch.starts_with('…'));
 /// ```
 pub fn around(text: &str, question: &str, most: usize) -> String {
